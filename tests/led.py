@@ -50,7 +50,7 @@ DECIDED: Final = (
         "0123456789ab",
         "Which database?",
         passes.ELSEWHERE,
-        (DecidedField("Type", "PostgreSQL", ("MySQL",)),),
+        (DecidedField("Type", "PostgreSQL"),),
     ),
 )
 ANSWERS: Final = ("1", "OAuth", "14 Uhr", "My own way")

@@ -13,28 +13,25 @@ from msgspec.structs import replace
 
 from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.events import (
-    FindingsWaived,
     PassBegun,
     PlanApproved,
     PlanLocked,
     PlanRejected,
     PlanSuperseded,
 )
-from preflights_es.features.compiler.domain.state import State, payload_hash
+from preflights_es.features.compiler.domain.state import State
 from preflights_es.features.compiler.domain.values import (
     PASSES,
     DecidedField,
     LeftOut,
     PassName,
     ReadDecision,
-    Waiver,
 )
 from preflights_es.features.compiler.use.approval import approve, lock_tests, reject
 from preflights_es.features.compiler.use.sessions import Wanted, plan
 from preflights_es.kernel import errors
 from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.events import Actor, Input, Source
-from preflights_es.kernel.items import Finding
 from preflights_es.kernel.lead import Lead, StepRetried
 from preflights_es.kernel.ports import Arrival
 from preflights_es.kernel.session import Workflow
@@ -326,29 +323,6 @@ def tests_are_locked_and_give_way_to_others(h: House) -> None:
     h.keep("test")
 
 
-def a_person_waives_findings(h: House) -> None:
-    h.upto("implementation")
-    disagreeing = {"target": TARGET, "steps": ["Take an order"], "related_tests": ["by hand"]}
-    h.plan("implementation", MODEL, disagreeing)
-    draft: State = h.runner.load(h.sessions["implementation"]).session.state
-    assert draft.plan is not None
-    (finding,) = draft.plan.findings
-    held = h.ids["implementation"]
-    h.submit(
-        "implementation",
-        PlanApproved,
-        id=held,
-        sha256=payload_hash(draft.plan.payload),
-        findings=(finding,),
-    )
-    approve(h.request(), held, waive={finding.name: "Tested by hand; ask ada@example.org"})
-    later = Finding("decision-0000aa", "decision", "/steps/0", "states another value")
-    said = (Waiver(later.name, "Only until March"),)
-    h.submit("implementation", FindingsWaived, id=held, findings=(later,), waivers=said)
-    h.submit("implementation", FindingsWaived, id=held, findings=(), waivers=said)
-    h.keep("implementation")
-
-
 def stale_inputs_are_read_with_leave(h: House) -> None:
     h.upto("architecture")
     h.write(".preflights/glossary.md", "# Glossary\n\nOrder: another word.\n")
@@ -398,7 +372,7 @@ def a_pass_reads_decisions_and_not_all_of_them(h: House) -> None:
         uid="0123456789ab",
         title="Use PostgreSQL for the database",
         source=Source(stored[0].session_id, 1, stored[0].hash.hex()),
-        fields=(DecidedField("Type", "PostgreSQL", ("MySQL",)),),
+        fields=(DecidedField("Type", "PostgreSQL"),),
         because="It is here",
         scope="orders",
     )
@@ -428,7 +402,6 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = tuple(
         a_person_rejects_a_plan,
         one_plan_supersedes_another,
         tests_are_locked_and_give_way_to_others,
-        a_person_waives_findings,
         stale_inputs_are_read_with_leave,
         a_person_edited_the_file_of_a_plan,
         what_does_not_fit_a_plan_changes_nothing,

@@ -40,7 +40,7 @@ from preflights_es.features.clarification.domain.values import (
     PackRef,
 )
 from preflights_es.features.compiler.domain import events as compiler_events
-from preflights_es.features.compiler.domain.values import LockedFile, Waiver
+from preflights_es.features.compiler.domain.values import LockedFile
 from preflights_es.features.extraction.domain import events as extraction_events
 from preflights_es.features.extraction.domain import reading
 from preflights_es.features.extraction.domain.events import (
@@ -65,7 +65,6 @@ from preflights_es.kernel.events import (
     Input,
     Source,
 )
-from preflights_es.kernel.items import Finding
 from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.kernel.questions import Given
 from preflights_es.kernel.session import Session, Workflow
@@ -457,17 +456,16 @@ def compiler_moves(workflow: Workflow[Any]) -> SearchStrategy[SessionMove]:
     again = st.builds(StepRetried, at=TIMES, actor=ACTORS)
     leads = st.builds(Lead, st.just("script"), st.just("m-2"))
     changed = st.builds(LeadChanged, at=TIMES, actor=ACTORS, lead=leads | st.none())
-    few = st.integers(0, 4)  # findings, and waivers
     return weighted(
-        (8, st.builds(_onward_in_a_pass, ACTORS, TEXT, st.integers(0, 9), st.integers(0, 2))),
+        (8, st.builds(_onward_in_a_pass, ACTORS, TEXT, st.integers(0, 9))),
         (2, st.builds(_said_of_a_pass, _SAID)),
-        (3, st.builds(_of_the_plan, ACTORS, st.integers(0, 4), st.booleans(), few, few)),
+        (3, st.builds(_of_the_plan, ACTORS, st.integers(0, 3), st.booleans())),
         (1, (again | changed)),
         (1, compiler_opening(workflow)),
     )
 
 
-def _onward_in_a_pass(actor: Actor, text: str, chance: int, waived: int) -> Move:
+def _onward_in_a_pass(actor: Actor, text: str, chance: int) -> Move:
     """A reply where a model is asked, an answer where a person is, else another standing."""
 
     def move(session: Session[Any]) -> Input:
@@ -480,9 +478,8 @@ def _onward_in_a_pass(actor: Actor, text: str, chance: int, waived: int) -> Move
             return compiler_events.AnswersGiven(at=NOON, actor=actor, answers=given)
         if state.led.stalled:
             return StepRetried(at=NOON, actor=actor)
-        order = {"": 0, "draft": 0, "proposed": 0, "approved": 4 if chance < 5 else 2}
-        place = order.get(state.standing, 3)
-        return _of_the_plan(actor, place, known=True, found=waived, waived=waived)(session)
+        order = {"": 0, "draft": 0, "proposed": 0, "approved": 2}
+        return _of_the_plan(actor, order.get(state.standing, 3), known=True)(session)
 
     return move
 
@@ -495,35 +492,15 @@ def _said_of_a_pass(text: str) -> Move:
     return move
 
 
-DISAGREEING: Final = (
-    Finding("test-000001", "test", "/related_tests/0", "is no test"),
-    Finding("decision-000002", "decision", "/steps/0", "states another value"),
-    Finding("more-000003", "more", "", "and many more"),
-)
-WAIVING: Final = (
-    Waiver("test-000001", "The test is written by hand"),
-    Waiver("decision-000002", "Only until March"),
-    Waiver("decision-000002", "tbd"),
-    Waiver("file-000004", "It is not there"),
-)
-
-
-def _of_the_plan(actor: Actor, place: int, known: bool, found: int = 0, waived: int = 0) -> Move:
-    """It is approved, rejected, locked, superseded or waived, by its id or by another one.
-
-    Args:
-        found, waived: how many of the findings and waivers go with it.
-    """
+def _of_the_plan(actor: Actor, place: int, known: bool) -> Move:
+    """It is approved, rejected, locked or superseded, by its id or by another one."""
 
     def move(session: Session[Any]) -> Input:
         fields = session.state.plan and EVERY["compiler"].accepting(session.state, {}).fields
         named = {"id": "", "sha256": ""} if not fields or not known else dict(fields)
-        own: dict[str, Any] = {"findings": DISAGREEING[:found], "waivers": WAIVING[:waived]}
         if place == 0:
-            return compiler_events.PlanApproved(at=NOON, actor=actor, **named, **own)
+            return compiler_events.PlanApproved(at=NOON, actor=actor, **named)
         changed: dict[str, Any] = {"at": NOON, "actor": actor, "id": named["id"]}
-        if place == 4:
-            return compiler_events.FindingsWaived(**changed, **own)
         if place == 1:
             return compiler_events.PlanRejected(reason="no", **changed)
         if place == 2:

@@ -26,8 +26,6 @@ ADVICE: Final[dict[str, str]] = {
     "commit_unknown": ": look with `preflights show SESSION`, or with `preflights sessions "
     "--all-workflows`, before you do it again",
     "faulted_input": ": `preflights abandon {session} --force` sets that Input aside",
-    "findings_open": ": change what it disagrees with, or waive what you accept with "
-    "`preflights approve {name} {flag}`",
     "inputs_stale": ": make and approve it anew, or read it all the same with --allow-stale",
     "model_asked": ": `preflights resume` first, then change it",
     "no_catalogue": ": name its folder by --catalog",
@@ -70,7 +68,6 @@ ADVICE: Final[dict[str, str]] = {
     "(`preflights decisions`)",
     "sync_first": ": run `preflights sync` first",
     "text_not_enough": ": `preflights --help` lists its commands",
-    "too_many_findings": ": run its pass again",
     "too_many_wait": " (`preflights sessions --all --all-workflows`)",
     "upgrade_waits": ", or run `preflights admin db upgrade`",
     # 2. Warnings -----------------------------------------------------------------------------

@@ -226,24 +226,11 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
         seen = _seen(change)
         voice.say(f"  {change.standing:<10} {_by_at(change)}{relayed}{filed}{seen}")
         _say_stale(voice, f"{change.standing} all the same", change.stale)
-    _say_findings(voice, one)
     _say_imported(voice, one.imported)
     if one.superseded_by:
         voice.say(shown(f"  replaced   by {one.superseded_by}"))
     if one.path:
         voice.say(shown(f"  file       {one.path}"))
-
-
-def _say_findings(voice: Voice, one: WhyArtifact) -> None:
-    """Where it disagreed, and who did not mind."""
-    for finding in one.findings:
-        at = f"{finding.pointer} {finding.message}".strip()
-        voice.say(f"  finding    {finding.name}: {shown(one_line(at))}")
-    for waived in one.waived:
-        relayed = f", passed on by {_by(waived.relayed_by)}" if waived.relayed_by else ""
-        voice.say(f"  waived     {waived.name} by {_by(waived.by)}, {minute(waived.at)}{relayed}")
-        voice.say(shown(f"             {one_line(f'{waived.pointer} {waived.message}'.strip())}"))
-        voice.say(f"             {_quoted(waived.reason)}")
 
 
 def _say_session(voice: Voice, one: WhySession) -> None:

@@ -12,7 +12,7 @@ import msgspec
 
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Actor, Source, Value, Whole
-from preflights_es.kernel.ids import SHORT, iso, short
+from preflights_es.kernel.ids import SHORT, short
 from preflights_es.kernel.text import shown
 
 _DIGITS_MAX: Final = 6  # of an item's number
@@ -156,62 +156,6 @@ def path_of(cause: Cause) -> str:
     return f"{' -> '.join(map(shown, names))} ({cause.what})"
 
 
-FindingKind = Literal["name", "file", "layer", "test", "requirement", "decision", "more"]
-"""What a plan disagrees about. `more`: there are too many to name, and none of those is waived."""
-
-
-class Finding(Value, frozen=True):
-    """Where a plan disagrees with what was read: it blocks, unless a person waives it."""
-
-    name: str
-    """The kind and six hexadecimal digits: the same for the same words at the same place."""
-    kind: FindingKind
-    pointer: str
-    """A JSON Pointer into the payload."""
-    message: str
-
-
-class Waived(Value, frozen=True):
-    """A finding that a person waived, and who that was."""
-
-    finding: Finding
-    reason: str
-    by: Actor
-    at: Whole
-    """In microseconds since 1970 UTC."""
-    relayed_by: Actor | None = None
-
-
-class WaivedFinding(Value, frozen=True, kw_only=True):
-    """The same, as it is shown."""
-
-    name: str
-    kind: str
-    pointer: str
-    """A JSON Pointer into the payload."""
-    message: str
-    reason: str
-    by: Actor
-    relayed_by: Actor | None
-    at: str
-    """ISO 8601, UTC."""
-
-    @classmethod
-    def of(cls, one: Waived) -> WaivedFinding:
-        """As the log has it."""
-        finding = one.finding
-        return cls(
-            name=finding.name,
-            kind=finding.kind,
-            pointer=finding.pointer,
-            message=finding.message,
-            reason=one.reason,
-            by=one.by,
-            relayed_by=one.relayed_by,
-            at=iso(one.at),
-        )
-
-
 class Planned(Value, frozen=True, kw_only=True):
     """One artifact, and what became of it."""
 
@@ -238,10 +182,6 @@ class Planned(Value, frozen=True, kw_only=True):
     """The id of the artifact that took its place."""
     reason: str = ""
     """Of a rejection; of a report, its summary."""
-    findings: tuple[Finding, ...] = ()
-    """Where it disagrees with what it was made from."""
-    waived: tuple[Waived, ...] = ()
-    """Findings that persons waived: these, and those of an approval."""
     path: str = ""
     """Of its file, once it was written."""
     sha256: str = ""

@@ -127,12 +127,6 @@ def _products() -> dict[str, str]:
     return {folded(called): one.name for one in names() for called in (one.name, *one.aliases)}
 
 
-def aliases(value: str) -> tuple[str, ...]:
-    """Other names of the product that a value names; none of another value."""
-    of = canonical(value)
-    return next((one.aliases for one in names() if folded(one.name) == of), ())
-
-
 @cache
 def _folded_lines() -> list[str]:
     return folded(own_file(__spec__, "names.txt").decode()).splitlines()

@@ -257,7 +257,6 @@ class Preflights:
         by: str | None = None,
         expect: int | None = None,
         allow_stale: bool = False,
-        waive: Mapping[str, str] | None = None,
         sign: bool | None = None,
         key: str = "",
     ) -> View:
@@ -268,19 +267,16 @@ class Preflights:
             by: the person who approves; without one it is proposed, and a person approves later.
             expect: the version at which the person saw its session.
             allow_stale: whether it may be stale.
-            waive: names of its findings, and why the person does not mind each. Of a plan that is
-                in force they are waived alone.
             sign: as in `accept`.
 
         Raises:
             SessionMoved: its session is at another version.
-            Refused: there is none, or it cannot be approved; a finding is open, or a waiver does
-                not count.
+            Refused: there is none, or it cannot be approved.
         """
         own: dict[str, Any] = {"by": by, "expect": expect, "allow_stale": allow_stale}
         approve = FEATURES.port("approve")
         request = self._signing(self.request(key=key), sign)
-        approved: View = approve(request, artifact, **own, waive=waive)
+        approved: View = approve(request, artifact, **own)
         return approved
 
     @_checked

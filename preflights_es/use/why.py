@@ -24,7 +24,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import UNSEEN, Event, Input, Signable, Source, sources
 from preflights_es.kernel.ids import SHORT, iso, short
-from preflights_es.kernel.items import Planned, WaivedFinding, item_id
+from preflights_es.kernel.items import Planned, item_id
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.questions import Answers, Behind, answers_in
 from preflights_es.kernel.signing import Signed
@@ -453,8 +453,6 @@ def _why_artifact(
         response=response_of(read, inputs[-1][0]),
         standings=tuple(_standings(process, read, one)),
         reason=one.reason,
-        findings=one.findings,
-        waived=tuple(map(WaivedFinding.of, one.waived)),
         superseded_by=one.superseded_by,
         path=one.path,
         imported=came,

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from preflights_es.kernel.decisions import KeptDecision, NotChosen, Reason, Related
 from preflights_es.kernel.events import Evidence, Source
-from preflights_es.kernel.items import Cause, Finding, WaivedFinding
+from preflights_es.kernel.items import Cause
 from preflights_es.kernel.questions import Observed
 from preflights_es.kernel.signing import Signed
 from preflights_es.use.archives import ImportedBy
@@ -166,9 +166,6 @@ class WhyArtifact(Result, frozen=True):
     """Oldest first."""
     reason: str
     """Of a rejection; of a report, its summary."""
-    findings: tuple[Finding, ...]
-    """Where it disagrees with what it was made from."""
-    waived: tuple[WaivedFinding, ...]
     superseded_by: str
     path: str
     """Of its file, once that was written."""

@@ -595,8 +595,6 @@ def test_the_fields_of_a_plan_are_those_that_are_documented(shop: Project) -> No
     assert shop.call("lock", "tests", "--by", "Ada").code == 0
     locked = shop.show()
     shop.decided()
-    documented_plans(shop, requirements="# Shop\n\n## The old magic link\n")
-    mentioning, (disagreeing, waived) = planned(shop, "project"), _waived(shop)
     with open(os.path.join(os.fsencode(shop.folder), b"\xff.md"), "wb"):
         shop.git("add", ".")
     (shop.folder / ".preflights" / "glossary.md").write_text("# Glossary\n")
@@ -604,28 +602,13 @@ def test_the_fields_of_a_plan_are_those_that_are_documented(shop: Project) -> No
     words = ("plan", "impl", target, "--allow-stale", "--json")
     dry, found = shop.call(*words, "--dry-run").json, planned(shop, *words[1:])
     opaque = ("artifact.payload", "reports[].payload")
-    check("plan/1", asking, refused, locked, found, mentioning, waived, opaque=opaque)
+    check("plan/1", asking, refused, locked, found, opaque=opaque)
     check("plan-dry-run/1", dry)
-    drafts = [one["artifact"]["id"] for one in (mentioning, disagreeing)]
-    checked = [shop.call("plan", "check", id_, "--json").json for id_ in drafts]
-    check("plan-check/1", shop.call("plan", "check", "--json").json, *checked)
-
-
-def _waived(shop: Project) -> tuple[Any, Any]:
-    """A plan that contradicts a decision, before and after a waiver."""
-    documented_plans(shop, requirements="# Shop\n\n## Use Magic Link for the login\n")
-    draft = planned(shop, "project")
-    waive = f"{draft['findings'][0]['name']}=It was there before"
-    done = shop.call("approve", draft["artifact"]["id"], "--by", "Ada", "--waive", waive, "--json")
-    documented_plans(shop)
-    return draft, done.json
 
 
 def test_the_fields_of_artifacts_are_those_that_are_documented(shop: Project) -> None:
     documented_plans(shop)
     ids = approved(shop, "project", "architecture")
-    shop.decided()
-    _waived(shop)
     (shop.folder / ".preflights" / "constraints.md").write_text("# Constraints\n\nRust.\n")
     changed = planned(shop, "project")["artifact"]["id"]
     found = shop.call("artifacts", "--all", "--json").json

@@ -11,7 +11,6 @@ import pytest
 from preflights_es.store.sql import SqlStore
 from tests.cli import tampering
 from tests.cli.compiler.planning import documented as documents
-from tests.cli.compiler.test_waiving import REASON, decided, drafted, of_decision
 from tests.cli.program import Project, environment
 from tests.cli.tampering import tampered
 from tests.cli.terminal import WAIT_S
@@ -93,8 +92,11 @@ def test_the_json_of_every_command_is_what_is_documented(house: Project) -> None
     check("projections/1", house.call("admin", "projections", "status", "--json").json)
     check("projections-rebuild/1", house.call("admin", "projections", "rebuild", "--json").json)
     foreign = _asked_again(house, "Use Redis", "docs/decisions/0009-use-redis.md")
-    uid = decided(house)
-    whys += [house.call("why", one, "--json") for one in (foreign, *_found_against(house))]
+    (house.folder / "preflights.toml").write_text('[clarification]\nheuristics = "standard"\n')
+    house.call("start", "Use PostgreSQL", "--no-input")
+    assert house.call("accept", "last", "--by", "Ada").code == 0
+    uid = house.show()["uid"]
+    whys.append(house.call("why", foreign, "--json"))
     _asked_again(house, "Use PostgreSQL 17", "1")
     whys.append(house.call("why", uid, "--json"))
     browsed = house.call("start", "Host it", "--answer", "hosting=Cloud", "--json").json[
@@ -110,15 +112,6 @@ def _asked_again(house: Project, text: str, typed: str) -> str:
     done = house.call("start", text, "--keep-known", typed, "--by", "Ada")
     assert done.code == 0, (done.out, done.err)
     return typed
-
-
-def _found_against(house: Project) -> tuple[str, str]:
-    """Ids of two plans: of one a person waived the finding."""
-    first = drafted(house)
-    waived = f"{of_decision(first)}={REASON}"
-    id_ = first["artifact"]["id"]
-    assert house.call("approve", id_, "--by", "Ada", "--waive", waived).code == 0
-    return id_, drafted(house)["artifact"]["id"]
 
 
 def test_a_damaged_session_hides_no_other_and_stops_no_command(house: Project) -> None:

@@ -39,7 +39,6 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
         ("init", "--plans", "--print"),
         ("init", "--agent", "all", "--print"),
     ),
-    "plan check": (("plan", "check"), ("plan", "check", "--json")),
     "plan project": (("plan", "project", "--dry-run"),),
     "plan impl": (("plan", "impl", "README.md", "--dry-run"),),
     "plan refactor": (("plan", "refactor", "Tidy up", "--dry-run", "--json"),),

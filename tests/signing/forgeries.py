@@ -27,7 +27,6 @@ EVES: Final = {"kind": "user", "name": "Eve"}
 NUL: Final = "01981234-5678-7abc-8def-0123456789ab"
 YEAR: Final = 31_536_000_000_000  # microseconds
 PLAN: Final = '{"title":"Eve"}'
-FINDING: Final = {"name": "F-1", "kind": "decision", "pointer": "", "message": "Eve"}
 QUESTION: Final = {"id": "k", "question": "Eve?", "type": "free_text"}
 SEEN: Final = {"variables": [], "terminal": True, "client": ""}
 ADAS: Final = f"{ADA} {SIGNER.public}\n"
@@ -468,8 +467,6 @@ OF_A_PLAN: Final[list[tuple[str, Forged, str | None]]] = [
     ("another plan before it", before("plan_drafted.v1", payload=PLAN), NO),
     ("another digest", say(sha256="0" * 64), NO),
     ("another id", say(id=NUL), NO),
-    ("a finding that was not there", say(findings=[FINDING]), NO),
-    ("a waiver", say(waivers=[{"finding": "F-1", "reason": "Eve"}]), NO),
     ("a report behind it", failed_at(1), NO),
     ("an answer behind it", behind(1, "answer_accepted", key="k", answer="Eve"), NO),
     ("a question behind it", behind(2, "question_asked", question=QUESTION), NO),

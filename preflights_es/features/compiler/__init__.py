@@ -25,10 +25,6 @@ FEATURE = Feature(
         "plan tests": ("commands.plan:tests_command", "Plan the tests."),
         "plan impl": ("commands.plan:impl_command", "Plan the implementation of a file."),
         "plan refactor": ("commands.plan:refactor_command", "Plan a refactoring."),
-        "plan check": (
-            "commands.plan:check_command",
-            "Compare the plans in force with each other and with decisions.",
-        ),
         "artifacts": (
             "commands.artifacts:artifacts_command",
             "List artifacts and their standing, show one, compare two.",

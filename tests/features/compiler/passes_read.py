@@ -7,11 +7,9 @@ from typing import Any, Final
 from preflights_es.features.compiler.domain.events import PassBegun
 from preflights_es.features.compiler.domain.values import (
     PASSES,
-    DecidedField,
     Document,
     PassName,
     PlanType,
-    ReadDecision,
     ReadPlan,
 )
 from preflights_es.kernel.events import Actor, Source
@@ -75,11 +73,6 @@ def read_plan(type_: PlanType, payload: dict[str, Any] | None = None) -> ReadPla
     """An approved plan of another session."""
     text = encoded(payload or PLANS[type_]).decode()
     return ReadPlan("0190-" + type_, type_, "approved", SOURCE, text)
-
-
-def decided(*fields: DecidedField, uid: str = "auth-7") -> ReadDecision:
-    """A decision in force."""
-    return ReadDecision(uid, "How it is done", SOURCE, fields)
 
 
 def begun(name: PassName, **fields: Any) -> PassBegun:

@@ -15,7 +15,7 @@ from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use.replays import own_code
 from tests.features.regress.sessions import child_of, judged, led, place
 
-EVENTS: Final = led("compiler", "project", 5)
+EVENTS: Final = led("compiler", "project", 1)
 """A pass that the simulator drafts."""
 
 

@@ -15,7 +15,6 @@ from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.decide import decide
 from preflights_es.features.compiler.domain.events import (
     FailureReported,
-    FindingsWaived,
     PassBegun,
     PlanApproved,
     PlanDrafted,
@@ -23,12 +22,11 @@ from preflights_es.features.compiler.domain.events import (
     PlanRejected,
     QuestionAsked,
     StandingChanged,
-    WaiversTaken,
 )
 from preflights_es.features.compiler.domain.rules import CONTRACTS, loaded
 from preflights_es.features.compiler.domain.state import State, evolve
 from preflights_es.features.compiler.domain.values import POLICY, ROUNDS_MAX, PassName, schema_of
-from preflights_es.features.compiler.domain.views import PlanView, envelope, file_text, planned
+from preflights_es.features.compiler.domain.views import envelope, file_text, planned
 from preflights_es.judging.contract import Contract
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import (
@@ -39,7 +37,6 @@ from preflights_es.kernel.completions import (
 from preflights_es.kernel.events import ArtifactDue, Event, Input
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import FellBack, StepFailed, StepStalled
-from preflights_es.kernel.questions import is_placeholder
 from preflights_es.testing import PlayedSession, SessionMove, generated
 from tests import strategies
 from tests.features.compiler.cases import PAYLOADS, ROBOT, begun
@@ -137,43 +134,6 @@ def test_only_a_person_brings_an_artifact_into_force_or_rejects_it(
         ):
             assert isinstance(new, PlanApproved | PlanRejected | PlanLocked)
             assert new.actor.kind == "user"
-
-
-@given(SESSIONS | WILD)
-def test_no_finding_is_open_where_an_artifact_is_approved_or_proposed(
-    moves: list[SessionMove],
-) -> None:
-    new: Event | None = None
-    for event in run(moves).events:
-        if isinstance(event, Input):
-            new = event
-        if isinstance(event, StandingChanged) and isinstance(new, PlanApproved):
-            waived = {one.finding for one in new.waivers}
-            assert all(one.name in waived and one.kind != "more" for one in new.findings)
-        if isinstance(event, StandingChanged | WaiversTaken) and isinstance(
-            new, PlanApproved | FindingsWaived
-        ):
-            names = {one.name for one in new.findings}
-            assert all(one.finding in names for one in new.waivers)
-            assert not any(is_placeholder(one.reason) for one in new.waivers)
-            assert not new.waivers or new.actor.kind == "user"
-
-
-@given(SESSIONS | WILD)
-def test_the_view_has_every_waiver_that_counts(moves: list[SessionMove]) -> None:
-    played = run(moves)
-    counted: dict[str, str] = {}
-    new: Event | None = None
-    for event in played.events:
-        if isinstance(event, Input):
-            new = event
-        counts = isinstance(event, StandingChanged) and isinstance(new, PlanApproved)
-        counts |= isinstance(event, WaiversTaken)
-        if counts and isinstance(new, PlanApproved | FindingsWaived):
-            counted |= {one.finding: one.reason for one in new.waivers}
-    view = WORKFLOW.view(_after_each(played.events)[-1].state)
-    assert isinstance(view, PlanView)
-    assert {one.name: one.reason for one in view.waived} == counted
 
 
 @given(SESSIONS | WILD)

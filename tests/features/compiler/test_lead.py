@@ -37,8 +37,10 @@ WIDE: Final = "ä" * 90
 
 
 def decision(n: int) -> ReadDecision:
-    field = DecidedField("Type", "PostgreSQL", ("MySQL", "MongoDB"))
-    return ReadDecision(f"{n:012x}", f"Which database? {WIDE}", ELSEWHERE, (field,), "we know it")
+    field = DecidedField("Type", "PostgreSQL")
+    return ReadDecision(
+        f"{n:012x}", f"Which database? {WIDE}", ELSEWHERE, (field,), "we know it", "the shop"
+    )
 
 
 def full(name: PassName, paths: int, decisions: int, **more: Any) -> PassBegun:
@@ -73,10 +75,9 @@ def test_the_user_message_is_one_object_of_all_that_was_read(name: PassName) -> 
     ]
     assert all(isinstance(one["payload"], dict) for one in found["artifacts"])
     (decided,) = found["decisions"]
-    assert decided["fields"] == [
-        {"name": "Type", "value": "PostgreSQL", "others": ["MySQL", "MongoDB"]}
-    ]
+    assert decided["fields"] == [{"name": "Type", "value": "PostgreSQL"}]
     assert (decided["uid"], decided["because"]) == ("000000000001", "we know it")
+    assert decided["scope"] == "the shop"
     assert found["layout"] == list(first.layout)
     assert found.get("target") == (TARGET if row.target else None)
     assert found.get("goal") == (GOAL if row.goal else None)
@@ -339,12 +340,12 @@ def test_the_report_of_the_specification_meets_its_schema() -> None:
 
 FROZEN: Final[dict[str, str]] = {
     "base": "db36c24c941e6efd",
-    "project_planner": "b7d77a878626b548",
-    "architecture_planner": "210f88d32c6a5aff",
-    "scaffold_planner": "b3cac64141e98017",
-    "test_designer": "9dc9a0844e2a1e5b",
-    "implementation_planner": "b86dfb21c785ae85",
-    "refactor_planner": "eb36ed239f845b12",
+    "project_planner": "c312efda57cfd1e8",
+    "architecture_planner": "1f35d7514aca94c2",
+    "scaffold_planner": "834b5b1ef217ade3",
+    "test_designer": "9b5bd7ff40514c97",
+    "implementation_planner": "58806dce92a98e40",
+    "refactor_planner": "1e16694b5cb7116a",
 }
 """The first digits of the SHA-256 of each file."""
 

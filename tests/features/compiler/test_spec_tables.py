@@ -8,7 +8,6 @@ from typing import get_args, get_type_hints
 from preflights_es.features.compiler.domain import events, lead, values
 from preflights_es.features.compiler.domain.rules import OPERATIONS
 from preflights_es.features.compiler.domain.values import PASSES
-from preflights_es.kernel.items import FindingKind
 from tests import markdown
 from tests.markdown import Row, ticked
 
@@ -72,8 +71,3 @@ def test_the_fields_of_operations_are_those_of_the_code() -> None:
     found = rows("5.1 Operations")
     table = {ticked(row["Operation"])[0]: ticked(row["Fields it needs"]) for row in found}
     assert table == OPERATIONS
-
-
-def test_the_kinds_of_findings_are_those_of_the_code() -> None:
-    found = {ticked(row["Kind"])[0] for row in rows("5.3 Findings")}
-    assert found == {*get_args(FindingKind)}

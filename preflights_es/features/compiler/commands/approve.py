@@ -33,9 +33,6 @@ from preflights_es.use.request import Request
     "--expect", type=int, metavar="VERSION", help="Refuse if its session is not at this version."
 )
 @click.option("--allow-stale", is_flag=True, help="Approve a stale one; the reason is recorded.")
-@click.option(
-    "--waive", multiple=True, metavar="FINDING=REASON", help="Waive a finding, and say why."
-)
 @key_option
 @common
 def approve_command(
@@ -43,7 +40,6 @@ def approve_command(
     by: str | None,
     expect: int | None,
     allow_stale: bool,
-    waive: tuple[str, ...],
     app: Request,
     voice: Voice,
 ) -> int:
@@ -58,34 +54,14 @@ def approve_command(
     Without a terminal and without --by a script approves: the artifact is proposed until a person
     approves it.
 
-    An artifact that disagrees with a decision in force, a document or another artifact has
-    findings. It is approved where a person waives each of them; the log keeps the reasons. Findings
-    of an approved artifact (`preflights plan check`) are waived in the same way.
-
     \b
     Examples:
       preflights approve 3f9a12c4
       preflights approve 3f9a12c4 --by "Ada Lovelace" --expect 4
       preflights approve 3f9a12c4 --allow-stale
-      preflights approve 3f9a12c4 --waive decision-7c1e09="Only the import reads it"
     """
     own: dict[str, Any] = {"by": by, "expect": expect, "allow_stale": allow_stale}
-    return said(voice, approve(app, id_, **own, waive=_waivers(waive)))
-
-
-def _waivers(typed: tuple[str, ...]) -> dict[str, str]:
-    """What --waive says, by the name of the finding.
-
-    Raises:
-        UsageError: a finding is named twice.
-    """
-    found: dict[str, str] = {}
-    for one in typed:
-        name, _, reason = one.partition("=")
-        if name.strip() in found:
-            raise click.UsageError(f"--waive names {name.strip()!r} twice: say each reason once")
-        found[name.strip()] = reason
-    return found
+    return said(voice, approve(app, id_, **own))
 
 
 @click.command()

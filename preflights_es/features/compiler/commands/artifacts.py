@@ -9,7 +9,6 @@ from preflights_cli.commands import Lazy
 from preflights_cli.common import Voice, reading, tell_behind
 from preflights_cli.progress import counted
 from preflights_cli.table import streamed
-from preflights_es.features.compiler.commands.display import say_findings, say_waived
 from preflights_es.features.compiler.use.artifacts import (
     ArtifactRow,
     artifact,
@@ -132,9 +131,6 @@ def show_command(id_: str, app: Request, voice: Voice) -> int:
         voice.say(f"  file {shown(row.artifact)}")
     for cause in row.stale:
         voice.say(f"  stale: {path_of(cause)}")
-    names = {one.name for one in row.waived}
-    say_findings(voice, (one for one in row.findings if one.name not in names))
-    say_waived(voice, row.waived)
     for line in msgspec.json.format(encoded(found.envelope), indent=2).decode().splitlines():
         voice.say(shown(line))
     return 0

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from shlex import quote
 from typing import Any, Final
 
 import msgspec
 
 from preflights_cli.common import Voice
-from preflights_cli.dates import minute
-from preflights_cli.decisions import who
 from preflights_cli.progress import counted
 from preflights_cli.rendering import Shown
 from preflights_es.features.compiler.domain.values import PASSES
 from preflights_es.features.compiler.domain.views import PlanView, ShownPlan
 from preflights_es.features.compiler.use.results import DryRun
 from preflights_es.kernel.ids import short
-from preflights_es.kernel.items import Finding, WaivedFinding, path_of
+from preflights_es.kernel.items import path_of
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.text import one_line, shortened, shown, shown_lines
 from preflights_es.kernel.views import View
@@ -77,40 +74,6 @@ def describe(voice: Voice, session: View) -> None:
         voice.say(f"  because: {shown(one_line(found.reason))}")
     if session.to_do:  # what a person is about to approve
         _say_payload(voice, one)
-        say_findings(voice, found.findings)
-        say_perhaps(voice, found.perhaps)
-    say_waived(voice, found.waived)
-
-
-def say_findings(voice: Voice, findings: Iterable[Finding]) -> None:
-    """Where an artifact disagrees; a line each."""
-    for one in findings:
-        voice.say(f"  finding {one.name}: {_told(one)}")
-
-
-def say_waived(voice: Voice, waived: Iterable[WaivedFinding]) -> None:
-    """What persons waived; two lines each."""
-    for one in waived:
-        voice.say(f"  waived {one.name}: {_told(one)}")
-        relayed = f" (passed on by {who(one.relayed_by)})" if one.relayed_by else ""
-        by = shown(f"{who(one.by)}{relayed}, {minute(one.at)}")
-        voice.say(f"    by {by}: {shown(one_line(one.reason))}")
-
-
-def say_perhaps(voice: Voice, perhaps: Iterable[Finding]) -> None:
-    """What does not count as a finding."""
-    for one in perhaps:
-        voice.say(f"  perhaps: {_told(one)}")
-
-
-def _told(one: Finding | WaivedFinding) -> str:
-    return shown(one_line(f"{one.pointer} {one.message}".strip()))
-
-
-def waiving(id_: str, findings: Iterable[Finding]) -> str:
-    """The command by which a person waives findings."""
-    options = " ".join(f"--waive {one.name}=REASON" for one in findings if one.kind != "more")
-    return f"Waive what you accept with: preflights approve {id_[:8]} {options}"
 
 
 def _say_payload(voice: Voice, one: ShownPlan) -> None:
@@ -165,8 +128,6 @@ def hint(session: View) -> str:
     one = found.artifact
     if one is None:
         return ""
-    if session.to_do and found.findings and one.type != "FailureReport":
-        return waiving(one.id, found.findings)
     return {
         "ready": f"Approve it with: preflights approve {one.id[:8]}",
         "proposed": f"A person approves it with: preflights approve {one.id[:8]}",

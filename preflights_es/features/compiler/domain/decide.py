@@ -1,8 +1,8 @@
-"""What follows from an Input, and which waivers count."""
+"""What follows from an Input."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from preflights_es.features.compiler.domain import lead
@@ -11,7 +11,6 @@ from preflights_es.features.compiler.domain.events import (
     AnswerRefused,
     AnswersGiven,
     ChangeRefused,
-    FindingsWaived,
     PassBegun,
     PlanApproved,
     PlanDrafted,
@@ -20,17 +19,15 @@ from preflights_es.features.compiler.domain.events import (
     PlanRejected,
     PlanSuperseded,
     StandingChanged,
-    WaiversTaken,
 )
 from preflights_es.features.compiler.domain.state import State, evolve, payload_hash
-from preflights_es.features.compiler.domain.values import Waiver, schema_of
+from preflights_es.features.compiler.domain.values import schema_of
 from preflights_es.features.compiler.domain.views import file_path
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
 from preflights_es.kernel.decisions import Accepting
 from preflights_es.kernel.events import ArtifactDue, ArtifactWritten, Decision, Input, state_after
-from preflights_es.kernel.items import Finding
 from preflights_es.kernel.lead import LeadChanged, StepRetried, StepStalled, taken_over
-from preflights_es.kernel.questions import is_placeholder, text_answers
+from preflights_es.kernel.questions import text_answers
 
 Decisions = tuple[Decision, ...]
 IN_FORCE = ("approved", "locked")
@@ -38,7 +35,7 @@ OPEN = ("draft", "proposed")
 TEMPLATE = "plan.v1"
 
 Misfit = Literal["not_a_draft", "not_in_force", "not_approved"]
-Changes = PlanApproved | FindingsWaived | PlanRejected | PlanLocked | PlanSuperseded
+Changes = PlanApproved | PlanRejected | PlanLocked | PlanSuperseded
 
 
 def decide(state: State, new: Input) -> Decisions:
@@ -54,7 +51,7 @@ def decide(state: State, new: Input) -> Decisions:
             return _asked(state)
         case LeadChanged() if state.led.stalled or state.question:
             return _taken_over(state, new)
-        case PlanApproved() | FindingsWaived() | PlanRejected() | PlanLocked() | PlanSuperseded():
+        case PlanApproved() | PlanRejected() | PlanLocked() | PlanSuperseded():
             return _changed(state, new)
         case ArtifactWritten(path=path):
             return (PlanFiled(path=path),)
@@ -120,8 +117,6 @@ def _changed(state: State, new: Changes) -> Decisions:
             return _filed(state, new.id, "approved")
         case PlanApproved():
             return (StandingChanged(id=new.id, standing="proposed"),)
-        case FindingsWaived():  # what stays open is told by the next check
-            return (WaiversTaken(id=new.id),)
         case PlanRejected():
             return (StandingChanged(id=new.id, standing="rejected"),)
         case PlanLocked():
@@ -133,7 +128,6 @@ def _changed(state: State, new: Changes) -> Decisions:
 
 _FROM: Final[dict[type[Changes], tuple[tuple[str, ...], Misfit]]] = {
     PlanApproved: (OPEN, "not_a_draft"),
-    FindingsWaived: (IN_FORCE, "not_in_force"),
     PlanRejected: (OPEN, "not_a_draft"),
     PlanLocked: (("approved",), "not_approved"),
     PlanSuperseded: (IN_FORCE, "not_in_force"),
@@ -148,28 +142,24 @@ def _refused(state: State, new: Changes) -> ChangeRefused | None:
         return ChangeRefused(reason="no_plan")
     if new.id != plan.id:
         return ChangeRefused(reason="unknown_id")
-    if isinstance(new, FindingsWaived | PlanRejected | PlanLocked) and not by_person:
+    if isinstance(new, PlanRejected | PlanLocked) and not by_person:
         return ChangeRefused(reason="not_a_person")
     if isinstance(new, PlanLocked) and plan.type != "TestPlan":
         return ChangeRefused(reason="not_a_test_plan")
     standings, reason = _FROM[type(new)]
     if state.standing not in standings:
         return ChangeRefused(reason=reason)
-    if isinstance(new, PlanApproved):
-        return _refused_approval(state, plan, new)
-    return unfit(new.findings, new.waivers) if isinstance(new, FindingsWaived) else None
+    return _refused_approval(state, plan, new) if isinstance(new, PlanApproved) else None
 
 
 def _refused_approval(state: State, plan: PlanDrafted, new: PlanApproved) -> ChangeRefused | None:
-    """A person approves; anyone else proposes, once, and waives nothing."""
+    """A person approves; anyone else proposes, once."""
     by_person = new.actor.kind == "user"
     if state.standing == "proposed" and not by_person:
         return ChangeRefused(reason="not_a_draft")
     if new.sha256 != payload_hash(plan.payload):
         return ChangeRefused(reason="other_payload")
-    if new.waivers and not by_person:
-        return ChangeRefused(reason="not_a_person")
-    return unwaived(new.findings, new.waivers)
+    return None
 
 
 def _filed(
@@ -178,27 +168,3 @@ def _filed(
     """The artifact's file says its status, and so is written for each."""
     due = ArtifactDue(call=f"artifact-{state.dues + 1}", template=TEMPLATE, path=file_path(state))
     return (StandingChanged(id=id_, standing=standing), due)
-
-
-def unwaived(findings: Iterable[Finding], waivers: Iterable[Waiver]) -> ChangeRefused | None:
-    """The first reason why findings still hold a plan up; None where none does."""
-    waivers = tuple(waivers)
-    if wrong := unfit(findings, waivers):
-        return wrong
-    left = tuple(one.name for one in still_open(findings, {one.finding for one in waivers}))
-    return ChangeRefused(reason="findings_open", findings=left) if left else None
-
-
-def unfit(findings: Iterable[Finding], waivers: Iterable[Waiver]) -> ChangeRefused | None:
-    """Why a waiver does not count, whatever else is open; None where each does."""
-    names, waivers = {one.name for one in findings if one.kind != "more"}, tuple(waivers)
-    unknown = tuple(dict.fromkeys(one.finding for one in waivers if one.finding not in names))
-    if unknown:
-        return ChangeRefused(reason="unknown_finding", findings=unknown)
-    bare = tuple(dict.fromkeys(one.finding for one in waivers if is_placeholder(one.reason)))
-    return ChangeRefused(reason="no_reason", findings=bare) if bare else None
-
-
-def still_open(findings: Iterable[Finding], waived: Collection[str]) -> tuple[Finding, ...]:
-    """The findings that no waiver names."""
-    return tuple(one for one in findings if one.kind == "more" or one.name not in waived)

@@ -15,7 +15,6 @@ from preflights_es.features.compiler.domain.values import (
     PlanType,
     ReadDecision,
     ReadPlan,
-    Waiver,
 )
 from preflights_es.kernel.completions import COMPLETION_EVENTS
 from preflights_es.kernel.events import (
@@ -32,7 +31,7 @@ from preflights_es.kernel.events import (
     Typed,
     Whole,
 )
-from preflights_es.kernel.items import Cause, Finding
+from preflights_es.kernel.items import Cause
 from preflights_es.kernel.lead import LED_EVENTS, Setup
 from preflights_es.kernel.questions import AnswerRefusal, Answers, Question, Refusal, TextAccepted
 
@@ -47,7 +46,7 @@ class PassBegun(Input, frozen=True):
     typed: ClassVar = {
         "goal": Typed(GOAL_MAX),
         "documents": Typed(BYTES_MAX, parts=("text",)),
-        "decisions": Typed(BYTES_MAX, parts=("title", "fields", "value", "others", "because")),
+        "decisions": Typed(BYTES_MAX, parts=("title", "fields", "value", "because", "scope")),
     }
     pass_type: PassName
     project: str
@@ -85,7 +84,6 @@ class PlanApproved(Signable, frozen=True):
     tag: ClassVar[str] = "compiler.plan_approved.v1"
     act: ClassVar[Act] = "approval"
     verb: ClassVar[str] = "approved the plan of"
-    typed: ClassVar = {"waivers": Typed(REASON_MAX, parts=("reason",))}
     id: str
     sha256: str
     """Of the payload's canonical JSON, as it was shown."""
@@ -97,32 +95,6 @@ class PlanApproved(Signable, frozen=True):
     """The session whose approved artifact gives way, if there is one."""
     stale: tuple[Cause, ...] = ()
     """Why it is stale; only with the actor's leave."""
-    findings: tuple[Finding, ...] = ()
-    """Where it disagrees with what is in force then."""
-    perhaps: tuple[Finding, ...] = ()
-    """What was told and does not block."""
-    quoted: tuple[Source, ...] = ()
-    """Sessions of the decisions that these name."""
-    waivers: tuple[Waiver, ...] = ()
-    """Of the person who approves it: one for each of the findings."""
-    redacted: tuple[str, ...] = ()
-
-
-class FindingsWaived(Input, frozen=True):
-    """A person waives findings of an artifact that is in force."""
-
-    tag: ClassVar[str] = "compiler.findings_waived.v1"
-    verb: ClassVar[str] = "waived findings of the plan of"
-    typed: ClassVar = {"waivers": Typed(REASON_MAX, parts=("reason",))}
-    id: str
-    findings: tuple[Finding, ...]
-    """Where it disagrees with what is in force then."""
-    waivers: tuple[Waiver, ...]
-    quoted: tuple[Source, ...] = ()
-    """Sessions of the decisions that the findings name."""
-    relayed_by: Actor | None = None
-    evidence: Evidence = UNSEEN
-    redacted: tuple[str, ...] = ()
 
 
 class PlanRejected(Signable, frozen=True):
@@ -183,10 +155,6 @@ class PlanDrafted(Decision, frozen=True):
     created_by: Literal["llm", "system"]
     depends_on: tuple[str, ...] = ()
     """Ids of the artifacts that were read."""
-    findings: tuple[Finding, ...] = ()
-    """Where it disagrees with what was read; a person waives each, or it is not approved."""
-    perhaps: tuple[Finding, ...] = ()
-    """What names something that was decided against; it does not block."""
 
 
 class FailureReported(Decision, frozen=True):
@@ -228,13 +196,6 @@ class StandingChanged(Decision, frozen=True):
     standing: Literal["approved", "proposed", "rejected", "locked", "superseded"]
 
 
-class WaiversTaken(Decision, frozen=True):
-    """The waivers of the Input count."""
-
-    tag: ClassVar[str] = "compiler.waivers_taken.v1"
-    id: str
-
-
 class PlanFiled(Decision, frozen=True):
     """Where the artifact's file was written."""
 
@@ -255,13 +216,8 @@ class ChangeRefused(Refusal, frozen=True):
         "not_a_test_plan",
         "not_a_person",
         "not_in_force",
-        "findings_open",
-        "unknown_finding",
-        "no_reason",
         "not_expected",
     ]
-    findings: tuple[str, ...] = ()
-    """Names of findings that are not waived, or of waivers that fit none or say no reason."""
 
 
 # 3. All --------------------------------------------------------------------------------------
@@ -270,7 +226,6 @@ EVENTS: tuple[type[Event], ...] = (
     PassBegun,
     AnswersGiven,
     PlanApproved,
-    FindingsWaived,
     PlanRejected,
     PlanLocked,
     PlanSuperseded,
@@ -280,7 +235,6 @@ EVENTS: tuple[type[Event], ...] = (
     AnswerAccepted,
     AnswerRefused,
     StandingChanged,
-    WaiversTaken,
     PlanFiled,
     ChangeRefused,
     *ARTIFACT_EVENTS,

@@ -68,28 +68,21 @@ def request(state: State) -> CompletionRequested:
     )
 
 
-def answered(state: State, outcome: Outcome, *, waivable: bool = True) -> tuple[Decision, ...]:
-    """What follows from an outcome: the draft, a retry, or a report.
-
-    Args:
-        waivable: whether findings wait for a person; else they reject the response, too.
-    """
+def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
+    """What follows from an outcome: the draft, a retry, or a report."""
     # Imported where a response is judged: no other command needs a library for it.
-    from preflights_es.features.compiler.domain.rules import CONTRACTS, disagreements, violations
+    from preflights_es.features.compiler.domain.rules import CONTRACTS, violations
 
     begun = state.begun
     assert begun is not None, "an outcome answers a call of a pass"
     contract = CONTRACTS[schema_of(begun.pass_type)]
-    check = partial(violations if waivable else disagreements, begun)
-    verdict = concluded(state.led, outcome, contract, check)
+    verdict = concluded(state.led, outcome, contract, partial(violations, begun))
     if isinstance(verdict, Usable):
         return (verdict.accepted, _drafted(state, begun, outcome, verdict.payload))
     return (*verdict, *reported(state, begun, outcome, verdict))
 
 
 def _drafted(state: State, begun: PassBegun, outcome: Outcome, payload: Any) -> PlanDrafted:
-    from preflights_es.features.compiler.domain.rules import findings, perhaps
-
     lead = state.led.lead
     return PlanDrafted(
         id=plan_id(begun, made(state) + 1),
@@ -98,8 +91,6 @@ def _drafted(state: State, begun: PassBegun, outcome: Outcome, payload: Any) -> 
         created_at=outcome.at,
         created_by="system" if lead is not None and lead.provider == "mock" else "llm",
         depends_on=tuple(one.id for one in begun.plans),
-        findings=findings(begun, payload),
-        perhaps=perhaps(begun, payload),
     )
 
 
@@ -118,7 +109,7 @@ def user_message(begun: PassBegun) -> str:
     """The user message.
 
     Keys: `pass`; `documents` (`name`, `path`, `text`); `artifacts` (`type`, `id`, `standing`,
-    `payload`); `decisions` (`uid`, `title`, `fields` of `name`, `value` and `others`, `because`);
+    `payload`); `decisions` (`uid`, `title`, `fields` of `name` and `value`, `because`, `scope`);
     `layout`; `target` and `goal` where the pass has one; `left_out` where something is.
     """
     told: dict[str, Any] = {
@@ -137,7 +128,7 @@ def user_message(begun: PassBegun) -> str:
             for one in begun.plans
         ],
         "decisions": [
-            {"uid": one.uid, "title": one.title, "fields": one.fields, "because": one.because}
+            {name: getattr(one, name) for name in ("uid", "title", "fields", "because", "scope")}
             for one in begun.decisions
         ],
         "layout": begun.layout,

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from preflights_es.features.compiler.domain.events import (
     AnswerAccepted,
     FailureReported,
-    FindingsWaived,
     PassBegun,
     PlanApproved,
     PlanDrafted,
@@ -21,7 +20,6 @@ from preflights_es.features.compiler.domain.events import (
     PlanSuperseded,
     QuestionAsked,
     StandingChanged,
-    WaiversTaken,
 )
 from preflights_es.features.compiler.domain.values import LockedFile
 from preflights_es.kernel import lead as leading
@@ -36,7 +34,7 @@ from preflights_es.kernel.events import (
     Input,
     Written,
 )
-from preflights_es.kernel.items import PlanStanding, Waived
+from preflights_es.kernel.items import PlanStanding
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import Led, Setup
 from preflights_es.kernel.questions import Question
@@ -80,8 +78,6 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """The id of the artifact that took its place."""
     files: tuple[LockedFile, ...] = ()
     """What was locked with it."""
-    waived: tuple[Waived, ...] = ()
-    """Findings that persons waived, each with the last word on it."""
     dues: int = 0
     """Files that were asked for so far."""
     written: Written | None = None
@@ -120,8 +116,6 @@ def evolve(state: State, event: Event) -> State:
             return replace(state, question=None, given=(*state.given, (key, answer)), led=led)
         case StandingChanged():
             return _after_change(state, event)
-        case WaiversTaken() if isinstance(state.input, FindingsWaived):
-            return replace(state, waived=_waived(state, state.input))
         case ArtifactDue():
             return replace(state, dues=state.dues + 1)
         case _:
@@ -181,8 +175,6 @@ def _after_change(state: State, event: StandingChanged) -> State:
     evidence = getattr(new, "evidence", UNSEEN)
     change = Change(new.at, new.actor, getattr(new, "relayed_by", None), evidence)
     match new:
-        case PlanApproved():
-            return replace(after, change=change, waived=_waived(state, new))
         case PlanRejected(reason=reason):
             return replace(after, change=change, reason=reason)
         case PlanLocked(files=files):
@@ -191,17 +183,6 @@ def _after_change(state: State, event: StandingChanged) -> State:
             return replace(after, change=change, superseded_by=by)
         case _:
             return replace(after, change=change)
-
-
-def _waived(state: State, new: PlanApproved | FindingsWaived) -> tuple[Waived, ...]:
-    """All that is waived, once the waivers of an Input count."""
-    found = {one.name: one for one in new.findings}
-    said = {one.finding.name: one for one in state.waived}
-    for one in new.waivers:
-        if one.finding in found:  # a forged log may hold any
-            finding = found[one.finding]
-            said[one.finding] = Waived(finding, one.reason, new.actor, new.at, new.relayed_by)
-    return tuple(said.values())
 
 
 _NO_SETUP: Final = Setup("", "")

@@ -24,8 +24,7 @@ BYTES_MAX: Final = 4 * DOCUMENT_MAX + 3  # of its file: every character in four,
 REQUEST_MAX: Final = 400_000  # characters of one request: prompts, schema and all that was read
 ROUNDS_MAX: Final = 3  # questions about missing information, in one session
 GOAL_MAX: Final = 2_000  # characters of a refactoring's goal
-REASON_MAX: Final = 2_000  # characters of the reason of a rejection, or of a waiver
-FINDINGS_MAX: Final = 50  # of one plan that a person can waive
+REASON_MAX: Final = 2_000  # characters of the reason of a rejection
 RAW_MAX: Final = 20_000  # characters of a response in a report; the log has it whole
 VERSION: Final = "1.0"  # of the envelope of an artifact
 
@@ -53,12 +52,10 @@ class ReadPlan(Value, frozen=True):
 
 
 class DecidedField(Value, frozen=True):
-    """One value of a decision, and what was not chosen."""
+    """One value of a decision."""
 
     name: str
     value: str
-    others: tuple[str, ...] = ()
-    """The other options of its question."""
 
 
 class ReadDecision(Value, frozen=True):
@@ -86,14 +83,6 @@ class LockedFile(Value, frozen=True):
 
     path: str
     sha256: str
-
-
-class Waiver(Value, frozen=True):
-    """A person's word that a finding does not hold a plan up."""
-
-    finding: str
-    """Its name."""
-    reason: str
 
 
 DocumentName = Literal["requirements", "constraints", "glossary"]

@@ -14,12 +14,10 @@ from preflights_es.kernel.events import ActorKind, Event, Evidence, Value
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.items import (
     Cause,
-    Finding,
     Planned,
     PlanStanding,
     ReadFile,
     ReadRecord,
-    WaivedFinding,
 )
 from preflights_es.kernel.json import decoded, encoded
 from preflights_es.kernel.lead import no_answer, why_none
@@ -106,11 +104,6 @@ class PlanView(View, frozen=True, kw_only=True):
     reason: str
     """Of a rejection."""
     superseded_by: str
-    findings: tuple[Finding, ...]
-    """Where the artifact disagrees with what its pass read."""
-    perhaps: tuple[Finding, ...]
-    """What names something that was decided against; it does not block."""
-    waived: tuple[WaivedFinding, ...]
     locked: tuple[LockedFile, ...]
     calls: int
     """Of the provider, retries among them."""
@@ -149,9 +142,6 @@ def view(state: State) -> PlanView:
         evidence=change.evidence if change else None,
         reason=state.reason,
         superseded_by=state.superseded_by,
-        findings=state.plan.findings if state.plan else (),
-        perhaps=state.plan.perhaps if state.plan else (),
-        waived=tuple(map(WaivedFinding.of, state.waived)),
         locked=state.files,
         left_out=begun.left_out if begun else (),
         stale=begun.stale if begun else (),
@@ -352,8 +342,6 @@ def planned(events: Sequence[Event], sessions: Sequence[Session[State]]) -> tupl
                 "changed_by": change.actor if change else None,
                 "superseded_by": state.superseded_by,
                 "reason": state.reason,
-                "findings": event.findings,
-                "waived": state.waived,
                 "path": state.written.path if state.written else "",
                 "sha256": state.written.sha256 if state.written else "",
             }

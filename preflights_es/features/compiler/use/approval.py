@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
 from preflights_es.features.compiler.domain import WORKFLOW
-from preflights_es.features.compiler.domain.decide import IN_FORCE, OPEN, unfit, unwaived
+from preflights_es.features.compiler.domain.decide import OPEN
 from preflights_es.features.compiler.domain.events import (
-    ChangeRefused,
-    FindingsWaived,
     PlanApproved,
     PlanDrafted,
     PlanLocked,
@@ -20,15 +18,14 @@ from preflights_es.features.compiler.domain.events import (
     PlanSuperseded,
 )
 from preflights_es.features.compiler.domain.state import State, payload_hash
-from preflights_es.features.compiler.domain.values import LockedFile, ReadPlan, Waiver
+from preflights_es.features.compiler.domain.values import LockedFile, ReadPlan
 from preflights_es.features.compiler.domain.views import subject_of
-from preflights_es.features.compiler.use.agreement import Agreements, tell_perhaps
 from preflights_es.features.compiler.use.artifacts import Standings, plan_named, short_id
 from preflights_es.features.compiler.use.documents import digest
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import Actor, Input
 from preflights_es.kernel.ids import SHORT
-from preflights_es.kernel.items import Finding, path_of
+from preflights_es.kernel.items import path_of
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.kernel.views import View
@@ -38,7 +35,6 @@ from preflights_es.use.answers import filed
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 
-NAMED_MAX: Final = 5  # findings that a message names
 FILES_MAX: Final = 20  # missing test files that a message names
 TYPE: Final = "TestPlan"
 
@@ -50,33 +46,22 @@ def approve(
     by: str | None = None,
     expect: int | None = None,
     allow_stale: bool = False,
-    waive: Mapping[str, str] | None = None,
 ) -> View:
     """Approve an artifact: a person does it, an agent or script proposes it.
-
-    Findings of one that is in force already are waived alone.
 
     Args:
         typed: its id, or the beginning of it.
         by: the person, where the request is a script's.
         expect: the version of its session at which the person saw it.
         allow_stale: whether it may be stale; why it is, is recorded.
-        waive: findings by their names, and why a person does not mind each.
 
     Raises:
         SessionMoved: its session is at another version.
-        Refused: there is none, it is no draft, or it is stale; or a finding is open, or a waiver
-            does not count.
+        Refused: there is none, it is no draft, or it is stale.
     """
-    waivers = tuple(Waiver(name.strip(), why.strip()) for name, why in (waive or {}).items())
     own = Approvals(request, allow_stale=allow_stale)
     own.refuse_relaying(by, typed)
-    if waivers:
-        own.refuse_unless_person(by, "waive findings of")
-    session = plan_named(request, typed)
-    if waivers and own.is_in_force(session):
-        return _recorded(request, Waiving(request), session, by, expect, waivers, FindingsWaived)
-    return _recorded(request, own, session, by, expect, waivers)
+    return _recorded(request, own, plan_named(request, typed), by, expect)
 
 
 def accept(
@@ -100,19 +85,11 @@ def reject(request: Request, typed: str, reason: str, *, by: str | None = None) 
 
 
 def _recorded(
-    request: Request,
-    own: Approvals,
-    session: str,
-    by: str | None,
-    expect: int | None,
-    waivers: tuple[Waiver, ...] = (),
-    cls: type[Input] = PlanApproved,
+    request: Request, own: Approvals, session: str, by: str | None, expect: int | None
 ) -> View:
     handle, expect = begun(request, session, expect)
-    said = {"waivers": waivers}
-    step = own.acknowledged(handle.session_id, cls, said, by=by, expect=expect)
+    step = own.acknowledged(handle.session_id, PlanApproved, {}, by=by, expect=expect)
     notice_agent(request, step)
-    tell_perhaps(request, own.perhaps)
     return filed(request, step)
 
 
@@ -133,15 +110,6 @@ class Approvals(Acceptances):
         self._allow_stale = allow_stale
         self._former: list[Handle] = []
         self._held: list[Handle] = []
-        self.perhaps: tuple[Finding, ...] = ()
-        """What was found and does not block."""
-
-    def is_in_force(self, session_id: str) -> bool:
-        """Whether the artifact is approved, and not by the same command under the same key."""
-        if self._inputs.recorded_in(PlanApproved) == session_id:
-            return False
-        state: State = self._runner.load(session_id).session.state
-        return state.standing in IN_FORCE
 
     def refuse_relaying(self, by: str | None, session: str = "SESSION") -> None:  # noqa: ARG002  of any
         """An agent passes no approval on: the log could not show whether there was one."""
@@ -193,29 +161,8 @@ class Approvals(Acceptances):
             message += f", and {len(stale) - 1} more" if stale[1:] else ""
             raise Refused(message, code="artifact_stale", id=plan.id)
         fields = {"sha256": payload_hash(plan.payload), "stale": stale}
-        fields |= self._agreeing(found, plan, state, said.get("waivers", ()), unwaived)
-        fields["perhaps"] = self.perhaps
         self._find_others(handle, found, is_person=actor.kind == "user")
         return self._replacing(handle, cls, {**said, **fields}, actor, input_id)
-
-    def _agreeing(
-        self,
-        standings: Standings,
-        plan: PlanDrafted,
-        state: State,
-        waivers: tuple[Waiver, ...],
-        judge: Callable[[Iterable[Finding], Iterable[Waiver]], ChangeRefused | None],
-    ) -> dict[str, Any]:
-        """Where it disagrees with what is in force, as it is recorded.
-
-        Raises:
-            Refused: a finding is open, or a waiver does not count.
-        """
-        found = Agreements(self._request, standings).of(state)
-        if wrong := judge(found.findings, waivers):
-            raise refused(plan, found.findings, wrong)
-        self.perhaps = found.perhaps
-        return {"findings": found.findings, "quoted": found.quoted}
 
     def _replacing(
         self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
@@ -281,46 +228,6 @@ class Approvals(Acceptances):
         """An artifact's standing says more than that no answer is taken any more."""
         if handle.session.closed:
             super()._refuse_ended(handle)
-
-
-class Waiving(Approvals):
-    """Findings of artifacts that are in force, as a person waives them."""
-
-    def _acknowledgement(
-        self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
-    ) -> Proposed:
-        state: State = handle.session.state
-        assert state.plan is not None, "it is in force"
-        standings = Standings(self._request)
-        fields = self._agreeing(standings, state.plan, state, said.get("waivers", ()), unfit)
-        fields |= {**said, "id": state.plan.id}
-        new = self._inputs.made(cls, fields, actor)
-        return Proposed(handle, new, input_id)
-
-
-def refused(plan: PlanDrafted, findings: Iterable[Finding], wrong: ChangeRefused) -> Refused:
-    """Why findings hold a plan up, in one line."""
-    what, names = f"the {plan.type} {short_id(plan.id)}", wrong.findings
-    known = {one.name: one for one in findings}
-    fields: dict[str, Any] = {"name": short_id(plan.id), "findings": names}
-    code: str = wrong.reason
-    if wrong.reason == "unknown_finding":
-        has = _listed(tuple(known)) if known else "none"
-        message = f"{what} has no finding {shown(one_line(names[0]))!r}: it has {has}"
-    elif wrong.reason == "no_reason":
-        message = f"the waiver of {names[0]} says no reason: expected {names[0]}=REASON"
-    else:
-        code = "too_many_findings" if any(known[n].kind == "more" for n in names) else code
-        said = tuple(f"{name} ({known[name].pointer} {known[name].message})" for name in names)
-        open_ = "open findings" if len(names) > 1 else "an open finding"
-        message = f"{what} has {open_}: {_listed(said)}"
-        fields["flag"] = " ".join(f"--waive {name}=REASON" for name in names)
-    return Refused(message, code=code, **fields)
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    more = len(names) - NAMED_MAX
-    return "; ".join(names[:NAMED_MAX]) + (f"; and {more} more" if more > 0 else "")
 
 
 def drafted(state: State) -> PlanDrafted:

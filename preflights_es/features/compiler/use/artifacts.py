@@ -20,7 +20,7 @@ from preflights_es.kernel import ids
 from preflights_es.kernel.errors import ArtifactOutside, Refused
 from preflights_es.kernel.events import Source
 from preflights_es.kernel.ids import SHORT, iso, iso_or_none
-from preflights_es.kernel.items import Cause, Finding, Planned, WaivedFinding
+from preflights_es.kernel.items import Cause, Planned
 from preflights_es.kernel.json import ABSENT, differences
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.projections.artifacts import PlanRow, plan
@@ -298,9 +298,6 @@ class ArtifactRow(Result, frozen=True):
     changed_by: Who | None
     superseded_by: str
     reason: str
-    findings: tuple[Finding, ...]
-    """Where it disagrees with what it was made from."""
-    waived: tuple[WaivedFinding, ...]
     artifact: str | None
     """Path of its file."""
     artifact_state: FileState | None
@@ -328,8 +325,6 @@ class ArtifactRow(Result, frozen=True):
             changed_by=Who.of(one.changed_by),
             superseded_by=one.superseded_by,
             reason=one.reason,
-            findings=one.findings,
-            waived=tuple(map(WaivedFinding.of, one.waived)),
             artifact=one.path or None,
             artifact_state=files.state(one),
             stale=() if one.standing in ENDED else stale,

@@ -1,8 +1,7 @@
 """The passes of seed 2, and what builds artifacts by them (docs/api.md).
 
 In a project, an artifact is built by a session of its log. Without one, by the same session on a
-store in memory: there is no second way through a pass. Without a log a plan with a finding is
-refused, since no log could say who waived it.
+store in memory: there is no second way through a pass.
 """
 
 from __future__ import annotations
@@ -17,8 +16,7 @@ import msgspec
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
 from preflights_es.features.compiler.domain import WORKFLOW
-from preflights_es.features.compiler.domain import lead as asking
-from preflights_es.features.compiler.domain.decide import IN_FORCE, Decisions, decide
+from preflights_es.features.compiler.domain.decide import IN_FORCE
 from preflights_es.features.compiler.domain.forbidden import why_forbidden
 from preflights_es.features.compiler.domain.rules import loaded
 from preflights_es.features.compiler.domain.state import State
@@ -39,7 +37,6 @@ from preflights_es.features.compiler.use.adapters import (
 from preflights_es.judging.contract import error_of
 from preflights_es.kernel.completions import (
     Completion,
-    CompletionFailed,
     CompletionReceived,
     CompletionRequested,
     Rejected,
@@ -65,14 +62,6 @@ from preflights_es.use.request import Request
 # 1. A pass as a session in memory ------------------------------------------------------------
 
 
-def _decided(state: State, new: Input) -> Decisions:
-    """As a session of a log, but a finding rejects the response."""
-    if isinstance(new, CompletionReceived | CompletionFailed):
-        return asking.answered(state, new, waivable=False)
-    return decide(state, new)
-
-
-_WORKFLOW: Final = msgspec.structs.replace(WORKFLOW, decide=_decided)
 _DECLINED: Final = tuple(one.kind for one in (LLMMissingInformationError, LLMInvalidRequestError))
 
 
@@ -93,11 +82,11 @@ class _Run:
 
     async def _settled(self, first: Input) -> Step:
         store = MemoryStore(clock_ids.now, clock_ids.salt)
-        workflows = {_WORKFLOW.name: _WORKFLOW}
+        workflows = {WORKFLOW.name: WORKFLOW}
         runner = Runner(store, workflows, clock_ids.now, clock_ids.new_id, asyncio.sleep)
         llm = self._llm
         async with llm.opened() if isinstance(llm, Adapter) else nullcontext() as self._provider:
-            step = runner.open(_WORKFLOW, "", first, clock_ids.new_id(), clock_ids.new_id())
+            step = runner.open(WORKFLOW, "", first, clock_ids.new_id(), clock_ids.new_id())
             return await runner.settle(step.handle, self)
 
     async def respond(self, request: CompletionRequested) -> Completion:

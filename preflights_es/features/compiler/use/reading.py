@@ -22,7 +22,6 @@ from preflights_es.features.compiler.use.artifacts import Standings, row_named
 from preflights_es.features.compiler.use.documents import PATH_MAX
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.statements import turned_down
 from preflights_es.kernel.text import late_pattern, problem
 from preflights_es.projections.artifacts import PlanRow
 from preflights_es.runtime.runner import Handle
@@ -127,7 +126,7 @@ def read_plan(request: Request, row: PlanRow) -> ReadPlan:
 
 
 def decisions_in_force(request: Request) -> tuple[ReadDecision, ...]:
-    """What people decided and nothing replaced, the newest first, with what was not chosen."""
+    """What people decided and nothing replaced, the newest first."""
     handles = [request.reading.load(row) for row in decisions(request)]
     return tuple(one for one in map(_decision, reversed(handles)) if one is not None)
 
@@ -141,11 +140,7 @@ def _decision(handle: Handle) -> ReadDecision | None:
         uid=record.uid,
         title=record.title,
         source=handle.source,
-        fields=tuple(
-            # The others: its other options, and what an actor named and turned down.
-            DecidedField(one.name, one.value, turned_down(record, one))
-            for one in record.fields
-        ),
+        fields=tuple(DecidedField(one.name, one.value) for one in record.fields),
         because=because.text if because else "",
         scope=record.scope,
     )

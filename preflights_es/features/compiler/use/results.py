@@ -41,9 +41,6 @@ _CHANGES: Final = {
     "not_a_test_plan": "the artifact is no TestPlan",
     "not_a_person": "only a person does that",
     "not_in_force": "the artifact is not in force",
-    "findings_open": "findings of the artifact are not waived",
-    "unknown_finding": "the artifact has no such finding",
-    "no_reason": "a waiver says no reason",
     "not_expected": NOT_EXPECTED,
 }
 

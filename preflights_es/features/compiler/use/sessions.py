@@ -11,7 +11,6 @@ from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.events import PassBegun
 from preflights_es.features.compiler.domain.lead import TooLarge, fitted
 from preflights_es.features.compiler.domain.rules import why_no_goal
-from preflights_es.features.compiler.domain.state import State
 from preflights_es.features.compiler.domain.values import (
     PASSES,
     Document,
@@ -19,11 +18,6 @@ from preflights_es.features.compiler.domain.values import (
     Pass,
     PassName,
     ReadPlan,
-)
-from preflights_es.features.compiler.use.agreement import (
-    foreign_decisions,
-    foreign_findings,
-    tell_perhaps,
 )
 from preflights_es.features.compiler.use.artifacts import Standings
 from preflights_es.features.compiler.use.documents import (
@@ -86,9 +80,6 @@ def plan(request: Request, wanted: Wanted) -> View:
         beside=partial(_read, request, asked, setup),
         is_same=partial(_read_besides, asked.use),
     )
-    state: State = step.handle.session.state
-    if state.begun is not None and state.plan is not None:
-        tell_perhaps(request, foreign_findings(state.begun, state.plan, foreign_decisions(request)))
     return filed(request, step)
 
 
