@@ -323,14 +323,6 @@ def tests_are_locked_and_give_way_to_others(h: House) -> None:
     h.keep("test")
 
 
-def stale_inputs_are_read_with_leave(h: House) -> None:
-    h.upto("architecture")
-    h.write(".preflights/glossary.md", "# Glossary\n\nOrder: another word.\n")
-    h.plan("architecture", allow_stale=True)
-    h.approve("architecture", allow_stale=True)
-    h.keep("architecture")
-
-
 def a_person_edited_the_file_of_a_plan(h: House) -> None:
     h.upto("implementation")
     (path,) = (h.root / ".preflights" / "artifacts").glob("TestPlan-*.json")
@@ -402,7 +394,6 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = tuple(
         a_person_rejects_a_plan,
         one_plan_supersedes_another,
         tests_are_locked_and_give_way_to_others,
-        stale_inputs_are_read_with_leave,
         a_person_edited_the_file_of_a_plan,
         what_does_not_fit_a_plan_changes_nothing,
         a_pass_reads_decisions_and_not_all_of_them,

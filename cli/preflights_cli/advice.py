@@ -20,13 +20,11 @@ ADVICE: Final[dict[str, str]] = {
     "without --by it is proposed",
     "ambiguous_number": ", and give each its own by `preflights admin renumber`",
     "ambiguous_artifact": ": type more of the id",
-    "artifact_stale": ": run its pass again, or approve it all the same with --allow-stale",
     "begun_not_signed": "; session {session} waits: `preflights accept {session} --sign`",
     "call_held": ": look at it with `preflights show {session}`, and try again when it is done",
     "commit_unknown": ": look with `preflights show SESSION`, or with `preflights sessions "
     "--all-workflows`, before you do it again",
     "faulted_input": ": `preflights abandon {session} --force` sets that Input aside",
-    "inputs_stale": ": make and approve it anew, or read it all the same with --allow-stale",
     "model_asked": ": `preflights resume` first, then change it",
     "no_catalogue": ": name its folder by --catalog",
     "no_decision": ": `preflights decisions --all` lists what is decided here",

@@ -15,7 +15,6 @@ from preflights_cli.rendering import shown_of
 from preflights_es.kernel.decisions import alternative_text
 from preflights_es.kernel.events import UNSEEN, Actor, Source
 from preflights_es.kernel.ids import short
-from preflights_es.kernel.items import Cause, path_of
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import WRITERS
 from preflights_es.kernel.questions import asked_elsewhere
@@ -205,10 +204,8 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
     if one.reason:
         voice.say(f"  reason     {_quoted(one.reason)}")
     voice.say(f"  session    {short(one.session_id)}, begun {_by_at(one.begun)}")
-    _say_stale(voice, "read all the same", one.stale)
     for file in one.files:
-        since = "" if file.now == "same" else f", {file.now} since"
-        voice.say(shown(f"  document   {file.path}, SHA-256 {file.sha256[:DIGEST]}{since}"))
+        voice.say(shown(f"  document   {file.path}, SHA-256 {file.sha256[:DIGEST]}"))
     for record in one.records:
         word = "artifact" if record.kind == "plan" else record.kind
         of_session = f"session {short(record.source.session_id)}, to event {record.source.version}"
@@ -225,7 +222,6 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
         filed = _as_filed(one.imported, change.version)
         seen = _seen(change)
         voice.say(f"  {change.standing:<10} {_by_at(change)}{relayed}{filed}{seen}")
-        _say_stale(voice, f"{change.standing} all the same", change.stale)
     _say_imported(voice, one.imported)
     if one.superseded_by:
         voice.say(shown(f"  replaced   by {one.superseded_by}"))
@@ -246,11 +242,6 @@ def _say_read(voice: Voice, sources: Sequence[Source]) -> None:
     if sources:
         read = (f"{short(one.session_id)} (to event {one.version})" for one in sources)
         voice.say(f"  read       sessions {', '.join(read)}")
-
-
-def _say_stale(voice: Voice, how: str, causes: Sequence[Cause]) -> None:
-    for cause in causes:
-        voice.say(f"  stale      {how}: {path_of(cause)}")
 
 
 def _quoted(text: str) -> str:

@@ -142,7 +142,7 @@ _NOT_WORDS: Final = frozenset(
         *("at", "call", "folder", "key", "kind", "language", "lead", "mark", "message", "model"),
         *("noted_at", "pass_type", "path", "project", "prompts", "redacted", "request_id", "setup"),
         *("sha256", "standing", "status", "stop_reason", "text_base64", "time_zone", "type", "uid"),
-        *("layout", "left_out", "stale"),
+        *("layout", "left_out"),
         # Words of other sessions, which are not erased with this one.
         *("by", "decisions", "hash", "known", "plans", "session_id", "supersedes"),
     )

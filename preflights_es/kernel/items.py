@@ -12,8 +12,7 @@ import msgspec
 
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Actor, Source, Value, Whole
-from preflights_es.kernel.ids import SHORT, short
-from preflights_es.kernel.text import shown
+from preflights_es.kernel.ids import short
 
 _DIGITS_MAX: Final = 6  # of an item's number
 
@@ -135,25 +134,6 @@ class ReadRecord(Value, frozen=True):
     id: str
     """An artifact's id, or a decision's uid."""
     source: Source
-
-
-class Cause(Value, frozen=True):
-    """Why an artifact is stale: from what changed to the artifact that was read, in words of ids.
-
-    The first is a document's path, an artifact's id or a decision's uid; the last one was read.
-    """
-
-    kind: Literal["document", "plan", "decision"]
-    path: tuple[str, ...]
-    what: Literal["changed", "gone", "replaced", "erased"]
-
-
-def path_of(cause: Cause) -> str:
-    """Why something is stale, from what changed to what was read, in words."""
-    first, *read = cause.path
-    shortened = {"document": first, "plan": first[:SHORT], "decision": short(first)}
-    names = (shortened[cause.kind], *(id_[:SHORT] for id_ in read))
-    return f"{' -> '.join(map(shown, names))} ({cause.what})"
 
 
 class Planned(Value, frozen=True, kw_only=True):

@@ -256,7 +256,6 @@ class Preflights:
         *,
         by: str | None = None,
         expect: int | None = None,
-        allow_stale: bool = False,
         sign: bool | None = None,
         key: str = "",
     ) -> View:
@@ -266,17 +265,15 @@ class Preflights:
             artifact: its id, the beginning of it, or `last`.
             by: the person who approves; without one it is proposed, and a person approves later.
             expect: the version at which the person saw its session.
-            allow_stale: whether it may be stale.
             sign: as in `accept`.
 
         Raises:
             SessionMoved: its session is at another version.
             Refused: there is none, or it cannot be approved.
         """
-        own: dict[str, Any] = {"by": by, "expect": expect, "allow_stale": allow_stale}
         approve = FEATURES.port("approve")
         request = self._signing(self.request(key=key), sign)
-        approved: View = approve(request, artifact, **own)
+        approved: View = approve(request, artifact, by=by, expect=expect)
         return approved
 
     @_checked

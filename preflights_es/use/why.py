@@ -6,8 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import reduce
-from pathlib import Path
-from typing import Any, Final, Literal, NoReturn
+from typing import Any, Final, NoReturn
 
 import msgspec
 from msgspec.structs import replace
@@ -32,7 +31,6 @@ from preflights_es.kernel.text import caseless
 from preflights_es.projections.artifacts import plan, plans
 from preflights_es.projections.decisions import PatchRow, in_force
 from preflights_es.projections.projection import Read
-from preflights_es.records.files import found_hash
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.archives import ImportedBy, imports_of
 from preflights_es.use.decisions import row_of
@@ -43,7 +41,6 @@ from preflights_es.use.why_results import (
     Acknowledged,
     Answer,
     Asked,
-    FileRead,
     Intention,
     RecordRead,
     Response,
@@ -429,7 +426,6 @@ def _inner(value: Any, name: str) -> Any:
 def _why_artifact(
     process: Process, read: Read, one: Planned, came: tuple[ImportedBy, ...]
 ) -> WhyArtifact:
-    root = process.settings.root
     first, before = read.folded[0], list(enumerate(read.folded[: one.version], 1))
     assert isinstance(first, Input), "a session begins with an Input"
     inputs = [(version, event) for version, event in before if isinstance(event, Input)]
@@ -443,11 +439,7 @@ def _why_artifact(
         created_at=iso(one.created_at),
         created_by=one.created_by,
         begun=Said(version=1, by=Who.of(first.actor), at=iso(first.at)),
-        stale=getattr(first, "stale", ()),
-        files=tuple(
-            FileRead(path=file.path, sha256=file.sha256, now=_now(root, file.path, file.sha256))
-            for file in one.files
-        ),
+        files=one.files,
         records=tuple(RecordRead(kind=r.kind, id=r.id, source=r.source) for r in one.records),
         answers=tuple(answer_of(e, version) for version, e in inputs if isinstance(e, Answers)),
         response=response_of(read, inputs[-1][0]),
@@ -457,18 +449,6 @@ def _why_artifact(
         path=one.path,
         imported=came,
     )
-
-
-def _now(root: Path, path: str, sha256: str) -> Literal["same", "changed", "gone"]:
-    """How a file compares with what was read; links are followed inside the project."""
-    top = root.resolve()
-    try:
-        real = (top / path).resolve(strict=True)
-    except (FileNotFoundError, NotADirectoryError):
-        return "gone"
-    except (OSError, RuntimeError, ValueError):  # links in a circle, a name that no file can bear
-        return "changed"
-    return "same" if real.is_relative_to(top) and found_hash(real) == sha256 else "changed"
 
 
 def _standings(process: Process, read: Read, one: Planned) -> Iterator[Stood]:
@@ -489,6 +469,5 @@ def _standings(process: Process, read: Read, one: Planned) -> Iterator[Stood]:
                 at=iso(new.at),
                 signature=_signature(process, read, heard),
                 standing=now,
-                stale=getattr(new, "stale", ()),
             )
         before = now

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from preflights_es.kernel.decisions import KeptDecision, NotChosen, Reason, Related
 from preflights_es.kernel.events import Evidence, Source
-from preflights_es.kernel.items import Cause
+from preflights_es.kernel.items import ReadFile
 from preflights_es.kernel.questions import Observed
 from preflights_es.kernel.signing import Signed
 from preflights_es.use.archives import ImportedBy
@@ -114,15 +114,6 @@ class Why(Result, frozen=True):
     """Oldest first."""
 
 
-class FileRead(Result, frozen=True):
-    """A file of the project that was read."""
-
-    path: str
-    sha256: str
-    """As it lay there then."""
-    now: Literal["same", "changed", "gone"]
-
-
 class RecordRead(Result, frozen=True):
     """What was read of another session."""
 
@@ -136,8 +127,6 @@ class Stood(Acknowledged, frozen=True):
     """A change of an artifact's standing, and who made it."""
 
     standing: str
-    stale: tuple[Cause, ...]
-    """Why the artifact was stale, with the actor's leave."""
 
 
 class WhyArtifact(Result, frozen=True):
@@ -153,9 +142,7 @@ class WhyArtifact(Result, frozen=True):
     created_at: str
     created_by: str
     begun: Said
-    stale: tuple[Cause, ...]
-    """Why what was read was stale, with the actor's leave."""
-    files: tuple[FileRead, ...]
+    files: tuple[ReadFile, ...]
     records: tuple[RecordRead, ...]
     answers: tuple[Answer, ...]
     """What a person said before it was made."""

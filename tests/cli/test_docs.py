@@ -597,9 +597,8 @@ def test_the_fields_of_a_plan_are_those_that_are_documented(shop: Project) -> No
     shop.decided()
     with open(os.path.join(os.fsencode(shop.folder), b"\xff.md"), "wb"):
         shop.git("add", ".")
-    (shop.folder / ".preflights" / "glossary.md").write_text("# Glossary\n")
     target = locked["artifact"]["payload"]["tests"][0]["target"]
-    words = ("plan", "impl", target, "--allow-stale", "--json")
+    words = ("plan", "impl", target, "--json")
     dry, found = shop.call(*words, "--dry-run").json, planned(shop, *words[1:])
     opaque = ("artifact.payload", "reports[].payload")
     check("plan/1", asking, refused, locked, found, opaque=opaque)

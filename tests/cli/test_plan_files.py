@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.compiler.use.artifacts import Standings
+from preflights_es.features.compiler.use.artifacts import plan_rows, plans_in_force
 from tests.cli.clones import cloned, committed, pulled
 from tests.cli.compiler.planning import (
     PLANS,
@@ -46,7 +46,7 @@ def clone(shop: Project, plan: Any, tmp_path: Path) -> Project:
 def in_force_of(project: Project) -> list[str]:
     """Ids of the artifacts that a pass would take."""
     with requested(project) as request:
-        return [row.planned.id for row in Standings(request).in_force]
+        return [row.planned.id for row in plans_in_force(plan_rows(request))]
 
 
 def strays(project: Project) -> list[str]:
@@ -126,7 +126,7 @@ def test_a_file_that_a_person_edited_stays_and_is_named(shop: Project) -> None:
     id_, file = plan["artifact"]["id"], plan_file(shop, plan)
     file.write_text("{}")
     assert states(shop) == {id_: "edited"}
-    assert "approved, file edited" in " ".join(shop.call("artifacts").out.split())
+    assert "  approved, file edited, session " in shop.call("artifacts", "show", id_).out
     assert shop.call("admin", "render", shop.newest(), "--check").code == 1
     done = shop.call("admin", "render", shop.newest())
     assert f"The document was edited: the rebuilt text lies in {PLANS}/{file.name}.new" in done.out

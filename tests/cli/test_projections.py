@@ -83,8 +83,8 @@ def test_the_json_of_every_command_is_what_is_documented(house: Project) -> None
     assert house.call("answer", project, "Orders, Stock").code == 3
     assert house.call("accept", project, "--by", "Ada").code == 0
     documents(house, requirements="# Shop\n\n## Stock\n")
-    draft = house.call("plan", "architecture", "--allow-stale", "--json").json["artifact"]["id"]
-    assert house.call("approve", draft, "--by", "Ada", "--allow-stale").code == 0
+    draft = house.call("plan", "architecture", "--json").json["artifact"]["id"]
+    assert house.call("approve", draft, "--by", "Ada").code == 0
     recalled = house.call("recall", "SSO", "--json").json["session_id"]
     whys += [house.call("why", session, "--json") for session in (project, draft, recalled)]
     check("usage/1", house.call("usage", "--json").json)

@@ -219,24 +219,7 @@ def test_under_one_key_it_is_approved_once(shop: Project) -> None:
         assert events.count(f"compiler.{kind}.v1") == 1
 
 
-# 4. What is stale ----------------------------------------------------------------------------
-
-
-def test_a_document_that_was_edited_meanwhile_refuses_the_approval(shop: Project) -> None:
-    one = drafted(shop)
-    (shop.folder / ".preflights" / "glossary.md").write_text("# Glossary\n\nNew.\n")
-    why = f"the ProjectPlan {one[:8]} is stale: .preflights/glossary.md (changed)"
-    assert refused(shop, "approve", one, *BY).startswith(why)
-    assert shop.call("approve", one, *BY, "--allow-stale").code == 0
-    (cause,) = last_input(shop, "plan_approved")["stale"]
-    assert cause == {
-        "kind": "document",
-        "path": [".preflights/glossary.md"],
-        "what": "changed",
-    }
-
-
-# 5. What the inbox says ----------------------------------------------------------------------
+# 4. What the inbox says ----------------------------------------------------------------------
 
 
 def test_the_inbox_names_the_command_that_approves_a_plan(shop: Project) -> None:

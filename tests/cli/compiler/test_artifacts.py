@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -13,7 +14,6 @@ from tests.cli.compiler.test_approving import BY, drafted, refused, standings
 from tests.cli.program import Project
 
 REQUIREMENTS = ".preflights/requirements.md"
-PASSES = ("project", "architecture", "scaffold", "tests")
 
 
 @pytest.fixture
@@ -25,14 +25,6 @@ def listed(project: Project, *words: str) -> Any:
     """The rows, by id."""
     rows = project.call("artifacts", *words, "--json").json["artifacts"]
     return {row["id"]: row for row in rows}
-
-
-def stale(project: Project) -> dict[str, list[tuple[str, list[str], str]]]:
-    """By id: why each is stale."""
-    return {
-        id_: [(cause["kind"], cause["path"], cause["what"]) for cause in row["stale"]]
-        for id_, row in listed(project).items()
-    }
 
 
 # 1. The list ---------------------------------------------------------------------------------
@@ -48,10 +40,16 @@ def test_the_list_has_type_id_standing_and_what_each_depends_on(
     assert (row["standing"], row["depends_on"]) == ("approved", [ids["project"]])
     assert row["changed_by"] == {"kind": "user", "name": "Ada"}
     assert row["session_id"] == shop.show()["session_id"]
-    heading, _, first, second = shop.call("artifacts", "-q").out.splitlines()
-    assert heading.split() == ["artifact", "id", "standing", "depends", "on", "session", "stale"]
+    heading, _, first, *_, second = shop.call("artifacts", "-q").out.splitlines()
+    assert heading.split() == ["artifact", "id", "standing", "session", "made", "from"]
     assert first.split()[:3] == ["ProjectPlan", ids["project"][:8], "approved"]
     assert ids["project"][:8] in second
+    digest = sha256((shop.folder / REQUIREMENTS).read_bytes()).hexdigest()
+    assert f"requirements.md {digest[:8]}" in first
+    documents = rows[ids["project"]]["documents"]
+    assert documents[0] == {"path": REQUIREMENTS, "sha256": digest}
+    shown = shop.call("artifacts", "show", ids["project"]).out
+    assert f"  made from {REQUIREMENTS}, sha256 {digest}\n" in shown
 
 
 def test_what_has_ended_is_listed_with_all(shop: Project) -> None:
@@ -73,91 +71,6 @@ def test_a_draft_that_is_given_up_is_abandoned(shop: Project) -> None:
 def test_a_project_without_artifacts_says_so(house: Project) -> None:
     assert house.call("artifacts").out == "There are no artifacts.\n"
     assert house.call("artifacts", "--json").json["artifacts"] == []
-
-
-# 2. What is stale ----------------------------------------------------------------------------
-
-
-def test_an_edited_document_makes_all_stale_that_follow_from_it(
-    shop: Project, before: Before
-) -> None:
-    ids = before(shop, *PASSES)
-    assert not any(stale(shop).values())
-    (shop.folder / REQUIREMENTS).write_text("# Shop\n\n## Billing\n")
-    changed = ("document", [REQUIREMENTS], "changed")
-    behind = ("document", [REQUIREMENTS, ids["project"]], "changed")
-    assert stale(shop) == {
-        ids["project"]: [changed],
-        ids["architecture"]: [behind],
-        ids["scaffold"]: [behind],
-        ids["tests"]: [changed],
-    }
-    said = f"{REQUIREMENTS} -> {ids['project'][:8]} (changed)"
-    assert f"stale: {said}" in shop.call("artifacts", "show", ids["scaffold"]).out
-
-
-def test_a_document_that_is_gone_is_said_to_be_gone(shop: Project, before: Before) -> None:
-    (one,) = before(shop, "project").values()
-    (shop.folder / REQUIREMENTS).unlink()
-    assert stale(shop) == {one: [("document", [REQUIREMENTS], "gone")]}
-
-
-def test_a_document_that_cannot_be_read_any_more_has_changed(shop: Project, before: Before) -> None:
-    (one,) = before(shop, "project").values()
-    (shop.folder / REQUIREMENTS).unlink()
-    (shop.folder / REQUIREMENTS).mkdir()
-    assert stale(shop) == {one: [("document", [REQUIREMENTS], "changed")]}
-
-
-def test_a_document_as_it_was_before_is_not_stale(shop: Project, before: Before) -> None:
-    (one,) = before(shop, "project").values()
-    former = (shop.folder / REQUIREMENTS).read_text()
-    (shop.folder / REQUIREMENTS).write_text("other")
-    (shop.folder / REQUIREMENTS).write_text(former)
-    assert stale(shop) == {one: []}
-
-
-def test_what_read_a_plan_that_was_replaced_is_stale(shop: Project, before: Before) -> None:
-    ids = before(shop, *PASSES[:3])
-    newer = approved(shop, "project")["project"]
-    found = stale(shop)
-    assert found[newer] == []
-    replaced = ("plan", [ids["project"]], "replaced")
-    assert found[ids["architecture"]] == found[ids["scaffold"]] == [replaced]
-
-
-def test_a_stale_plan_refuses_the_next_pass_unless_that_is_allowed(
-    shop: Project, before: Before
-) -> None:
-    (one,) = before(shop, "project").values()
-    (shop.folder / REQUIREMENTS).write_text("# Shop\n\n## Billing\n")
-    done = shop.call("plan", "architecture")
-    assert (done.code, done.out) == (1, "")
-    assert "stale" in done.err
-    other = drafted(shop, "architecture", "--allow-stale")
-    cause = ("document", [REQUIREMENTS, one], "changed")
-    assert stale(shop)[other] == [cause]
-
-
-def test_what_read_a_decision_that_was_superseded_is_stale(shop: Project) -> None:
-    former = shop.decided()
-    (one,) = approved(shop, "project").values()
-    assert stale(shop) == {one: []}
-    shop.decided("Add another login", "--supersedes", former["uid"], key="auth_strategy=SAML")
-    assert stale(shop) == {one: [("decision", [former["uid"]], "replaced")]}
-
-
-def test_what_read_an_erased_session_is_stale(shop: Project) -> None:
-    decided = shop.decided()
-    ids = approved(shop, *PASSES[:2])
-    session = listed(shop)[ids["project"]]["session_id"]
-    assert shop.call("admin", "erase", session, "--yes").code == 0
-    found = stale(shop)
-    assert [*found] == [ids["architecture"]], "nothing is left of what was erased"
-    assert found[ids["architecture"]] == [("plan", [ids["project"]], "erased")]
-    assert shop.call("admin", "erase", decided["session_id"], "--yes").code == 0
-    assert ("decision", [decided["uid"]], "erased") in stale(shop)[ids["architecture"]]
-    assert shop.call("audit", "verify").code == 0
 
 
 # 3. One and two of them ----------------------------------------------------------------------
@@ -236,7 +149,6 @@ def test_a_clone_lists_what_session_files_have_and_approves_it_after_a_sync(
     row = listed(clone)[one]
     assert row["standing"] == "approved"
     assert row["file"].startswith(".preflights/artifacts/.sessions/")
-    assert stale(clone) == {one: []}
     other = drafted(clone)
     assert "only .preflights/artifacts/.sessions/" in refused(clone, "approve", other, *BY)
     assert clone.call("sync").code == 0

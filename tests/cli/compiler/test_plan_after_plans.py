@@ -113,24 +113,11 @@ def test_a_target_that_is_no_file_of_the_project_is_refused(
     assert why in done.err
 
 
-def test_a_stale_artifact_is_read_only_where_the_actor_allows_it(
-    house: Project, before: Before
-) -> None:
+def test_a_pass_reads_a_plan_whose_documents_changed(house: Project, before: Before) -> None:
     ids = before(house, "project")
     (house.folder / ".preflights" / "glossary.md").write_text("# Glossary\n\nNew.\n")
-    done = house.call("plan", "architecture")
-    assert (done.code, done.err.count("\n")) == (1, 1)
-    path = f".preflights/glossary.md -> {ids['project'][:8]} (changed)"
-    assert f"what the pass reads is stale: {path}: make and approve it anew" in done.err
-    found = planned(house, "architecture", "--allow-stale")
-    assert found["stale"] == [
-        {
-            "kind": "document",
-            "path": [".preflights/glossary.md", ids["project"]],
-            "what": "changed",
-        }
-    ]
-    assert begun(house)["stale"] == found["stale"]
+    found = planned(house, "architecture")
+    assert [one["id"] for one in found["artifacts"]] == [ids["project"]]
 
 
 # 2. What is refused --------------------------------------------------------------------------

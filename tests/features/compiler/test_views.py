@@ -15,7 +15,7 @@ from preflights_es.features.compiler.domain.views import envelope, file_text
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.errors import LLMTimeoutError
 from preflights_es.kernel.events import ArtifactDue, ArtifactWritten
-from preflights_es.kernel.items import Cause, Planned, ReadFile, ReadRecord
+from preflights_es.kernel.items import Planned, ReadFile, ReadRecord
 from preflights_es.kernel.questions import Reached
 from tests.each import each
 from tests.features.compiler.cases import (
@@ -85,17 +85,15 @@ def test_a_question_is_shown_with_its_report() -> None:
     assert view.warnings == ()
 
 
-def test_what_was_left_out_stale_or_taken_out_is_said() -> None:
+def test_what_was_left_out_or_taken_out_is_said() -> None:
     view = Compiled(
         left_out=(LeftOut("layout", 1_200), LeftOut("decisions", 3)),
-        stale=(Cause("document", ("docs/requirements.md",), "changed"),),
         redacted=("token",),
     ).view
     assert view.warnings == (
         "1 secret was taken out before recording (token)",
         "the request left out 1,200 paths of the layout",
         "the request left out 3 decisions",
-        "1 input was stale",
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from preflights_cli import EXIT_REFUSED
@@ -32,14 +30,12 @@ from preflights_es.use.request import Request
 @click.option(
     "--expect", type=int, metavar="VERSION", help="Refuse if its session is not at this version."
 )
-@click.option("--allow-stale", is_flag=True, help="Approve a stale one; the reason is recorded.")
 @key_option
 @common
 def approve_command(
     id_: str,
     by: str | None,
     expect: int | None,
-    allow_stale: bool,
     app: Request,
     voice: Voice,
 ) -> int:
@@ -58,10 +54,8 @@ def approve_command(
     Examples:
       preflights approve 3f9a12c4
       preflights approve 3f9a12c4 --by "Ada Lovelace" --expect 4
-      preflights approve 3f9a12c4 --allow-stale
     """
-    own: dict[str, Any] = {"by": by, "expect": expect, "allow_stale": allow_stale}
-    return said(voice, approve(app, id_, **own))
+    return said(voice, approve(app, id_, by=by, expect=expect))
 
 
 @click.command()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from posixpath import basename
+
 import click
 import msgspec
 
@@ -16,7 +18,6 @@ from preflights_es.features.compiler.use.artifacts import (
     compared,
 )
 from preflights_es.kernel.ids import SHORT, short
-from preflights_es.kernel.items import path_of
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.use.request import Request
@@ -61,8 +62,8 @@ def artifacts_command() -> None:
 def list_command(everything: bool, app: Request, voice: Voice) -> int:
     """List the artifacts that can be approved or are in force, the oldest first.
 
-    A stale artifact read something that changed: the last column shows what, and the way from
-    there to the artifact.
+    The last column shows what each was made from: documents, with the first digits of their
+    SHA-256, and other artifacts, by their ids.
 
     \b
     Examples:
@@ -78,7 +79,7 @@ def list_command(everything: bool, app: Request, voice: Voice) -> int:
     voice.listed(found.head, "artifacts", found.rows)
     if voice.as_json:
         return 0
-    names = ("artifact", "id", "standing", "depends on", "session", "stale")
+    names = ("artifact", "id", "standing", "session", "made from")
     if not streamed(names, map(_cells, found.rows)):
         voice.say("There are no artifacts." if not found.ended else "No artifact is in force.")
     if found.ended:
@@ -93,10 +94,15 @@ def _cells(one: ArtifactRow) -> tuple[str, ...]:
         f"{one.type}{subject}",
         one.id[:SHORT],
         _standing(one),
-        ", ".join(id_[:SHORT] for id_ in one.depends_on),
         session,
-        "; ".join(map(path_of, one.stale)),
+        _made_from(one),
     )
+
+
+def _made_from(one: ArtifactRow) -> str:
+    """The versions of documents, and the artifacts, that its pass read."""
+    documents = (f"{basename(file.path)} {file.sha256[:SHORT]}" for file in one.documents)
+    return ", ".join((*documents, *(id_[:SHORT] for id_ in one.depends_on)))
 
 
 def _standing(one: ArtifactRow) -> str:
@@ -129,8 +135,8 @@ def show_command(id_: str, app: Request, voice: Voice) -> int:
         voice.say(f"  because: {shown(one_line(row.reason))}")
     if row.artifact:
         voice.say(f"  file {shown(row.artifact)}")
-    for cause in row.stale:
-        voice.say(f"  stale: {path_of(cause)}")
+    for file in row.documents:
+        voice.say(f"  made from {shown(file.path)}, sha256 {file.sha256}")
     for line in msgspec.json.format(encoded(found.envelope), indent=2).decode().splitlines():
         voice.say(shown(line))
     return 0

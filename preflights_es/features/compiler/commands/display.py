@@ -14,7 +14,6 @@ from preflights_es.features.compiler.domain.values import PASSES
 from preflights_es.features.compiler.domain.views import PlanView, ShownPlan
 from preflights_es.features.compiler.use.results import DryRun
 from preflights_es.kernel.ids import short
-from preflights_es.kernel.items import path_of
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.text import one_line, shortened, shown, shown_lines
 from preflights_es.kernel.views import View
@@ -158,8 +157,6 @@ def say_dry_run(voice: Voice, run: DryRun) -> None:
     for one in run.left_out:
         what = "paths of the layout" if one.what == "layout" else "decisions, the oldest"
         voice.say(f"  leaves out {one.count:,} {what}")
-    for cause in run.stale:
-        voice.say(f"  stale: {path_of(cause)}")
     if run.redacted:
         kinds = ", ".join(dict.fromkeys(run.redacted))
         voice.say(f"  takes out {len(run.redacted):,} secrets ({kinds})")

@@ -50,7 +50,6 @@ _OPTIONS: Final[tuple[Callable[[Command], Command], ...]] = (
         "--use", multiple=True, metavar="ID|FILE", help="Also read an artifact or a document."
     ),
     click.option("--dry-run", is_flag=True, help="Print the request; ask and record nothing."),
-    click.option("--allow-stale", is_flag=True, help="Read stale artifacts; this is recorded."),
     click.option("--no-input", is_flag=True, help="Stop at a question with exit code 3."),
     key_option,
     led,
@@ -158,14 +157,13 @@ def _run(
     use: Sequence[str],
     dry_run: bool,
     no_input: bool,
-    allow_stale: bool,
     target: str = "",
     goal: str = "",
 ) -> int:
     """Run a pass, or print what it would ask."""
     root = app.process.settings.root
     use = [_from_root(root, one) if os.path.lexists(one) else one for one in use]
-    wanted = sessions.Wanted(name, target, goal, use, allow_stale)
+    wanted = sessions.Wanted(name, target, goal, use)
     if dry_run:
         say_dry_run(voice, sessions.dry_run(app, wanted))
         return 0

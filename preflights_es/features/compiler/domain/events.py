@@ -31,7 +31,6 @@ from preflights_es.kernel.events import (
     Typed,
     Whole,
 )
-from preflights_es.kernel.items import Cause
 from preflights_es.kernel.lead import LED_EVENTS, Setup
 from preflights_es.kernel.questions import AnswerRefusal, Answers, Question, Refusal, TextAccepted
 
@@ -65,8 +64,6 @@ class PassBegun(Input, frozen=True):
     goal: str = ""
     """Of a refactoring."""
     left_out: tuple[LeftOut, ...] = ()
-    stale: tuple[Cause, ...] = ()
-    """Why what was read is stale; only with the actor's leave (`--allow-stale`)."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""
 
@@ -93,8 +90,6 @@ class PlanApproved(Signable, frozen=True):
     """What was seen of who was at work."""
     former: tuple[Source, ...] = ()
     """The session whose approved artifact gives way, if there is one."""
-    stale: tuple[Cause, ...] = ()
-    """Why it is stale; only with the actor's leave."""
 
 
 class PlanRejected(Signable, frozen=True):

@@ -13,7 +13,6 @@ from preflights_es.features.compiler.domain.values import PASSES, VERSION, LeftO
 from preflights_es.kernel.events import ActorKind, Event, Evidence, Value
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.items import (
-    Cause,
     Planned,
     PlanStanding,
     ReadFile,
@@ -90,8 +89,6 @@ class PlanView(View, frozen=True, kw_only=True):
     decisions: tuple[str, ...]
     """Uids of those that were read."""
     left_out: tuple[LeftOut, ...]
-    stale: tuple[Cause, ...]
-    """What was stale of what was read, with the actor's leave."""
     changed_at: str | None
     """When its standing changed last, ISO 8601, UTC."""
     changed_by: str
@@ -144,7 +141,6 @@ def view(state: State) -> PlanView:
         superseded_by=state.superseded_by,
         locked=state.files,
         left_out=begun.left_out if begun else (),
-        stale=begun.stale if begun else (),
         calls=state.led.calls,
     )
 
@@ -201,9 +197,6 @@ def _warnings(state: State) -> tuple[str, ...]:
     for one in state.begun.left_out if state.begun else ():
         kind = "paths of the layout" if one.what == "layout" else "decisions"
         warnings.append(f"the request left out {one.count:,} {kind}")
-    if state.begun is not None and state.begun.stale:
-        count = len(state.begun.stale)
-        warnings.append(f"{count:,} input{' was' if count == 1 else 's were'} stale")
     if state.beside:
         warnings.append(f"the file was edited: the new one lies in {state.beside}")
     return tuple(warnings)

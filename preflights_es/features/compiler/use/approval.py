@@ -20,12 +20,16 @@ from preflights_es.features.compiler.domain.events import (
 from preflights_es.features.compiler.domain.state import State, payload_hash
 from preflights_es.features.compiler.domain.values import LockedFile, ReadPlan
 from preflights_es.features.compiler.domain.views import subject_of
-from preflights_es.features.compiler.use.artifacts import Standings, plan_named, short_id
+from preflights_es.features.compiler.use.artifacts import (
+    plan_named,
+    plan_rows,
+    plans_in_force,
+    short_id,
+)
 from preflights_es.features.compiler.use.documents import digest
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import Actor, Input
 from preflights_es.kernel.ids import SHORT
-from preflights_es.kernel.items import path_of
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.kernel.views import View
@@ -45,7 +49,6 @@ def approve(
     *,
     by: str | None = None,
     expect: int | None = None,
-    allow_stale: bool = False,
 ) -> View:
     """Approve an artifact: a person does it, an agent or script proposes it.
 
@@ -53,13 +56,12 @@ def approve(
         typed: its id, or the beginning of it.
         by: the person, where the request is a script's.
         expect: the version of its session at which the person saw it.
-        allow_stale: whether it may be stale; why it is, is recorded.
 
     Raises:
         SessionMoved: its session is at another version.
-        Refused: there is none, it is no draft, or it is stale.
+        Refused: there is none, or it is no draft.
     """
-    own = Approvals(request, allow_stale=allow_stale)
+    own = Approvals(request)
     own.refuse_relaying(by, typed)
     return _recorded(request, own, plan_named(request, typed), by, expect)
 
@@ -104,10 +106,9 @@ class Approvals(Acceptances):
     holds: ClassVar[tuple[str, ...]] = OPEN
     """Standings of those which must not change meanwhile."""
 
-    def __init__(self, request: Request, *, allow_stale: bool = False) -> None:
+    def __init__(self, request: Request) -> None:
         super().__init__(request.inputs, request.process.documents, {})
         self._request = request
-        self._allow_stale = allow_stale
         self._former: list[Handle] = []
         self._held: list[Handle] = []
 
@@ -149,20 +150,9 @@ class Approvals(Acceptances):
                 f"the {plan.type} {short_id(plan.id)} is proposed already: a person approves it"
             )
             raise Refused(message, code="already_proposed", id=plan.id)
-        found, read = Standings(self._request), state.begun
-        assert read is not None, "an artifact follows from what was read"
-        stale = found.causes_of(
-            ((one.path, one.sha256) for one in read.documents),
-            [(one.id, one.source) for one in read.plans],
-            ((one.uid, one.source) for one in read.decisions),
-        )
-        if stale and not self._allow_stale:
-            message = f"the {plan.type} {short_id(plan.id)} is stale: {path_of(stale[0])}"
-            message += f", and {len(stale) - 1} more" if stale[1:] else ""
-            raise Refused(message, code="artifact_stale", id=plan.id)
-        fields = {"sha256": payload_hash(plan.payload), "stale": stale}
-        self._find_others(handle, found, is_person=actor.kind == "user")
-        return self._replacing(handle, cls, {**said, **fields}, actor, input_id)
+        self._find_others(handle, is_person=actor.kind == "user")
+        fields = {**said, "sha256": payload_hash(plan.payload)}
+        return self._replacing(handle, cls, fields, actor, input_id)
 
     def _replacing(
         self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
@@ -173,12 +163,12 @@ class Approvals(Acceptances):
         new = self._inputs.made(cls, fields, actor)
         return Proposed(handle, new, input_id)
 
-    def _find_others(self, handle: Handle, found: Standings, *, is_person: bool) -> None:
+    def _find_others(self, handle: Handle, *, is_person: bool) -> None:
         """Find what gives way and what is held, as their own logs have them."""
         self._former, self._held = [], []
         state: State = handle.session.state
         same = (state.plan.type if state.plan else "", subject_of(state))
-        for row in found.rows if is_person else ():
+        for row in plan_rows(self._request) if is_person else ():
             one = row.planned
             ends = one.standing in self.gives_way
             if (one.type, one.subject) != same or row.session_id == handle.session_id:
@@ -271,7 +261,7 @@ def lock_tests(request: Request, typed: str | None = None, *, by: str | None = N
 
 def _approved(request: Request) -> str:
     """The session of the TestPlan that is approved and not locked."""
-    found = [row for row in Standings(request).in_force if row.planned.type == TYPE]
+    found = [row for row in plans_in_force(plan_rows(request)) if row.planned.type == TYPE]
     waiting = [row for row in found if row.planned.standing == "approved" and row.file is None]
     if len(waiting) == 1:
         return waiting[0].session_id
@@ -305,7 +295,7 @@ class Locks(Approvals):
             raise Refused(message, code="not_approved", id=plan.id, standing=state.standing)
         scaffold = _scaffold(state)
         files = locked_files(self._request.process.settings.root, scaffold)
-        self._find_others(handle, Standings(self._request), is_person=True)
+        self._find_others(handle, is_person=True)
         fields = {"files": files, "scaffold": scaffold.source}
         return self._replacing(handle, cls, {**said, **fields}, actor, input_id)
 
@@ -376,7 +366,8 @@ def verify_lock(request: Request) -> LockVerified:
     Raises:
         Refused: none is locked.
     """
-    found = [row for row in Standings(request).in_force if row.planned.standing == "locked"]
+    rows = plans_in_force(plan_rows(request))
+    found = [row for row in rows if row.planned.standing == "locked"]
     if not found:
         raise Refused(f"no {TYPE} is locked", code="plan_not_locked", type=TYPE)
     row, root = found[-1], request.process.settings.root

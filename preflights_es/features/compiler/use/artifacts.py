@@ -1,12 +1,10 @@
-"""The artifacts of a project: where they stand, what is stale, by which name, in which files."""
+"""The artifacts of a project: where they stand, by which name, in which files."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -15,12 +13,10 @@ import msgspec
 from preflights_es.features.compiler.domain.decide import IN_FORCE
 from preflights_es.features.compiler.domain.state import State
 from preflights_es.features.compiler.domain.views import FILE, FOLDER, envelope
-from preflights_es.features.compiler.use.documents import digest
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import ArtifactOutside, Refused
-from preflights_es.kernel.events import Source
 from preflights_es.kernel.ids import SHORT, iso, iso_or_none
-from preflights_es.kernel.items import Cause, Planned
+from preflights_es.kernel.items import Planned, ReadFile
 from preflights_es.kernel.json import ABSENT, differences
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.projections.artifacts import PlanRow, plan
@@ -30,149 +26,25 @@ from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result, Who
 
-What = Literal["changed", "gone", "replaced", "erased"]
 
-
-class Standings:
-    """The plans of a project as they stand; every file is read once."""
-
-    def __init__(self, request: Request, rows: Iterable[PlanRow] | None = None) -> None:
-        """Args:
-        rows: all that there are; those of the project, unless said.
-        """
-        self._request = request
-        self._root = request.process.settings.root
-        self._digests: dict[str, str | None] = {}
-        self.rows = tuple(request.reading.rows(_rows) if rows is None else rows)
-
-    @cached_property
-    def in_force(self) -> tuple[PlanRow, ...]:
-        """Those that are approved or locked, the one that was approved last behind.
-
-        Of a type there may be several: a locked TestPlan beside an approved one, an
-        ImplementationPlan for every target.
-        """
-        found = [row for row in self.rows if row.planned.standing in IN_FORCE]
-        found.sort(key=lambda row: (row.planned.changed_at or 0, row.session_id))
-        return tuple(found)
-
-    def causes(self, row: PlanRow) -> tuple[Cause, ...]:
-        """Why a plan is stale: what it read, and what that had read, the nearest first."""
-        return self._stale.get(row.planned.id, ())
-
-    def causes_of(
-        self,
-        files: Iterable[tuple[str, str]],
-        plans: Sequence[tuple[str, Source]],
-        decisions: Iterable[tuple[str, Source]],
-    ) -> tuple[Cause, ...]:
-        """The same of something that read files (path, SHA-256), plans and decisions."""
-        found = [*self._own(files, plans, decisions)]
-        known = {(one.kind, one.path[0]) for one in found}
-        for id_, _ in plans:
-            for cause in self._stale.get(id_, ()) if self._counts(id_) else ():
-                if (cause.kind, cause.path[0]) not in known:
-                    known.add((cause.kind, cause.path[0]))
-                    found.append(Cause(cause.kind, (*cause.path, id_), cause.what))
-        return tuple(found)
-
-    # 1. What is stale ------------------------------------------------------------------------
-
-    @cached_property
-    def _stale(self) -> dict[str, tuple[Cause, ...]]:
-        """By id: what is wrong with what a plan read, each by its shortest path.
-
-        Breadth first from what changed to what read it, so that neither a long chain nor one that
-        a forged log closes to a ring takes long.
-        """
-        found: dict[str, dict[tuple[str, str], Cause]] = defaultdict(dict)
-        readers: dict[str, list[str]] = defaultdict(list)
-        turns: deque[tuple[str, Cause]] = deque()
-        for row in self.rows:
-            one = row.planned
-            plans = [(read.id, read.source) for read in one.records if read.kind == "plan"]
-            decisions = ((read.id, read.source) for read in one.records if read.kind == "decision")
-            files = ((file.path, file.sha256) for file in one.files)
-            for id_, _ in plans:
-                readers[id_].append(one.id)
-            turns.extend((one.id, cause) for cause in self._own(files, plans, decisions))
-        while turns:
-            id_, cause = turns.popleft()
-            key = cause.kind, cause.path[0]
-            if key in found[id_]:
-                continue
-            found[id_][key] = cause
-            if self._counts(id_):
-                further = Cause(cause.kind, (*cause.path, id_), cause.what)
-                turns.extend((reader, further) for reader in readers[id_])
-        return {id_: tuple(each.values()) for id_, each in found.items()}
-
-    def _own(
-        self,
-        files: Iterable[tuple[str, str]],
-        plans: Iterable[tuple[str, Source]],
-        decisions: Iterable[tuple[str, Source]],
-    ) -> Iterator[Cause]:
-        """What changed of that which was read itself."""
-        for path, sha256 in files:
-            now = self._digest(path)
-            if now != sha256:
-                yield Cause("document", (path,), "gone" if now is None else "changed")
-        for id_, source in plans:
-            if not self._counts(id_):
-                yield Cause("plan", (id_,), self._lost(source, is_there=id_ in self._by_id))
-        for uid, source in decisions:
-            if not self._decided.get(uid, False):
-                yield Cause("decision", (uid,), self._lost(source, is_there=uid in self._decided))
-
-    def _lost(self, source: Source, *, is_there: bool) -> What:
-        """What became of something that is not in force any more."""
-        if is_there:
-            return "replaced"
-        return "erased" if source.session_id in self._erased else "gone"
-
-    # 2. What there is ------------------------------------------------------------------------
-
-    @cached_property
-    def _by_id(self) -> dict[str, PlanRow]:
-        return {row.planned.id: row for row in self.rows}
-
-    def _counts(self, id_: str) -> bool:
-        row = self._by_id.get(id_)
-        return row is not None and row.planned.standing in IN_FORCE
-
-    def _digest(self, path: str) -> str | None:
-        """Of a file as it lies there now; None where it is gone, empty where it is not read."""
-        if path not in self._digests:
-            try:
-                self._digests[path] = digest(self._root, path)
-            except FileNotFoundError:
-                self._digests[path] = None
-            except Refused:
-                self._digests[path] = ""
-        return self._digests[path]
-
-    @cached_property
-    def _decided(self) -> dict[str, bool]:
-        """By uid: whether the decision is in force."""
-        found: dict[str, bool] = {}
-        for process in reversed(self._request.reading.logs):
-            for row in process.projector.rows("decisions", process.project):
-                is_in_force = row["accepted_at"] is not None and row["superseded_at"] is None
-                found[row["uid"]] = is_in_force or found.get(row["uid"], False)
-        return found
-
-    @cached_property
-    def _erased(self) -> frozenset[str]:
-        """Sessions of the project of which nothing is left."""
-        process = self._request.process
-        rows = process.projector.rows("sessions", process.project, "unfolded")
-        return frozenset(row["session_id"] for row in rows if row["status"] == "erased")
+def plan_rows(request: Request) -> tuple[PlanRow, ...]:
+    """The plans of a project, oldest first, those of session files among them."""
+    return tuple(request.reading.rows(_rows))
 
 
 def _rows(process: Process) -> Iterator[PlanRow]:
     """Those of one log."""
     return map(plan, process.projector.rows("artifacts", process.project))
+
+
+def plans_in_force(rows: Iterable[PlanRow]) -> list[PlanRow]:
+    """Those that are approved or locked, the one that was approved last behind.
+
+    Of a type there may be several: a locked TestPlan beside an approved one, an ImplementationPlan
+    for every target.
+    """
+    found = [row for row in rows if row.planned.standing in IN_FORCE]
+    return sorted(found, key=lambda row: (row.planned.changed_at or 0, row.session_id))
 
 
 DIGITS: Final = frozenset("0123456789abcdef-")
@@ -185,7 +57,7 @@ def plan_named(request: Request, typed: str) -> str:
     Raises:
         Refused: none or several are, or it is a report.
     """
-    row = row_named(Standings(request).rows, typed)
+    row = row_named(plan_rows(request), typed)
     if row.file is not None:
         message = f"only {row.file} has the {row.planned.type} {short_id(row.planned.id)}"
         raise Refused(message, code="only_in_file", path=row.file)
@@ -302,13 +174,13 @@ class ArtifactRow(Result, frozen=True):
     """Path of its file."""
     artifact_state: FileState | None
     """How the file compares with what the log says; None where it has none."""
-    stale: tuple[Cause, ...]
-    """From what changed to what it read; of what has ended, nothing."""
+    documents: tuple[ReadFile, ...]
+    """The versions of the documents that it was made from."""
     file: str | None = None
     """The session file that says so, where the log does not."""
 
     @classmethod
-    def of(cls, row: PlanRow, stale: tuple[Cause, ...], files: PlanFiles) -> ArtifactRow:
+    def of(cls, row: PlanRow, files: PlanFiles) -> ArtifactRow:
         """As the projection `artifacts` keeps it, and as its file lies there."""
         one = row.planned
         return cls(
@@ -327,7 +199,7 @@ class ArtifactRow(Result, frozen=True):
             reason=one.reason,
             artifact=one.path or None,
             artifact_state=files.state(one),
-            stale=() if one.standing in ENDED else stale,
+            documents=one.files,
             file=row.file,
         )
 
@@ -360,18 +232,18 @@ def artifacts(request: Request, *, everything: bool = False) -> Listing:
     Args:
         everything: also those that have ended, reports among them.
     """
-    found = Standings(request)
-    wanted = [row for row in found.rows if everything or row.planned.standing not in ENDED]
+    rows = plan_rows(request)
+    wanted = [row for row in rows if everything or row.planned.standing not in ENDED]
     process = request.process
     files = PlanFiles(process.settings.root)
     return Listing(
         head=Artifacts(
             project=process.project,
             behind=bool(process.projector.behind),
-            strays=files.strays(row.planned for row in found.rows),
+            strays=files.strays(row.planned for row in rows),
         ),
-        rows=(ArtifactRow.of(row, found.causes(row), files) for row in wanted),
-        ended=len(found.rows) - len(wanted),
+        rows=(ArtifactRow.of(row, files) for row in wanted),
+        ended=len(rows) - len(wanted),
     )
 
 
@@ -392,16 +264,15 @@ def artifact(request: Request, typed: str) -> WholeArtifact:
     Raises:
         Refused: none or several match.
     """
-    found = Standings(request)
-    return _whole(request, found, row_named(found.rows, typed))
+    return _whole(request, row_named(plan_rows(request), typed))
 
 
-def _whole(request: Request, found: Standings, row: PlanRow) -> WholeArtifact:
+def _whole(request: Request, row: PlanRow) -> WholeArtifact:
     handle = request.reading.session(row.session_id).load()
     state: State = handle.session.state
     told = envelope(state, row.planned.id)
     files = PlanFiles(request.process.settings.root)
-    return WholeArtifact(row=ArtifactRow.of(row, found.causes(row), files), envelope=told)
+    return WholeArtifact(row=ArtifactRow.of(row, files), envelope=told)
 
 
 # 2. Two artifacts ----------------------------------------------------------------------------
@@ -432,13 +303,13 @@ def compared(request: Request, before: str, after: str) -> Compared:
     Raises:
         Refused: none or several match, or they are of different types.
     """
-    found = Standings(request)
-    rows = [row_named(found.rows, typed) for typed in (before, after)]
+    read = plan_rows(request)
+    rows = [row_named(read, typed) for typed in (before, after)]
     (one, other), types = rows, [row.planned.type for row in rows]
     if types[0] != types[1]:
         which = [f"{row.planned.id[:SHORT]} is a {row.planned.type}" for row in rows]
         raise Refused(f"{which[0]}, {which[1]}: name two of one type", code="other_type")
-    a, b = (_whole(request, found, row).envelope["payload"] for row in rows)
+    a, b = (_whole(request, row).envelope["payload"] for row in rows)
     return Compared(
         type=types[0],
         before=one.planned.id,

@@ -18,7 +18,7 @@ from preflights_es.features.compiler.domain.values import (
     ReadPlan,
 )
 from preflights_es.features.compiler.domain.views import envelope
-from preflights_es.features.compiler.use.artifacts import Standings, row_named
+from preflights_es.features.compiler.use.artifacts import plans_in_force, row_named
 from preflights_es.features.compiler.use.documents import PATH_MAX
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.json import encoded
@@ -38,7 +38,7 @@ _WHOLE: Final = 36  # characters of an id
 
 
 def plans(
-    request: Request, pass_: Pass, standings: Standings, use: Iterable[str]
+    request: Request, pass_: Pass, rows: Sequence[PlanRow], use: Iterable[str]
 ) -> tuple[ReadPlan, ...]:
     """The plans that a pass needs, in the order of its table, and those that the caller adds.
 
@@ -48,9 +48,10 @@ def plans(
     Raises:
         Refused: one that it needs is not in force.
     """
+    in_force = plans_in_force(rows)
     wanted = [
-        *(_in_force(standings.in_force, one, pass_) for one in pass_.plans),
-        *(_named(standings.rows, id_) for id_ in use),
+        *(_in_force(in_force, one, pass_) for one in pass_.plans),
+        *(_named(rows, id_) for id_ in use),
     ]
     once = {row.planned.id: row for row in wanted}
     for row in once.values():

@@ -20,7 +20,6 @@ from preflights_es.features.compiler.domain.views import (
 )
 from preflights_es.kernel.completions import CompletionRequested, Message
 from preflights_es.kernel.events import Decision
-from preflights_es.kernel.items import Cause
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.questions import AnswerRefusal
 from preflights_es.use.results import NOT_EXPECTED, Result, answer_refused
@@ -76,7 +75,6 @@ class DryRun(Result, frozen=True, tag_field="format", tag="plan-dry-run/1"):
     artifacts: tuple[ReadArtifact, ...]
     decisions: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
-    stale: tuple[Cause, ...]
     redacted: tuple[str, ...]
     """Kinds of secrets that were taken out, one a replacement."""
     messages: tuple[Message, ...]
@@ -98,6 +96,5 @@ def dry_run_of(begun: PassBegun) -> DryRun:
         messages=asked.messages,
         **{name: getattr(begun, name) for name in ("pass_type", "target", "goal")},
         left_out=begun.left_out,
-        stale=begun.stale,
         **what_was_read(begun),
     )

@@ -19,7 +19,7 @@ from preflights_es.features.compiler.domain.values import (
     PassName,
     ReadPlan,
 )
-from preflights_es.features.compiler.use.artifacts import Standings
+from preflights_es.features.compiler.use.artifacts import plan_rows
 from preflights_es.features.compiler.use.documents import (
     check_length,
     documents,
@@ -37,7 +37,6 @@ from preflights_es.features.compiler.use.results import DryRun, dry_run_of
 from preflights_es.kernel import __version__
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import SHORT
-from preflights_es.kernel.items import path_of
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.text import visible
@@ -56,8 +55,6 @@ class Wanted(NamedTuple):
     """Of a refactoring."""
     use: Sequence[str] = ()
     """Ids of approved artifacts and paths of documents that are read besides."""
-    allow_stale: bool = False
-    """Whether what is stale is read; that is recorded."""
 
     @property
     def pass_(self) -> Pass:
@@ -138,20 +135,11 @@ def _read_besides(use: Sequence[str], before: PassBegun) -> bool:
 def _read(request: Request, asked: Wanted, setup: Setup) -> dict[str, Any]:
     """All that the first Input holds besides what the caller says, as it is recorded."""
     root, pass_ = request.process.settings.root, asked.pass_
-    standings = Standings(request)
-    ids, paths = split(standings.rows, asked.use)
-    needed = plans(request, pass_, standings, ids)
+    rows = plan_rows(request)
+    ids, paths = split(rows, asked.use)
+    needed = plans(request, pass_, rows, ids)
     texts = documents(request.process.settings, pass_, paths)
     texts += _target(request, asked, needed)
-    decisions = decisions_in_force(request)
-    stale = standings.causes_of(
-        (),  # documents are read now
-        [(one.id, one.source) for one in needed],
-        [(one.uid, one.source) for one in decisions],
-    )
-    if stale and not asked.allow_stale:
-        why = "; ".join(map(path_of, stale))
-        raise Refused(f"what the pass reads is stale: {why}", code="inputs_stale")
     listed, unnamed = layout(root)
     if pass_.layout and not listed:
         message = (
@@ -167,10 +155,9 @@ def _read(request: Request, asked: Wanted, setup: Setup) -> dict[str, Any]:
         "goal": asked.goal,
         "documents": texts,
         "plans": needed,
-        "decisions": decisions,
+        "decisions": decisions_in_force(request),
         "layout": tuple(paths_of.split("\n")) if listed else (),
         "left_out": (LeftOut("layout", unnamed),) if unnamed else (),
-        "stale": stale,
     }
     fields = sanitizer.cleaned_fields(PassBegun, said)
     fields["redacted"] += kinds

@@ -10,7 +10,7 @@ import pytest
 
 from preflights_es.features.compiler.domain.events import PlanApproved
 from preflights_es.features.compiler.use.approval import Approvals, approve
-from preflights_es.features.compiler.use.artifacts import Standings, plan_named
+from preflights_es.features.compiler.use.artifacts import plan_named, plan_rows
 from preflights_es.kernel.errors import Refused
 from preflights_es.runtime.runner import Handle, Proposed
 from tests.features.compiler.use.shop import Shop
@@ -29,7 +29,7 @@ def shop(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
 def standings(shop: Shop) -> dict[str, str]:
     """By id."""
     with shop.request() as request:
-        return {row.planned.id: row.planned.standing for row in Standings(request).rows}
+        return {row.planned.id: row.planned.standing for row in plan_rows(request)}
 
 
 def all_at_once(shop: Shop, ids: list[str]) -> list[str]:
