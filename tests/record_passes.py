@@ -65,7 +65,6 @@ GOOD: Final = {
     "modules": [{"name": "orders", "domain": "Orders"}],
     "constraints": {"architecture": "hexagonal", "languages": ["Python"]},
 }
-SCAFFOLD: Final = Source("01a0c450-6c01-7000-8000-00003f9a12c4", 9, "ab" * 32)
 LACKS: Final = {"error": "missing_information", "details": "Who may cancel an order?"}
 Reply = str | dict[str, Any] | errors.LLMError
 
@@ -160,7 +159,6 @@ class House:
             self.plan(name)
             self.approve(name)
             if name == "test":
-                self.write("tests/test_orders.py", "# tests of orders\n")
                 self.write(TARGET, "orders = []\n")
                 lock_tests(self.request())
 
@@ -343,7 +341,7 @@ def what_does_not_fit_a_plan_changes_nothing(h: House) -> None:
     h.submit("project", PlanSuperseded, id=held, by="x", session="y")
     h.approve("project")
     h.submit("project", PlanRejected, id=held, reason="too late")
-    h.submit("project", PlanLocked, id=held, files=(), scaffold=SCAFFOLD)
+    h.submit("project", PlanLocked, id=held)
     h.submit("project", StepRetried)
     h.keep("project")
     h.plan("project")
@@ -351,7 +349,7 @@ def what_does_not_fit_a_plan_changes_nothing(h: House) -> None:
     h.keep("project")
     h.upto("implementation")
     h.plan("test")
-    h.submit("test", PlanLocked, id=h.ids["test"], files=(), scaffold=SCAFFOLD)
+    h.submit("test", PlanLocked, id=h.ids["test"])
     h.keep("test")
 
 

@@ -40,7 +40,6 @@ from preflights_es.features.clarification.domain.values import (
     PackRef,
 )
 from preflights_es.features.compiler.domain import events as compiler_events
-from preflights_es.features.compiler.domain.values import LockedFile
 from preflights_es.features.extraction.domain import events as extraction_events
 from preflights_es.features.extraction.domain import reading
 from preflights_es.features.extraction.domain.events import (
@@ -504,8 +503,7 @@ def _of_the_plan(actor: Actor, place: int, known: bool) -> Move:
         if place == 1:
             return compiler_events.PlanRejected(reason="no", **changed)
         if place == 2:
-            files = (LockedFile("tests/test_orders.py", "2" * 64),)
-            return compiler_events.PlanLocked(files=files, scaffold=passes.ELSEWHERE, **changed)
+            return compiler_events.PlanLocked(**changed)
         return compiler_events.PlanSuperseded(by="another", session="s-2", **changed)
 
     return move

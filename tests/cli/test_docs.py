@@ -33,7 +33,6 @@ from __future__ import annotations
 import ast
 import asyncio
 import inspect
-import json
 import os
 import re
 import shlex
@@ -589,15 +588,14 @@ def test_the_fields_of_a_plan_are_those_that_are_documented(shop: Project) -> No
     refused = shop.call("answer", shop.newest(), " ", "--json").json
     documented_plans(shop)
     approved(shop, "project", "architecture", "scaffold", "tests")
-    for one in json.loads(shop.events()[0]["data"]["plans"][2]["payload"])["files"]:
-        (shop.folder / one["path"]).parent.mkdir(parents=True, exist_ok=True)
-        (shop.folder / one["path"]).touch()
     assert shop.call("lock", "tests", "--by", "Ada").code == 0
     locked = shop.show()
     shop.decided()
     with open(os.path.join(os.fsencode(shop.folder), b"\xff.md"), "wb"):
         shop.git("add", ".")
     target = locked["artifact"]["payload"]["tests"][0]["target"]
+    (shop.folder / target).parent.mkdir()
+    (shop.folder / target).touch()
     words = ("plan", "impl", target, "--json")
     dry, found = shop.call(*words, "--dry-run").json, planned(shop, *words[1:])
     opaque = ("artifact.payload", "reports[].payload")

@@ -43,7 +43,6 @@ READING: Final = (
         "why Strategy",
         "usage",
         "artifacts --all",
-        "lock verify",
     ),
     *("audit verify --all", "audit trail", "audit checkpoint", "admin projections status"),
     *(

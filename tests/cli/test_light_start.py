@@ -41,7 +41,6 @@ COMMANDS: Final[dict[str, tuple[tuple[str, ...], int]]] = {
     "decisions as JSON": (("decisions", "--json"), 0),
     "artifacts": (("artifacts",), 0),
     "artifacts as JSON": (("artifacts", "--json"), 0),
-    "lock verify": (("lock", "verify"), 1),
     "log": (("log", "last"), 0),
     "log as JSON": (("log", "last", "--json"), 0),
     "sessions": (("sessions",), 0),

@@ -45,7 +45,6 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
     "artifacts list": (("artifacts",), ("artifacts", "--all", "--json")),
     "artifacts show": (("artifacts", "show", "3f9a12c4"),),
     "artifacts diff": (("artifacts", "diff", "3f9a12c4", "81b7de05"),),
-    "lock verify": (("lock", "verify"),),
     "admin export": (("admin", "export", "--all"),),
     "admin render": (
         ("admin", "render", "DECIDED", "--check"),

@@ -37,14 +37,10 @@ FEATURE = Feature(
         "artifacts diff": ("commands.artifacts:diff_command", "Show where two artifacts differ."),
         "approve": ("commands.approve:approve_command", "Approve an artifact."),
         "reject": ("commands.approve:reject_command", "Reject an artifact."),
-        "lock": ("commands.approve:lock_command", "Lock the tests of a TestPlan, or verify them."),
+        "lock": ("commands.approve:lock_command", "Lock the approved TestPlan."),
         "lock tests": (
             "commands.approve:tests_command",
-            "Lock the approved TestPlan with its test files.",
-        ),
-        "lock verify": (
-            "commands.approve:verify_command",
-            "Name each locked test file that changed.",
+            "Lock the approved TestPlan.",
         ),
     },
     offers={"approve": "use.approval:approve"},

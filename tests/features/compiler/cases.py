@@ -19,7 +19,6 @@ from preflights_es.features.compiler.domain.state import State, payload_hash
 from preflights_es.features.compiler.domain.values import (
     PASSES,
     Document,
-    LockedFile,
     PassName,
     PlanType,
     ReadPlan,
@@ -158,8 +157,7 @@ class Compiled:
         return self.submit(PlanRejected(at=self.runner.now(), actor=actor, **fields))
 
     def lock(self, actor: Actor = ADA, **said: Any) -> Compiled:
-        files = (LockedFile("tests/test_orders.py", "2" * 64),)
-        fields = {"id": self.id, "files": files, "scaffold": ELSEWHERE, **said}
+        fields = {"id": self.id, **said}
         return self.submit(PlanLocked(at=self.runner.now(), actor=actor, **fields))
 
     def supersede(self, **said: Any) -> Compiled:

@@ -1,4 +1,4 @@
-"""`approve`, `reject` and `lock`: a person's word about an artifact, and about its tests."""
+"""`approve`, `reject` and `lock`: a person's word about an artifact."""
 
 from __future__ import annotations
 
@@ -12,14 +12,10 @@ from preflights_cli.common import (
     common,
     given,
     key_option,
-    reading,
     sign_option,
 )
-from preflights_cli.progress import counted
 from preflights_cli.rendering import said
-from preflights_es.features.compiler.use.approval import approve, lock_tests, reject, verify_lock
-from preflights_es.kernel.ids import SHORT
-from preflights_es.kernel.text import shown
+from preflights_es.features.compiler.use.approval import approve, lock_tests, reject
 from preflights_es.use.request import Request
 
 
@@ -80,12 +76,11 @@ def reject_command(id_: str, reason: str, by: str | None, app: Request, voice: V
 
 @click.command(cls=Lazy, under="lock")
 def lock_command() -> None:
-    """Lock the tests of a TestPlan, or verify that they are as they were locked.
+    """Lock the approved TestPlan.
 
     \b
     Examples:
       preflights lock tests
-      preflights lock verify
     """
 
 
@@ -95,9 +90,8 @@ def lock_command() -> None:
 @key_option
 @common
 def tests_command(id_: str | None, by: str | None, app: Request, voice: Voice) -> int:
-    """Lock the approved TestPlan: record the SHA-256 of each test file of its ScaffoldPlan.
+    """Lock the approved TestPlan: `plan refactor` reads it. The new lock replaces the former one.
 
-    If a test file is missing, nothing is locked. The new lock replaces the former one.
     Without ID it locks the one that is approved.
 
     \b
@@ -106,25 +100,3 @@ def tests_command(id_: str | None, by: str | None, app: Request, voice: Voice) -
       preflights lock tests 3f9a12c4 --by "Ada Lovelace"
     """
     return said(voice, lock_tests(app, id_, by=by))
-
-
-@click.command()
-@reading
-def verify_command(app: Request, voice: Voice) -> int:
-    """Name each locked test file that changed or is gone; exit code 1 if one is.
-
-    \b
-    Examples:
-      preflights lock verify
-      preflights lock verify --json
-    """
-    app.finish_pending()
-    found = verify_lock(app)
-    voice.json(found)
-    for one in found.files:
-        if one.state != "same":
-            voice.say(f"{one.state:<7}  {shown(one.path)}")
-    if found.holds:
-        files = counted(len(found.files), "test file")
-        voice.say(f"{files} as locked with the TestPlan {found.id[:SHORT]}.")
-    return 0 if found.holds else EXIT_REFUSED

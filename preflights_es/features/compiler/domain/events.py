@@ -10,7 +10,6 @@ from preflights_es.features.compiler.domain.values import (
     REASON_MAX,
     Document,
     LeftOut,
-    LockedFile,
     PassName,
     PlanType,
     ReadDecision,
@@ -107,14 +106,11 @@ class PlanRejected(Signable, frozen=True):
 
 
 class PlanLocked(Input, frozen=True):
-    """A person locks an approved TestPlan together with its test files."""
+    """A person locks an approved TestPlan."""
 
     tag: ClassVar[str] = "compiler.plan_locked.v1"
-    verb: ClassVar[str] = "locked the tests of"
+    verb: ClassVar[str] = "locked the plan of"
     id: str
-    files: tuple[LockedFile, ...]
-    scaffold: Source
-    """Its ScaffoldPlan, which names the files."""
     relayed_by: Actor | None = None
     evidence: Evidence = UNSEEN
     former: tuple[Source, ...] = ()

@@ -21,7 +21,6 @@ from preflights_es.features.compiler.domain.events import (
     QuestionAsked,
     StandingChanged,
 )
-from preflights_es.features.compiler.domain.values import LockedFile
 from preflights_es.kernel import lead as leading
 from preflights_es.kernel.events import (
     UNSEEN,
@@ -76,8 +75,6 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """Why it was rejected."""
     superseded_by: str = ""
     """The id of the artifact that took its place."""
-    files: tuple[LockedFile, ...] = ()
-    """What was locked with it."""
     dues: int = 0
     """Files that were asked for so far."""
     written: Written | None = None
@@ -177,8 +174,6 @@ def _after_change(state: State, event: StandingChanged) -> State:
     match new:
         case PlanRejected(reason=reason):
             return replace(after, change=change, reason=reason)
-        case PlanLocked(files=files):
-            return replace(after, change=change, files=files)
         case PlanSuperseded(by=by):
             return replace(after, change=change, superseded_by=by)
         case _:

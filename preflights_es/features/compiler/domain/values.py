@@ -78,13 +78,6 @@ class LeftOut(Value, frozen=True):
     """How many paths or decisions."""
 
 
-class LockedFile(Value, frozen=True):
-    """A test file as it lay there when its plan was locked."""
-
-    path: str
-    sha256: str
-
-
 DocumentName = Literal["requirements", "constraints", "glossary"]
 Forbidden = Literal["source", "tests"]
 

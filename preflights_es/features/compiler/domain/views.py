@@ -9,7 +9,7 @@ import msgspec
 
 from preflights_es.features.compiler.domain.events import FailureReported, PassBegun, PlanDrafted
 from preflights_es.features.compiler.domain.state import State, payload_hash
-from preflights_es.features.compiler.domain.values import PASSES, VERSION, LeftOut, LockedFile
+from preflights_es.features.compiler.domain.values import PASSES, VERSION, LeftOut
 from preflights_es.kernel.events import ActorKind, Event, Evidence, Value
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.items import (
@@ -101,7 +101,6 @@ class PlanView(View, frozen=True, kw_only=True):
     reason: str
     """Of a rejection."""
     superseded_by: str
-    locked: tuple[LockedFile, ...]
     calls: int
     """Of the provider, retries among them."""
 
@@ -139,7 +138,6 @@ def view(state: State) -> PlanView:
         evidence=change.evidence if change else None,
         reason=state.reason,
         superseded_by=state.superseded_by,
-        locked=state.files,
         left_out=begun.left_out if begun else (),
         calls=state.led.calls,
     )

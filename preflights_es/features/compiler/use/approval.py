@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
-
-import msgspec
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 
 from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.decide import OPEN
@@ -18,7 +15,6 @@ from preflights_es.features.compiler.domain.events import (
     PlanSuperseded,
 )
 from preflights_es.features.compiler.domain.state import State, payload_hash
-from preflights_es.features.compiler.domain.values import LockedFile, ReadPlan
 from preflights_es.features.compiler.domain.views import subject_of
 from preflights_es.features.compiler.use.artifacts import (
     plan_named,
@@ -26,20 +22,16 @@ from preflights_es.features.compiler.use.artifacts import (
     plans_in_force,
     short_id,
 )
-from preflights_es.features.compiler.use.documents import digest
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import Actor, Input
 from preflights_es.kernel.ids import SHORT
-from preflights_es.kernel.json import decoded
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.use.acceptance import Acceptances, begun, notice_agent
 from preflights_es.use.answers import filed
 from preflights_es.use.request import Request
-from preflights_es.use.results import Result
 
-FILES_MAX: Final = 20  # missing test files that a message names
 TYPE: Final = "TestPlan"
 
 
@@ -242,14 +234,14 @@ def drafted(state: State) -> PlanDrafted:
 
 
 def lock_tests(request: Request, typed: str | None = None, *, by: str | None = None) -> View:
-    """Lock an approved TestPlan together with its test files; a formerly locked one gives way.
+    """Lock an approved TestPlan; a formerly locked one gives way.
 
     Args:
         typed: its id, or the beginning of it; the one that is approved, unless said.
         by: the person, where the request is a script's.
 
     Raises:
-        Refused: no such TestPlan is approved, a test file is missing, or no person locks it.
+        Refused: no such TestPlan is approved, or no person locks it.
     """
     own = Locks(request)
     own.refuse_unless_person(by, "lock")
@@ -293,94 +285,5 @@ class Locks(Approvals):
         if state.standing != "approved":
             message = f"the {TYPE} {plan.id[:SHORT]} is {state.standing}: an approved one is locked"
             raise Refused(message, code="not_approved", id=plan.id, standing=state.standing)
-        scaffold = _scaffold(state)
-        files = locked_files(self._request.process.settings.root, scaffold)
         self._find_others(handle, is_person=True)
-        fields = {"files": files, "scaffold": scaffold.source}
-        return self._replacing(handle, cls, {**said, **fields}, actor, input_id)
-
-
-def _scaffold(state: State) -> ReadPlan:
-    read = state.begun.plans if state.begun is not None else ()
-    for one in read:
-        if one.type == "ScaffoldPlan":
-            return one
-    raise Refused(f"the {TYPE} depends on no ScaffoldPlan: no file is known", code="no_scaffold")
-
-
-def locked_files(root: Path, scaffold: ReadPlan) -> tuple[LockedFile, ...]:
-    """The test files that a ScaffoldPlan names, as they lie there.
-
-    Raises:
-        Refused: it names none, or one is missing or cannot be read.
-    """
-    files = decoded(scaffold.payload.encode())["files"]
-    paths = [one["path"] for one in files if one["kind"] == "test"]
-    if not paths:
-        message = f"the ScaffoldPlan {scaffold.id[:SHORT]} names no test file: nothing is locked"
-        raise Refused(message, code="no_tests", id=scaffold.id)
-    found, missing = list[LockedFile](), list[str]()
-    for path in paths:
-        try:
-            found.append(LockedFile(path, digest(root, path)))
-        except FileNotFoundError:
-            missing.append(path)
-    if missing:
-        raise Refused(f"{_named(missing)}: nothing is locked", code="tests_missing", paths=missing)
-    return tuple(found)
-
-
-def _named(missing: Sequence[str]) -> str:
-    named = ", ".join(map(shown, missing[:FILES_MAX]))
-    more = f" and {len(missing) - FILES_MAX:,} more" if len(missing) > FILES_MAX else ""
-    is_one = len(missing) == 1
-    return f"{'a test file is' if is_one else 'test files are'} missing ({named}{more})"
-
-
-# 3. Verifying --------------------------------------------------------------------------------
-
-
-class LockedFileState(msgspec.Struct, frozen=True):
-    """A test file, and whether it is as it was locked."""
-
-    path: str
-    state: Literal["same", "changed", "gone"]
-
-
-class LockVerified(Result, frozen=True, tag_field="format", tag="lock-verify/1"):
-    """How the test files compare with what was locked."""
-
-    id: str
-    session_id: str
-    files: tuple[LockedFileState, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether all are as they were locked."""
-        return all(one.state == "same" for one in self.files)
-
-
-def verify_lock(request: Request) -> LockVerified:
-    """Compare the test files with the locked TestPlan in force.
-
-    Raises:
-        Refused: none is locked.
-    """
-    rows = plans_in_force(plan_rows(request))
-    found = [row for row in rows if row.planned.standing == "locked"]
-    if not found:
-        raise Refused(f"no {TYPE} is locked", code="plan_not_locked", type=TYPE)
-    row, root = found[-1], request.process.settings.root
-    handle = request.reading.session(row.session_id).load()
-    state: State = handle.session.state
-    files = tuple(LockedFileState(one.path, _compared(root, one)) for one in state.files)
-    return LockVerified(id=row.planned.id, session_id=row.session_id, files=files)
-
-
-def _compared(root: Path, locked: LockedFile) -> Literal["same", "changed", "gone"]:
-    try:
-        return "same" if digest(root, locked.path) == locked.sha256 else "changed"
-    except FileNotFoundError:
-        return "gone"
-    except Refused:  # it is no file of the repository any more
-        return "changed"
+        return self._replacing(handle, cls, said, actor, input_id)

@@ -64,17 +64,7 @@ def target_file(root: Path, path: str) -> Document | None:
         file = _read(root, path)
     except FileNotFoundError:
         return None
-    return Document(path=path, sha256=_digest(file), text=_text(file))
-
-
-def digest(root: Path, path: str) -> str:
-    """The SHA-256 of a file's bytes as they lie there, in hexadecimal.
-
-    Raises:
-        FileNotFoundError: there is none.
-        Refused: it cannot be read, or lies outside of the repository.
-    """
-    return _digest(_read(root, path))
+    return Document(path=path, sha256=sha256(file.content).hexdigest(), text=_text(file))
 
 
 def within(root: Path, path: str) -> str:
@@ -111,7 +101,7 @@ def _document(root: Path, path: str, missing: str) -> Document:
     for name in dict.fromkeys((file.path, file.real)):
         if why := why_forbidden(name, text):
             raise _refused(path, f"is no document: {why}", "forbidden_input")
-    return Document(path=path, sha256=_digest(file), text=text)
+    return Document(path=path, sha256=sha256(file.content).hexdigest(), text=text)
 
 
 # 2. Files ----------------------------------------------------------------------------------
@@ -165,10 +155,6 @@ def _text(file: _File) -> str:
     if found := problem(text, BYTES_MAX):
         raise _refused(file.path, found)
     return text
-
-
-def _digest(file: _File) -> str:
-    return sha256(file.content).hexdigest()
 
 
 def check_length(document: Document) -> None:
