@@ -44,7 +44,6 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
     "plan refactor": (("plan", "refactor", "Tidy up", "--dry-run", "--json"),),
     "artifacts list": (("artifacts",), ("artifacts", "--all", "--json")),
     "artifacts show": (("artifacts", "show", "3f9a12c4"),),
-    "artifacts diff": (("artifacts", "diff", "3f9a12c4", "81b7de05"),),
     "admin export": (("admin", "export", "--all"),),
     "admin render": (
         ("admin", "render", "DECIDED", "--check"),

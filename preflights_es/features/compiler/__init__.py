@@ -27,14 +27,13 @@ FEATURE = Feature(
         "plan refactor": ("commands.plan:refactor_command", "Plan a refactoring."),
         "artifacts": (
             "commands.artifacts:artifacts_command",
-            "List artifacts and their standing, show one, compare two.",
+            "List artifacts and their standing, show one.",
         ),
         "artifacts list": (
             "commands.artifacts:list_command",
             "List artifacts: the default, `list` can be left out.",
         ),
         "artifacts show": ("commands.artifacts:show_command", "Show an artifact."),
-        "artifacts diff": ("commands.artifacts:diff_command", "Show where two artifacts differ."),
         "approve": ("commands.approve:approve_command", "Approve an artifact."),
         "reject": ("commands.approve:reject_command", "Reject an artifact."),
         "lock": ("commands.approve:lock_command", "Lock the approved TestPlan."),

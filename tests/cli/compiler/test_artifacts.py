@@ -1,4 +1,4 @@
-"""`artifacts`, `artifacts show` and `artifacts diff`."""
+"""`artifacts` and `artifacts show`."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_project_without_artifacts_says_so(house: Project) -> None:
     assert house.call("artifacts", "--json").json["artifacts"] == []
 
 
-# 3. One and two of them ----------------------------------------------------------------------
+# 2. One of them ----------------------------------------------------------------------
 
 
 def test_show_prints_the_envelope(shop: Project, before: Before) -> None:
@@ -104,40 +104,7 @@ def test_show_prints_a_report_too_also_behind_the_artifact_of_its_session(house:
         assert (envelope["id"], envelope["artifact_type"]) == (id_, type_)
 
 
-def test_diff_names_items_by_name_and_values_by_pointer(shop: Project) -> None:
-    one = drafted(shop)
-    documented(
-        shop,
-        requirements="# Shop\n\n## Catalogue\n\nBooks.\n\n## Stock\n\nShelves.\n",
-        constraints="# Constraints\n\nRust, in a hexagonal architecture.\n",
-    )
-    other = drafted(shop)
-    found = shop.call("artifacts", "diff", one, other, "--json").json
-    assert (found["format"], found["type"]) == ("artifact-diff/1", "ProjectPlan")
-    sides = {each["at"]: (each.get("before"), each.get("after")) for each in found["differences"]}
-    assert [*sides] == [
-        *("/domains/Billing", "/domains/Stock", "/modules/billing", "/modules/stock"),
-        "/constraints/languages/0",
-    ]
-    assert sides["/modules/stock"] == (None, {"name": "stock", "domain": "Stock"})
-    assert sides["/constraints/languages/0"] == ("Python", "Rust")
-    out = shop.call("artifacts", "diff", one, other).out
-    assert out.endswith('/constraints/languages/0\n  - "Python"\n  + "Rust"\n')
-
-
-def test_the_same_plan_twice_has_no_difference(shop: Project) -> None:
-    one, other = drafted(shop), drafted(shop)
-    done = shop.call("artifacts", "diff", one, other)
-    assert (done.code, done.out) == (0, "Both are the same ProjectPlan.\n")
-
-
-def test_two_types_are_not_compared(shop: Project, before: Before) -> None:
-    ids = before(shop, "project", "architecture")
-    why = refused(shop, "artifacts", "diff", *ids.values())
-    assert why.endswith("name two of one type")
-
-
-# 4. Elsewhere --------------------------------------------------------------------------------
+# 3. Elsewhere --------------------------------------------------------------------------------
 
 
 def test_a_clone_lists_what_session_files_have_and_approves_it_after_a_sync(

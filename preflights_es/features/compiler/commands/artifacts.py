@@ -1,4 +1,4 @@
-"""`artifacts`: what the passes made, where it stands, and how two differ."""
+"""`artifacts`: what the passes made, and where it stands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from preflights_es.features.compiler.use.artifacts import (
     ArtifactRow,
     artifact,
     artifacts,
-    compared,
 )
 from preflights_es.kernel.ids import SHORT, short
 from preflights_es.kernel.json import encoded
@@ -23,7 +22,6 @@ from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.use.request import Request
 
 SUBJECT_MAX = 40  # characters of a target or a goal in the list
-VALUE_MAX = 200  # characters of one side of a difference; the rest with --json
 
 
 class _Artifacts(Lazy):
@@ -38,7 +36,7 @@ class _Artifacts(Lazy):
 
 @click.command(cls=_Artifacts, under="artifacts")
 def artifacts_command() -> None:
-    """List artifacts and their standing, show one, or compare two.
+    """List artifacts and their standing, or show one.
 
     `preflights artifacts` lists them (see `preflights artifacts list --help`).
 
@@ -47,7 +45,6 @@ def artifacts_command() -> None:
       preflights artifacts
       preflights artifacts --all --json
       preflights artifacts show 3f9a12c4
-      preflights artifacts diff 3f9a12c4 81b7de05
     """
 
 
@@ -139,31 +136,4 @@ def show_command(id_: str, app: Request, voice: Voice) -> int:
         voice.say(f"  made from {shown(file.path)}, sha256 {file.sha256}")
     for line in msgspec.json.format(encoded(found.envelope), indent=2).decode().splitlines():
         voice.say(shown(line))
-    return 0
-
-
-@click.command()
-@click.argument("before", metavar="A")
-@click.argument("after", metavar="B")
-@reading
-def diff_command(before: str, after: str, app: Request, voice: Voice) -> int:
-    """Show where two artifacts of one type differ, by JSON Pointer.
-
-    An item of a list stands by its name, id or path, so that its place does not count.
-
-    \b
-    Examples:
-      preflights artifacts diff 3f9a12c4 81b7de05
-      preflights artifacts diff 3f9a12c4 81b7de05 --json
-    """
-    app.finish_pending()
-    found = compared(app, before, after)
-    voice.json(found)
-    for one in found.differences:
-        voice.say(shown(one.at or "/"))
-        for sign, value in (("-", one.before), ("+", one.after)):
-            if value is not msgspec.UNSET:
-                voice.say(f"  {sign} {shown(shortened(encoded(value).decode(), VALUE_MAX))}")
-    if not found.differences:
-        voice.say(f"Both are the same {found.type}.")
     return 0

@@ -8,16 +8,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, Literal
 
-import msgspec
-
 from preflights_es.features.compiler.domain.decide import IN_FORCE
 from preflights_es.features.compiler.domain.state import State
 from preflights_es.features.compiler.domain.views import FILE, FOLDER, envelope
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import ArtifactOutside, Refused
-from preflights_es.kernel.ids import SHORT, iso, iso_or_none
+from preflights_es.kernel.ids import iso, iso_or_none
 from preflights_es.kernel.items import Planned, ReadFile
-from preflights_es.kernel.json import ABSENT, differences
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.projections.artifacts import PlanRow, plan
 from preflights_es.records.files import checked_folder, found_hash
@@ -149,8 +146,6 @@ def _name_of(one: Planned) -> str:
 
 ENDED: Final = ("rejected", "superseded", "abandoned", "failed")
 """Standings of what no pass and no person can use any more."""
-NAMES: Final = ("name", "id", "path")
-"""Fields by which an item of a list is the same in two artifacts, the first that all items have."""
 
 
 class ArtifactRow(Result, frozen=True):
@@ -264,89 +259,9 @@ def artifact(request: Request, typed: str) -> WholeArtifact:
     Raises:
         Refused: none or several match.
     """
-    return _whole(request, row_named(plan_rows(request), typed))
-
-
-def _whole(request: Request, row: PlanRow) -> WholeArtifact:
+    row = row_named(plan_rows(request), typed)
     handle = request.reading.session(row.session_id).load()
     state: State = handle.session.state
     told = envelope(state, row.planned.id)
     files = PlanFiles(request.process.settings.root)
     return WholeArtifact(row=ArtifactRow.of(row, files), envelope=told)
-
-
-# 2. Two artifacts ----------------------------------------------------------------------------
-
-
-class Difference(Result, frozen=True, omit_defaults=True):
-    """Where two artifacts differ; a side without a value has none here."""
-
-    at: str
-    """A JSON Pointer into the payload; an item of a list stands by its name, id or path."""
-    before: Any = msgspec.UNSET
-    after: Any = msgspec.UNSET
-
-
-class Compared(Result, frozen=True, tag_field="format", tag="artifact-diff/1"):
-    """How two artifacts of one type differ."""
-
-    type: str
-    before: str
-    """Its id."""
-    after: str
-    differences: tuple[Difference, ...]
-
-
-def compared(request: Request, before: str, after: str) -> Compared:
-    """How the payloads of two artifacts differ; the order of named items does not count.
-
-    Raises:
-        Refused: none or several match, or they are of different types.
-    """
-    read = plan_rows(request)
-    rows = [row_named(read, typed) for typed in (before, after)]
-    (one, other), types = rows, [row.planned.type for row in rows]
-    if types[0] != types[1]:
-        which = [f"{row.planned.id[:SHORT]} is a {row.planned.type}" for row in rows]
-        raise Refused(f"{which[0]}, {which[1]}: name two of one type", code="other_type")
-    a, b = (_whole(request, row).envelope["payload"] for row in rows)
-    return Compared(
-        type=types[0],
-        before=one.planned.id,
-        after=other.planned.id,
-        differences=tuple(_differences(a, b)),
-    )
-
-
-def _differences(before: Any, after: Any) -> Iterator[Difference]:
-    for at, a, b in differences(*_by_name(before, after)):
-        yield Difference(
-            at=at,
-            before=msgspec.UNSET if a is ABSENT else a,
-            after=msgspec.UNSET if b is ABSENT else b,
-        )
-
-
-def _by_name(one: Any, other: Any) -> tuple[Any, Any]:
-    """Two values whose lists of named items are objects, by name."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        shared = {key: _by_name(one[key], other[key]) for key in one if key in other}
-        return (
-            {key: shared[key][0] if key in shared else value for key, value in one.items()},
-            {key: shared[key][1] if key in shared else value for key, value in other.items()},
-        )
-    if isinstance(one, list) and isinstance(other, list):
-        for name in NAMES:
-            sides = [_named(side, name) for side in (one, other)]
-            if sides[0] is not None and sides[1] is not None:
-                return _by_name(*sides)
-    return one, other
-
-
-def _named(items: list[Any], name: str) -> dict[str, Any] | None:
-    """The items of a list by a field that every one of them has for itself; else None."""
-    keys = [item.get(name) if isinstance(item, dict) else None for item in items]
-    named = [key for key in keys if isinstance(key, str)]
-    if len(set(named)) < len(items):
-        return None
-    return dict(zip(named, items, strict=True))
