@@ -67,10 +67,10 @@ def test_a_clone_reads_what_its_session_files_say_is_approved_and_decided(
     ids = before(house, "project")
     for name in (".preflights", "docs"):
         shutil.copytree(house.folder / name, colleague.folder / name)
-    told = colleague.call("plan", "architecture", "--dry-run")
+    told = colleague.call("plan", "architecture", "--json")
     assert "warning: uses the ProjectPlan " in told.err
     assert ": approved by Ada, as .preflights/artifacts/.sessions/" in told.err
-    found = planned(colleague, "architecture")
+    found = told.json
     assert [one["id"] for one in found["artifacts"]] == [ids["project"]]
     assert found["decisions"] == [decided["uid"]]
 
@@ -142,11 +142,10 @@ def test_what_cannot_be_read_is_refused_in_one_line_and_nothing_is_recorded(
     (house.folder / "notes.md").symlink_to("/etc/hostname")
     house.call("decisions")  # the projections are up to date
     before = house.recorded()
-    for mode in ((), ("--dry-run",)):
-        done = house.call("plan", *words, *mode)
-        assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), done.err
-        assert why in done.err
-        assert done.is_safe()
+    done = house.call("plan", *words)
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), done.err
+    assert why in done.err
+    assert done.is_safe()
     assert (sessions(house), house.recorded()) == ([], before)
 
 

@@ -12,10 +12,9 @@ from preflights_cli.progress import counted
 from preflights_cli.rendering import Shown
 from preflights_es.features.compiler.domain.values import PASSES
 from preflights_es.features.compiler.domain.views import PlanView, ShownPlan
-from preflights_es.features.compiler.use.results import DryRun
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.text import one_line, shortened, shown, shown_lines
+from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.kernel.views import View
 
 LINES_MAX: Final = 60  # of a payload; the rest with `artifacts show`
@@ -134,34 +133,6 @@ def hint(session: View) -> str:
         + (f". Next: {NEXT[one.type]}" if one.type in NEXT else ""),
         "stopped": f"See the response with: preflights log {id_}",
     }.get(session.status, "")
-
-
-# A dry run -----------------------------------------------------------------------------------
-
-
-def say_dry_run(voice: Voice, run: DryRun) -> None:
-    """What a pass would ask: what it reads, then the messages."""
-    voice.json(run)
-    asks = " ".join(filter(None, (run.provider, run.model)))
-    voice.say(voice.bold(f"The pass {run.pass_type} would ask {shown(asks)} for {run.contract}"))
-    voice.say(f"  {run.size:,} of at most {run.most:,} characters, sha256 {run.sha256}")
-    for name, digest in run.prompts:
-        voice.say(f"  prompt {name}, sha256 {digest}")
-    for document in run.documents:
-        name = f"{shown(document.path)}, {document.characters:,} characters"
-        voice.say(f"  reads {name}, sha256 {document.sha256}")
-    for plan in run.artifacts:
-        voice.say(f"  reads {plan.type} {plan.id}, {plan.standing}")
-    for uid in run.decisions:
-        voice.say(f"  reads the decision {shown(uid)}")
-    for one in run.left_out:
-        what = "paths of the layout" if one.what == "layout" else "decisions, the oldest"
-        voice.say(f"  leaves out {one.count:,} {what}")
-    if run.redacted:
-        kinds = ", ".join(dict.fromkeys(run.redacted))
-        voice.say(f"  takes out {len(run.redacted):,} secrets ({kinds})")
-    for message in run.messages:
-        voice.say(f"\n--- {message.role}\n{shown_lines(message.content)}")
 
 
 SHOWN: Final = Shown(describe=describe, hint=hint, accept="preflights approve {id}")

@@ -16,11 +16,10 @@ from preflights_cli.common import (
     is_terminal,
     key_option,
     led,
-    reading_where,
+    recording,
     whole,
 )
 from preflights_cli.rendering import said
-from preflights_es.features.compiler.commands.display import say_dry_run
 from preflights_es.features.compiler.domain.values import PassName
 from preflights_es.features.compiler.use import sessions
 from preflights_es.use.request import Request
@@ -36,7 +35,6 @@ def plan_command() -> None:
     \b
     Examples:
       preflights init --plans
-      preflights plan project --dry-run
       preflights plan project
       preflights plan architecture --use docs/adr/0001-log.md
       preflights plan impl src/billing.py --provider anthropic
@@ -49,11 +47,10 @@ _OPTIONS: Final[tuple[Callable[[Command], Command], ...]] = (
     click.option(
         "--use", multiple=True, metavar="ID|FILE", help="Also read an artifact or a document."
     ),
-    click.option("--dry-run", is_flag=True, help="Print the request; ask and record nothing."),
     click.option("--no-input", is_flag=True, help="Stop at a question with exit code 3."),
     key_option,
     led,
-    reading_where("dry_run", creates=True),
+    recording,
 )
 
 
@@ -73,7 +70,6 @@ def project_command(app: Request, voice: Voice, **options: Any) -> int:
 
     \b
     Examples:
-      preflights plan project --dry-run
       preflights plan project --provider anthropic
       preflights plan project --use docs/interviews.md
     """
@@ -101,7 +97,7 @@ def scaffold_command(app: Request, voice: Voice, **options: Any) -> int:
     \b
     Examples:
       preflights plan scaffold
-      preflights plan scaffold --dry-run --json
+      preflights plan scaffold --json
     """
     return _run(app, voice, "scaffold", **options)
 
@@ -130,7 +126,7 @@ def impl_command(app: Request, voice: Voice, file: str, **options: Any) -> int:
     \b
     Examples:
       preflights plan impl src/billing.py
-      preflights plan impl src/billing.py --dry-run
+      preflights plan impl src/billing.py --json
     """
     root = app.process.settings.root
     return _run(app, voice, "implementation", target=_from_root(root, file), **options)
@@ -155,18 +151,14 @@ def _run(
     name: PassName,
     *,
     use: Sequence[str],
-    dry_run: bool,
     no_input: bool,
     target: str = "",
     goal: str = "",
 ) -> int:
-    """Run a pass, or print what it would ask."""
+    """Run a pass."""
     root = app.process.settings.root
     use = [_from_root(root, one) if os.path.lexists(one) else one for one in use]
     wanted = sessions.Wanted(name, target, goal, use)
-    if dry_run:
-        say_dry_run(voice, sessions.dry_run(app, wanted))
-        return 0
     found = sessions.plan(app, wanted)
     if is_terminal() and not (voice.as_json or no_input):
         return dialogue.run(app, voice, found)

@@ -1,28 +1,13 @@
-"""What a pass would ask: `plan-dry-run/1` (docs/api.md); and why it refuses something."""
+"""Why a pass refuses something, in words."""
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import Final
 
-from preflights_es.features.compiler.domain import WORKFLOW
-from preflights_es.features.compiler.domain.events import ChangeRefused, PassBegun
-from preflights_es.features.compiler.domain.lead import size
-from preflights_es.features.compiler.domain.values import (
-    REQUEST_MAX,
-    LeftOut,
-    PassName,
-)
-from preflights_es.features.compiler.domain.views import (
-    ReadArtifact,
-    ReadDocument,
-    what_was_read,
-)
-from preflights_es.kernel.completions import CompletionRequested, Message
+from preflights_es.features.compiler.domain.events import ChangeRefused
 from preflights_es.kernel.events import Decision
-from preflights_es.kernel.json import encoded
 from preflights_es.kernel.questions import AnswerRefusal
-from preflights_es.use.results import NOT_EXPECTED, Result, answer_refused
+from preflights_es.use.results import NOT_EXPECTED, answer_refused
 
 _REFUSED: Final = {
     "unknown_question": "is no question of this pass",
@@ -51,50 +36,3 @@ def refusal(decision: Decision) -> tuple[str, str]:
     assert isinstance(decision, AnswerRefusal), "the only other refusal"
     why = _REFUSED.get(decision.reason, f"was refused: {decision.reason.replace('_', ' ')}")
     return decision.reason, answer_refused(decision, why)
-
-
-class DryRun(Result, frozen=True, tag_field="format", tag="plan-dry-run/1"):
-    """What a pass would ask."""
-
-    pass_type: PassName
-    provider: str
-    model: str
-    contract: str
-    """What the response must meet, `name.vN`."""
-    prompts: tuple[tuple[str, str], ...]
-    """Pairs of a prompt or a schema, and its SHA-256."""
-    sha256: str
-    """Of the messages' canonical JSON."""
-    size: int
-    """Characters of the request."""
-    most: int
-    """Characters that a request may have."""
-    target: str
-    goal: str
-    documents: tuple[ReadDocument, ...]
-    artifacts: tuple[ReadArtifact, ...]
-    decisions: tuple[str, ...]
-    left_out: tuple[LeftOut, ...]
-    redacted: tuple[str, ...]
-    """Kinds of secrets that were taken out, one a replacement."""
-    messages: tuple[Message, ...]
-
-
-def dry_run_of(begun: PassBegun) -> DryRun:
-    """What follows from a first Input."""
-    decisions = WORKFLOW.decide(WORKFLOW.initial, begun)
-    asked = next(one for one in decisions if isinstance(one, CompletionRequested))
-    return DryRun(
-        provider=asked.provider,
-        model=asked.model,
-        contract=asked.contract,
-        prompts=asked.prompts,
-        sha256=sha256(encoded(asked.messages)).hexdigest(),
-        size=size(begun),
-        most=REQUEST_MAX,
-        redacted=begun.redacted,
-        messages=asked.messages,
-        **{name: getattr(begun, name) for name in ("pass_type", "target", "goal")},
-        left_out=begun.left_out,
-        **what_was_read(begun),
-    )

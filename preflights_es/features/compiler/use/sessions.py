@@ -33,7 +33,6 @@ from preflights_es.features.compiler.use.reading import (
     plans,
     split,
 )
-from preflights_es.features.compiler.use.results import DryRun, dry_run_of
 from preflights_es.kernel import __version__
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import SHORT
@@ -95,11 +94,6 @@ def reading(request: Request, wanted: Wanted) -> PassBegun:
         lead=request.leads.configured(WORKFLOW),
     )
     return _begun(request, setup, _read(request, asked, setup))
-
-
-def dry_run(request: Request, wanted: Wanted) -> DryRun:
-    """What the pass would ask of the model now, as `reading` reads it."""
-    return dry_run_of(reading(request, wanted))
 
 
 # 1. What is asked for ------------------------------------------------------------------------
