@@ -61,7 +61,7 @@ from preflights_es.settings.load import READER_URL, Options
 from preflights_es.use.leads import GENERATION
 from preflights_es.use.results import Result as Shape
 from tests.cli.clones import SESSIONS, cloned, committed
-from tests.cli.compiler.planning import approved, planned
+from tests.cli.compiler.planning import approved, asked, planned
 from tests.cli.compiler.planning import documented as documented_plans
 from tests.cli.conftest import GIT_CONFIG
 from tests.cli.program import Project, Result
@@ -70,6 +70,7 @@ from tests.cli.terminal import ANSWER, WAIT_S, terminal
 from tests.each import each
 from tests.markdown import ROOT, tables, ticked
 from tests.observing import accepted_in_browser, observed_in
+from tests.providers.server import FakeAPI
 from tests.surfaces.view import sshsig
 
 PAGES: Final = ("README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md")))
@@ -582,9 +583,9 @@ def test_the_fields_of_a_day_are_those_that_are_documented(shop: Project) -> Non
     check("day/1", nothing, whole, part, assumed, done, older)
 
 
-def test_the_fields_of_a_plan_are_those_that_are_documented(shop: Project) -> None:
-    documented_plans(shop, requirements="# Shop\n")
-    asking = shop.call("plan", "project", "--json").json
+def test_the_fields_of_a_plan_are_those_that_are_documented(shop: Project, api: FakeAPI) -> None:
+    asked(shop, api)
+    asking = shop.show()
     refused = shop.call("answer", shop.newest(), " ", "--json").json
     documented_plans(shop)
     approved(shop, "project", "architecture", "scaffold", "tests")

@@ -10,6 +10,7 @@ import pytest
 
 from preflights_es.store.sql import SqlStore
 from tests.cli import tampering
+from tests.cli.compiler.planning import asked
 from tests.cli.compiler.planning import documented as documents
 from tests.cli.program import Project, environment
 from tests.cli.tampering import tampered
@@ -19,6 +20,7 @@ from tests.cli.test_docs import check
 from tests.cli.test_model_output import HOSTILE, said
 from tests.cli.test_trail_steps import trail
 from tests.each import each
+from tests.features.compiler.cases import PAYLOADS
 from tests.filed_cases import filed_cases
 from tests.fixed import Clock, salt
 from tests.observing import accepted_in_browser
@@ -52,7 +54,7 @@ def test_of_an_empty_log_every_command_says_so(house: Project, words: tuple[str,
 
 
 @pytest.mark.slow("whole runs")
-def test_the_json_of_every_command_is_what_is_documented(house: Project) -> None:
+def test_the_json_of_every_command_is_what_is_documented(house: Project, api: FakeAPI) -> None:
     former = house.decided()
     why = ("--because", "It fits", "--consequence", "One more", "--alternative", "SAML: slow")
     later = house.decided("Add SSO", "--supersedes", former["uid"], *why)
@@ -78,9 +80,9 @@ def test_the_json_of_every_command_is_what_is_documented(house: Project) -> None
         house.call("why", s, "--json") for s in (former["uid"], later["uid"], open_["session_id"])
     ]
     assert [done.code for done in whys] == [0, 0, 0]
-    documents(house, requirements="# Shop\n")
-    project = house.call("plan", "project", "--json").json["session_id"]
-    assert house.call("answer", project, "Orders, Stock").code == 3
+    env = asked(house, api, PAYLOADS["project"])
+    project = house.newest()
+    assert house.call("answer", project, "Orders, Stock", env=env).code == 3
     assert house.call("accept", project, "--by", "Ada").code == 0
     documents(house, requirements="# Shop\n\n## Stock\n")
     draft = house.call("plan", "architecture", "--json").json["artifact"]["id"]

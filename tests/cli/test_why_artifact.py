@@ -9,8 +9,10 @@ import pytest
 
 import preflights_es
 from tests.cli.clones import cloned, committed
-from tests.cli.compiler.planning import accepted, documented, plan_file, planned, requested
+from tests.cli.compiler.planning import accepted, asked, documented, plan_file, planned, requested
 from tests.cli.program import Project
+from tests.features.compiler.cases import PAYLOADS
+from tests.providers.server import FakeAPI
 
 
 @pytest.fixture
@@ -78,10 +80,10 @@ def test_every_change_of_standing_is_told(shop: Project) -> None:
     assert found["superseded_by"] == later["artifact"]["id"]
 
 
-def test_an_answer_about_missing_information_is_told(shop: Project) -> None:
-    (shop.folder / ".preflights" / "requirements.md").write_text("# Shop\n\nSell things.\n")
-    session_id = planned(shop)["session_id"]
-    done = shop.call("answer", session_id, "Billing and Orders", "--json")
+def test_an_answer_about_missing_information_is_told(shop: Project, api: FakeAPI) -> None:
+    env = asked(shop, api, PAYLOADS["project"])
+    session_id = shop.newest()
+    done = shop.call("answer", session_id, "Billing and Orders", "--json", env=env)
     assert done.code in (0, 3), done.err
     found = shop.call("why", session_id, "--json").json["artifacts"]
     assert [one["type"] for one in found] == ["FailureReport", "ProjectPlan"]

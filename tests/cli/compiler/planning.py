@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any, Final
 import preflights_es
 from preflights_es.use.request import Request
 from tests.cli.program import Project
+from tests.providers import server
+from tests.providers.server import FakeAPI
 
 PLANS: Final = Path(".preflights", "artifacts")
 SESSIONS: Final = PLANS / ".sessions"
@@ -85,3 +88,27 @@ def begun(project: Project) -> Any:
 def sessions(project: Project) -> Any:
     """All that the log has."""
     return project.call("sessions", "--all", "--workflow", "compiler", "--json").json["sessions"]
+
+
+LACKS: Final = {"error": "missing_information", "details": "Which domains are there?"}
+
+
+def asked(project: Project, api: FakeAPI, *then: Any) -> dict[str, str]:
+    """A pass whose model lacks information.
+
+    Args:
+        then: payloads that the model answers next.
+
+    Returns:
+        The environment in which the session goes on.
+    """
+    api.script(*(server.text(json.dumps(one)) for one in (LACKS, *then)))
+    env = {
+        "OPENAI_API_KEY": "sk-test-0123456789",
+        "PREFLIGHTS_BASE_URL": api.openai,
+        "PREFLIGHTS_PROVIDER": "openai",
+        "PREFLIGHTS_MODEL": "gpt-5.1-mini",
+    }
+    done = documented(project).call("plan", "project", "--json", env=env)
+    assert (done.code, done.json["status"]) == (3, "needs_answers"), done.err
+    return env

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.cli.compiler.planning import approved, documented, planned
+from tests.cli.compiler.planning import approved, asked, documented, planned
 from tests.cli.program import Project
+from tests.providers.server import FakeAPI
 
 BY = ("--by", "Ada Lovelace")
 AGENT = {"CLAUDECODE": "1"}
@@ -136,6 +137,9 @@ def test_plans_of_two_files_are_in_force_together_and_of_one_file_the_newer_one(
 ) -> None:
     approved(shop, "project", "architecture", "scaffold", "tests")
     paths = ("src/billing.py", "src/catalogue.py", "src/billing.py")
+    (shop.folder / "src").mkdir()
+    for path in paths:
+        (shop.folder / path).touch()
     ids = []
     for path in paths:
         ids.append(drafted(shop, "impl", path))
@@ -180,9 +184,8 @@ def test_an_approved_or_superseded_artifact_is_neither_approved_nor_rejected(
     assert refused(shop, "approve", one, *BY) == why
 
 
-def test_nothing_of_a_report_is_approved(house: Project) -> None:
-    documented(house, requirements="# Shop\n\nA customer pays.\n")
-    house.call("plan", "project")
+def test_nothing_of_a_report_is_approved(house: Project, api: FakeAPI) -> None:
+    asked(house, api)
     (report,) = standings(house)
     assert "is a FailureReport" in refused(house, "approve", report, *BY)
     assert "is a FailureReport" in refused(house, "reject", report, "--reason", "No", *BY)

@@ -9,9 +9,11 @@ import pytest
 
 from tests.cli.clones import cloned, committed, pulled
 from tests.cli.compiler.conftest import Before
-from tests.cli.compiler.planning import approved, documented, planned
+from tests.cli.compiler.planning import approved, asked, documented, planned
 from tests.cli.compiler.test_approving import BY, drafted, refused, standings
 from tests.cli.program import Project
+from tests.features.compiler.cases import PAYLOADS
+from tests.providers.server import FakeAPI
 
 REQUIREMENTS = ".preflights/requirements.md"
 
@@ -94,10 +96,11 @@ def test_show_prints_the_envelope(shop: Project, before: Before) -> None:
     assert '  "status": "approved",' in lines
 
 
-def test_show_prints_a_report_too_also_behind_the_artifact_of_its_session(house: Project) -> None:
-    documented(house, requirements="# Shop\n\nA customer pays.\n")
-    house.call("plan", "project")
-    house.call("answer", house.newest(), "Billing")
+def test_show_prints_a_report_too_also_behind_the_artifact_of_its_session(
+    house: Project, api: FakeAPI
+) -> None:
+    env = asked(house, api, PAYLOADS["project"])
+    house.call("answer", house.newest(), "Billing", env=env)
     (report, plan) = standings(house)
     for id_, type_ in ((report, "FailureReport"), (plan, "ProjectPlan")):
         envelope = house.call("artifacts", "show", id_, "--json").json["envelope"]

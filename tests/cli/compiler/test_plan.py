@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.cli.compiler.planning import begun, documented, planned, sessions
+from tests.cli.compiler.planning import LACKS, asked, begun, documented, planned, sessions
 from tests.cli.program import Project, Result
-from tests.cli.terminal import ANSWER, terminal
+from tests.features.compiler.cases import PAYLOADS
 from tests.providers.server import FakeAPI, cut_off, text
 
 SECRET = "sk-ant-api03-Zb9Qv1xT7LmPo3Rk5Ys8Wd2Hf4Jg6NcAeUiXyBv0MnQpRsTuVwXyZa1B"
@@ -26,8 +26,8 @@ def test_documents_become_a_draft_that_waits_for_a_person(house: Project) -> Non
     lines = done.out.splitlines()
     assert lines[0] == "ProjectPlan"
     assert lines[1].endswith(", ready")
-    assert "draft, a demonstration: no model wrote it" in lines[2]
-    assert '"name": "Billing",' in done.out
+    assert "draft, no model wrote it: the smallest artifact" in lines[2]
+    assert '"responsibility": "No model wrote this."' in done.out
     assert lines[-1].startswith("Approve it with: preflights approve ")
 
 
@@ -44,32 +44,20 @@ def test_a_pass_as_json_says_what_was_read_and_what_came_of_it(house: Project) -
         *("ProjectPlan", "draft"),
         "system",
     )
-    assert [one["name"] for one in artifact["payload"]["domains"]] == ["Billing", "Catalogue"]
+    assert [one["name"] for one in artifact["payload"]["domains"]] == ["Stub"]
     assert house.call("show", house.newest(), "--json").json == found
     assert house.call("replay", house.newest()).code == 0
 
 
-def test_a_question_at_a_terminal_is_asked_at_once(house: Project) -> None:
-    documented(house, requirements="# Shop\n\nA customer pays.\n")
-    with terminal(house, "plan", "project") as t:
-        t.expect(ANSWER)
-        t.type("Billing, Catalogue")
-        seen = t.rest()
-        assert "Approve it with: preflights approve" in seen
-        assert t.code() == 3
-    assert house.show()["status"] == "ready"
-
-
-def test_a_script_stops_at_the_question_and_answers_it(house: Project) -> None:
-    documented(house, requirements="# Shop\n\nA customer pays.\n")
-    done = house.call("plan", "project", "--json")
-    assert (done.code, done.json["status"]) == (3, "needs_answers")
-    assert "Which domains" in done.json["questions"][0]["question"]
-    (report,) = done.json["reports"]
+def test_a_script_stops_at_the_question_and_answers_it(house: Project, api: FakeAPI) -> None:
+    env = asked(house, api, PAYLOADS["project"])
+    found = house.show()
+    assert found["questions"][0]["question"] == LACKS["details"]
+    (report,) = found["reports"]
     assert report["payload"]["recovery_action"] == "human_input_required"
-    answered = house.call("answer", house.newest(), "Billing", "--json")
+    answered = house.call("answer", house.newest(), "Billing", "--json", env=env)
     assert (answered.code, answered.json["status"]) == (3, "ready")
-    assert answered.json["artifact"]["payload"]["domains"][0]["name"] == "Billing"
+    assert answered.json["artifact"]["payload"] == PAYLOADS["project"]
 
 
 def test_an_unusable_response_ends_with_a_report_and_exit_code_1(house: Project) -> None:

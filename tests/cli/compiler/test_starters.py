@@ -59,12 +59,6 @@ def test_they_lie_where_the_settings_say(empty: Project) -> None:
     assert (empty.folder / "docs" / "words.md").exists()
 
 
-def test_starters_alone_make_a_pass_ask(empty: Project) -> None:
-    begun(empty)
-    done = empty.call("plan", "project", "--json")
-    assert (done.code, done.json["status"]) == (3, "needs_answers")
-
-
 def test_both_kinds_of_files_are_written_by_one_call_and_one_of_them_is_needed(
     empty: Project,
 ) -> None:

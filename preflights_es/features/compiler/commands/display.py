@@ -36,7 +36,7 @@ NEXT: Final = {
     "TestPlan": "preflights lock tests, and preflights plan impl FILE",
 }
 """What comes after the approval of an artifact of a type."""
-_NO_MODEL: Final = "a demonstration: no model wrote it, the rules of --provider mock did"
+_NO_MODEL: Final = "no model wrote it: the smallest artifact that meets its schema"
 
 
 def own(session: View) -> PlanView:

@@ -29,8 +29,8 @@ from preflights_es.use.request import Request
 def plan_command() -> None:
     """Make structured plans from documents, pass by pass.
 
-    A model, or the rules (--provider mock, the default), answers one artifact. You approve it;
-    the next pass reads only what is approved.
+    A model answers one artifact. You approve it; the next pass reads only what is approved. Without
+    a model (--provider mock, the default) a pass gives the smallest artifact that meets its schema.
 
     \b
     Examples:

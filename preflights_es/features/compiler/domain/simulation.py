@@ -1,12 +1,11 @@
-"""What the simulator and the reference answer in place of a model that plans.
+"""What the simulator answers in place of a model that plans.
 
-The simulator varies around the reference by seed: order, counts, further parts, code fences. It
-also draws failure objects, and payloads that meet the schema and that only the final checks refuse.
+It varies around the stub by seed: counts, further parts, code fences. It also draws failure
+objects, and payloads that meet the schema and that only the final checks refuse.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -14,8 +13,7 @@ from preflights_es.features.compiler.domain.reference import (
     REFERENCES,
     Payload,
     asked,
-    missing,
-    planned,
+    smallest,
 )
 from preflights_es.features.compiler.domain.values import BASE, PASSES, PassName
 from preflights_es.kernel.completions import CompletionRequested
@@ -47,16 +45,19 @@ _GUESSED: Final = ("Accounts", "Orders", "Billing", "Search", "Reports")
 def varied(name: PassName, draws: Draws, request: CompletionRequested) -> str:
     """A response to a pass."""
     kind = draws.weighted(_KINDS, _WEIGHTS)
-    if kind == "missing_information" and not asked(request).answers:
-        return _written(draws, missing(draws.pick(_LACKS)))
+    if kind == "missing_information" and not _is_answered(request):
+        return _written(draws, {"error": kind, "details": draws.pick(_LACKS)})
     if kind == "invalid_request":
         return _written(draws, {"error": kind, "details": draws.pick(_REFUSALS)})
-    payload = planned(name, request)
-    if "error" in payload:
-        return _written(draws, payload)
-    vary, spoil = _PLANS[name]
-    payload = vary(draws, payload)
-    return _written(draws, spoil(draws, payload) if kind == "refused" else payload)
+    list_, parts, bad = _PARTS[name]
+    payload = smallest(name, asked(request))
+    more = draws.sample(parts, draws.below(len(parts) + 1))
+    broken = [draws.pick(bad)] if kind == "refused" else []
+    return _written(draws, {**payload, list_: [*payload[list_], *more, *broken]})
+
+
+def _is_answered(request: CompletionRequested) -> bool:
+    return sum(one.role == "user" for one in request.messages) > 1
 
 
 def base(draws: Draws, _request: CompletionRequested) -> str:
@@ -69,123 +70,54 @@ def _written(draws: Draws, payload: Payload) -> str:
     return f"```json\n{text}\n```" if draws.chance(0.2) else text
 
 
-# 1. Plans that pass --------------------------------------------------------------------------
+# 1. Plans ------------------------------------------------------------------------------------
 
 
-def _project(draws: Draws, payload: Payload) -> Payload:
-    domains = draws.shuffle(payload["domains"])
-    if draws.chance(0.3) and all(one["name"] not in _GUESSED for one in domains):
-        name = draws.pick(_GUESSED)
-        domains.append({"name": name, "responsibility": draws.pick(_WORDS)})
-    modules = payload["modules"]
-    if draws.chance(0.4):
-        one = draws.pick(modules)
-        modules = [*modules, {**one, "name": _other(one["name"], [m["name"] for m in modules])}]
-    return {**payload, "domains": domains, "modules": modules}
+def _file(path: str) -> Payload:
+    return {"path": path, "description": _WORDS[0], "kind": "source"}
 
 
-def _architecture(draws: Draws, payload: Payload) -> Payload:
-    layers = [*payload["layers"]]
-    if draws.chance(0.3):
-        layers.append(_other("shared", layers))
-    rules = draws.sample(payload["rules"], draws.below(len(payload["rules"]) + 1))
-    return {"layers": layers, "rules": rules}
+def _tested(id_: str, target: str = "src/stub.txt") -> Payload:
+    return {"id": id_, "target": target, "assertions": [_WORDS[1]]}
 
 
-def _scaffold(draws: Draws, payload: Payload) -> Payload:
-    files = draws.shuffle(payload["files"])
-    if draws.chance(0.5):
-        more = {"path": "config/settings.toml", "description": draws.pick(_WORDS), "kind": "config"}
-        files += [more] if all(one["path"] != more["path"] for one in files) else []
-    return {"files": files}
-
-
-def _test(draws: Draws, payload: Payload) -> Payload:
-    tests = draws.shuffle(payload["tests"])
-    more = draws.sample(_WORDS, draws.below(3))
-    first = {**tests[0], "assertions": [*tests[0]["assertions"], *more]}
-    return {"tests": [first, *tests[1:]]}
-
-
-def _implementation(draws: Draws, payload: Payload) -> Payload:
-    steps = [*payload["steps"], *draws.sample(_WORDS, draws.below(3))]
-    related = payload["related_tests"]
-    return {**payload, "steps": steps, "related_tests": draws.sample(related, len(related))}
-
-
-def _refactor(draws: Draws, payload: Payload) -> Payload:
-    operations = payload["operations"]
-    if draws.chance(0.4):
-        operations = [{"symbol": None, "from": None, **one} for one in operations]
-    constraints = draws.pick((None, {}, {"preserve_behavior": True}))
-    return {**payload, "operations": operations, "constraints": constraints}
-
-
-def _other(name: str, taken: list[str]) -> str:
-    """A name like this one that is free."""
-    while name in taken:
-        name += "_more"
-    return name
-
-
-# 2. Plans that only the final checks refuse ----------------------------------------------------
-
-
-def _bad_project(draws: Draws, payload: Payload) -> Payload:
-    if draws.chance(0.5):
-        return {**payload, "domains": [*payload["domains"], payload["domains"][0]]}
-    modules = payload["modules"]
-    unknown = {"name": _other("more", [one["name"] for one in modules]), "domain": "Unheard of"}
-    return {**payload, "modules": [*modules, unknown]}
-
-
-def _bad_architecture(draws: Draws, payload: Payload) -> Payload:
-    if payload["rules"] and draws.chance(0.5):
-        return {**payload, "rules": [*payload["rules"], payload["rules"][0]]}
-    return {**payload, "layers": [*payload["layers"], payload["layers"][0]]}
-
-
-def _bad_scaffold(draws: Draws, payload: Payload) -> Payload:
-    first = payload["files"][0]
-    paths = (first["path"], first["path"].upper(), "../outside.md", "/tmp/x", "src\\x", "a//b")  # noqa: S108  # no file of ours
-    return {"files": [*payload["files"], {**first, "path": draws.pick(paths)}]}
-
-
-def _bad_test(draws: Draws, payload: Payload) -> Payload:
-    first = payload["tests"][0]
-    broken: tuple[dict[str, Any], ...] = (first, {**first, "id": "elsewhere", "target": "../x"})
-    return {"tests": [*payload["tests"], draws.pick(broken)]}
-
-
-def _bad_implementation(draws: Draws, payload: Payload) -> Payload:
-    if draws.chance(0.5):
-        return {**payload, "target": "src/unheard_of.txt"}
-    return {**payload, "related_tests": [*payload["related_tests"], "unheard_of"]}
-
-
-def _bad_refactor(draws: Draws, payload: Payload) -> Payload:
-    broken: tuple[dict[str, Any], ...] = (
-        {"type": "move_file", "from_path": "src/x"},
-        {"type": "rename_symbol", "symbol": None, "to": "x"},
-        {"type": "enforce_dependency", "from": "", "to": "domain"},
-        {"type": "move_file", "from_path": "src/x", "to_path": "/x"},
-    )
-    return {**payload, "operations": [*payload["operations"], draws.pick(broken)]}
-
-
-Varied = Callable[[Draws, Payload], Payload]
-_PLANS: Final[dict[PassName, tuple[Varied, Varied]]] = {
-    "project": (_project, _bad_project),
-    "architecture": (_architecture, _bad_architecture),
-    "scaffold": (_scaffold, _bad_scaffold),
-    "test": (_test, _bad_test),
-    "implementation": (_implementation, _bad_implementation),
-    "refactor": (_refactor, _bad_refactor),
+_PARTS: Final[dict[PassName, tuple[str, tuple[Any, ...], tuple[Any, ...]]]] = {
+    "project": (
+        "modules",
+        tuple({"name": name.lower(), "domain": "Stub"} for name in _GUESSED),
+        ({"name": "stub", "domain": "Stub"}, {"name": "more", "domain": "Unheard of"}),
+    ),
+    "architecture": ("layers", ("domain", "application", "adapters", "shared"), ("stub", " ")),
+    "scaffold": (
+        "files",
+        tuple(_file(f"src/{name.lower()}.txt") for name in _GUESSED),
+        tuple(_file(path) for path in ("SRC/STUB.TXT", "../outside.md", "src\\x", "a//b")),
+    ),
+    "test": (
+        "tests",
+        tuple(_tested(name.lower()) for name in _GUESSED),
+        (_tested("stub"), _tested("elsewhere", "../x")),
+    ),
+    "implementation": ("steps", _WORDS, (" ", "\u200b")),
+    "refactor": (
+        "operations",
+        (
+            {"type": "rename_symbol", "symbol": "Order", "to": "Purchase", "from": None},
+            {"type": "move_file", "from_path": "src/a.txt", "to_path": "src/b.txt"},
+            {"type": "extract_interface", "symbol": "Order", "to_path": "src/ports.txt"},
+        ),
+        (
+            {"type": "move_file", "from_path": "src/x"},
+            {"type": "rename_symbol", "symbol": None, "to": "x"},
+            {"type": "enforce_dependency", "from": "", "to": "domain"},
+            {"type": "move_file", "from_path": "src/x", "to_path": "../x"},
+        ),
+    ),
 }
-"""By pass, what varies a plan, and what makes one that only the final checks refuse."""
+"""By pass: the list that varies, its further parts, and parts that the final checks refuse."""
 
 
-# 3. The table --------------------------------------------------------------------------------
+# 2. The table --------------------------------------------------------------------------------
 
 BANK: Final[Bank] = {
     **{one.schema: Route(partial(varied, one.name)) for one in PASSES.values()},

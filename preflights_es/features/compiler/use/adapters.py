@@ -321,6 +321,6 @@ class OpenAIAdapter(Adapter):
 
 
 class StubLLMAdapter(Adapter):
-    """The reference: a pure function of what it is asked; no model, no key, no network."""
+    """The stub: the smallest artifact that meets its schema; no model, no key, no network."""
 
     provider = "mock"

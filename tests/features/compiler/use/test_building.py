@@ -16,6 +16,7 @@ from preflights_es import (
     CompilerContext,
     CompilerPassRegistry,
     CompilerPassType,
+    CompilerResult,
     ContextBuilder,
     FailureReportPayload,
     OpenAIAdapter,
@@ -155,9 +156,8 @@ def test_each_error_of_the_taxonomy_becomes_a_report(
 
 
 def test_a_failure_in_memory_is_a_report_that_reads_back() -> None:
-    given = context(PROJECT)
-    given.project_files[".preflights/requirements.md"] = "A shop.\n"
-    made = ArtifactBuilder(StubLLMAdapter()).build(PROJECT, given)
+    llm = Answering(CompilerResult(False, None, "missing_information", "Which domains?"))
+    made = ArtifactBuilder(llm).build(PROJECT, context(PROJECT))
     report = FailureReportPayload.model_validate(made["payload"])
     assert (report.category, report.recovery_action) == (
         "missing_information",
