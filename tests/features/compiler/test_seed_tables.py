@@ -41,7 +41,7 @@ def test_4_2_the_refactor_planner_reads_the_layout_of_the_repository() -> None:
 
 @each("path", ["src/orders.py", "tests/orders.md", "orders.spec.js"])
 def test_4_2_source_and_tests_are_forbidden(path: str) -> None:
-    assert why_forbidden(path, "Orders are paid.")
+    assert why_forbidden(path)
 
 
 # 9 -------------------------------------------------------------------------------------------

@@ -206,8 +206,8 @@ class CompilerPass(ABC):
             Refused: a required input is missing, or a forbidden one is there.
         """
         target = context.target_file if self._row.target else None
-        for path, text in context.project_files.items():
-            if path != target and (why := why_forbidden(path, text)):
+        for path in context.project_files:
+            if path != target and (why := why_forbidden(path)):
                 message = f"{path} is no document of the pass {self._row.name}: {why}"
                 raise Refused(message, code="forbidden_input", path=path)
         for name in self.required_inputs:

@@ -10,6 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from preflights_es.features.compiler.domain.forbidden import why_forbidden
 from preflights_es.features.compiler.domain.values import BYTES_MAX, DOCUMENT_MAX, Document, Pass
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.text import is_git, problem, shown, visible
@@ -87,8 +88,6 @@ def within(root: Path, path: str) -> str:
 
 def _document(root: Path, path: str, missing: str) -> Document:
     """A document; refused with a code of its own where there is none."""
-    from preflights_es.features.compiler.domain.forbidden import why_forbidden  # slow to import
-
     try:
         file = _read(root, path)
     except FileNotFoundError:
@@ -99,7 +98,7 @@ def _document(root: Path, path: str, missing: str) -> Document:
     if tuple(file.real.split("/"))[: len(PLANS)] == PLANS:
         raise _refused(path, "is the file of an artifact: name the artifact by its id")
     for name in dict.fromkeys((file.path, file.real)):
-        if why := why_forbidden(name, text):
+        if why := why_forbidden(name):
             raise _refused(path, f"is no document: {why}", "forbidden_input")
     return Document(path=path, sha256=sha256(file.content).hexdigest(), text=text)
 
