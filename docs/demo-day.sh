@@ -3,11 +3,13 @@
 # finds the decision, a question counts it, and the compiler plans the project. Rules answer: no key, no network.
 . "$(dirname "$0")/demo-setup.sh"
 
-run preflights note "Keep the orders in a database 90 min urgent; call the bank 10 min; lunch 12:00-13:00" -q
+run preflights note "Keep the orders in a database ~90m !high
+call the bank ~10m
+lunch @today-12:00-13:00" -q
 run preflights today --from 09:00 --until 17:00 -q
 run preflights start --task last.1 --answer db_type=PostgreSQL --accept --by "Ada Lovelace" -q
-run preflights note tasks
-run preflights today --done -q
+run preflights note list
+run preflights note done last.1 -q
 run preflights recall "Welche Datenbank nehmen wir?" -q
 run preflights ask "decisions today?" --run -q
 run preflights init --plans

@@ -37,7 +37,12 @@ TURNS_MAX: Final = 12  # answers, and retries of a strict session, after which a
 TEXTS: Final = {
     "clarification": ("Add login", "Keep orders in a database", "Improve things", "Deploy it"),
     "compiler": ("project", "architecture", "scaffold", "test", "implementation", "refactor"),
-    "extraction": ("Email an Chef, Meeting 14 Uhr", "Arzt", "urgent: taxes; Idee: Podcast", "x"),
+    "extraction": (
+        "Email an Chef\nMeeting @14:00",
+        "Arzt @fri-9:00",
+        "taxes !high\nIdee: Podcast",
+        "x",
+    ),
     "recall": (
         "what do we use for login?",
         "Welche Datenbank?",

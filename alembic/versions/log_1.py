@@ -280,7 +280,6 @@ def projections() -> None:
         sa.Column("decision", text()),
         sa.Column("record", sa.BigInteger),
         sa.Column("date", text()),
-        sa.Column("after", text()),
     )
     op.create_table(
         "projected_memory",

@@ -30,7 +30,7 @@ ADVICE: Final[dict[str, str]] = {
     "no_decision": ": `preflights decisions --all` lists what is decided here",
     "no_decision_to_trail": ": name it by --session",
     "document_missing": ": `preflights init --plans` writes starters of the documents",
-    "no_item_id": ": `preflights note tasks` lists them",
+    "no_item_id": ": `preflights note list` lists them",
     "no_log": ": look at --db, PREFLIGHTS_DATABASE_URL and the settings file, or create it with "
     "`preflights admin db upgrade`",
     "unreadable_event": ": install the version of {package} that recorded it, or let its code "
@@ -47,12 +47,10 @@ ADVICE: Final[dict[str, str]] = {
     "nothing_matches": ": `preflights decisions` lists what is decided here",
     "other_database": ": name it by --on",
     "other_session_missing": ": export both together (`preflights admin export --all`)",
-    "no_plan": ": `preflights today` makes one",
     "plan_waits": (
         ": `preflights resume {session}` asks it again, `preflights abandon {session}` gives the "
         "plan up"
     ),
-    "planned_already": ": `preflights today --replan` plans the rest of it anew",
     "person_needed": ": run it at a terminal, or let a script name the person by --by",
     "plan_missing": ": `preflights plan {name}`, then `preflights approve`",
     "plan_not_locked": ": `preflights lock tests` locks it",
@@ -76,7 +74,6 @@ ADVICE: Final[dict[str, str]] = {
     "file_erases": "; `preflights admin erase {session}` erases it here",
     "files_not_imported": ": a person takes them over, with `preflights sync`",
     "only_in_file": ": `preflights sync` takes it over",
-    "plan_older": ". `preflights today --replan` plans anew",
     "projection_differs": ": `preflights audit verify` looks into it",
     "projections_behind": ": a role that writes folds them, by `preflights sessions`",
     "session_files_erased": ": `git filter-repo --invert-paths --path FILE` purges it, if every "

@@ -5,8 +5,8 @@ An artifact here is a structured plan with a standing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal
+from datetime import date
+from typing import Final, Literal
 
 import msgspec
 
@@ -35,39 +35,25 @@ def item_named(typed: str) -> tuple[str, int]:
     return session, int(digits)
 
 
-def place_of(session_id: str, number: int) -> str:
-    """What sessions say for an item of another: no other has it."""
-    return f"{session_id}.{number}"
+_WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS: Final = (
+    *("Jan", "Feb", "Mar", "Apr", "May", "Jun"),
+    *("Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
+)
 
 
-def place_named(place: str) -> str:
-    """What people type for an item, from its place."""
-    session_id, _, number = place.rpartition(".")
-    return f"{short(session_id)}.{number}"
-
-
-def waiting(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """The places of open tasks that come after another open one, each with that one.
+def day_shown(day: str, today: str) -> str:
+    """A date as people read it: `Fri 4 Dec`, with the year where it is another than today's.
 
     Args:
-        rows: all of the projection `items`.
+        day: YYYY-MM-DD; any other text stays as it is.
     """
-    told = {
-        place_of(row["session_id"], row["number"]): row["after"]
-        for row in rows
-        if row["type"] == "task" and row["status"] == "open"
-    }
-    found = {place: after for place, after in told.items() if after in told}
-    # Two people who order the same tasks at once can make a circle, which orders nothing.
-    return {place: after for place, after in found.items() if not _comes_back(found, place)}
-
-
-def _comes_back(after: Mapping[str, str], place: str) -> bool:
-    seen, at = {place}, after.get(place)
-    while at is not None and at not in seen:
-        seen.add(at)
-        at = after.get(at)
-    return at == place
+    try:
+        found = date.fromisoformat(day)
+    except ValueError:
+        return day
+    named = f"{_WEEKDAYS[found.weekday()]} {found.day} {_MONTHS[found.month - 1]}"
+    return named if day[:4] == today[:4] else f"{named} {found.year}"
 
 
 class ItemRef(Value, frozen=True):
@@ -100,14 +86,12 @@ class KeptItem(msgspec.Struct, frozen=True, kw_only=True):
     """HH:MM, 24 hours."""
     end_time: str | None = None
     date: str | None = None
-    """Of an event, YYYY-MM-DD; None is the day of `noted_at`."""
+    """Of an event, YYYY-MM-DD."""
     source: str | None = None
     """Who put it there: `extracted`, or `added` by hand."""
     confidence: float | None = None
     """0 to 1, of a model."""
     content: str | None = None
-    after: str | None = None
-    """The task that goes before it: the id of its session, a dot, and its number."""
     decision: str | None = None
     """The uid of the decision that it led to."""
     record: int | None = None

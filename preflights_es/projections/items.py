@@ -37,7 +37,6 @@ class ItemColumns(msgspec.Struct, frozen=True):
     decision: str | None
     record: int | None
     date: str | None
-    after: str | None
 
 
 def rows(read: Read) -> tuple[Row, ...]:
@@ -65,7 +64,7 @@ def rows(read: Read) -> tuple[Row, ...]:
             item.confidence,
             *(_said(one) for one in (item.content, item.decision)),
             item.record,
-            *(_said(one) for one in (item.date, item.after)),
+            _said(item.date),
         )
         for item in _held(read, session.state)
     )

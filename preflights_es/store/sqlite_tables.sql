@@ -172,7 +172,6 @@ content TEXT,
 decision TEXT,
 record BIGINT,
 date TEXT,
-"after" TEXT,
 PRIMARY KEY (session_id, number)
 )
 

@@ -208,7 +208,7 @@ def test_no_query_reads_json_as_a_table(house: Project, tmp_path: Path) -> None:
 def test_a_task_says_how_it_was_filed_and_has_a_day(log: Log) -> None:
     more = ("--importance", "high", "--due", "2027-01-31")
     log.call("note", "add", "task", "Renew the domain", *more)
-    log.call("note", "buy milk (urgent)")
+    log.call("note", "buy milk !high")
     rows = {row["title"]: row for row in log.table("items")}
     by_hand, noted = rows["Renew the domain"], rows["buy milk"]
     assert (by_hand["filed"], noted["filed"]) == ("by hand", "from a note")

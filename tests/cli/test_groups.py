@@ -46,19 +46,19 @@ def test_a_task_without_a_word_takes_no_note(house: Project) -> None:
     ("words", "note"),
     [
         (("--", "done"), "done"),
-        (("--json", "--", "ideas"), "ideas"),
+        (("--json", "--", "list"), "list"),
         (("list the apples",), "list the apples"),
         (("--", "- Milch"), "- Milch"),
         (("- Milch",), "- Milch"),
-        (("take", "edit"), "edit"),
+        (("take", "cancel"), "cancel"),
     ],
 )
 def test_a_note_may_be_a_word_that_names_a_command(
     house: Project, words: tuple[str, ...], note: str
 ) -> None:
     house.call("note", *words)
-    (row,) = house.call("note", "list", "--json").json["notes"]
-    assert row["note"] == note
+    (row,) = house.call("sessions", "--workflow", "extraction", "--json").json["sessions"]
+    assert row["intention"] == note
 
 
 @pytest.mark.parametrize(

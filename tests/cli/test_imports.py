@@ -28,9 +28,6 @@ READING: Final = (
     *(
         "prompt last",
         "note list",
-        "note tasks",
-        "note events",
-        "note ideas",
         "today --from 09:00",
         "replay last",
         "replay --all",

@@ -144,15 +144,13 @@ def test_a_title_cannot_forge_a_line_of_a_list(house: Project, api: FakeAPI, tex
     assert done.is_safe()
     assert sum(line.startswith("  ") and "  task  " in line for line in done.out.splitlines()) == 1
     for words in (
-        ("note", "tasks"),
-        ("note", "ideas"),
         ("note", "list"),
         ("show", "last"),
         ("log", "last"),
     ):
         shown = house.call(*words)
         assert shown.is_safe()
-    assert len(house.call("note", "tasks", "--json").json["items"]) == 1
+    assert len(house.call("note", "list", "--json").json["items"]) == 2
 
 
 def test_a_line_break_in_a_title_breaks_the_contract(house: Project, api: FakeAPI) -> None:
@@ -161,7 +159,7 @@ def test_a_line_break_in_a_title_breaks_the_contract(house: Project, api: FakeAP
     done = asked(house, api, "note", "buy milk")
     assert done.code == 3
     assert "Could not process this" in done.err
-    assert house.call("note", "tasks", "--json").json["items"] == []
+    assert house.call("note", "list", "--json").json["items"] == []
 
 
 @pytest.mark.slow("whole runs")

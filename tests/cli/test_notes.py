@@ -1,8 +1,9 @@
-"""`note`, `notes`, `tasks`, `events`, `ideas` and `task`, as people and scripts meet them."""
+"""`note` and its commands, as people and scripts meet them."""
 
 from __future__ import annotations
 
 import re
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from preflights_es.features.extraction.domain.events import Item, ItemAdded
 from preflights_es.features.extraction.domain.state import ShownItem
 from preflights_es.kernel.events import Actor
 from preflights_es.store import jsonl
+from preflights_es.system import clock_ids
 from tests.cli.program import RAW, Project
 from tests.cli.terminal import ANSWER, terminal
 from tests.each import each
@@ -20,7 +22,8 @@ from tests.fixed import NOON, memory_runner
 
 FILED = filed_cases(__file__)
 
-CHEF = "Email an Chef, Meeting 14 Uhr, Präsentation fertig"
+CHEF = "Email an Chef\nMeeting @2031-11-24T14:00\nPräsentation fertig"
+UNDATED = "Arzt @14:00"
 FAILING = ("--provider", "sim", "--faults", "malformed=1")
 SECRETS = (
     "sk-ant-api03-Zb9Qv1xT7LmPo3Rk5Ys8Wd2Hf4Jg6NcAeUiXyBv0MnQpRsTuVwXyZa1B",
@@ -48,14 +51,15 @@ def test_a_note_becomes_items_that_can_be_named(house: Project) -> None:
     assert session == f"note {id_}, processed"
     assert items == [
         f"{id_}.1  task   Email an Chef",
-        f"{id_}.2  event  Meeting  (14:00)",
+        f"{id_}.2  event  Meeting  (Mon 24 Nov 2031 14:00)",
         f"{id_}.3  task   Präsentation fertig",
     ]
     assert done.err == ""
+    assert done.out.splitlines()[-1].startswith(f"Wrong? preflights note cancel {id_}.N, then")
 
 
 def test_a_note_as_json_has_every_field(house: Project) -> None:
-    found = taken(house, "Arzt, Milch 30-40 min (wichtig)", "--language", "de")
+    found = taken(house, "Arzt @14:00\nMilch ~30m !high due:2026-12-04", "--language", "de")
     id_ = found["session_id"][-8:]
     assert found["format"] == "note/1"
     assert (found["workflow"], found["status"], found["note_status"]) == (
@@ -64,8 +68,8 @@ def test_a_note_as_json_has_every_field(house: Project) -> None:
         "pending",
     )
     assert (found["question"], found["calls"], found["language"]) == (
-        "Wann findet „Arzt“ statt?",
-        1,
+        "An welchem Tag: „Arzt“?",
+        0,
         "de",
     )
     assert (found["warnings"], found["refused"]) == ([], [])
@@ -76,7 +80,8 @@ def test_a_note_as_json_has_every_field(house: Project) -> None:
             "type": "event",
             "title": "Arzt",
             "source": "extracted",
-            "confidence": 0.4,
+            "confidence": 1.0,
+            "start_time": "14:00",
         },
         {
             "id": f"{id_}.2",
@@ -84,13 +89,14 @@ def test_a_note_as_json_has_every_field(house: Project) -> None:
             "type": "task",
             "title": "Milch",
             "source": "extracted",
-            "confidence": 0.6,
+            "confidence": 1.0,
             "duration_min": 30,
-            "duration_max": 40,
+            "duration_max": 30,
             "importance": "high",
+            "due": "2026-12-04",
         },
     ]
-    assert [question["id"] for question in found["questions"]] == ["start_time"]
+    assert [question["id"] for question in found["questions"]] == ["date"]
 
 
 @pytest.mark.parametrize(
@@ -133,7 +139,7 @@ def test_what_stands_behind_two_dashes_is_the_note(
 
 @pytest.mark.parametrize(
     ("words", "meant"),
-    [("lst", "list"), ("lsit", "list"), ("lists", "list"), ("task", "tasks"), ("Dona", "done")],
+    [("lst", "list"), ("lsit", "list"), ("lists", "list"), ("cancl", "cancel"), ("Dona", "done")],
 )
 def test_a_slip_of_a_command_is_no_note(house: Project, words: str, meant: str) -> None:
     for typed in ((words,), (words, "--json"), ("--json", words)):
@@ -174,6 +180,16 @@ def test_an_item_whose_title_begins_with_a_dash_is_filed(house: Project) -> None
         (("--file", "list.txt"), b"a" * 1_000_000, 1, "at most 20,000"),
         (("--file", "list.txt"), b"a\0b", 1, "control character U+0000"),
         (("a\x1b[31mb",), b"", 1, "control character U+001B"),
+        (
+            ("milk\nx due:someday",),
+            b"",
+            1,
+            "line 2, 'x due:someday': found 'due:someday', expected",
+        ),
+        (("x @25:00",), b"", 1, "found '@25:00', expected @14:00, @fri-14:00 or"),
+        (("x" * 201,), b"", 1, "found a title of 201 characters, expected 1 to 200"),
+        (("x\n" * 51,), b"", 1, "line 51, 'x': found one line too many, expected at most 50"),
+        (("x @14:00\ny @15:00",), b"", 1, "found a second time without a day"),
         (("x", "--provider", "nope"), b"", 2, "expected one of mock, sim"),
         (("x", "--language", "fr"), b"", 2, "expected en or de"),
         (("x", "--provider", "anthropic"), b"", 5, "ANTHROPIC_API_KEY"),
@@ -192,26 +208,26 @@ def test_what_is_no_note_is_refused_before_it_is_recorded(
 @pytest.mark.parametrize(
     ("args", "env", "question"),
     [
-        ((), {}, "When is “Arzt”?"),
-        (("--language", "de"), {}, "Wann findet „Arzt“ statt?"),
-        ((), {"LC_ALL": "", "LANG": "de_DE.UTF-8"}, "Wann findet „Arzt“ statt?"),
-        ((), {"LC_ALL": "de_AT"}, "Wann findet „Arzt“ statt?"),
-        ((), {"PREFLIGHTS_LANGUAGE": "de"}, "Wann findet „Arzt“ statt?"),
-        (("--language", "en"), {"PREFLIGHTS_LANGUAGE": "de"}, "When is “Arzt”?"),
-        ((), {"LC_ALL": "de_DE", "PREFLIGHTS_LANGUAGE": "en"}, "When is “Arzt”?"),
+        ((), {}, "On which day: “Arzt”?"),
+        (("--language", "de"), {}, "An welchem Tag: „Arzt“?"),
+        ((), {"LC_ALL": "", "LANG": "de_DE.UTF-8"}, "An welchem Tag: „Arzt“?"),
+        ((), {"LC_ALL": "de_AT"}, "An welchem Tag: „Arzt“?"),
+        ((), {"PREFLIGHTS_LANGUAGE": "de"}, "An welchem Tag: „Arzt“?"),
+        (("--language", "en"), {"PREFLIGHTS_LANGUAGE": "de"}, "On which day: “Arzt”?"),
+        ((), {"LC_ALL": "de_DE", "PREFLIGHTS_LANGUAGE": "en"}, "On which day: “Arzt”?"),
     ],
 )
 def test_the_person_is_asked_in_their_language(
     house: Project, args: tuple[str, ...], env: dict[str, str], question: str
 ) -> None:
-    done = house.call("note", "Arzt", *args, env=env)
+    done = house.call("note", UNDATED, *args, env=env)
     assert done.code == 3
     assert question in done.out
 
 
 def test_no_surroundings_keep_a_note_from_being_taken(house: Project) -> None:
     for zone in ("Europe/Berlin", "\udcff", "x\ny", "x" * 5_000):
-        done = house.call("note", "Arzt", "--json", env={"TZ": zone})
+        done = house.call("note", UNDATED, "--json", env={"TZ": zone})
         assert done.code == 3, done.err
         assert titles(done.json) == ["Arzt"]
 
@@ -220,24 +236,25 @@ def test_no_surroundings_keep_a_note_from_being_taken(house: Project) -> None:
 
 
 def test_the_question_is_answered_by_its_value_alone(house: Project) -> None:
-    taken(house, "Arzt, Milch kaufen")
-    done = house.call("answer", house.newest(), "14 Uhr", "--json")
+    taken(house, f"{UNDATED}\nMilch kaufen")
+    done = house.call("answer", house.newest(), "2026-12-01", "--json")
     assert done.code == 0
     assert done.json["question"] is None
-    assert done.json["items"][0]["start_time"] == "14:00"
-    assert (done.json["status"], done.json["calls"]) == ("done", 2)
+    assert done.json["items"][0]["date"] == "2026-12-01"
+    assert (done.json["status"], done.json["calls"]) == ("done", 0)
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("x=1",), "'x' is no question of this note: it takes start_time"),
-        (("",), "'start_time' was given no value"),
-        (("9 Uhr", "10 Uhr"), "takes one value: put quotes around words that belong together"),
+        (("x=1",), "'x' is no question of this note: it takes date"),
+        (("",), "'date' was given no value"),
+        (("soon",), "'date' is no day: expected fri, tomorrow or 2026-12-01"),
+        (("fri", "sat"), "takes one value: put quotes around words that belong together"),
     ],
 )
 def test_an_answer_that_is_none_says_why(house: Project, words: tuple[str, ...], told: str) -> None:
-    taken(house, "Arzt")
+    taken(house, UNDATED)
     done = house.call("answer", house.newest(), *words)
     assert done.code == 1
     assert told in done.err
@@ -245,36 +262,36 @@ def test_an_answer_that_is_none_says_why(house: Project, words: tuple[str, ...],
 
 
 def test_what_is_answered_is_not_answered_again(house: Project) -> None:
-    taken(house, "Arzt")
-    house.call("answer", house.newest(), "14")
-    assert "is answered already" in house.call("answer", house.newest(), "start_time=15").err
+    taken(house, UNDATED)
+    house.call("answer", house.newest(), "fri")
+    assert "is answered already" in house.call("answer", house.newest(), "date=sat").err
     assert "'x' is no question of this note" in house.call("answer", house.newest(), "x=15").err
     assert "no question is open" in house.call("answer", house.newest(), "15").err
 
 
 def test_at_a_terminal_the_question_is_asked_and_answered(house: Project) -> None:
-    with terminal(house, "note", "Arzt, Milch kaufen") as t:
-        assert "When is “Arzt”?" in t.expect(ANSWER)
+    with terminal(house, "note", UNDATED) as t:
+        assert "On which day: “Arzt”?" in t.expect(ANSWER)
         t.type("")
         assert "An answer is needed" in t.expect(ANSWER)
-        t.type("14 Uhr")
+        t.type("2031-11-24")
         said = t.rest()
-        assert "Arzt  (14:00)" in said
+        assert "Arzt  (Mon 24 Nov 2031 14:00)" in said
         assert "processed" in said
         assert t.code() == 0
 
 
 @pytest.mark.slow("whole runs")
 def test_a_question_that_is_left_waits(house: Project) -> None:
-    with terminal(house, "note", "Arzt") as t:
+    with terminal(house, "note", UNDATED) as t:
         t.expect(ANSWER)
         t.end()
         assert "Go on with: preflights resume" in t.rest()
         assert t.code() == 3
     with terminal(house, "resume") as t:
         t.expect(ANSWER)
-        t.type("9:30")
-        assert "(09:30)" in t.rest()
+        t.type("2031-11-24")
+        assert "(Mon 24 Nov 2031 14:00)" in t.rest()
 
 
 # 3. What no model could read -----------------------------------------------------------------
@@ -297,11 +314,9 @@ def test_a_note_that_no_model_could_read_is_kept_and_filed_by_hand(
     found = house.show()
     assert (found["note"], found["note_status"], found["items"]) == (CHEF, "unprocessed", [])
     assert found["calls"] == 2
-    assert CHEF in house.call("note", "list", "--unprocessed").out
-    assert len(house.call("note", "list", "--unprocessed", "--json").json["notes"]) == 1
     done = house.call("note", "add", "task", "Email an Chef", "--note", "last")
     assert done.code == 0
-    assert house.call("note", "list", "--unprocessed").out == "No note waits to be filed by hand.\n"
+    assert house.show()["note_status"] == "processed"
 
 
 def test_a_strict_note_waits_for_a_model(house: Project) -> None:
@@ -324,15 +339,21 @@ def test_another_model_may_read_what_one_could_not(house: Project) -> None:
 
 
 def test_items_are_filed_by_hand_with_all_that_they_can_have(house: Project) -> None:
-    task = ("--minutes", "10-20", "--importance", "high", "--due", "2027-01-31")
+    task = ("--minutes", "10-20", "--importance", "high", "--due", "2031-01-31")
     assert house.call("note", "add", "task", "Call", *task, "--energy", "admin").code == 0
-    assert house.call("note", "add", "event", "Arzt", "--start", "9:30", "--end", "10:00").code == 0
+    event = ("--start", "9:30", "--end", "10:00", "--date", "2031-01-31")
+    assert house.call("note", "add", "event", "Arzt", *event).code == 0
     assert house.call("note", "add", "idea", "Podcast", "--content", "about\nlogs").code == 0
-    said = "Call  (10-20 min, high importance, due 2027-01-31, admin)"
-    assert said in house.call("note", "tasks").out
-    assert "Arzt  (09:30-10:00)" in house.call("note", "events").out
-    assert "Podcast: about logs" in house.call("note", "ideas").out
-    assert house.call("note", "list").out == "No notes here yet.\n"
+    listed = " ".join(house.call("note", "list").out.split())
+    assert "Call (10-20 min, high importance, due Fri 31 Jan 2031, admin)" in listed
+    assert "Arzt (Fri 31 Jan 2031 09:30-10:00)" in listed
+    assert "Podcast: about logs" in listed
+
+
+def test_a_day_may_be_said_by_its_name(house: Project) -> None:
+    item = house.call("note", "add", "task", "Call", "--due", "morgen", "--json").json["items"][0]
+    day = clock_ids.local_day(clock_ids.now()).day
+    assert date.fromisoformat(item["due"]) - date.fromisoformat(day) == timedelta(days=1)
 
 
 @pytest.mark.parametrize(
@@ -341,16 +362,18 @@ def test_items_are_filed_by_hand_with_all_that_they_can_have(house: Project) -> 
 )
 def test_minutes_may_be_open_at_one_end(house: Project, minutes: str, said: str) -> None:
     assert house.call("note", "add", "task", "x", f"--minutes={minutes}").code == 0
-    assert f"({said})" in house.call("note", "tasks").out
+    assert f"({said})" in house.call("note", "list").out
 
 
 WRONG = [
     (("task", "x", "--minutes", "a"), 1, "1 to 480 minutes"),
     (("task", "x", "--minutes", "20-10"), 1, "at least the shortest"),
     (("task", "x", "--minutes", "1-2-3"), 1, "1 to 480 minutes"),
-    (("task", "x", "--due", "31.1.2027"), 1, "a date such as 2027-01-31"),
+    (("task", "x", "--due", "31.1.2027"), 1, "a day such as fri, tomorrow or 2026-12-01"),
     (("task", "x", "--start", "10:00"), 1, "an item of this type has no start time"),
     (("event", "x", "--start", "25:00"), 1, "a time such as 14:30"),
+    (("event", "x", "--start", "10:00"), 1, "the day is missing: give a day such as fri"),
+    (("event", "x", "--date", "fri"), 1, "the start time is missing: give a time such as 14:30"),
     (("event", "x", "--minutes", "5"), 1, "an item of this type has no duration"),
     (("idea", " "), 1, "1 to 200 characters on one line"),
     (("idea", "x" * 201), 1, "1 to 200 characters on one line"),
@@ -398,12 +421,13 @@ def test_a_task_is_done_once(house: Project) -> None:
     taken(house)
     assert house.call("note", "done", "last.1").code == 0
     done = house.call("note", "done", "last.1")
-    assert (done.code, done.err) == (1, "Not done: the task is done or cancelled already\n")
+    assert (done.code, done.err) == (1, "Not done: it is done or cancelled already\n")
     assert house.call("note", "cancel", "last.3").code == 0
-    assert house.call("note", "tasks").out == "No open tasks here.\n"
-    listed = house.call("note", "tasks", "--all", "--json").json
+    assert house.call("note", "cancel", "last.2").code == 0
+    assert house.call("note", "list").out == "Nothing is open here.\n"
+    listed = house.call("note", "list", "--all", "--json").json
     assert listed["format"] == "items/1"
-    assert [item["status"] for item in listed["items"]] == ["done", "cancelled"]
+    assert [item["status"] for item in listed["items"]] == ["done", "cancelled", "cancelled"]
 
 
 def test_a_task_is_named_by_any_end_of_its_session(house: Project) -> None:
@@ -422,34 +446,15 @@ def test_what_names_no_task_is_refused(house: Project, typed: str, told: str) ->
     assert done.is_safe()
 
 
-def test_a_task_says_what_a_person_says(house: Project) -> None:
-    taken(house)
-    args = ("--title", "Write", "--minutes", "30-45", "--due", "2027-01-31")
-    done = house.call("note", "edit", "last.1", *args, "--json")
-    assert done.code == 0
-    item = done.json["items"][0]
-    assert (item["title"], item["duration_min"], item["duration_max"]) == ("Write", 30, 45)
-    done = house.call("note", "edit", "last.1", "--minutes", "", "--due", "", "--json")
-    assert {"duration_min", "due"} & set(done.json["items"][0]) == set()
-    assert house.call("note", "edit", "last.1").code == 2
-    assert house.call("note", "edit", "last.1", "--energy", "lots").code == 1
-    assert house.call("note", "edit", "last.1", "--title", "Write").code == 1
-
-
-def test_lists_are_of_this_project_and_of_what_was_not_given_up(house: Project) -> None:
-    taken(house, "Milch, Meeting 14 Uhr, Idee: Podcast")
+def test_the_list_is_of_this_project_and_of_what_was_not_given_up(house: Project) -> None:
+    taken(house, "Milch\nMeeting @2026-12-01T14:00\nIdee: Podcast")
     taken(house, "Brot")
-    assert titles(house.call("note", "tasks", "--json").json) == ["Milch", "Brot"]
+    listed = house.call("note", "list", "--json").json
+    assert titles(listed) == ["Milch", "Meeting", "Podcast", "Brot"]
     house.call("abandon", house.newest())
-    assert titles(house.call("note", "tasks", "--json").json) == ["Milch"]
-    assert titles(house.call("note", "events", "--json").json) == ["Meeting"]
-    assert titles(house.call("note", "ideas", "--json").json) == ["Podcast"]
+    assert titles(house.call("note", "list", "--json").json) == ["Milch", "Meeting", "Podcast"]
     elsewhere = {"PREFLIGHTS_PROJECT": "other"}
-    for command in ("tasks", "events", "ideas"):
-        assert house.call("note", command, "--json", env=elsewhere).json["items"] == []
-    (row,) = house.call("note", "list", "--json").json["notes"]
-    assert set(row) >= {"session_id", "status", "note_status", "note", "items", "warnings"}
-    assert row["items"] == 3
+    assert house.call("note", "list", "--json", env=elsewhere).json["items"] == []
 
 
 # 6. As any session ---------------------------------------------------------------------------
@@ -474,7 +479,7 @@ def test_a_note_is_shown_logged_replayed_and_moved_like_any_session(house: Proje
         (("accept", "NOTE", "--by", "Ada"), "workflow extraction: it proposes nothing to accept"),
         (("prompt", "NOTE"), "no brief for agents"),
         (("admin", "render", "NOTE"), "write no documents"),
-        (("revise", "NOTE", "start_time=9"), "its answers cannot be changed"),
+        (("revise", "NOTE", "date=fri"), "its answers cannot be changed"),
     ],
 )
 def test_what_is_not_for_notes_is_refused_clearly(
@@ -488,7 +493,7 @@ def test_what_is_not_for_notes_is_refused_clearly(
 
 
 def test_a_note_that_was_given_up_takes_nothing_any_more(house: Project) -> None:
-    taken(house, "Arzt, Milch")
+    taken(house, f"{UNDATED}\nMilch")
     assert house.call("abandon", house.newest(), "--reason", "not mine").code == 0
     found = house.show()
     assert (found["status"], found["question"], found["questions"]) == ("abandoned", None, [])
@@ -513,12 +518,12 @@ def test_titles_are_shown_as_they_are_and_do_nothing(house: Project) -> None:
     )
     for title in evil:
         assert house.call("note", "add", "task", title).code == 0
-        assert house.call("note", f"{title}, Arzt").code in (0, 3)
-    for command in ("note tasks", "note events", "note list", "sessions --all-workflows"):
+        assert house.call("note", f"{title}, Arzt").code == 0
+    for command in ("note list", "sessions --all-workflows"):
         done = house.call(*command.split())
         assert done.code == 0
         assert done.is_safe(), command
-    out = house.call("note", "tasks").out
+    out = house.call("note", "list").out
     assert "[bold]x[/bold]" in out
     assert "\\u202eevil\\u2066" in out
     assert ":smile: x" in out
@@ -531,7 +536,7 @@ FORGED = re.compile(" {0,4}ffffffff")
 def test_no_title_forges_another_line_of_a_list(house: Project) -> None:
     house.call("note", "add", "task", "x\nffffffff.1   forged\r\nffffffff.2   forged")
     house.call("note", "x\u2028ffffffff.3 forged")
-    for command in ("note tasks", "note list", "sessions", "show"):
+    for command in ("note list", "sessions", "show"):
         lines = house.call(*command.split()).out.splitlines()
         assert not any(map(FORGED.match, lines)), command
 
@@ -553,8 +558,6 @@ def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) 
     reading = (
         ("show", id_),
         ("log", id_),
-        ("note", "tasks"),
-        ("note", "ideas"),
         ("note", "list"),
         ("sessions",),
     )
@@ -576,11 +579,10 @@ def test_secrets_are_taken_out_of_notes_titles_and_fields(house: Project) -> Non
     key, mail, password = SECRETS
     done = house.call("note", f"mail {mail}, key {key}")
     assert "warning: 2 secrets were taken out before recording" in done.err
-    house.call("note", "edit", "last.1", "--title", f"ask {mail}")
     house.call("note", "add", "idea", f"ask {mail}", "--content", f"password: {password}")
     house.call("note", "add", "task", "x", "--due", f"password: {password}", "--note", "last")
-    house.call("note", "Arzt")
-    house.call("answer", house.newest(), f"14 Uhr, password: {password}")
+    house.call("note", UNDATED)
+    house.call("answer", house.newest(), f"fri, password: {password}")
     recorded = house.recorded()
     for secret in SECRETS:
         assert secret.encode() not in recorded, secret

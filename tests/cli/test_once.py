@@ -83,14 +83,14 @@ def test_a_run_that_was_cut_short_goes_on(house: Project) -> None:
 
 def test_notes_and_tasks_are_taken_once(house: Project) -> None:
     for _ in range(2):
-        assert house.call("note", "buy milk, call mom", "--key", "n").code == 0
+        assert house.call("note", "buy milk\ncall mom", "--key", "n").code == 0
         assert house.call("note", "add", "task", "mow", "--note", "last", "--key", "a").code == 0
         assert house.call("note", "done", "last.1", "--key", "d").code == 0
-        assert house.call("note", "edit", "last.2", "--minutes", "5", "--key", "e").code == 0
-    tasks = house.call("note", "tasks", "--all", "--json").json["items"]
+        assert house.call("note", "cancel", "last.2", "--key", "c").code == 0
+    tasks = house.call("note", "list", "--all", "--json").json["items"]
     assert [(t["title"], t["status"]) for t in tasks] == [
         ("buy milk", "done"),
-        ("call mom", "open"),
+        ("call mom", "cancelled"),
         ("mow", "open"),
     ]
 
@@ -166,12 +166,11 @@ def test_a_repeated_start_that_accepts_says_what_it_said(house: Project) -> None
 
 
 def test_repeated_notes_and_tasks_say_what_they_said(house: Project) -> None:
-    note = ("note", "buy milk, call mom", "--key", "n", "--json")
+    note = ("note", "buy milk\ncall mom", "--key", "n", "--json")
     first = [house.call(*note)]
     session_id = first[0].json["session_id"]
     words = (
         ("note", "add", "task", "mow", "--note", session_id, "--key", "a", "--json"),
-        ("note", "edit", f"{session_id[-8:]}.2", "--minutes", "5", "--key", "e", "--json"),
         ("note", "done", f"{session_id[-8:]}.1", "--key", "d", "--json"),
         ("note", "cancel", f"{session_id[-8:]}.2", "--key", "c", "--json"),
     )
@@ -235,8 +234,9 @@ def test_a_key_belongs_to_one_session(house: Project) -> None:
 
 def test_a_key_of_a_task_belongs_to_its_note(house: Project) -> None:
     for word in ("milk", "bread"):
-        house.call("note", f"buy {word}, call mom")
-    one, other = (s["session_id"] for s in house.call("note", "list", "--json").json["notes"])
+        house.call("note", f"buy {word}\ncall mom")
+    notes = house.call("sessions", "--workflow", "extraction", "--json").json["sessions"]
+    one, other = (s["session_id"] for s in notes)
     for words in (("note", "done", "{}.1"), ("note", "add", "idea", "A podcast", "--note", "{}")):
         for note, code in ((one, 0), (other, 1)):
             short = note[-8:]

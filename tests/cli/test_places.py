@@ -135,7 +135,6 @@ READING: Final = (
         "why Strategy",
         "usage",
         "note list",
-        "note tasks",
     ),
     *(
         "replay last",

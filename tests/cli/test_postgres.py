@@ -127,13 +127,14 @@ def test_a_password_in_the_projects_file_is_refused(house: Project) -> None:
 
 
 def test_a_day_is_planned_and_finished(shared: Shared) -> None:
-    note = json.loads(shared.told("note", "report 90 min; call 10 min; tea 10:00", "--json"))
+    note = json.loads(shared.told("note", "report ~90m\ncall ~10m\ntea @today-10:00", "--json"))
     first, call, _ = (item["id"] for item in note["items"])
     day = ("--from", "09:00", "--until", "18:00")
     found = json.loads(shared.told("today", *day, "--json"))
     assert (found["focus_task_id"], found["mini_task_ids"]) == (first, [call])
     assert [entry["start"] for entry in found["timeline"]] == ["09:00", "10:00", "11:00"]
-    shared.told("today", "--done", first)
-    assert first not in shared.told("note", "tasks")
+    shared.told("note", "done", first)
+    assert first not in shared.told("note", "list")
+    assert json.loads(shared.told("today", *day, "--json"))["focus_task_id"] == call
     assert shared.replayed(found["session_id"]) == "identical"
     shared.told("audit", "verify")

@@ -111,11 +111,11 @@ def test_the_task_behind_a_record_names_its_new_number(house: Project, clone: Pr
     commit(clone, "Database")
     task = house.call("note", "Add login to the shop", "--json").json["items"][0]["id"]
     house.decided("Add login", "--task", task)
-    assert "decided by ADR-0001" in house.call("note", "tasks").out
+    assert "decided by ADR-0001" in house.call("note", "list").out
     commit(house, "Login")
     merged(house, clone)
     assert house.call("admin", "renumber").code == 0
-    assert "decided by ADR-0002" in house.call("note", "tasks").out
+    assert "decided by ADR-0002" in house.call("note", "list").out
     found = house.call("show", task.split(".")[0], "--json").json["items"][0]
     assert (found["record"], found["status"]) == (2, "open")
     assert house.call("audit", "verify").code == 0

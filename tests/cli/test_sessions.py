@@ -273,7 +273,7 @@ def test_scopes_are_no_conflict_and_questions_of_other_workflows_are_not_told(
 ) -> None:
     for_scope(house, "PostgreSQL", "orders")
     for_scope(house, "MongoDB", "carts")
-    assert house.call("note", "--language", "de", "Arzt").code == 3
+    assert house.call("note", "--language", "de", "Arzt @14:00").code == 3
     found = house.call("prompt", "--json").json
     assert (found["conflicts"], found["open"]) == ([], [])
     with preflights_es.open(house.folder) as log:

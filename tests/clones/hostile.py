@@ -58,7 +58,7 @@ def recorded(ground: Ground, folder: Path) -> Log:
     maker.folder.mkdir(parents=True)
     maker.git("init", "--quiet", "--template=")
     decided = maker.decided("Add a login")["session_id"]
-    maker.call("note", "Email the boss, 30 min mow the lawn; Idea: a podcast")
+    maker.call("note", "Email the boss\nmow the lawn ~30m\nIdea: a podcast")
     maker.started_session("Add a cache")
     harmful = _harmful(maker)
     forged = maker.decided("Add a login for guests")["session_id"]

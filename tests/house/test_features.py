@@ -21,7 +21,7 @@ ACROSS: Final = {
         *("domain.ranking", "domain.rules", "use.comparing", "use.searching", "use.variants"),
     },
     ("compiler", "clarification"): {"domain.pack", "domain.topics"},
-    ("planning", "extraction"): {"domain", "domain.events"},
+    ("planning", "extraction"): {"domain"},
     ("recall", "clarification"): {
         *("domain.events", "domain.pack", "domain.state", "domain.topics", "domain.values"),
     },

@@ -22,7 +22,6 @@ GOLDENS: Final = Path(__file__).parents[2] / "replays"
 
 WAIVERS: Final = "goes with the waivers of the compiler"
 STALENESS: Final = "goes with the staleness of plans"
-REPLANNING: Final = "goes with `plan --replan` and `--choose`"
 NEVER: Final = "no Decision says so: the type has the value for what is derived"
 OTHERS: Final = "only questions of other packages' workflows take their options alone"
 LEFT_OUT: Final = "never written: the class leaves out its defaults"
@@ -34,12 +33,6 @@ WITHOUT: Final = {
     "compiler.change_refused.v1.reason=no_reason": WAIVERS,
     **{f"Cause.kind={kind}": STALENESS for kind in ("decision", "plan")},
     **{f"Cause.what={what}": STALENESS for what in ("erased", "gone", "replaced")},
-    **{f"Change.what={what}": REPLANNING for what in ("cancelled", "done", "gone")},
-    **{f"ClosedTask.{name}": REPLANNING for name in ("source", "task_id")},
-    **{
-        f"planning.change_refused.v1.reason={reason}": REPLANNING
-        for reason in ("no_mini_task", "no_room", "too_many_minis")
-    },
     **{f"OlderDecision.evolution={kind}": NEVER for kind in ("derive", "extend", "none", "same")},
     **{
         f"clarification.answer_accepted.v1.source={one}": NEVER for one in ("detected", "suggested")
@@ -47,6 +40,7 @@ WITHOUT: Final = {
     "metrics.answer_refused.v1.reason=not_an_option": OTHERS,
     "Item.status=open": LEFT_OUT,
     "Plan.source=rules": LEFT_OUT,
+    "Task.importance=normal": LEFT_OUT,
 }
 """What stands in no golden session, with the reason."""
 

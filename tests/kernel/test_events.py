@@ -262,5 +262,4 @@ def test_what_can_name_another_session_is_known_of_every_event_that_ships() -> N
         "recall.decisions_found.v1",
         "planning.plan_asked.v1",
         "planning.plan_asked_again.v1",
-        "planning.tasks_chosen.v1",
     }

@@ -24,15 +24,15 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
 
 
 def test_a_note_gives_a_row_an_item_with_the_place_it_was_read_at(store: SqlStore) -> None:
-    (session_id,) = recorded(store, golden("a_task_has_a_life", "extraction"))
-    task, event, *_ = following(store).rows("items", None)
+    (session_id,) = recorded(store, golden("items_are_filed_by_hand", "extraction"))
+    _, task, event = following(store).rows("items", None)
     head = store.head(session_id)
     assert head is not None
-    assert (task["number"], task["type"], task["status"]) == (1, "task", "cancelled")
-    assert (task["title"], task["importance"], task["energy"]) == ("Steuer", "high", "admin")
-    assert (task["duration_min"], task["duration_max"], task["due"]) == (60, 90, None)
-    assert (event["type"], event["title"], event["start_time"]) == ("event", "Meeting", "09:00")
-    assert event["noted_at"] == "2026-11-22T09:30+01:00"
+    assert (task["number"], task["type"], task["status"]) == (2, "task", "open")
+    assert (task["title"], task["importance"], task["energy"]) == ("Write it", None, "creative")
+    assert (task["duration_min"], task["duration_max"], task["due"]) == (5, None, "2026-12-01")
+    assert (event["type"], event["title"], event["start_time"]) == ("event", "Record it", "10:00")
+    assert event["date"] == "2026-12-01"
     for row in (task, event):
         assert (row["version"], row["hash"]) == (head.version, head.hash.hex())
 
@@ -43,7 +43,7 @@ def test_a_session_that_holds_nothing_has_no_row(store: SqlStore) -> None:
 
 
 def test_items_of_an_erased_note_are_gone(store: SqlStore) -> None:
-    (session_id,) = recorded(store, golden("a_task_has_a_life", "extraction"))
+    (session_id,) = recorded(store, golden("items_are_filed_by_hand", "extraction"))
     following(store).catch_up()
     assert kept(store)["items"]
     erase(store, session_id)

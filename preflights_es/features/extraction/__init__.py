@@ -9,7 +9,6 @@ FEATURE = Feature(
     refusal="use:refusal",
     start="use:start",
     bank="domain.reading:BANK",
-    references="domain.reading:REFERENCES",
     shown="commands:SHOWN",
     commands={
         "note": (
@@ -20,16 +19,9 @@ FEATURE = Feature(
             "commands:take_command",
             "Take a note: the default, `take` can be left out.",
         ),
-        "note list": ("commands:list_command", "List the notes of this project."),
-        "note tasks": ("commands:tasks_command", "List the open tasks."),
-        "note events": (
-            "commands:events_command",
-            "List the events: meetings, appointments.",
-        ),
-        "note ideas": ("commands:ideas_command", "List the ideas."),
+        "note list": ("commands:list_command", "List open tasks, events and ideas."),
         "note add": ("commands:add_command", "File a task, an event or an idea by hand."),
         "note done": ("commands:done_command", "Mark a task as done."),
-        "note cancel": ("commands:cancel_command", "Cancel a task: it will not be done."),
-        "note edit": ("commands:edit_command", "Change what a task or an event says."),
+        "note cancel": ("commands:cancel_command", "Cancel an item: it goes off the list."),
     },
 )

@@ -28,15 +28,15 @@ from preflights_es.features.extraction.group import COMMANDS
 from preflights_es.features.extraction.use import (
     add,
     close,
-    edit,
     items,
-    notes,
     start,
 )
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short
+from preflights_es.kernel.items import day_shown
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.kernel.views import View
+from preflights_es.system import clock_ids
 from preflights_es.use.request import Request
 
 # 1. Taking a note ---------------------------------------------------------------------------
@@ -67,14 +67,16 @@ def take_command(
 ) -> int:
     """Take a note: from the words given, from --file, or from the standard input.
 
-    A model or the rules (--provider mock, the default) read it, and ask at most one question. If
-    the model fails, the note stays unprocessed: file its items by hand (`preflights note add`).
+    Each line is an item, word for word. Marks at the end of a line say more: `due:fri`, `~30m`,
+    `!high`, `@fri-14:00` for an event; `idea:` stands in front. With --provider, a model reads the
+    note as it likes, and asks at most one question.
 
     \b
     Examples:
-      preflights note "Milch kaufen, 30 min joggen, Idee: Podcast"
+      preflights note "pay the rent ~10m due:fri"
+      preflights note "Dentist @2026-12-01T09:00-10:00"
       preflights note --provider anthropic "Dentist on Monday, finish the slides (urgent)"
-      echo "call mom at 2:30 pm" | preflights note --json
+      preflights note --json < monday.txt
     """
     text = _text(note, file)
     if note and (meant := _command_meant(note)):
@@ -132,82 +134,27 @@ def _read(file: str) -> str:
         ) from error
 
 
-# 2. Lists ------------------------------------------------------------------------------------
+# 2. The list ---------------------------------------------------------------------------------
 
 
 @click.command()
-@click.option("--unprocessed", is_flag=True, help="Only notes that wait to be filed by hand.")
+@click.option("--all", "everything", is_flag=True, help="Also what is done or cancelled.")
 @reading
-def list_command(unprocessed: bool, app: Request, voice: Voice) -> int:
-    """List the notes of this project, newest first.
+def list_command(everything: bool, app: Request, voice: Voice) -> int:
+    """List open tasks, events and ideas of this project, the oldest note's first.
 
     \b
     Examples:
       preflights note list
-      preflights note list --unprocessed
+      preflights note list --all --json
     """
-    found = notes(app, unprocessed=unprocessed)
-    voice.listed({"format": "notes/1", "notes": []}, "notes", found)
-    if voice.as_json:
-        return 0
-    cells = (
-        (short(row.session_id), row.note_status, str(row.items), one_line(row.note))
-        for row in found
-    )
-    # What is to be filed by hand is wanted whole.
-    if not streamed(("id", "status", "items", "note"), cells, whole=unprocessed):
-        voice.say("No note waits to be filed by hand." if unprocessed else "No notes here yet.")
-    return 0
-
-
-@click.command()
-@click.option("--all", "everything", is_flag=True, help="Also done and cancelled tasks.")
-@reading
-def tasks_command(everything: bool, app: Request, voice: Voice) -> int:
-    """List the open tasks of this project, the oldest note's first.
-
-    \b
-    Examples:
-      preflights note tasks
-      preflights note tasks --all --json
-    """
-    return _listed(app, voice, "task", everything=everything)
-
-
-@click.command()
-@reading
-def events_command(app: Request, voice: Voice) -> int:
-    """List the events that notes of this project hold, the oldest note's first.
-
-    \b
-    Examples:
-      preflights note events
-      preflights note events --json
-    """
-    return _listed(app, voice, "event", everything=True)
-
-
-@click.command()
-@reading
-def ideas_command(app: Request, voice: Voice) -> int:
-    """List the ideas that notes of this project hold, the oldest note's first.
-
-    \b
-    Examples:
-      preflights note ideas
-      preflights note ideas --json
-    """
-    return _listed(app, voice, "idea", everything=True)
-
-
-def _listed(app: Request, voice: Voice, type_: ItemType, *, everything: bool) -> int:
-    found = items(app, type_, everything=everything)
+    found = items(app, everything=everything)
     voice.listed({"format": "items/1", "items": []}, "items", found)
     if voice.as_json:
         return 0
-    cells = ((item.id, item_line(item)) for item in found)
-    if not streamed(("id", type_), cells, whole=True):
-        voice.say(f"No {'open ' if not everything else ''}{type_}s here.")
+    cells = ((item.id, item.type, item_line(item)) for item in found)
+    if not streamed(("id", "type", "item"), cells, whole=True):
+        voice.say("Nothing is open here.")
     return 0
 
 
@@ -226,11 +173,11 @@ def _listed(app: Request, voice: Voice, type_: ItemType, *, everything: bool) ->
 )
 @click.option("--minutes", metavar="MIN[-MAX]", help="Duration of a task.")
 @click.option("--importance", type=click.Choice(get_args(Importance)), help="Importance of a task.")
-@click.option("--due", metavar="DATE", help="Due date of a task, such as 2027-01-31.")
+@click.option("--due", metavar="DATE", help="Due date of a task: fri, tomorrow or 2026-12-01.")
 @click.option("--energy", type=click.Choice(get_args(Energy)), help="Energy that a task needs.")
 @click.option("--start", metavar="HH:MM", help="Start of an event.")
 @click.option("--end", metavar="HH:MM", help="End of an event.")
-@click.option("--date", metavar="DATE", help="Day of an event; default: that of the note.")
+@click.option("--date", metavar="DATE", help="Day of an event, as --due.")
 @click.option("--content", metavar="TEXT", help="Text of an idea.")
 @language_option
 @key_option
@@ -287,49 +234,17 @@ def done_command(task: str, app: Request, voice: Voice) -> int:
 
 
 @click.command()
-@click.argument("task")
+@click.argument("item")
 @key_option
 @common
-def cancel_command(task: str, app: Request, voice: Voice) -> int:
-    """Cancel a task: it will not be done.
+def cancel_command(item: str, app: Request, voice: Voice) -> int:
+    """Cancel an item: a task that will not be done, an event or an idea that is wrong.
 
     \b
     Examples:
       preflights note cancel last.2
     """
-    return _said(voice, close(app, task, "cancelled"))
-
-
-@click.command()
-@click.argument("item")
-@click.option("--title", metavar="TEXT", help="New title.")
-@click.option("--minutes", metavar="MIN[-MAX]", help="New duration; empty for unknown.")
-@click.option("--importance", metavar="IMPORTANCE", help="low, normal or high; empty removes it.")
-@click.option("--due", metavar="DATE", help="Such as 2027-01-31; empty removes it.")
-@click.option("--energy", metavar="ENERGY", help="deep_work, admin or creative; empty removes it.")
-@click.option("--after", metavar="TASK", help="Do it after another task; none removes it.")
-@click.option("--date", metavar="DATE", help="Day of an event; empty for that of the note.")
-@click.option("--start", metavar="HH:MM", help="Start of an event; empty removes it.")
-@click.option("--end", metavar="HH:MM", help="End of an event; empty removes it.")
-@key_option
-@common
-def edit_command(
-    item: str, minutes: str | None, app: Request, voice: Voice, **said_of: str | None
-) -> int:
-    """Change the fields of a task or an event; an empty value removes a field.
-
-    \b
-    Examples:
-      preflights note edit 3f9a12c4.1 --title "Write to the tax office" --minutes 30
-      preflights note edit last.1 --due ""
-      preflights note edit last.1 --after last.2
-      preflights note edit 3f9a12c4.2 --date 2027-01-31 --start 14:00
-    """
-    fields = _fields(minutes, said_of)
-    if not fields:
-        message = "nothing to change: give --title, --minutes, --due or another option"
-        raise click.UsageError(message)
-    return _said(voice, edit(app, item, fields))
+    return _said(voice, close(app, item, "cancelled"))
 
 
 # 4. In words ---------------------------------------------------------------------------------
@@ -355,8 +270,7 @@ def item_line(item: ShownItem) -> str:
         _times(item),
         _minutes(item),
         f"{item.importance} importance" if item.importance else "",
-        f"due {item.due}" if item.due else "",
-        f"after {item.after}" if item.after else "",
+        f"due {_day(item.due)}" if item.due else "",
         (item.energy or "").replace("_", " "),
         _decided(item),
         item.status if item.status != "open" else "",
@@ -379,9 +293,15 @@ def _named(item: ShownItem) -> str:
     return f"{item.title}: {shortened(content, CONTENT_SHOWN)}" if content else item.title
 
 
+def _day(day: str) -> str:
+    return day_shown(day, clock_ids.local(clock_ids.now())[0])
+
+
 def _times(item: ShownItem) -> str:
+    if item.start_time is None:
+        return _day(item.date) if item.date else ""
     times = f"{item.start_time}-{item.end_time}" if item.end_time else item.start_time
-    return " ".join(filter(None, (item.date, times)))
+    return f"{_day(item.date) if item.date else 'no day,'} {times}"
 
 
 def _minutes(item: ShownItem) -> str:
@@ -396,6 +316,7 @@ def _minutes(item: ShownItem) -> str:
 
 
 BY_HAND: Final = "preflights note add task TITLE --note {id}"
+ANEW: Final = "Wrong? preflights note cancel {id}.N, then say it anew: preflights note add --help"
 
 
 def hint(session: View) -> str:
@@ -403,7 +324,7 @@ def hint(session: View) -> str:
     id_ = short(session.session_id)
     return {
         "stopped": f"File it by hand: {BY_HAND.format(id=id_)}",
-        "done": "List them with: preflights note tasks (or: events, ideas)",
+        "done": ANEW.format(id=id_),
     }.get(session.status, "")
 
 

@@ -38,7 +38,7 @@ class _Note(Lazy):
 
 @click.command(cls=_Note, under="note")
 def note_command() -> None:
-    """Write down what is on your mind: it becomes tasks, events and ideas.
+    """Write down what is on your mind: each line becomes a task, an event or an idea.
 
     `preflights note TEXT` takes a note, also from `--file FILE` or the standard input (see
     `preflights note take --help`). Put `--` before a note that begins with a command below, such
@@ -46,7 +46,8 @@ def note_command() -> None:
 
     \b
     Examples:
-      preflights note "Email an Chef, Meeting 14 Uhr, Präsentation fertig"
+      preflights note "pay the rent ~10m due:fri"
+      preflights note "Dentist @2026-12-01T09:00"
       preflights note --file monday.txt
       preflights note -- "done"
       preflights note list

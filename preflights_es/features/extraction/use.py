@@ -1,40 +1,38 @@
 """What people do with notes, besides what they do with any session.
 
-`notes/1` and `items/1` are described in docs/api.md."""
+`items/1` is described in docs/api.md."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal
 
 import msgspec
 
-from preflights_es.features.extraction.domain import WORKFLOW, rules
+from preflights_es.features.extraction.domain import WORKFLOW, reading
 from preflights_es.features.extraction.domain.events import (
     ChangeRefused,
     Item,
     ItemAdded,
-    ItemEdited,
+    ItemClosed,
     ItemType,
-    NoteStatus,
     NoteTaken,
-    TaskClosed,
 )
-from preflights_es.features.extraction.domain.state import NoteView, ShownItem, State
+from preflights_es.features.extraction.domain.state import ShownItem, State
 from preflights_es.kernel import ids
-from preflights_es.kernel.errors import ErasedSession, PreflightsError, Refused
+from preflights_es.kernel.errors import ErasedSession, Refused
 from preflights_es.kernel.events import Decision, Input
-from preflights_es.kernel.items import item_id, item_named, place_named, place_of, waiting
+from preflights_es.kernel.items import item_id, item_named
 from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.questions import AnswerRefusal, Language
-from preflights_es.kernel.text import NAME_MAX, one_line, problem
+from preflights_es.kernel.text import NAME_MAX, one_line, problem, shortened
 from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.system import clock_ids
 from preflights_es.use.answers import Given, filed, pairs
 from preflights_es.use.request import Request
-from preflights_es.use.results import NOT_EXPECTED, Result, answer_refused, session_of
+from preflights_es.use.results import NOT_EXPECTED, answer_refused, session_of
 
 # 1. Results ----------------------------------------------------------------------------------
 
@@ -44,14 +42,15 @@ _REFUSED: Final = {
     "blank": "was given no value",
     "placeholder": "was given a placeholder, which says nothing",
     "several_values": "takes one value: put quotes around words that belong together",
+    "not_an_option": f"is no day: expected {reading.DAYS}",
 }
 _CHANGES: Final = {
     "unknown_item": "the note has no item of this number",
     "not_a_task": "it is no task",
-    "closed": "the task is done or cancelled already",
+    "closed": "it is done or cancelled already",
     "unknown_field": "an item of this type has no {}",
     "invalid_value": "the {} is not valid: expected {}",
-    "nothing_changed": "nothing changes: it says so already",
+    "missing_value": "the {} is missing: give {}",
     "too_many": "the note is full",
     "not_expected": NOT_EXPECTED,
 }
@@ -60,46 +59,19 @@ _EXPECTED: Final = {
     "duration_min": "1 to 480 minutes",
     "duration_max": "1 to 480 minutes, and at least the shortest",
     "importance": "low, normal or high",
-    "due": "a date such as 2027-01-31",
+    "due": f"a day such as {reading.DAYS}",
     "energy": "deep_work, admin or creative",
     "start_time": "a time such as 14:30",
     "end_time": "a time such as 14:30",
-    "date": "a date such as 2027-01-31",
-    "after": "a task such as 3f9a12c4.1",
+    "date": f"a day such as {reading.DAYS}",
     "content": "at most 20,000 characters",
 }
-_LABELS: Final = {"due": "due date", "duration_min": "duration", "duration_max": "duration"}
-
-
-def view_of(handle: Handle) -> NoteView:
-    """What can be shown of a note."""
-    view = handle.view
-    assert isinstance(view, NoteView), "the caller checked the workflow"
-    return view
-
-
-class NoteRow(Result, frozen=True):
-    """One note of a list."""
-
-    session_id: str
-    status: str
-    note_status: NoteStatus
-    note: str
-    items: int
-    warnings: tuple[str, ...]
-
-    @classmethod
-    def of(cls, handle: Handle) -> Self:
-        """As it stands."""
-        view = view_of(handle)
-        return cls(
-            session_id=handle.session_id,
-            status=handle.status,
-            note_status=view.note_status,
-            note=view.note,
-            items=len(view.items),
-            warnings=view.warnings,
-        )
+_LABELS: Final = {
+    "due": "due date",
+    "date": "day",
+    "duration_min": "duration",
+    "duration_max": "duration",
+}
 
 
 def refusal(decision: Decision) -> tuple[str, str]:
@@ -149,6 +121,7 @@ def add(
     """
     own = notes_of(request)
     to = own.note(note) if note else None
+    fields = _dated(fields)
     if to is None and (wrong := own.unfit(type_, title, fields)):
         code, words = refusal(wrong)  # a session that would hold nothing is not opened
         raise Refused(words, code=code)
@@ -156,112 +129,47 @@ def add(
     return session_of(step, request.notices)
 
 
-def close(request: Request, task: str, status: Literal["done", "cancelled"]) -> View:
-    """A task is done, or will not be.
+def _dated(fields: Fields) -> list[tuple[str, str]]:
+    """The fields with dates in place of words for a day."""
+    today = clock_ids.local(clock_ids.now())[0][:10]
+    return [
+        (name, reading.day_said(typed, today) or typed if name in ("due", "date") else typed)
+        for name, typed in fields
+    ]
+
+
+def close(request: Request, item: str, status: Literal["done", "cancelled"]) -> View:
+    """A task is done, or an item is cancelled.
 
     Args:
-        task: the end of a session's id, a dot, and the number of the item.
+        item: the end of a session's id, a dot, and the number of the item.
     """
-    own, listed = _found(request, task)
-    return session_of(own.closed(listed, status), request.notices)
-
-
-def edit(request: Request, item: str, fields: Fields) -> View:
-    """Change what an item says; an empty value takes a field away.
-
-    Args:
-        fields: pairs of name and value, as typed; `after` takes the id of another task, or none.
-
-    Raises:
-        Refused: it would come after a task that is over, or that waits for it.
-    """
-    own, listed = _found(request, item)
-    said = dict(fields)
-    if "after" in said:
-        said["after"] = _before(request, own, listed, said["after"])
-    return session_of(own.edited(listed, said.items()), request.notices)
-
-
-def _before(request: Request, own: Notes, listed: Listed, typed: str) -> str:
-    """The place of the task that is to go before another; empty without one.
-
-    Raises:
-        Refused: it is another type of item, it is over, or it waits for the other.
-    """
-    if typed.strip().lower() in ("", "none"):
-        return ""
-    other = own.found(typed)
-    if other.item.type != "task":
-        raise Refused(f"{typed} is no task", code="not_a_task")
-    if other.item.status != "open":
-        raise Refused(f"{typed} is {other.item.status}: nothing waits for it", code="closed")
-    process = request.process
-    rows = list(process.projector.rows("items", process.project))
-    places = (place_of(one.handle.session_id, one.item.number) for one in (listed, other))
-    if found := rules.circle(waiting(rows), *places):
-        named = " after ".join(place_named(place) for place in found)
-        raise Refused(f"that would be a circle: {named}", code="circle")
-    return place_of(other.handle.session_id, other.item.number)
-
-
-def _found(request: Request, task: str) -> tuple[Notes, Listed]:
     own = notes_of(request)
-    return own, own.found(task)
+    return session_of(own.closed(own.found(item), status), request.notices)
 
 
 # 3. Looking ----------------------------------------------------------------------------------
 
 
-def notes(request: Request, *, unprocessed: bool = False) -> Iterator[NoteRow]:
-    """The notes of the project, newest first; trouble with one is a notice, and hides no other.
+def items(request: Request, *, everything: bool = False) -> Iterator[ShownItem]:
+    """The items that notes of the project hold, the oldest note's first.
 
     Args:
-        unprocessed: those alone that wait to be filed by hand.
-    """
-    request.finish_pending()
-    for handle in _all(request):
-        row = NoteRow.of(handle)
-        if row.note and (not unprocessed or row.note_status == "unprocessed"):
-            yield row
-
-
-def items(request: Request, type_: ItemType, *, everything: bool = True) -> Iterator[ShownItem]:
-    """The items of a type that notes of the project hold, the oldest note's first.
-
-    Args:
-        everything: also tasks that are done or cancelled.
+        everything: also what is done or cancelled.
     """
     request.finish_pending()
     process = request.process
-    rows = list(process.projector.rows("items", process.project))
-    waits = waiting(rows)
-    for row in rows:
-        if row["type"] == type_ and (everything or row["status"] == "open"):
-            # What goes before it says nothing any more once that is over.
-            after = waits.get(place_of(row["session_id"], row["number"]))
-            yield ShownItem.kept({**row, "after": after})
+    for row in process.projector.rows("items", process.project):
+        if everything or row["status"] == "open":
+            yield ShownItem.kept(row)
     if behind := process.projector.behind:
         request.notice(behind.code, behind.text)
-
-
-def _all(request: Request) -> Iterator[Handle]:
-    """The notes that were not given up, newest first, one at a time."""
-    process = request.process
-    for head in process.store.heads(process.project):
-        if head.workflow != WORKFLOW.name:
-            continue
-        try:
-            handle = process.runner.load(head.session_id)
-        except PreflightsError as error:
-            request.notice(error.code, str(error), **error.fields)
-            continue
-        if not handle.session.closed:
-            yield handle
 
 
 # 4. The notes of a project: each thing that people do with one is one Input ------------------
 
 Fields = Iterable[tuple[str, str]]
+LINE_SHOWN: Final = 60  # characters of a line that is refused
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -290,11 +198,13 @@ class Notes(Sessions):
             noted_at: the local date and time, ISO 8601.
 
         Raises:
-            Refused: it cannot be recorded.
+            Refused: it cannot be recorded; or, where no model leads, a line of it is wrong.
         """
         when = {"noted_at": noted_at, "time_zone": _zone(time_zone)}
         said = {"note": note, "language": language}
-        return self.opened(WORKFLOW, NoteTaken, said, setup, beside=lambda: when)
+        return self.opened(
+            WORKFLOW, NoteTaken, said, setup, beside=lambda: when, check=_refuse_bad_line
+        )
 
     def add(
         self, type_: ItemType, title: str, fields: Fields, language: Language, to: Handle | None
@@ -325,17 +235,12 @@ class Notes(Sessions):
         verdict = WORKFLOW.decide(WORKFLOW.initial, new)[0]
         return verdict if isinstance(verdict, ChangeRefused) else None
 
-    # 2. Changing -----------------------------------------------------------------------------
+    # 2. Closing ------------------------------------------------------------------------------
 
     def closed(self, listed: Listed, status: Literal["done", "cancelled"]) -> Step:
-        """A task is done, or will not be."""
+        """A task is done, or an item is cancelled."""
         said = {"number": listed.item.number, "status": status}
-        return self._changed(listed.handle, TaskClosed, said)
-
-    def edited(self, listed: Listed, fields: Fields) -> Step:
-        """Change what an item says; an empty value takes a field away."""
-        said = {"number": listed.item.number, "fields": tuple(fields)}
-        return self._changed(listed.handle, ItemEdited, said)
+        return self._changed(listed.handle, ItemClosed, said)
 
     def _changed(self, handle: Handle, new: type[Input], said: Mapping[str, Any]) -> Step:
         self.refuse_other(handle, WORKFLOW, "this command is for notes")
@@ -372,6 +277,23 @@ class Notes(Sessions):
         held = ", ".join(item_id(handle.session_id, item.number) for item in state.items) or "none"
         message = f"session {ids.short(handle.session_id)} has no item {number}: it has {held}"
         raise Refused(message, code="no_such_item", typed=typed)
+
+
+def _refuse_bad_line(new: Input) -> Input:
+    """The same Input.
+
+    Raises:
+        Refused: no model leads, and a line of the note is wrong.
+    """
+    assert isinstance(new, NoteTaken), "a note begins with it"
+    if new.setup.lead is not None:
+        return new
+    found = reading.read_note(new.note, new.noted_at[:10])
+    if isinstance(found, reading.BadLine):
+        line = shortened(found.line, LINE_SHOWN)
+        message = f"line {found.number}, {line!r}: found {found.found}, expected {found.expected}"
+        raise Refused(message, code="bad_line", line=found.number)
+    return new
 
 
 def _zone(name: str) -> str:

@@ -8,7 +8,6 @@ FEATURE = Feature(
     workflow="domain:WORKFLOW",
     refusal="use:refusal",
     bank="domain.schedule:BANK",
-    references="domain.schedule:REFERENCES",
     shown="commands:SHOWN",
     tools="tools:TOOLS",
     commands={

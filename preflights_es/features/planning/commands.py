@@ -6,27 +6,17 @@ from typing import Final
 
 import click
 
-from preflights_cli.common import (
-    Voice,
-    given,
-    is_terminal,
-    key_option,
-    language_option,
-    led,
-    recording,
-)
+from preflights_cli.common import Voice, given, key_option, language_option, led, recording
 from preflights_cli.rendering import Shown, said
 from preflights_es.features.planning.domain.schedule import WARNINGS
-from preflights_es.features.planning.domain.state import DayView, Entry
+from preflights_es.features.planning.domain.state import DayView, Entry, NotPlanned
 from preflights_es.features.planning.situation import Wanted
-from preflights_es.features.planning.use import OLDER, NothingToPlan, done, today
+from preflights_es.features.planning.use import NothingToPlan, today
 from preflights_es.kernel.ids import short
+from preflights_es.kernel.items import day_shown
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.kernel.views import View
 from preflights_es.use.request import Request
-
-NEXT = "next"
-"""What `--done` says where it names no task."""
 
 
 @click.command()
@@ -34,18 +24,7 @@ NEXT = "next"
 @click.option("--busy", multiple=True, metavar="FROM-TO", help="A time that is taken: 13:00-14:00.")
 @click.option("--from", "start", metavar="TIME", callback=given, help="Begin at; default: now.")
 @click.option("--until", "end", metavar="TIME", callback=given, help="End at; default: 18:00.")
-@click.option("--replan", is_flag=True, help="Plan the rest of the day anew.")
-@click.option("--focus", metavar="TASK", callback=given, help="Choose the focus by hand.")
-@click.option("--mini", "minis", multiple=True, metavar="TASK", help="Choose a mini by hand.")
-@click.option(
-    "--done",
-    "finished",
-    is_flag=False,
-    flag_value=NEXT,
-    metavar="[TASK]",
-    callback=given,
-    help="Close a block and its task; default: the first open one.",
-)
+@click.option("--focus", metavar="TASK", callback=given, help="Choose the focus yourself.")
 @language_option
 @key_option
 @led
@@ -55,39 +34,24 @@ def today_command(
     busy: tuple[str, ...],
     start: str | None,
     end: str | None,
-    replan: bool,
     focus: str | None,
-    minis: tuple[str, ...],
-    finished: str | None,
     app: Request,
     voice: Voice,
 ) -> int:
-    """Plan today: one focus, at most two small tasks, buffers between them.
+    """Plan today: one focus, at most two small tasks, everything else below.
 
-    The plan is made once a day, and shown after that. Where a task or an event of it has changed
-    since, it says so; a plan that is made anew for that reason does not count. The rules or a model
-    choose from the open tasks; if the model fails, the rules do. You can choose yourself with
-    --focus and --mini.
+    The order is: overdue, due today, importance, age. Where a task or an appointment of the day
+    changed, it is planned anew. With --provider a model chooses from the open tasks; if it fails,
+    the rules do. --focus is your own choice.
 
     \b
     Examples:
       preflights today
       preflights today --busy 13:00-14:00 --until 17:30
-      preflights today --replan --minutes 90
-      preflights today --focus 3f9a12c4.1 --mini 3f9a12c4.2
-      preflights today --done
+      preflights today --focus 3f9a12c4.1
     """
     wanted = Wanted(minutes=minutes, busy=busy, start=start, end=end)
-    if finished is not None:
-        if replan or focus or minis or wanted.is_said:
-            message = "--done stands alone: change the plan before or after it"
-            raise click.UsageError(message)
-        return said(voice, done(app, None if finished == NEXT else finished))
-    found = today(app, wanted, again=replan, focus=focus, minis=minis)
-    is_older = any(one.code == OLDER for one in app.notices)
-    asks = is_older and not (focus or minis or voice.as_json) and is_terminal()
-    if asks and click.confirm("Plan anew?"):
-        found = today(app, wanted, again=True)
+    found = today(app, wanted, focus=focus)
     if not isinstance(found, NothingToPlan):
         return said(voice, found)
     voice.json(found)
@@ -102,12 +66,6 @@ PLANNED: Final = {
     "person": "chosen by hand",
 }
 """How a plan came about, by its source."""
-
-LEFT_SHOWN: Final = 5  # tasks that are left out; the rest with --json
-FULL: Final = ("one_focus", "two_minis", "not_chosen")
-"""Reasons of what is left for another day."""
-
-LONGER: Final = "Plan until later: preflights today --replan --until HH:MM"
 
 WAITING: Final = (
     "Ask the model again with: preflights resume {id}\n"
@@ -126,18 +84,24 @@ def describe(voice: Voice, session: View) -> None:
         voice.say(f"  {shown(_line(entry, width))}")
     if session.reasoning:
         voice.say(f"  {shown(one_line(session.reasoning))}")
-    for line in _left_out(session):
-        voice.say(f"  {shown(line)}")
+    if session.status in ("done", "stopped"):
+        voice.say(f"  {session.free_minutes} minutes stay free.")
+        for line in _not_planned(session):
+            voice.say(f"  {shown(line)}")
 
 
-def _left_out(session: DayView) -> list[str]:
-    """What is not planned, each with the reason; first what a person can do something about."""
-    ordered = sorted(session.left_out, key=lambda one: one.code in FULL)
-    lines = [
-        f"left out: {one_line(one.title)} ({one_line(one.reason)})" for one in ordered[:LEFT_SHOWN]
-    ]
-    more = len(ordered) - LEFT_SHOWN
-    return [*lines, f"left out: {more} more (--json names them)"] if more > 0 else lines
+def _not_planned(session: DayView) -> list[str]:
+    """A line for each task that has no block, in the order of the rules."""
+    width = max((len(one.task_id) for one in session.not_planned), default=0)
+    lines = [_below(one, session.day, width) for one in session.not_planned]
+    lines = ["Not planned:", *lines] if lines else []
+    more = f"  {session.more} more: preflights note list"
+    return [*lines, more] if session.more else lines
+
+
+def _below(one: NotPlanned, today: str, width: int) -> str:
+    due = f"  (due {day_shown(one.due, today)})" if one.due else ""
+    return f"  {one.task_id:<{width}}  {one_line(one.title)}{due}"
 
 
 def hours(first: str, last: str) -> str:
@@ -149,7 +113,6 @@ def _line(entry: Entry, width: int) -> str:
     details = [
         "a part of it" if entry.part else "",
         "time assumed" if entry.assumed else "",
-        "done" if entry.done else "",
     ]
     told = ", ".join(filter(None, details))
     line = f"{entry.start}-{entry.end}  {entry.kind:<5}  {entry.task_id or '':<{width}}"
@@ -159,24 +122,12 @@ def _line(entry: Entry, width: int) -> str:
 def hint(session: View) -> str:
     """What may come next."""
     assert isinstance(session, DayView), "the caller checked the workflow"
-    if session.status == "stopped":
-        has_no_room = WARNINGS["no_room"][session.language] in session.warnings
-        return LONGER if has_no_room else "See the open tasks: preflights note tasks"
     if session.status == "waiting":
         return WAITING.format(id=short(session.session_id))
-    if session.status != "done":
-        return ""
-    left = [entry for entry in session.timeline if entry.task_id and not entry.done]
-    return "When a task is done: preflights today --done" if left else "The plan is done."
+    if session.status == "stopped":
+        has_no_room = WARNINGS["no_room"][session.language] in session.warnings
+        return "Plan until later: preflights today --until HH:MM" if has_no_room else ""
+    return "When a task is done: preflights note done TASK" if session.status == "done" else ""
 
 
-SHOWN: Final = Shown(
-    describe=describe,
-    hint=hint,
-    advice={
-        "unknown_task": ": plan with it by `preflights today --replan`",
-        "waits": ": `preflights note edit TASK --after none` takes the order away",
-        "not_planned": ": close it with `preflights note done`",
-        "replans_used_up": ": change the plan with --focus and --mini",
-    },
-)
+SHOWN: Final = Shown(describe=describe, hint=hint)

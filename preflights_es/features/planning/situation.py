@@ -1,10 +1,8 @@
-"""What the plan of a day follows from: the clock, and the rows of the projection `items`.
-
-What changed since a plan was made is told from the same rows."""
+"""What the plan of a day follows from: the clock, and the rows of the projection `items`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -18,7 +16,6 @@ from preflights_es.features.planning.domain.events import (
     ROUNDED,
     TASKS_MAX,
     Busy,
-    Change,
     OpenTask,
     Shift,
     Situation,
@@ -27,9 +24,8 @@ from preflights_es.features.planning.domain.events import (
 from preflights_es.features.planning.domain.schedule import Day
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Source
-from preflights_es.kernel.items import item_id, place_of, waiting
+from preflights_es.kernel.items import item_id
 from preflights_es.kernel.text import late_pattern
-from preflights_es.system import clock_ids
 from preflights_es.system.clock_ids import LocalDay
 
 BUSY_MAX: Final = 50  # intervals that are given at once
@@ -86,9 +82,18 @@ def window(day: LocalDay, wanted: Wanted, until: str) -> Window:
     if (wanted.start, wanted.end) != (None, None) and end <= start:
         message = f"found {first} to {last}, expected an end after the beginning"
         raise Refused(message, code="no_interval")
-    now = -(-day.minute // ROUNDED) * ROUNDED
-    begins = now if wanted.start is None else starting(day, start)
+    begins = _soon(day) if wanted.start is None else starting(day, start)
     return Window(begins, ending(day, end), wanted.minutes, busy)
+
+
+def kept_window(day: LocalDay, was: Situation) -> Window:
+    """The window of an older plan, from now on."""
+    busy = tuple(one for one in was.busy if one.source is None)
+    return Window(max(was.start, _soon(day)), was.end, was.minutes, busy)
+
+
+def _soon(day: LocalDay) -> int:
+    return -(-day.minute // ROUNDED) * ROUNDED
 
 
 def _interval(day: LocalDay, typed: str) -> Busy:
@@ -132,8 +137,13 @@ def _shown(day: LocalDay, minute: int) -> int:
 
 
 def situation(day: LocalDay, asked: Window, rows: Sequence[Row]) -> Situation:
-    """The day with the open tasks, and the events that are on it."""
-    busy = sorted((*asked.busy, *busy_of(day, rows)), key=lambda one: (one.start, one.end))
+    """The day with the open tasks, and the events that are on it.
+
+    Args:
+        rows: all of the projection `items`.
+    """
+    events = (_event(day, row) for row in rows if _is_of(day, row))
+    tasks = open_tasks(day.day, rows)
     return Situation(
         day=day.day,
         now=day.now,
@@ -141,50 +151,43 @@ def situation(day: LocalDay, asked: Window, rows: Sequence[Row]) -> Situation:
         start=asked.start,
         end=asked.end,
         minutes=asked.minutes,
-        busy=tuple(busy),
+        busy=tuple(sorted((*asked.busy, *events), key=lambda one: (one.start, one.end))),
         shifts=tuple(Shift(at, by) for at, by in day.shifts),
-        tasks=open_tasks(day.day, rows),
+        tasks=tasks[:TASKS_MAX],
+        more=max(len(tasks) - TASKS_MAX, 0),
     )
 
 
-def busy_of(day: LocalDay, rows: Iterable[Row]) -> tuple[Busy, ...]:
-    """The events of a day: each on its date, or on the day of its note."""
-    return tuple(_event(day, row) for row in rows if _is_of(day, row))
+def is_changed(was: Situation, now: Situation) -> bool:
+    """Whether a task or an event of the day is another than when a plan was made."""
+    return _content(was) != _content(now)
 
 
-def open_tasks(day: str, rows: Sequence[Row]) -> tuple[OpenTask, ...]:
-    """The open tasks, in the order of the rules; no more than one plan looks at."""
-    found = {one.task.id: one for one in tasks_of(rows)}
-    listed = tuple(one.task for one in found.values())
-    ordered = schedule.candidates(Day(day, 0, 0, None, (), listed))
-    return tuple(found[task.id] for task in ordered[:TASKS_MAX])
+def _content(day: Situation) -> tuple[object, ...]:
+    """What counts of a day, wherever it was read."""
+    events = (replace(one, source=None) for one in day.busy if one.source is not None)
+    return tuple(one.task for one in day.tasks), tuple(events), day.more
 
 
-def tasks_of(rows: Sequence[Row]) -> tuple[OpenTask, ...]:
-    """The open tasks, each after the open one that a person named.
-
-    Args:
-        rows: all of the projection `items`.
-    """
+def open_tasks(day: str, rows: Iterable[Row]) -> tuple[OpenTask, ...]:
+    """The open tasks, in the order of the rules."""
     tasks = [row for row in rows if row["type"] == "task" and row["status"] == "open"]
     named = [item_id(row["session_id"], row["number"]) for row in tasks]
-    counts = {name: named.count(name) for name in named} if len(set(named)) < len(named) else {}
-    places = [place_of(row["session_id"], row["number"]) for row in tasks]
-    ids = {
-        place: place if counts.get(name, 1) > 1 else name
-        for place, name in zip(places, named, strict=True)
+    twice = {name for name in named if named.count(name) > 1} if len({*named}) < len(named) else ()
+    found = {
+        id_: OpenTask(_task(row, id_), row["number"], _source(row))
+        for row, name in zip(tasks, named, strict=True)
+        for id_ in (f"{row['session_id']}.{row['number']}" if name in twice else name,)
     }
-    after = {place: ids[other] for place, other in waiting(rows).items()}
-    return tuple(
-        OpenTask(_task(row, ids[place], after.get(place)), row["number"], _source(row))
-        for row, place in zip(tasks, places, strict=True)
-    )
+    listed = tuple(one.task for one in found.values())
+    ordered = schedule.in_order(Day(day, 0, 0, None, (), listed))
+    return tuple(found[task.id] for task in ordered)
 
 
-def _task(row: Row, id_: str, after: str | None) -> Task:
+def _task(row: Row, id_: str) -> Task:
     low, high = row["duration_min"], row["duration_max"]
     assumed = low is None and high is None
-    least, most = ASSUMED if assumed else (low or high, high or low)
+    least, most = (ASSUMED, ASSUMED) if assumed else (low or high, high or low)
     told: dict[str, Any] = {
         "id": id_,
         "title": row["title"],
@@ -195,18 +198,14 @@ def _task(row: Row, id_: str, after: str | None) -> Task:
         "energy": row["energy"],
         "due": row["due"],
         "created": max(row["began_at"], 0),
-        "after": after,
     }
     # Converted, a "normal" of the database is the default, and so is left out as in a replay.
     return msgspec.convert(told, Task)
 
 
 def _is_of(day: LocalDay, row: Row) -> bool:
-    if row["type"] != "event" or row["start_time"] is None:
-        return False
-    # An item that was filed without a note has no clock of its own.
-    noted_at = row["noted_at"] or clock_ids.local(max(row["began_at"], 0))[0]
-    return bool((row["date"] or noted_at[:10]) == day.day)
+    is_event = row["type"] == "event" and row["status"] == "open"
+    return is_event and row["start_time"] is not None and bool(row["date"] == day.day)
 
 
 def _event(day: LocalDay, row: Row) -> Busy:
@@ -229,76 +228,3 @@ def _event(day: LocalDay, row: Row) -> Busy:
 
 def _source(row: Row) -> Source:
     return Source(row["session_id"], row["version"], row["hash"])
-
-
-# 4. What changed since a plan was made -------------------------------------------------------
-
-Place = tuple[str, int]
-"""The session of an item, and its number."""
-
-
-def changes(
-    was: Situation, done: frozenset[str], day: LocalDay, rows: Sequence[Row]
-) -> tuple[Change, ...]:
-    """What is another than when a plan was made.
-
-    A new task counts where it is due by today: what is noted for later changes no day.
-
-    Args:
-        done: ids of tasks that were finished in the plan, which changes nothing of it.
-        rows: all of the projection `items`, as they are now.
-    """
-    by_place = {(row["session_id"], row["number"]): row for row in rows}
-    return (*_of_tasks(was, done, rows, by_place), *_of_events(was, day, rows, by_place))
-
-
-def changes_in_words(found: Sequence[Change]) -> str:
-    """The first change in words, and how many there are besides."""
-    first, *others = found
-    named = (
-        f"{first.type} {first.id} {'is' if first.what in ('new', 'gone') else 'was'} {first.what}"
-    )
-    return f"{named}, and {len(others)} more" if others else named
-
-
-def _of_tasks(
-    was: Situation, done: frozenset[str], rows: Sequence[Row], by_place: Mapping[Place, Row]
-) -> Iterator[Change]:
-    now = {_place_of(one): one for one in tasks_of(rows)}
-    ids = {one.task.id for one in now.values()}
-    for one in was.tasks:
-        place = _place_of(one)
-        if place not in now:
-            row: Mapping[str, Any] = by_place.get(place, {})
-            if one.task.id not in done:
-                yield Change(one.task.id, "task", row.get("status", "gone"))
-            continue
-        # What went before it and is over changes nothing.
-        after = one.task.after if one.task.after in ids else None
-        if replace(one.task, after=after) != replace(now[place].task, id=one.task.id):
-            yield Change(one.task.id, "task", "edited")
-    known = {_place_of(one) for one in was.tasks}
-    for place, one in now.items():
-        is_due = one.task.due is not None and one.task.due <= was.day
-        if place not in known and is_due and len(known) < TASKS_MAX:
-            yield Change(one.task.id, "task", "new")
-
-
-def _of_events(
-    was: Situation, day: LocalDay, rows: Sequence[Row], by_place: Mapping[Place, Row]
-) -> Iterator[Change]:
-    before = {_place_of(one): one for one in was.busy if one.source is not None}
-    now = {_place_of(one): one for one in busy_of(day, rows)}
-    for place, one in before.items():
-        if place not in now:
-            yield Change(item_id(*place), "event", "edited" if place in by_place else "gone")
-        elif replace(now[place], source=one.source) != one:
-            yield Change(item_id(*place), "event", "edited")
-    for place in now:
-        if place not in before:
-            yield Change(item_id(*place), "event", "new")
-
-
-def _place_of(one: OpenTask | Busy) -> Place:
-    assert one.source is not None, "a note holds it"
-    return one.source.session_id, one.number

@@ -13,10 +13,11 @@ from preflights_es.use.request import Request
 
 
 class Today(Given, frozen=True, kw_only=True):
-    """The blocks of a day, in their order."""
+    """The blocks of a day, in their order, and the tasks that have none."""
 
     day: str
     timeline: list[dict[str, Any]]
+    not_planned: list[dict[str, Any]]
     reasoning: str = ""
 
 
@@ -26,6 +27,7 @@ async def _today(call: Call, _: Nothing) -> Today:
         return Today(
             day=told.day,
             timeline=msgspec.to_builtins(told.timeline),
+            not_planned=msgspec.to_builtins(told.not_planned),
             reasoning=told.reasoning,
             notices=told.warnings,
         )
@@ -36,7 +38,7 @@ async def _today(call: Call, _: Nothing) -> Today:
 TOOLS: Final = (
     Tool(
         name="today",
-        description="The person's plan of today.",
+        description="The plan of today.",
         run=_today,
         repeats=True,
     ),

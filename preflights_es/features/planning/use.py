@@ -9,25 +9,17 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from preflights_es.features.extraction import domain as extraction
-from preflights_es.features.extraction.domain.events import TaskClosed
 from preflights_es.features.planning import situation as made
-from preflights_es.features.planning.domain import WORKFLOW, schedule
+from preflights_es.features.planning.domain import WORKFLOW
 from preflights_es.features.planning.domain.events import (
-    REPLANS_MAX,
-    BlockClosed,
-    BlockDone,
-    Change,
     ChangeRefused,
-    ClosedTask,
-    OpenTask,
     PlanAsked,
     PlanAskedAgain,
     Situation,
-    TasksChosen,
 )
 from preflights_es.features.planning.domain.schedule import WARNINGS
-from preflights_es.features.planning.domain.state import Entry, State
-from preflights_es.features.planning.situation import Row, Wanted, changes, changes_in_words
+from preflights_es.features.planning.domain.state import Entry, NotPlanned, State
+from preflights_es.features.planning.situation import Row, Wanted
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import Decision, Input
@@ -35,8 +27,8 @@ from preflights_es.kernel.items import item_id, item_named
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Language
 from preflights_es.kernel.views import View
-from preflights_es.runtime.inputs import Inputs, WantedInput
-from preflights_es.runtime.runner import Handle, Proposed, Step
+from preflights_es.runtime.inputs import Inputs
+from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.system import clock_ids
 from preflights_es.system.clock_ids import LocalDay
@@ -45,25 +37,13 @@ from preflights_es.use.results import NOT_EXPECTED, Result, session_of
 
 # 1. What is not done, and a day without a plan -----------------------------------------------
 
-_CHANGES: Final = {
-    "unknown_task": "no task {} was open when the day was planned",
-    "closed": "{} is over already",
-    "named_twice": "{} would stand twice in the plan",
-    "too_many_minis": "a plan has at most two minis",
-    "no_focus_task": "{} cannot be the focus: it takes 30 to 120 minutes on average",
-    "no_mini_task": "{} cannot be a mini: it takes 5 to 20 minutes, and is not of high importance",
-    "waits": "{} comes after {}, which is open",
-    "no_room": "it does not fit into the time",
-    "not_planned": "{} is not in the plan",
-    "replans_used_up": f"a day is planned again at most {REPLANS_MAX} times",
-    "not_expected": NOT_EXPECTED,
-}
+_CHANGES: Final = {"unknown_task": "no task {} is open", "not_expected": NOT_EXPECTED}
 
 
 def refusal(decision: Decision) -> tuple[str, str]:
-    """Why a plan was not made or changed, as a code and in words."""
+    """Why a plan was not made, as a code and in words."""
     assert isinstance(decision, ChangeRefused), "the only refusal"
-    return decision.reason, _CHANGES[decision.reason].format(decision.task_id, decision.other_id)
+    return decision.reason, _CHANGES[decision.reason].format(decision.task_id)
 
 
 class NothingToPlan(Result, frozen=True, kw_only=True):
@@ -79,6 +59,7 @@ class NothingToPlan(Result, frozen=True, kw_only=True):
     reasoning: str = ""
     source: None = None
     timeline: tuple[Entry, ...] = ()
+    not_planned: tuple[NotPlanned, ...] = ()
     calls: int = 0
     warnings: tuple[str, ...]
 
@@ -86,99 +67,65 @@ class NothingToPlan(Result, frozen=True, kw_only=True):
 # 2. Today ------------------------------------------------------------------------------------
 
 NOTHING_SAID: Final = Wanted()
-OLDER: Final = "plan_older"
-"""Code of the notice that the plan is older than a change."""
 
 
 def today(
-    request: Request,
-    wanted: Wanted = NOTHING_SAID,
-    *,
-    again: bool = False,
-    focus: str | None = None,
-    minis: tuple[str, ...] = (),
+    request: Request, wanted: Wanted = NOTHING_SAID, *, focus: str | None = None
 ) -> View | NothingToPlan:
-    """The plan of today, made where there is none.
+    """The plan of today, made where there is none, and anew where it is older than a change.
 
     Args:
-        wanted: what the person says of the day.
-        again: whether it is planned anew.
-        focus: id of the task that a person chooses; with `minis`, no model is asked.
+        wanted: what the person says of the day; then it is planned anew, too.
+        focus: id of the task that a person chooses; no model is asked.
 
     Raises:
-        Refused: something said is no time, no interval or no task; nothing is recorded.
+        Refused: something said is no time, no interval or no open task; nothing is recorded.
     """
     day = clock_ids.local_day(clock_ids.now())
-    own, is_chosen = days_of(request), bool(focus or minis)
+    own = days_of(request)
     first = None if request.key else own.first(day.day)
-    handle, found = _looked_up(request, day, wanted, again=again)
-    changed = _changes(request, day, handle)
-    # What was typed wrong is refused before a plan is recorded.
-    focus_id = None if focus is None else own.named(found, focus)
-    mini_ids = tuple(own.named(found, one) for one in minis)
-    if not found.tasks and (handle is None or again):
-        return _nothing(request, day.day, (focus_id, *mini_ids))
-    if handle is None or again:
-        step = _planned(request, handle, found, first, changed, by_hand=is_chosen)
-    else:
-        step = Step(handle, ())
-        if changed:
-            request.notice(OLDER, f"the plan is older than a change: {changes_in_words(changed)}")
-    if is_chosen:
-        step = own.choose(step.handle, focus_id, mini_ids or None)
-    return session_of(step, request.notices)
-
-
-def _looked_up(
-    request: Request, day: LocalDay, wanted: Wanted, *, again: bool
-) -> tuple[Handle | None, Situation]:
-    """The plan to go on with, None where one is to be made; and the day that is planned.
-
-    Raises:
-        Refused: something said is no time or no interval; or the day is planned already.
-    """
-    own = days_of(request)
-    if begun := own.before(PlanAsked):
-        return None, planned_for(begun)
-    if changed := own.before(PlanAskedAgain, TasksChosen):
-        return changed, planned_for(changed)
-    asked = made.window(day, wanted, request.process.settings.of(WORKFLOW))
+    begun, again = own.before(PlanAsked), own.before(PlanAskedAgain)
+    if recorded := begun or again:  # the same command under its key
+        return _planned(request, again, planned_for(recorded), first)
     handle = own.of(day.day)
-    if handle is None or again:
-        return handle, made.situation(day, asked, _rows(request))
-    if wanted.is_said:
-        raise Refused("today is planned already", code="planned_already")
-    return handle, planned_for(handle)
+    found = _situation(request, day, wanted, handle)
+    if focus is not None:
+        found = replace(found, focus=own.open_task(found, focus))
+    is_said = wanted.is_said or focus is not None
+    if handle is None and not found.tasks:
+        language = request.process.settings.language
+        return NothingToPlan(day=day.day, warnings=(WARNINGS["no_tasks"][language],))
+    if handle is not None and not is_said and not _is_older(request, handle, found):
+        return session_of(Step(handle, ()), request.notices)
+    return _planned(request, handle, found, first)
 
 
-def _nothing(request: Request, day: str, named: tuple[str | None, ...]) -> NothingToPlan:
-    """What is said of a day without open tasks.
-
-    Raises:
-        Refused: a task was named, which is not open.
-    """
-    for id_ in filter(None, named):
-        code, message = refusal(ChangeRefused(reason="unknown_task", task_id=id_))
-        raise Refused(message, code=code)
-    language = request.process.settings.language
-    return NothingToPlan(day=day, warnings=(WARNINGS["no_tasks"][language],))
-
-
-def done(request: Request, task: str | None = None) -> View:
-    """Close a block of today's plan, and its task.
-
-    Args:
-        task: None for the first block that is open.
+def _situation(request: Request, day: LocalDay, wanted: Wanted, handle: Handle | None) -> Situation:
+    """The day as it is now; what the person said of it before holds until they say otherwise.
 
     Raises:
-        Refused: there is no plan of today, or no block that is open.
+        Refused: something said is no time or no interval.
     """
-    own = days_of(request)
-    handle = own.before(BlockDone) or own.of(clock_ids.local_day(clock_ids.now()).day)
-    if handle is None:
-        raise Refused("there is no plan of today", code="no_plan")
-    task_id = None if task is None else own.named(planned_for(handle), task)
-    return session_of(own.finish(handle, task_id), request.notices)
+    was = None if handle is None else planned_for(handle)
+    if was is None or wanted.is_said:
+        asked = made.window(day, wanted, request.process.settings.of(WORKFLOW))
+    else:
+        asked = made.kept_window(day, was)
+    found = made.situation(day, asked, _rows(request))
+    is_open = was is not None and any(one.task.id == was.focus for one in found.tasks)
+    return replace(found, focus=was.focus) if was is not None and is_open else found
+
+
+def _is_older(request: Request, handle: Handle, found: Situation) -> bool:
+    """Whether a plan is to be made anew: a change, or a model that gave none."""
+    state = state_of(handle)
+    if state.led.request is not None or state.led.stalled:
+        return False
+    has_model = request.setup(WORKFLOW).lead is not None and found.focus is None
+    is_fallback = state.plan is None or state.plan.source == "rules"
+    return made.is_changed(planned_for(handle), found) or (
+        has_model and is_fallback and bool(found.tasks)
+    )
 
 
 def _rows(request: Request) -> Sequence[Row]:
@@ -189,35 +136,32 @@ def _rows(request: Request) -> Sequence[Row]:
     return rows
 
 
-def _changes(request: Request, day: LocalDay, handle: Handle | None) -> tuple[Change, ...]:
-    """What changed since the plan of today was made; nothing of a plan of another day."""
-    if handle is None or planned_for(handle).day != day.day:
-        return ()
-    return changes(planned_for(handle), state_of(handle).done, day, _rows(request))
-
-
 def _planned(
+    request: Request, handle: Handle | None, found: Situation, first: Inputs | None
+) -> View:
+    """A person who chooses needs no model."""
+    setup = request.setup(WORKFLOW)
+    if found.focus is not None:
+        setup = replace(setup, lead=None, prompts=())
+    return session_of(_step(request, handle, found, first, setup), request.notices)
+
+
+def _step(
     request: Request,
     handle: Handle | None,
     found: Situation,
     first: Inputs | None,
-    changed: tuple[Change, ...],
-    *,
-    by_hand: bool,
+    setup: Setup,
 ) -> Step:
-    """A person who chooses needs no model."""
     own, language = days_of(request), request.process.settings.language
-    setup = request.setup(WORKFLOW)
-    lead, prompts = (None, ()) if by_hand else (setup.lead, setup.prompts)
     if handle is not None:
-        return own.plan_again(handle, found, lead, prompts, changed)
-    setup = replace(setup, lead=lead, prompts=prompts)
+        return own.plan_again(handle, found, setup.lead, setup.prompts)
     try:
         return (own if first is None else Days(first)).plan(found, setup, language)
     except Refused:
-        if first is None or (handle := own.of(found.day)) is None:
+        if first is None or (other := own.of(found.day)) is None:
             raise
-        return Step(handle, ())  # another process planned the day in another way
+        return Step(other, ())  # another process planned the day in another way
 
 
 # 3. The plans of a project: each thing that people do with one is one Input ------------------
@@ -269,11 +213,11 @@ class Days(Sessions):
         session_id = self._inputs.recorded_in(*kinds)
         return self.load(session_id) if session_id else None
 
-    def named(self, situation: Situation, typed: str) -> str:
-        """The id of a task, from what was typed, whether the plan has such a task or not.
+    def open_task(self, situation: Situation, typed: str) -> str:
+        """The id of an open task, from what was typed.
 
         Raises:
-            Refused: it cannot be the id of a task.
+            Refused: it cannot be the id of a task, or no such task is open.
             UnknownSession, AmbiguousSession: no session, or several match.
         """
         session, number = item_named(typed)
@@ -282,7 +226,10 @@ class Days(Sessions):
             return text
         place = (self.resolved(session, extraction.WORKFLOW.name), number)
         found = (t for t in situation.tasks if (t.source.session_id, t.number) == place)
-        return next((one.task.id for one in found), item_id(*place))
+        if (task := next(found, None)) is None:
+            code, words = refusal(ChangeRefused(reason="unknown_task", task_id=item_id(*place)))
+            raise Refused(words, code=code)
+        return task.task.id
 
     # 2. Planning -----------------------------------------------------------------------------
 
@@ -307,86 +254,15 @@ class Days(Sessions):
         situation: Situation,
         lead: Lead | None,
         prompts: Sequence[tuple[str, str]],
-        changed: Sequence[Change] = (),
     ) -> Step:
-        """Have the rest of the day planned anew.
-
-        Args:
-            changed: what is another than when the plan was made.
-        """
+        """Have the rest of the day planned anew."""
 
         def more_fields() -> dict[str, Any]:
             _refuse_waiting(handle)
-            return {"situation": situation, "changed": tuple(changed)}
+            return {"situation": situation}
 
         said = {"lead": lead, "prompts": tuple(prompts)}
         return self.submitted(handle, PlanAskedAgain, said, beside=more_fields, asks=True)
-
-    def choose(self, handle: Handle, focus: str | None, minis: tuple[str, ...] | None) -> Step:
-        """Change the plan by hand; None keeps what is planned."""
-
-        def more_fields() -> dict[str, Any]:
-            _refuse_waiting(handle)
-            over = (self._over(handle, id_) for id_ in _concerned(handle, focus, *(minis or ())))
-            return {"closed": tuple(one for one in over if one is not None)}
-
-        return self.submitted(
-            handle, TasksChosen, {"focus": focus, "minis": minis}, beside=more_fields
-        )
-
-    def _over(self, handle: Handle, task_id: str | None) -> ClosedTask | None:
-        """What says that a task of the plan is over; None where nothing does."""
-        if task_id is None or (task := _task_of(handle, task_id)) is None:
-            return None
-        try:
-            note = self._runner.load(task.source.session_id)
-        except PreflightsError:
-            return None  # a note that is damaged, or in another log, says nothing
-        if _is_open(note, task.number):
-            return None
-        return ClosedTask(task_id, note.source)
-
-    # 3. Finishing ----------------------------------------------------------------------------
-
-    def finish(self, handle: Handle, task_id: str | None) -> Step:
-        """Close a block, and its task in the note that holds it, in one transaction.
-
-        Args:
-            task_id: None for the first block that is open.
-
-        Raises:
-            Refused: no block is open.
-            StoreUnavailable: the log is too busy.
-        """
-
-        def record(input_id: str) -> Step:
-            current = self._runner.resume(self._runner.refreshed(handle)).handle
-            self._refuse_ended(current)
-            _refuse_waiting(current)
-            both = self._both(current, task_id or _first_open(current), input_id)
-            return self._runner.submit_all(both)[0]
-
-        def is_said(before: BlockDone) -> bool:
-            return task_id in (None, before.task_id)
-
-        wanted = WantedInput((BlockDone,), self._actor, handle.session_id, is_said)
-        return self._inputs.recorded(wanted, record)
-
-    def _both(self, handle: Handle, task_id: str, input_id: str) -> tuple[Proposed, ...]:
-        """The block's Input; and the task's, where the block closes and the task is open still."""
-        new = BlockDone(at=self._runner.now(), actor=self._actor, task_id=task_id)
-        block = Proposed(handle, new, input_id)
-        decided = WORKFLOW.decide(handle.session.state, new)
-        task = _task_of(handle, task_id)
-        if task is None or not any(isinstance(one, BlockClosed) for one in decided):
-            return (block,)
-        note = self._runner.load(task.source.session_id)
-        if not _is_open(note, task.number):
-            return (block,)
-        closed = TaskClosed(
-            at=self._runner.now(), actor=self._actor, number=task.number, status="done"
-        )
-        return block, Proposed(note, closed, self._runner.new_id())
 
 
 def _refuse_waiting(handle: Handle) -> None:
@@ -396,35 +272,3 @@ def _refuse_waiting(handle: Handle) -> None:
     if state_of(handle).led.request is not None:
         message = "the model has not answered with today's plan yet"
         raise Refused(message, code="plan_waits", session=ids.short(handle.session_id))
-
-
-def _first_open(handle: Handle) -> str:
-    """The task of the first block that is not done."""
-    state = state_of(handle)
-    blocks = state.plan.blocks if state.plan else ()
-    left = [block.task_id for block in blocks if block.task_id not in state.done]
-    if not left:
-        raise Refused("every block of today's plan is done", code="nothing_left")
-    return left[0]
-
-
-def _is_open(note: Handle, number: int) -> bool:
-    """Whether a note holds a task that is open."""
-    if note.workflow.name != extraction.WORKFLOW.name or note.session.closed:
-        return False
-    items = note.session.state.items
-    return any(one.number == number and one.status == "open" for one in items)
-
-
-def _concerned(handle: Handle, *named: str | None) -> tuple[str, ...]:
-    """Ids of tasks that are named or planned, and of those that go before one of them."""
-    state = state_of(handle)
-    planned = [block.task_id for block in state.plan.blocks] if state.plan else []
-    day = schedule.day_of(planned_for(handle))
-    ids = {*filter(None, named), *planned}
-    before = (schedule.ahead(day, task) for task in day.tasks if task.id in ids)
-    return tuple(sorted(ids.union(*before)))
-
-
-def _task_of(handle: Handle, task_id: str) -> OpenTask | None:
-    return next((one for one in planned_for(handle).tasks if one.task.id == task_id), None)

@@ -9,18 +9,15 @@ from preflights_es.features.extraction.domain.events import (
     AnswersGiven,
     Item,
     ItemAdded,
-    ItemEdited,
+    ItemClosed,
     ItemType,
     NoteTaken,
-    TaskClosed,
 )
 from preflights_es.features.extraction.domain.state import NoteView, State
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.ports import Provider
 from preflights_es.kernel.questions import Given, Language
-from preflights_es.providers.recorded import ReferenceProvider
 from preflights_es.testing import Reply
-from preflights_es.use.leads import references
 from tests.fixed import PROJECT
 from tests.scripted_session import ADA, ScriptedSession
 
@@ -41,7 +38,7 @@ EMAIL: Final = items(task("Email an Chef"))
 ASKED: Final = items(
     task("Email"), event("Arzt"), question={"question": "Wann?", "field": "start_time"}
 )
-READ_AGAIN: Final = items(task("Email"), event("Arzt", start_time="14:00"))
+READ_AGAIN: Final = items(task("Email"), event("Arzt", start_time="14:00", date="2026-11-24"))
 
 
 class Note(ScriptedSession[State]):
@@ -55,15 +52,17 @@ class Note(ScriptedSession[State]):
         note: str = "Email an Chef",
         language: Language = "en",
         strict: bool = False,
+        rules: bool = False,
         provider: Provider | None = None,
     ) -> None:
         super().__init__(*replies, provider=provider)
+        lead = None if rules else Lead("script", "m-1", strict=strict)
         first = NoteTaken(
             at=self.runner.now(),
             actor=ADA,
             note=note,
             project=PROJECT,
-            setup=Setup("0", WORKFLOW.decider, "script", lead=Lead("script", "m-1", strict=strict)),
+            setup=Setup("0", WORKFLOW.decider, "script", lead=lead),
             language=language,
             noted_at="2026-11-22T09:30+01:00",
             time_zone="Europe/Berlin",
@@ -81,15 +80,11 @@ class Note(ScriptedSession[State]):
 
     def done(self, number: int) -> Note:
         now = self.runner.now()
-        return self.submit(TaskClosed(at=now, actor=ADA, number=number, status="done"))
+        return self.submit(ItemClosed(at=now, actor=ADA, number=number, status="done"))
 
     def cancelled(self, number: int) -> Note:
         now = self.runner.now()
-        return self.submit(TaskClosed(at=now, actor=ADA, number=number, status="cancelled"))
-
-    def edit(self, number: int, **fields: str) -> Note:
-        now, pairs = self.runner.now(), tuple(fields.items())
-        return self.submit(ItemEdited(at=now, actor=ADA, number=number, fields=pairs))
+        return self.submit(ItemClosed(at=now, actor=ADA, number=number, status="cancelled"))
 
     # What came of it -------------------------------------------------------------------------
 
@@ -109,5 +104,5 @@ class Note(ScriptedSession[State]):
 
 
 def by_rules(note: str, language: Language = "en") -> Note:
-    """A note that the reference reads."""
-    return Note(note=note, language=language, provider=ReferenceProvider(references()))
+    """A note that no model reads."""
+    return Note(note=note, language=language, rules=True)

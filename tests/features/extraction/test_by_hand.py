@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from preflights_es.features.extraction.domain import WORKFLOW, rules
+from preflights_es.features.extraction.domain import WORKFLOW
 from preflights_es.features.extraction.domain.events import (
     ChangeRefused,
     Item,
     ItemAdded,
-    ItemChanged,
     ItemFiled,
     ItemType,
     NoteTaken,
@@ -24,7 +23,7 @@ from tests.scripted_session import ADA
 
 FILED = filed_cases(__file__)
 
-TWO = items(task("Email", duration_min=10), event("Meeting", start_time="14:00"))
+TWO = items(task("Email", duration_min=10), event("Meeting", start_time="14:00", date="2026-11-24"))
 
 
 def refusal(note: Note) -> tuple[str, str]:
@@ -56,7 +55,7 @@ def refusal(note: Note) -> tuple[str, str]:
         ),
         (
             "event",
-            {"start_time": "9:30", "end_time": "10:00"},
+            {"start_time": "9:30", "end_time": "10:00", "date": "2026-12-01"},
             Item(
                 number=2,
                 type="event",
@@ -64,6 +63,7 @@ def refusal(note: Note) -> tuple[str, str]:
                 source="added",
                 start_time="09:30",
                 end_time="10:00",
+                date="2026-12-01",
             ),
         ),
         (
@@ -128,7 +128,6 @@ def test_a_task_is_done_once() -> None:
     assert note.items[0].status == "done"
     assert refusal(note.done(1)) == ("closed", "")
     assert refusal(note.cancelled(1)) == ("closed", "")
-    assert refusal(note.edit(1, title="later")) == ("closed", "")
     assert note.replayed() == "identical"
 
 
@@ -141,82 +140,14 @@ def test_what_is_not_there_cannot_be_closed(number: int) -> None:
     assert refusal(Note(TWO).done(number)) == ("unknown_item", "")
 
 
-def test_only_tasks_are_closed() -> None:
-    assert refusal(Note(TWO).done(2)) == ("not_a_task", "")
+def test_only_a_task_is_done_and_anything_is_cancelled() -> None:
+    note = Note(TWO).done(2)
+    assert refusal(note) == ("not_a_task", "")
+    assert note.cancelled(2).items[1].status == "cancelled"
+    assert refusal(note.cancelled(2)) == ("closed", "")
 
 
-# 3. Changing ---------------------------------------------------------------------------------
-
-
-def test_a_task_says_what_a_person_says() -> None:
-    note = Note(TWO).edit(1, title="Write", duration_max="30", due="2027-01-31")
-    (changed,) = note.last
-    assert isinstance(changed, ItemChanged)
-    item = note.items[0]
-    assert (item.title, item.duration_min, item.duration_max) == ("Write", 10, 30)
-    assert (item.due, item.source, item.confidence) == ("2027-01-31", "extracted", 0.8)
-
-
-def test_an_event_is_moved_to_another_day() -> None:
-    note = Note(TWO).edit(2, date="2026-11-28", start_time="9:00")
-    assert (note.items[1].date, note.items[1].start_time) == ("2026-11-28", "09:00")
-    assert note.edit(2, date="").items[1].date is None
-    assert refusal(note.edit(2, date="2026-02-30")) == ("invalid_value", "date")
-    assert refusal(note.edit(2, due="2026-11-28")) == ("unknown_field", "due")
-    assert refusal(note.edit(1, date="2026-11-28")) == ("unknown_field", "date")
-    assert note.replayed() == "identical"
-
-
-def test_a_task_comes_after_another() -> None:
-    place = "01a0c0de-0000-7000-8000-000000000001.2"
-    note = Note(TWO).edit(1, after=place)
-    assert note.items[0].after == place
-    assert refusal(note.edit(1, after="last.2")) == ("invalid_value", "after")
-    assert note.edit(1, after="").items[0].after is None
-
-
-@each(
-    ("before", "found"),
-    [
-        ({}, ()),
-        ({"b": "c"}, ()),
-        ({"b": "c", "c": "a"}, ("a", "b", "c", "a")),
-        ({"b": "c", "c": "b"}, ()),  # one that stands already is no matter of a new order
-    ],
-)
-def test_a_circle_is_named_from_the_task_that_closes_it(
-    before: dict[str, str], found: tuple[str, ...]
-) -> None:
-    assert rules.circle(before, "a", "b") == found
-    assert rules.circle(before, "a", "a") == ("a", "a")
-
-
-def test_an_empty_value_takes_a_field_away() -> None:
-    note = Note(TWO).edit(1, duration_min="")
-    assert note.items[0].duration_min is None
-    assert refusal(note.edit(1, duration_min="")) == ("nothing_changed", "")
-
-
-@each(
-    ("fields", "reason", "field"),
-    [
-        ({}, "nothing_changed", ""),
-        ({"title": "Email"}, "nothing_changed", ""),
-        ({"title": ""}, "invalid_value", "title"),
-        ({"duration_max": "9"}, "invalid_value", "duration_max"),
-        ({"content": "x"}, "unknown_field", "content"),
-        ({"title": "New", "due": "soon"}, "invalid_value", "due"),
-    ],
-)
-def test_a_change_is_made_whole_or_not_at_all(
-    fields: dict[str, str], reason: str, field: str
-) -> None:
-    note = Note(TWO).edit(1, **fields)
-    assert refusal(note) == (reason, field)
-    assert note.items[0].title == "Email"
-
-
-# 4. What does not fit ------------------------------------------------------------------------
+# 3. What does not fit ------------------------------------------------------------------------
 
 
 def test_what_does_not_fit_is_refused_and_changes_nothing() -> None:

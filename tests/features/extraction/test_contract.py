@@ -175,7 +175,7 @@ def test_the_schema_file_is_the_image_of_its_class() -> None:
 
 def test_the_prompt_never_changes_once_a_session_may_have_used_it() -> None:
     assert prompt(PACKAGE, PROMPTS["extract"]).sha256 == (
-        "0dbcc93b230224d87a40872084bb5dbb43f45d37e9f7aaa686688ccd4df3a676"
+        "66d2d91fdcf4c066180220df4306643bc4115c825cf404b340181466483b1511"
     )
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
-from preflights_es.features.extraction.domain import reading
 from preflights_es.features.extraction.domain.decide import PACKAGE
 from preflights_es.features.extraction.domain.events import (
     AnswerRefused,
+    ItemChanged,
     ItemsExtracted,
     QuestionAsked,
 )
@@ -32,13 +32,11 @@ from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.testing import Reply
 from preflights_es.use.leads import bank
 from tests.each import each
-from tests.features.extraction import notes
 from tests.features.extraction.cases import (
     ASKED,
     EMAIL,
     READ_AGAIN,
     Note,
-    by_rules,
     event,
     items,
     task,
@@ -51,7 +49,10 @@ DOWN = LLMAPIError("down")
 
 def test_a_models_items_get_numbers_and_its_words() -> None:
     note = Note(
-        items(task("Email", duration_min=10, importance="high"), event("M", start_time="14:00"))
+        items(
+            task("Email", duration_min=10, importance="high"),
+            event("M", start_time="14:00", date="2026-12-01"),
+        )
     )
     first, second = note.items
     assert (first.number, first.type, first.title, first.source) == (
@@ -231,10 +232,16 @@ def test_a_new_lead_is_not_asked_for_what_is_read() -> None:
     assert (note.status, len(note.script.requests)) == ("done", 1)
 
 
-def test_a_lead_of_none_leaves_the_note_too() -> None:
+def test_the_rules_read_what_no_model_could() -> None:
     note = Note("no", "no").led_by(None)
+    assert (note.status, note.titles) == ("done", [(1, "Email an Chef")])
+    assert note.replayed() == "identical"
+
+
+def test_a_wrong_line_is_left_to_the_person_where_the_rules_take_over() -> None:
+    note = Note("no", "no", note="Email due:someday").led_by(None)
     assert note.view.note_status == "unprocessed"
-    assert note.view.warnings[0].endswith("(no_lead)")
+    assert note.view.warnings[0].endswith("(bad_line)")
 
 
 @each("call", ["extract-1.1", "extract-9.1", ""])
@@ -341,11 +348,6 @@ def test_the_second_reading_takes_nothing_that_a_person_touched() -> None:
     assert (note.items[0].status, note.items[0].importance) == ("done", None)
 
 
-def test_the_second_reading_knows_an_item_by_its_former_title() -> None:
-    note = Note(ASKED, READ_AGAIN).edit(1, title="Write to the boss").answer("14 Uhr")
-    assert note.titles == [(1, "Write to the boss"), (2, "Arzt")]
-
-
 def test_the_second_reading_does_not_file_again_what_a_person_filed() -> None:
     note = Note(ASKED, items(task("Blumen"), event("Arzt", start_time="14:00")))
     note.add("task", "blumen").answer("14 Uhr")
@@ -369,39 +371,56 @@ def test_no_number_is_given_twice() -> None:
     assert note.add("task", "new").titles == [(3, "new")]
 
 
-# 5. The reference and the simulator ----------------------------------------------------------
+# 5. A day, and a due date --------------------------------------------------------------------
+
+UNDATED: Final = items(task("Email"), event("Arzt", start_time="14:00"))
 
 
-@each("row", notes.SEED + notes.LISTS)
-def test_the_mock_is_the_reference(row: notes.Row) -> None:
-    note = by_rules(row[0])
-    payload = reading.extracted(row[0], "en", noted=note.state.noted_at[:10])
-    assert [item.title for item in note.items] == [item["title"] for item in payload["items"]]
-    asked = payload.get("question", {}).get("question")
-    assert [question.question for question in note.view.questions] == ([asked] if asked else [])
+def test_the_day_of_an_appointment_is_asked_for_and_never_taken_as_today() -> None:
+    note = Note(UNDATED, language="de")
+    assert [one.question for one in note.view.questions] == ["An welchem Tag: „Arzt“?"]
+    (refused,) = note.answer("bald", key="date").last
+    assert isinstance(refused, AnswerRefused)
+    assert (refused.reason, note.items[1].date) == ("not_an_option", None)
+    note.answer("fr", key="date")
+    assert (note.items[1].date, note.status, len(note.script.requests)) == ("2026-11-27", "done", 1)
     assert note.replayed() == "identical"
 
 
-def test_the_reference_reads_the_answer() -> None:
-    note = by_rules("Arzt, Milch kaufen", "de").answer("14 Uhr")
-    assert [(item.number, item.title, item.start_time) for item in note.items] == [
-        (1, "Arzt", "14:00"),
-        (2, "Milch kaufen", None),
-    ]
+def test_one_answer_gives_each_event_its_day() -> None:
+    both = items(event("Arzt", start_time="14:00"), event("Sport", start_time="18:00"))
+    note = Note(both).answer("tomorrow", key="date")
+    assert [item.date for item in note.items] == ["2026-11-23", "2026-11-23"]
+    assert len(note.events(ItemChanged)) == 2
 
 
-@each("answer", ["Your previous response was wrong", "Note:\nx", "{x}"])
-def test_no_answer_is_taken_for_something_else(answer: str) -> None:
-    note = by_rules("Arzt").answer(answer)
-    assert note.status == "done"
-    assert note.events(ResponseRejected) == []
+def test_a_question_of_the_model_is_the_one_question() -> None:
+    note = Note(ASKED, UNDATED).answer("14 Uhr")
+    assert (note.status, note.items[1].date, note.view.questions) == ("done", None, ())
 
+
+def test_a_due_date_that_the_note_states_is_the_persons() -> None:
+    listed = items(
+        task("Pay the rent"),
+        task("write Ada"),
+        event("rent", start_time="09:00", date="2026-12-01"),
+    )
+    note = Note(listed, note="pay rent due:2026-12-01\nwrite to Ada due:fri\nx due:someday")
+    assert [item.due for item in note.items] == ["2026-12-01", "2026-11-27", None]
+
+
+def test_a_due_date_of_a_model_is_dropped() -> None:
+    note = Note(items(task("Email", due="2026-12-01")))
+    assert note.items[0].due is None
+
+
+# 6. The simulator ----------------------------------------------------------------------------
 
 SAID = (
-    "Email an Chef, Meeting 14 Uhr, Präsentation fertig",
-    "Arzt",
-    "dentist, meeting, buy milk 30 min",
-    "Idee: Podcast; irgendwann Keller",
+    "Email an Chef\nMeeting @14:00\nPräsentation fertig !high",
+    "Arzt @2026-12-01T09:00",
+    "dentist @fri-9:00\nbuy milk ~30m",
+    "Idee: Podcast\nKeller due:someday",
     "…",
     "x\n" * 60,
 )
@@ -414,8 +433,8 @@ def test_any_seed_and_fault_ends_valid_or_resumable_and_replays(start: int) -> N
         provider = SimLLMProvider(seed, faults, bank())
         note = Note(note=SAID[seed % len(SAID)], strict=seed % 5 == 0, provider=provider)
         if note.view.questions:
-            note.answer("14 Uhr" if seed % 2 else "weiß nicht", key=note.view.questions[0].id)
-        assert note.status in ("done", "stopped", "waiting")
+            note.answer("fr" if seed % 2 else "weiß nicht", key=note.view.questions[0].id)
+        assert note.status in ("done", "stopped", "waiting", "needs_answers")
         assert (note.status == "waiting") <= (seed % 5 == 0)
         assert all(request.attempt <= 2 for request in note.events(CompletionRequested))
         assert len(note.events(QuestionAsked)) <= 1
@@ -429,6 +448,6 @@ def test_any_seed_and_fault_ends_valid_or_resumable_and_replays(start: int) -> N
 def test_a_simulator_without_faults_is_always_understood(seed: int) -> None:
     note = Note(note=SAID[seed % len(SAID)], provider=SimLLMProvider(seed, bank=bank()))
     if note.view.questions:
-        note.answer("14 Uhr", key=note.view.questions[0].id)
+        note.answer("fr", key=note.view.questions[0].id)
     assert note.status == ("done" if note.view.items else "stopped")
     assert note.events(ResponseRejected) == []

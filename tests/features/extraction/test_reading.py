@@ -1,297 +1,170 @@
-"""The reference: what it finds in simple notes, and what it never makes up."""
+"""What a note says without a model: lines, marks, and what is refused."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from typing import Any
+from typing import Any, Final
 
 from hypothesis import given
-from hypothesis import strategies as st
 
-from preflights_es.features.extraction.domain import reading, times
-from preflights_es.features.extraction.domain.contracts import EXTRACTION
-from preflights_es.features.extraction.domain.events import ITEMS_MAX, NOTE_MAX, TITLE_MAX
-from preflights_es.judging.contract import judge
-from preflights_es.kernel.completions import Accepted
-from preflights_es.kernel.json import encoded
-from preflights_es.kernel.questions import Language
-from preflights_es.kernel.text import problem
+from preflights_es.features.extraction.domain.events import TITLE_MAX
+from preflights_es.features.extraction.domain.reading import BadLine, read_note
 from tests import strategies
 from tests.each import each
-from tests.features.extraction import notes
-from tests.features.extraction.notes import Row
-from tests.filed_cases import filed_cases
+from tests.features.extraction.cases import by_rules
 
-FILED = filed_cases(__file__)
+FRIDAY: Final = "2026-11-27"
+MISREAD: Final = """\
+Interview with Kim, 30 min, tomorrow at 11
+Termin mit Herrn Kurz, Donnerstag, 14.30
+Workshop tomorrow 9-11
+Mittwoch um 9 Teamtermin
+call the bank by Friday 20 min
+Steuer bis Montag abgeben, 1,5 h
+Buy eggs, milk and bread
+Hans, Otto und Eva anrufen
+Call the plumber re: sink, bathroom, and tap
+pay invoice 4711, 250.00 EUR, by 2026-12-15
+call Bob re: 2:30 proposal
+Meeting moved from 2pm to 4pm
+Meeting 2pm-3pm cancelled
+Call Kim at +49 30 1234567
+Email jonas.weber@example.com the offer
+first Monday of December: rent increase meeting 18:00
+Sync w/ Tokyo 2026-12-01T09:00+09:00
+Review https://example.com/a,b;c?t=14:30 before the call
+Stop!
+ask @ada
+write the due: date
+swim 30m
+[x] ticked
+"""
 
 
-def told(item: dict[str, Any]) -> str:
-    """An item as the corpus writes it."""
-    words = [f"{item['type']}: {item['title']}"]
-    if "start_time" in item:
-        end = f"-{item['end_time']}" if "end_time" in item else ""
-        words.append(f"@{item['start_time']}{end}")
-    if "duration_min" in item:
-        words.append(f"~{item['duration_min']}-{item['duration_max']}")
-    if "importance" in item:
-        words.append(f"!{item['importance']}")
-    return " ".join(words)
+def read(note: str) -> list[dict[str, Any]]:
+    found = read_note(note, FRIDAY)
+    assert not isinstance(found, BadLine), found
+    return found
 
 
-def dated(note: str, answer: str = "") -> list[tuple[str, str]]:
-    """Title and date of what a note of 2026-11-23, a Monday, holds."""
-    found = reading.extracted(note, "en", answer, noted="2026-11-23")["items"]
-    return [(item["title"], item.get("date", "")) for item in found]
-
-
-def read(note: str, answer: str = "", language: Language = "en") -> list[str]:
-    return [told(item) for item in reading.extracted(note, language, answer)["items"]]
-
-
-# 0. Days -----------------------------------------------------------------------------------
+def test_a_line_without_a_mark_is_a_task_word_for_word() -> None:
+    found = read(MISREAD)
+    assert [item["title"] for item in found] == MISREAD.splitlines()
+    assert all({*item} == {"type", "title", "confidence"} for item in found)
+    assert {item["type"] for item in found} == {"task"}
 
 
 @each(
-    ("said", "date"),
-    FILED["an_appointment_is_on_the_day_that_its_part_says"],
-)
-def test_an_appointment_is_on_the_day_that_its_part_says(said: str, date: str) -> None:
-    assert dated(f"Zahnarzt {said} 9:00-11:00") == [("Zahnarzt", date)]
-    assert dated(f"Zahnarzt, {said} 9:00") == [("Zahnarzt", date)]
-
-
-@each(
-    "note",
+    ("line", "title", "said"),
     [
-        "Arzt am Morgen 9 Uhr",
-        "jeden Montag 9:00 Jour fixe",
-        "every Friday 9am standup",
-        "Montagsrunde 9:00",
-        "Party 31.2. 20 Uhr",
-        "Termin 9.30 Uhr",
-        "Python 3.11 Meetup 18:00",
-        "Meeting in December 9 am",
-        "I sat at 9:00",
-        "Kurs 9:00 bis Freitag",
+        ("- milk", "milk", {}),
+        ("[ ] milk", "milk", {}),
+        ("  - [ ]  milk  and   bread", "milk and bread", {}),
+        ("- - milk", "- milk", {}),
+        ("pay due:fri", "pay", {"due": "2026-12-04"}),
+        ("pay due:sat", "pay", {"due": "2026-11-28"}),
+        ("pay due:today", "pay", {"due": "2026-11-27"}),
+        ("pay due:tomorrow", "pay", {"due": "2026-11-28"}),
+        ("pay due:2026-12-01", "pay", {"due": "2026-12-01"}),
+        ("zahlen fällig:morgen", "zahlen", {"due": "2026-11-28"}),
+        ("zahlen fa\u0308llig:fr", "zahlen", {"due": "2026-12-04"}),
+        ("zahlen Due:MO", "zahlen", {"due": "2026-11-30"}),
+        ("tax ~30m", "tax", {"duration_min": 30, "duration_max": 30}),
+        ("tax ~1.5h", "tax", {"duration_min": 90, "duration_max": 90}),
+        ("tax ~1,5h", "tax", {"duration_min": 90, "duration_max": 90}),
+        ("tax !high ~8h", "tax", {"importance": "high", "duration_min": 480, "duration_max": 480}),
+        ("tax !low", "tax", {"importance": "low"}),
+        ("due:fri is a mark", "due:fri is a mark", {}),
     ],
 )
-def test_no_day_is_made_up(note: str) -> None:
-    assert [date for _, date in dated(note)] == [""]
+def test_a_mark_at_the_end_of_a_line_says_more(line: str, title: str, said: dict[str, Any]) -> None:
+    assert read(line) == [{"type": "task", "title": title, "confidence": 1.0, **said}]
 
 
-def test_each_appointment_has_a_day_of_its_own() -> None:
-    assert dated("Zahnarzt morgen 9 Uhr, Meeting 14 Uhr, Milch kaufen morgen") == [
-        ("Zahnarzt", "2026-11-24"),
-        ("Meeting", ""),
-        ("Milch kaufen morgen", ""),
-    ]
-    assert dated("Morgen, Zahnarzt 9 Uhr") == [("Zahnarzt", "2026-11-24")]
-    assert dated("Meeting 14 Uhr, morgen, Zahnarzt 9 Uhr") == [
-        ("Meeting", "2026-11-24"),
-        ("Zahnarzt", ""),
-    ]
-    assert dated("9 Uhr morgen Zahnarzt") == [("Zahnarzt", "2026-11-24")]
-    assert dated("Zahnarzt Sa, 28.11. 9 Uhr") == [("Zahnarzt", "2026-11-28")]
-
-
-def test_an_answer_says_the_day_too() -> None:
-    assert dated("Zahnarzt", "am Freitag, um 9") == [("Zahnarzt", "2026-11-27")]
-    assert dated("Zahnarzt am Freitag", "um 9") == [("Zahnarzt", "2026-11-27")]
-    assert dated("Zahnarzt am Freitag", "nein, am Samstag um 9:00") == [("Zahnarzt", "2026-11-28")]
-
-
-@given(strategies.ANY_TEXT | strategies.NOTES)
-def test_a_day_lies_within_the_text_and_is_one(text: str) -> None:
-    if found := times.day(text, "2026-11-23"):
-        assert 0 <= found.at[0] < found.at[1] <= len(text)
-        assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", found.date)
-    assert times.day(text, "") is None
-
-
-# 1. Examples ---------------------------------------------------------------------------------
-
-
-@each("row", notes.EVERY)
-def test_a_simple_note_holds_what_a_sensible_person_finds_in_it(row: Row) -> None:
-    assert read(row[0]) == list(row[1:])
-
-
-def test_an_answer_is_a_range_to_noon() -> None:
-    assert read("Arzt", "9am to noon") == ["event: Arzt @09:00-12:00"]
-
-
-def test_the_corpus_is_large_and_in_both_languages() -> None:
-    assert len(notes.EVERY) >= 200
-    assert len({row[0] for row in notes.EVERY}) == len(notes.EVERY)
-
-
-def test_a_whole_day_is_read_line_by_line() -> None:
-    note = "Montag:\n- Email an Chef (10 min)\n- 14-15 Uhr Meeting; Milch kaufen!!\n\nIdee: Podcast"
-    assert read(note) == [
-        "task: Montag",
-        "task: Email an Chef ~10-10",
-        "event: Meeting @14:00-15:00",
-        "task: Milch kaufen !high",
-        "idea: Podcast",
+@each(
+    ("line", "said"),
+    [
+        ("@fri-14:00", {"start_time": "14:00", "date": "2026-12-04"}),
+        ("@2026-12-01T9:00", {"start_time": "09:00", "date": "2026-12-01"}),
+        ("@di-14:00-15:30", {"start_time": "14:00", "end_time": "15:30", "date": "2026-12-01"}),
+        ("@fri-23:50 ~30m", {"start_time": "23:50", "end_time": "00:20", "date": "2026-12-04"}),
+        ("~1h @14:00", {"start_time": "14:00", "end_time": "15:00"}),
+    ],
+)
+def test_a_time_makes_an_event(line: str, said: dict[str, Any]) -> None:
+    assert read(f"Meeting {line}") == [
+        {"type": "event", "title": "Meeting", "confidence": 1.0, **said}
     ]
 
 
-def test_more_parts_than_items_are_kept_in_the_last() -> None:
-    lines = [f"thing {n}" for n in range(1, 121)]
-    items = reading.extracted("\n".join(lines), "en")["items"]
-    assert len(items) == ITEMS_MAX
-    assert [item["title"] for item in items[:-1]] == lines[: ITEMS_MAX - 1]
-    assert items[-1]["content"].split("\n") == lines[ITEMS_MAX - 1 :]
-
-
-@each("part", ["x" * 201, "word " * 60, "Meeting 14 Uhr " + "y" * 20_000])
-def test_a_part_that_is_no_title_is_kept_whole(part: str) -> None:
-    note = part.strip()[:NOTE_MAX]
-    (item,) = reading.extracted(note, "en")["items"]
-    assert item["type"] == "idea"
-    assert item["content"] == note
-    assert len(item["title"]) <= TITLE_MAX
-
-
-# 2. The question and its answer --------------------------------------------------------------
+@each("line", ["idea: a podcast", "Idee: a podcast", "- IDEA:a podcast"])
+def test_an_idea_is_said_in_front(line: str) -> None:
+    assert read(line) == [{"type": "idea", "title": "a podcast", "confidence": 1.0}]
 
 
 @each(
-    ("note", "language", "question"),
+    ("line", "found"),
     [
-        ("Arzt", "de", "Wann findet „Arzt“ statt?"),
-        ("Arzt", "en", "When is “Arzt”?"),
-        ("Arzt, Meeting", "de", "Wann finden „Arzt“, „Meeting“ statt?"),
-        ("dentist; meeting", "en", "When are “dentist”, “meeting”?"),
+        ("x due:someday", "'due:someday'"),
+        ("x due:2026-02-30", "'due:2026-02-30'"),
+        ("x due:fri due:sat", "'due:fri' beside another"),
+        ("x ~0m", "'~0m'"),
+        ("x ~9h", "'~9h'"),
+        ("x ~0.33h", "'~0.33h'"),
+        ("x ~30min", "'~30min'"),
+        ("x !urgent", "'!urgent'"),
+        ("x !high !low", "'!high' beside another"),
+        ("x @25:00", "'@25:00'"),
+        ("x @fri", "'@fri'"),
+        ("x @14", "'@14'"),
+        ("x @14:00-15:00 ~1h", "an end and a duration"),
+        ("x @fri-14:00 due:fri", "an event with the mark of a task"),
+        ("idea: x due:fri", "an idea with a mark"),
+        ("due:fri", "a title of 0 characters"),
+        ("idea:", "a title of 0 characters"),
+        ("\u200b", "a title of 1 characters"),
+        ("x" * 201, "a title of 201 characters"),
     ],
 )
-def test_events_without_a_time_are_asked_for_at_once(
-    note: str, language: Language, question: str
-) -> None:
-    payload = reading.extracted(note, language)
-    assert payload["question"] == {"question": question, "field": "start_time"}
+def test_a_line_that_is_wrong_is_named(line: str, found: str) -> None:
+    wrong = read_note(f"milk\n\n{line}", FRIDAY)
+    assert isinstance(wrong, BadLine)
+    assert (wrong.number, wrong.line, wrong.found) == (3, line, found)
 
 
-def test_a_question_for_many_events_is_shortened() -> None:
-    asked = reading.extracted("\n".join(f"Meeting {n}" for n in range(50)), "de")["question"]
-    assert len(asked["question"]) <= 200
-    assert asked["question"].endswith(" statt?")
+def test_a_second_event_without_a_day_and_a_51st_line_are_wrong() -> None:
+    wrong = read_note("a @14:00\nb @fri-15:00\nc @16:00", FRIDAY)
+    assert isinstance(wrong, BadLine)
+    assert (wrong.number, wrong.found) == (3, "a second time without a day")
+    assert len(read("\n".join("x" * 50))) == 50
+    wrong = read_note("\n".join("x" * 51), FRIDAY)
+    assert isinstance(wrong, BadLine)
+    assert (wrong.number, wrong.found) == (51, "one line too many")
 
 
-@each("note", ["Milch kaufen", "Meeting 14 Uhr", "Idee: Meeting", ""])
-def test_nothing_else_is_asked_for(note: str) -> None:
-    assert "question" not in reading.extracted(note, "en")
+@given(strategies.NOTES)
+def test_any_note_is_read_or_its_line_is_named(note: str) -> None:
+    found = read_note(note, FRIDAY)
+    if isinstance(found, BadLine):
+        assert found.number >= 1
+        return
+    assert len(found) <= 50
+    for item in found:
+        assert 1 <= len(item["title"]) <= TITLE_MAX
+        assert item["title"] in " ".join(note.split())
 
 
-@each(
-    ("note", "answer", "items"),
-    [
-        ("Arzt", "14 Uhr", ["event: Arzt @14:00"]),
-        ("Arzt", "14", ["event: Arzt @14:00"]),
-        ("Arzt", "um 9", ["event: Arzt @09:00"]),
-        ("Arzt", "2:30 pm", ["event: Arzt @14:30"]),
-        ("Arzt", "\uff11\uff14", ["event: Arzt @14:00"]),
-        ("Arzt", "14-15 Uhr", ["event: Arzt @14:00-15:00"]),
-        ("Arzt", "am Montag, um 9:30", ["event: Arzt @09:30"]),
-        ("Arzt", "weiß nicht", ["task: Arzt (weiß nicht)"]),
-        ("Arzt", "25", ["task: Arzt (25)"]),
-        ("Arzt, Meeting", "9 Uhr, 14 Uhr", ["event: Arzt @09:00", "event: Meeting @14:00"]),
-        ("Arzt, Meeting", "9 Uhr und 14 Uhr", ["event: Arzt @09:00", "event: Meeting @14:00"]),
-        ("Arzt, Meeting", "9 und 14", ["event: Arzt @09:00", "event: Meeting @14:00"]),
-        (
-            "Arzt, Meeting",
-            "Meeting 9 Uhr und Arzt 14 Uhr",
-            ["event: Arzt @14:00", "event: Meeting @09:00"],
-        ),
-        ("Arzt, Meeting", "Meeting um 9 Uhr", ["task: Arzt", "event: Meeting @09:00"]),
-        (
-            "Arzt, Meeting",
-            "Meeting um 9 Uhr, Arzt nächste Woche",
-            ["task: Arzt nächste Woche", "event: Meeting @09:00"],
-        ),
-        ("Arzt, Meeting", "später", ["task: Arzt (später)", "task: Meeting (später)"]),
-        ("Milch, Arzt", "9 Uhr", ["task: Milch", "event: Arzt @09:00"]),
-        ("Arzt, Meeting", "9", ["task: Arzt (9)", "task: Meeting (9)"]),
-    ],
-)
-def test_an_answer_gives_events_their_times_or_stays_with_them(
-    note: str, answer: str, items: list[str]
-) -> None:
-    assert read(note, answer) == items
-    assert "question" not in reading.extracted(note, "en", answer)
+# In a session --------------------------------------------------------------------------------
 
 
-# 3. Laws -------------------------------------------------------------------------------------
-
-RECORDED = strategies.NOTES.filter(lambda note: problem(note, NOTE_MAX) is None)
-URGENCY = re.compile(
-    "wichtig|dringend|eilig|sofort|irgendwann|wenn zeit|urgent|important|asap|rush|priority"
-    "|someday|!!",
-    re.IGNORECASE,
-)
+def test_a_note_is_read_without_a_call() -> None:
+    note = by_rules("pay ~10m due:fri\nidea: tea")
+    assert [(item.title, item.due) for item in note.items] == [("pay", "2026-11-27"), ("tea", None)]
+    assert (note.status, note.view.calls, note.replayed()) == ("done", 0, "identical")
 
 
-@given(RECORDED, st.sampled_from(("en", "de")), st.just("") | RECORDED)
-def test_whatever_is_noted_and_answered_meets_the_contract(
-    note: str, language: Language, answer: str
-) -> None:
-    payload = reading.extracted(note, language, answer)
-    verdict = judge(encoded(payload).decode(), EXTRACTION)
-    assert isinstance(verdict, Accepted), verdict
-    assert verdict.payload == payload
-
-
-@given(RECORDED)
-def test_no_time_and_no_duration_is_made_up(note: str) -> None:
-    numbers = {
-        int(digits)
-        for digits in re.findall(r"\d{1,2}", "".join(str(unicodedata.decimal(c, c)) for c in note))
-    }
-    named = (
-        re.search("noon|m[i\u0131]dn[i\u0131]ght|m[i\u0131]tternacht", note, re.IGNORECASE)
-        is not None
-    )
-    hours = {*numbers, *(n + 12 for n in numbers if n < 12), *(n - 12 for n in numbers if n == 12)}
-    for item in reading.extracted(note, "en")["items"]:
-        if item["type"] == "event" and "start_time" in item:
-            hour, minute = map(int, item["start_time"].split(":"))
-            assert hour in hours or named
-            assert minute == 0 or minute in numbers
-        if "duration_min" in item:
-            spoken = re.search("[s\u017f]tunde|hour", note, re.IGNORECASE)
-            assert numbers or spoken
-
-
-@given(RECORDED)
-def test_no_importance_is_made_up(note: str) -> None:
-    items = reading.extracted(note, "en")["items"]
-    if any("importance" in item for item in items):
-        assert URGENCY.search(note)
-
-
-@given(RECORDED)
-def test_titles_say_nothing_that_the_note_does_not(note: str) -> None:
-    said = set(unicodedata.normalize("NFC", note))
-    for item in reading.extracted(note, "en")["items"]:
-        assert set(item["title"]) <= said | set(" ,…")
-
-
-@given(RECORDED)
-def test_every_word_of_a_note_is_found_again(note: str) -> None:
-    """But for times, durations, urgency and the words around them, which are properties."""
-    payload = reading.extracted(note, "en")
-    kept = " ".join(f"{item['title']} {item.get('content', '')}" for item in payload["items"])
-    for word in ("milk", "Zahnarzt", "call", "Bob"):
-        assert note.count(word) == 0 or word in kept
-
-
-@given(strategies.ANY_TEXT | strategies.NOTES)
-def test_a_time_lies_within_the_text_and_is_one(text: str) -> None:
-    if when := times.moment(text):
-        assert 0 <= when.at[0] < when.at[1] <= len(text)
-        for time in filter(None, (when.start, when.end)):
-            assert re.fullmatch("([01][0-9]|2[0-3]):[0-5][0-9]", time)
-    if takes := times.duration(text):
-        assert 0 <= takes.at[0] < takes.at[1] <= len(text)
-        assert 1 <= takes.low <= takes.high <= 480
+def test_the_day_is_asked_for_and_given() -> None:
+    note = by_rules("Arzt @14:00\nMilch", "de")
+    assert [one.question for one in note.view.questions] == ["An welchem Tag: „Arzt“?"]
+    note.answer("morgen", key="date")
+    assert (note.status, note.items[0].date, note.view.calls) == ("done", "2026-11-23", 0)
+    assert note.replayed() == "identical"

@@ -6,16 +6,13 @@ from typing import Any, Final
 
 from preflights_es.features.planning.domain import WORKFLOW
 from preflights_es.features.planning.domain.events import (
-    BlockDone,
     Busy,
-    Change,
     OpenTask,
     Plan,
     PlanAsked,
     PlanAskedAgain,
     Situation,
     Task,
-    TasksChosen,
 )
 from preflights_es.features.planning.domain.state import DayView, State
 from preflights_es.kernel.events import Source
@@ -88,23 +85,9 @@ class Planned(ScriptedSession[State]):
         )
         self.open(first)
 
-    def choose(self, focus: str | None = None, *minis: str) -> Planned:
-        now = self.runner.now()
-        return self.submit(TasksChosen(at=now, actor=ADA, focus=focus, minis=minis or None))
-
-    def done(self, task_id: str) -> Planned:
-        return self.submit(BlockDone(at=self.runner.now(), actor=ADA, task_id=task_id))
-
-    def again(
-        self,
-        day: Situation | None = None,
-        lead: Lead | None = None,
-        changed: tuple[Change, ...] = (),
-    ) -> Planned:
+    def again(self, day: Situation | None = None, lead: Lead | None = None) -> Planned:
         found, now = day or situation(*THREE), self.runner.now()
-        return self.submit(
-            PlanAskedAgain(at=now, actor=ADA, situation=found, lead=lead, changed=changed)
-        )
+        return self.submit(PlanAskedAgain(at=now, actor=ADA, situation=found, lead=lead))
 
     @property
     def plan(self) -> Plan:

@@ -19,7 +19,6 @@ class Labelled(NamedTuple):
     """The blocks in order, `HH:MM-HH:MM id`, with `*` behind the focus and `/` behind a part."""
     buffer: int = 0
     warnings: tuple[str, ...] = ()
-    too_long: tuple[str, ...] = ()
     day: dict[str, Any] = {}
 
 

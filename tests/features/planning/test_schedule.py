@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import combinations
 from typing import Any
 
@@ -13,9 +12,8 @@ from msgspec.structs import replace
 from preflights_es.features.planning.domain import schedule
 from preflights_es.features.planning.domain.events import Block, Plan, Shift, Situation, Task, clock
 from preflights_es.features.planning.domain.schedule import Day
-from preflights_es.features.planning.domain.state import left_out
 from tests.each import each
-from tests.features.planning.cases import NINE, Planned, situation, task
+from tests.features.planning.cases import Planned, situation, task
 from tests.features.planning.plans import PLANS, Labelled
 
 
@@ -34,63 +32,51 @@ def test_a_day_is_planned_as_the_table_says(row: Labelled) -> None:
     plan = planned(day)
     assert ", ".join(shown(day, block) for block in plan.blocks) == row.plan
     assert (plan.buffer_minutes, plan.warnings) == (row.buffer, row.warnings)
-    assert sorted(plan.too_long) == sorted(row.too_long)
     assert plan.source == "rules"
 
 
-def test_the_table_has_sixty_rows_and_each_a_name() -> None:
-    assert len({row.name for row in PLANS}) == len(PLANS) >= 60
+def test_each_row_has_a_name() -> None:
+    assert len({row.name for row in PLANS}) == len(PLANS)
 
 
-# What is left out ----------------------------------------------------------------------------
+def test_a_person_chooses_any_open_task() -> None:
+    day = schedule.day_of(situation(task("a", 60), task("b", 4), task("c", 600)))
+    assert schedule.planned(day, "en").focus_task_id == "a"
+    for chosen in ("b", "c"):
+        plan = schedule.planned(day, "en", chosen)
+        assert (plan.focus_task_id, plan.source, plan.reasoning) == (
+            chosen,
+            "person",
+            "Chosen by hand.",
+        )
 
 
 @each(
-    ("tasks", "day", "found"),
+    ("said", "reason"),
     [
-        ((task("a", 90),), {"end": NINE + 45}, ["a: 90 minutes do not fit into 45"]),
-        ((task("a", 60), task("b", 10)), {"end": NINE + 65}, ["b: 10 minutes do not fit into 0"]),
-        ((task("a", 60), task("b", 10)), {"minutes": 75}, ["b: 10 minutes do not fit into 5"]),
-        ((task("a", 90), task("b", 60)), {}, ["b: a plan has one focus"]),
-        (
-            (task("a", 60), *(task(f"m{n}", 10) for n in range(3))),
-            {},
-            ["m2: a plan has two small tasks"],
-        ),
-        (
-            (task("a", 60), task("b", 25)),
-            {},
-            ["b: 25 minutes are too long for a small task, and too short for a focus"],
-        ),
-        (
-            (task("a", 60), task("b", 10, importance="high")),
-            {},
-            ["b: it is important, and too short for a focus"],
-        ),
-        ((task("a", 60), task("b", 2)), {}, ["b: it takes less than 5 minutes"]),
-        (
-            (task("a", 90), task("b", 10)),
-            {"end": NINE + 45},
-            ["a: 90 minutes do not fit into 45", "b: nothing is planned where no focus fits"],
-        ),
-        (
-            (task("a", 60, importance="high"), task("b", 10, after="c"), task("c", 90)),
-            {"end": NINE + 75, "minutes": 75},
-            ["b: it comes after “Task c”", "c: a plan has one focus"],
-        ),
+        ({"due": "2026-11-22"}, "“Task a” comes first: it is overdue."),
+        ({"due": "2026-11-23"}, "“Task a” comes first: it is due today."),
+        ({"importance": "high"}, "“Task a” comes first: it is important."),
+        ({}, "“Task a” comes first: it is the oldest."),
     ],
 )
-def test_what_is_left_out_is_told_with_the_reason(
-    tasks: tuple[Task, ...], day: dict[str, Any], found: list[str]
-) -> None:
-    plan = Planned(rules=True, day=situation(*tasks, **day))
-    assert [f"{one.task_id}: {one.reason}" for one in plan.view.left_out] == found
+def test_a_plan_says_why_its_focus_comes_first(said: dict[str, Any], reason: str) -> None:
+    assert planned(situation(task("a", 60, **said))).reasoning == reason
 
 
-def test_a_task_to_split_is_told_once() -> None:
-    plan = Planned(rules=True, day=situation(task("a", 60), task("b", 300)))
-    assert plan.view.left_out == ()
-    assert plan.view.warnings == ("“Task b” takes more than two hours: split it.",)
+# What is not planned -------------------------------------------------------------------------
+
+
+def test_everything_else_stands_below_in_the_order_with_its_due_date() -> None:
+    tasks = [task(f"m{n}", 10, created=n) for n in range(4)]
+    late = task("z", 90, due="2026-11-24", importance="high", created=9)
+    plan = Planned(rules=True, day=situation(task("a", 60, due="2026-11-22"), late, *tasks))
+    assert [(one.task_id, one.due) for one in plan.view.not_planned] == [
+        ("z", "2026-11-24"),
+        ("m2", None),
+        ("m3", None),
+    ]
+    assert plan.view.free_minutes == 540 - 60 - 20
 
 
 # Days of 23 and 25 hours ---------------------------------------------------------------------
@@ -126,17 +112,6 @@ TASKS = st.lists(
 )
 
 
-def ordered(tasks: list[Task], pairs: list[tuple[int, int]]) -> tuple[Task, ...]:
-    """The tasks, some after others; circles among them."""
-    found = list(tasks)
-    for one, other in pairs:
-        if found:
-            i, j = one % len(found), other % len(found)
-            found[i] = replace(found[i], after=found[j].id)
-    return tuple(found)
-
-
-PAIRS = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=4)
 DAYS = st.builds(
     Day,
     day=st.just("2026-11-23"),
@@ -144,7 +119,7 @@ DAYS = st.builds(
     end=MINUTES,
     minutes=st.none() | st.integers(1, 400),
     busy=st.lists(st.tuples(MINUTES, MINUTES), max_size=4).map(tuple),
-    tasks=st.builds(ordered, TASKS, PAIRS),
+    tasks=TASKS.map(tuple),
 )
 
 
@@ -164,40 +139,8 @@ def holds(day: Day, plan: Plan) -> None:
     assert sorted(ids) == sorted({*ids})
     assert {*ids} == {*plan.mini_task_ids, *filter(None, [plan.focus_task_id])}
     assert {*ids} <= {task.id for task in day.tasks}
-    assert plan.buffer_minutes in ((0,) if len(ids) < 2 else range(10, 31))
-    by_id = {task.id: task for task in day.tasks}
-    assert all(schedule.can_be_mini(by_id[id_]) for id_ in plan.mini_task_ids)
-    if plan.focus_task_id is not None:
-        assert schedule.can_be_focus(day, by_id[plan.focus_task_id])
-
-
-def in_order(day: Day, plan: Plan) -> None:
-    """What goes before a planned task is planned before it."""
-    at = {block.task_id: block for block in plan.blocks}
-    for one in day.tasks:
-        if one.id in at:
-            for id_ in schedule.ahead(day, one):
-                assert at[id_].end <= at[one.id].start
-
-
-@given(DAYS)
-def test_what_goes_before_a_task_is_planned_before_it(day: Day) -> None:
-    in_order(day, schedule.planned(day, "en"))
-
-
-@given(DAYS)
-def test_what_is_left_out_and_what_is_planned_are_all_there_is(day: Day) -> None:
-    plan = schedule.planned(day, "de")
-    left = list(left_out(day, plan, "en"))
-    planned = [block.task_id for block in plan.blocks]
-    ids = [*planned, *(one.task_id for one in left), *({*plan.too_long} - {*planned})]
-    assert sorted(ids) == sorted(task.id for task in day.tasks)
-    for one in left:
-        assert one.reason
-        if one.code == "no_room":
-            minutes, room = map(int, re.findall("[0-9]+", one.reason))
-            assert minutes > room
-        assert one.code != "not_chosen"
+    assert plan.buffer_minutes == 0 or len(ids) > 1
+    assert (plan.focus_task_id is None) == (not plan.blocks)
 
 
 @given(DAYS)
@@ -212,17 +155,20 @@ def test_the_order_in_which_tasks_come_changes_nothing(day: Day) -> None:
 
 
 @given(DAYS)
-def test_there_is_a_focus_wherever_one_fits(day: Day) -> None:
-    fits = [t for t, _ in schedule.focuses(day) if schedule.fits(day, t)]
-    assert (schedule.planned(day, "en").focus_task_id is None) == (not fits)
+def test_the_first_of_the_order_is_the_focus_wherever_time_is_free(day: Day) -> None:
+    plan = schedule.planned(day, "en")
+    assert bool(plan.blocks) == bool(day.tasks and schedule.free(day))
+    if plan.blocks:
+        assert plan.focus_task_id == schedule.in_order(day)[0].id
 
 
-@given(DAYS, st.data())
-def test_what_is_chosen_is_laid_within_the_same_rules(day: Day, data: st.DataObject) -> None:
-    focuses = [t for t in day.tasks if schedule.can_be_focus(day, t)]
-    focus = data.draw(st.sampled_from([None, *focuses]))
-    small = [t for t in day.tasks if schedule.can_be_mini(t) and t is not focus][:2]
-    found = schedule.laid(day, focus, small, data.draw(st.integers(10, 30)))
-    if found is not None:
-        holds(day, schedule.plan_of(found, "", ()))
-        in_order(day, schedule.plan_of(found, "", ()))
+@given(DAYS)
+def test_no_short_task_is_left_beside_free_time(day: Day) -> None:
+    plan = schedule.planned(day, "en")
+    if len(plan.blocks) in (1, 2) and day.minutes is None:
+        apart = tuple((block.start - 15, block.end + 15) for block in plan.blocks)
+        gaps = schedule.free(replace(day, busy=(*day.busy, *apart)))
+        planned = {block.task_id for block in plan.blocks}
+        left = [t for t in day.tasks if t.id not in planned and t.twice <= 60]
+        longest = max((end - start for start, end in gaps), default=0)
+        assert all(schedule.minutes_of(one) > longest for one in left)

@@ -8,7 +8,7 @@ import pytest
 
 from preflights_es.features.planning import situation as made
 from preflights_es.features.planning.domain.events import DAY_MINUTES, TASKS_MAX, Busy, Situation
-from preflights_es.features.planning.situation import Wanted, changes, changes_in_words
+from preflights_es.features.planning.situation import Wanted, is_changed, kept_window
 from preflights_es.kernel.errors import Refused
 from preflights_es.system.clock_ids import LocalDay
 from tests.each import each
@@ -20,11 +20,12 @@ NOTE = "01a0c0de-0000-7000-8000-00000000000"
 def row(number: int = 1, type_: str = "task", session: str = "1", **said: Any) -> dict[str, Any]:
     """A row of the projection `items`."""
     names = ("importance", "energy", "due", "duration_min", "duration_max", "start_time")
-    none = dict.fromkeys((*names, "end_time", "date", "after"))
+    none = dict.fromkeys((*names, "end_time", "date"))
     of = {"session_id": NOTE + session, "number": number, "version": 2, "hash": "00"}
     when = {"began_at": number, "noted_at": "2026-11-23T08:00+00:00"}
     whole = {**of, "type": type_, "status": "open", "title": f"Item {number}", **none, **when}
-    return {**whole, **said}
+    on = {"date": "2026-11-23"} if type_ == "event" else {}
+    return {**whole, **on, **said}
 
 
 def today(*rows: dict[str, Any], wanted: Wanted = Wanted()) -> Situation:  # noqa: B008  frozen
@@ -52,8 +53,10 @@ def test_an_event_is_busy_until_it_ends(
 
 
 def test_events_of_other_days_and_without_a_time_are_not_busy() -> None:
-    other = row(1, "event", start_time="10:00", noted_at="2026-11-22T23:59+00:00")
-    assert busy(other, row(2, "event"), row(3, start_time="10:00")) == []
+    other = row(1, "event", start_time="10:00", date="2026-11-24")
+    undated = row(4, "event", start_time="10:00", date=None)
+    over = row(5, "event", start_time="10:00", status="cancelled")
+    assert busy(other, row(2, "event"), row(3, start_time="10:00"), undated, over) == []
 
 
 def test_an_event_is_busy_on_its_own_day() -> None:
@@ -62,19 +65,6 @@ def test_an_event_is_busy_on_its_own_day() -> None:
         2, "event", start_time="11:00", date="2026-11-23", noted_at="2026-11-20T08:00+00:00"
     )
     assert busy(other, former) == [(660, 720, True)]
-
-
-def test_a_task_comes_after_another_that_is_open() -> None:
-    def after(*rows: dict[str, Any]) -> dict[str, str | None]:
-        return {one.task.id: one.task.after for one in today(*rows).tasks}
-
-    first, second = row(1, after=f"{NOTE}2.2"), row(2, session="2")
-    assert after(first, second) == {"00000001.1": "00000002.2", "00000002.2": None}
-    for over in ("done", "cancelled"):
-        assert after(first, {**second, "status": over}) == {"00000001.1": None}
-    assert after(first) == {"00000001.1": None}, "it is gone"
-    circle = (row(1, after=f"{NOTE}1.2"), row(2, after=f"{NOTE}1.1"), row(3, after=f"{NOTE}1.1"))
-    assert after(*circle) == {"00000001.1": None, "00000001.2": None, "00000001.3": "00000001.1"}
 
 
 def test_what_a_person_says_and_what_notes_hold_come_by_time() -> None:
@@ -87,7 +77,7 @@ def test_what_a_person_says_and_what_notes_hold_come_by_time() -> None:
 @each(
     ("low", "high", "minutes"),
     [
-        (None, None, (30, 60, True)),
+        (None, None, (45, 45, True)),
         (20, None, (20, 20, False)),
         (None, 90, (90, 90, False)),
         (10, 15, (10, 15, False)),
@@ -108,8 +98,10 @@ def test_tasks_whose_short_ids_are_one_have_whole_ones() -> None:
 
 
 def test_a_plan_looks_at_the_first_of_many_tasks() -> None:
-    found = today(*(row(n) for n in range(1, TASKS_MAX + 1)), row(9_999, importance="high")).tasks
-    assert (len(found), found[0].number, found[-1].number) == (TASKS_MAX, 9_999, TASKS_MAX - 1)
+    day = today(*(row(n) for n in range(1, TASKS_MAX + 1)), row(9_999, importance="high"))
+    numbers = [one.number for one in day.tasks]
+    assert (len(numbers), numbers[0], numbers[-1]) == (TASKS_MAX, 9_999, TASKS_MAX - 1)
+    assert day.more == 1, "and counts the others"
 
 
 def test_at_most_fifty_intervals_are_taken() -> None:
@@ -119,37 +111,26 @@ def test_at_most_fifty_intervals_are_taken() -> None:
     assert refused.value.code == "too_many_intervals"
 
 
-TASK, OTHER = row(1, duration_min=60), row(2, after=f"{NOTE}1.1")
+TASK, OTHER = row(1, duration_min=60), row(2)
 EVENT = row(3, "event", start_time="10:00")
 ROWS = (TASK, OTHER, EVENT)
 NEW = row(4, "event", start_time="12:00")
 
 
-def changed(*rows: dict[str, Any], done: frozenset[str] = frozenset()) -> list[tuple[str, str]]:
-    return [(one.id, one.what) for one in changes(today(*ROWS), done, TODAY, rows)]
-
-
 @each(
-    ("rows", "change"),
+    "rows",
     [
-        (({**TASK, "status": "done"}, OTHER, EVENT), ("00000001.1", "done")),
-        (({**TASK, "status": "cancelled"}, OTHER, EVENT), ("00000001.1", "cancelled")),
-        (({**TASK, "title": "Other"}, OTHER, EVENT), ("00000001.1", "edited")),
-        (({**TASK, "due": "2026-11-23"}, OTHER, EVENT), ("00000001.1", "edited")),
-        ((TASK, {**OTHER, "after": None}, EVENT), ("00000001.2", "edited")),
-        ((TASK, EVENT), ("00000001.2", "gone")),
-        ((TASK, OTHER, {**EVENT, "start_time": "11:00"}), ("00000001.3", "edited")),
-        ((TASK, OTHER, {**EVENT, "date": "2026-11-24"}), ("00000001.3", "edited")),
-        ((TASK, OTHER), ("00000001.3", "gone")),
-        ((*ROWS, NEW), ("00000001.4", "new")),
-        ((*ROWS, row(5, due="2026-11-23")), ("00000001.5", "new")),
-        ((*ROWS, row(5, due="2026-11-01")), ("00000001.5", "new")),
+        ({**TASK, "status": "done"}, OTHER, EVENT),
+        ({**TASK, "status": "cancelled"}, OTHER, EVENT),
+        (TASK, EVENT),
+        (TASK, OTHER, {**EVENT, "status": "cancelled"}),
+        (TASK, OTHER),
+        (*ROWS, NEW),
+        (*ROWS, row(5)),
     ],
 )
-def test_a_change_of_what_a_plan_was_made_from_is_found(
-    rows: tuple[dict[str, Any], ...], change: tuple[str, str]
-) -> None:
-    assert changed(*rows) == [change]
+def test_a_change_of_a_task_or_an_appointment_is_found(rows: tuple[dict[str, Any], ...]) -> None:
+    assert is_changed(today(*ROWS), today(*rows))
 
 
 @each(
@@ -157,22 +138,19 @@ def test_a_change_of_what_a_plan_was_made_from_is_found(
     [
         ROWS,
         tuple({**one, "version": 9, "hash": "11"} for one in ROWS),
-        (*ROWS, row(5)),
-        (*ROWS, row(5, due="2026-11-24")),
         (*ROWS, {**NEW, "date": "2026-11-24"}),
         (*ROWS, row(5, "idea")),
+        (*ROWS, row(5, status="done")),
     ],
 )
 def test_nothing_else_makes_a_plan_older(rows: tuple[dict[str, Any], ...]) -> None:
-    assert changed(*rows) == []
+    wanted = Wanted(start="09:00", busy=("12:00-13:00",))
+    assert not is_changed(today(*ROWS), today(*rows, wanted=wanted))
 
 
-def test_a_finished_block_changes_nothing_nor_does_what_came_after_it() -> None:
-    rows = ({**TASK, "status": "done"}, OTHER, EVENT)
-    assert changed(*rows, done=frozenset(("00000001.1",))) == []
-
-
-def test_the_first_change_is_named_and_the_others_are_counted() -> None:
-    both = changes(today(*ROWS), frozenset(), TODAY, ({**TASK, "title": "x"}, OTHER, EVENT, NEW))
-    assert changes_in_words(both) == "task 00000001.1 was edited, and 1 more"
-    assert changes_in_words(both[1:]) == "event 00000001.4 is new"
+def test_a_window_that_was_said_holds_from_now_on() -> None:
+    wanted = Wanted(start="08:00", end="17:00", busy=("12:00-13:00",), minutes=90)
+    kept = kept_window(TODAY, today(EVENT, wanted=wanted))
+    assert (kept.start, kept.end, kept.minutes) == (540, 1_020, 90)
+    assert kept.busy == (Busy(start=720, end=780),)
+    assert kept_window(TODAY, today(wanted=Wanted(start="14:00"))).start == 840

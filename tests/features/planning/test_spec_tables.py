@@ -32,12 +32,12 @@ def test_a_limit_is_that_of_the_code(row: Row) -> None:
     assert found == int(row["Value"])
 
 
-def test_assumed_durations_and_the_end_of_the_day_are_those_of_the_code() -> None:
-    assert (events.ASSUMED, events.UNTIL) == ((30, 60), "18:00")
+def test_the_assumed_duration_and_the_end_of_the_day_are_those_of_the_code() -> None:
+    assert (events.ASSUMED, events.UNTIL) == (45, "18:00")
 
 
 def test_the_reasons_of_a_refusal_are_those_of_the_code() -> None:
-    assert names("2.2 By hand", "Reason") == get_args(
+    assert names("2.2 Choosing", "Reason") == get_args(
         get_type_hints(events.ChangeRefused)["reason"]
     )
 
@@ -46,8 +46,8 @@ def test_the_fields_of_a_plan_are_those_of_the_code() -> None:
     assert names("3. The plan", "Field") == events.Plan.__struct_fields__
 
 
-def test_the_rules_for_a_focus_are_those_of_the_code() -> None:
-    assert names("5.1 Choosing", "Why") == get_args(schedule.Why) == tuple(schedule.REASONS)
+def test_what_finds_a_focus_is_that_of_the_code() -> None:
+    assert names("5. The schedule", "Why") == get_args(schedule.Why) == tuple(schedule.REASONS)
 
 
 def test_the_sentences_are_those_of_the_code() -> None:
@@ -63,13 +63,3 @@ def test_the_warnings_are_those_of_the_code() -> None:
     }
     assert found == schedule.WARNINGS
     assert tuple(found) == get_args(events.Warned)
-
-
-def test_the_reasons_for_what_is_left_out_are_those_of_the_code() -> None:
-    found = {
-        ticked(row["Reason"])[0]: {"en": row["English"], "de": row["German"]}
-        for row in rows("6.2 Reasons for what is left out")
-    }
-    assert found == schedule.LEFT_OUT
-    assert tuple(found) == get_args(events.Reason)
-    assert {*names("5.5 What is left out", "Reason")} == {*found}

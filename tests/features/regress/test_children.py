@@ -304,13 +304,13 @@ def test_a_call_that_was_lost_is_lost_again() -> None:
 
 def test_what_a_person_corrected_is_the_label() -> None:
     note = noted(items(task("Email")))
-    note.edit(1, title="Email an Chef")
+    note.cancelled(1).add("task", "Email an Chef")
     change = Change(model="better")
     models = ScriptedProvider(EMAIL)
     case = judged(stored(note), change, models=lambda _request: models, **RECORDED)
     assert case.recorded is not None
     assert case.candidate is not None
-    assert (case.outcome, case.measures, case.live_calls) == ("fixed", ("turns", "result"), 1)
+    assert (case.outcome, case.measures, case.live_calls) == ("fixed", ("result",), 1)
     assert (case.recorded.agrees, case.candidate.agrees) == (False, True)
     other = ScriptedProvider(items(task("Mail")))
     worse = judged(stored(note), change, models=lambda _request: other, **RECORDED)

@@ -141,7 +141,7 @@ def test_a_decision_that_differs_is_code_or_data() -> None:
 
 
 def test_of_many_differences_the_first_are_shown_and_all_are_counted() -> None:
-    events = led("extraction", "urgent: taxes; Idee: Podcast", 3)
+    events = led("extraction", "taxes !high\nIdee: x", 3)
 
     def edit(payload: dict[str, Any]) -> None:
         payload["items"] = [{"number": n, "type": "idea", "title": "x"} for n in range(9)]

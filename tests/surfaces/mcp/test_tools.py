@@ -203,9 +203,9 @@ def test_a_plan_of_the_day_says_why_and_what_does_not_fit(shop: Project) -> None
         return await told(client, "today")
 
     assert talk(shop.folder, flow)["notices"] == ["No open tasks."]
-    assert shop.call("note", "fix the login (1h)").code == 0
+    assert shop.call("note", "fix the login ~1h").code == 0
     plan = talk(shop.folder, flow)
-    assert plan.get("reasoning") or plan["notices"] == ["No room for new tasks today."]
+    assert plan.get("reasoning") or plan["notices"] == ["No time is free today."]
 
 
 def test_a_question_asked_elsewhere_is_proposed_or_stays_open(shop: Project) -> None:

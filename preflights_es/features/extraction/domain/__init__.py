@@ -30,6 +30,5 @@ WORKFLOW: Workflow[State] = Workflow(
     lead=lambda state: state.led.lead,
     policy=POLICY,
     prompts=tuple(PROMPTS.items()),
-    always_led=True,
     aside=True,
 )

@@ -7,9 +7,12 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from preflights_es.features.extraction.domain import rules
+from preflights_es.features.extraction.domain import reading, rules
 from preflights_es.features.extraction.domain.events import (
     ITEMS_MAX,
+    QUESTION_MAX,
+    QUOTED,
+    WHICH_DAY,
     AnswerAccepted,
     AnswerRefused,
     AnswersGiven,
@@ -17,12 +20,11 @@ from preflights_es.features.extraction.domain.events import (
     Item,
     ItemAdded,
     ItemChanged,
-    ItemEdited,
+    ItemClosed,
     ItemFiled,
     ItemsExtracted,
     NoteTaken,
     QuestionAsked,
-    TaskClosed,
     TaskDecided,
 )
 from preflights_es.features.extraction.domain.state import State, evolve, note_status
@@ -44,6 +46,7 @@ from preflights_es.kernel.lead import (
     taken_over,
 )
 from preflights_es.kernel.questions import Question, text_answers
+from preflights_es.kernel.text import one_line, shortened
 
 Decisions = tuple[Decision, ...]
 
@@ -65,10 +68,8 @@ def decide(state: State, new: Input) -> Decisions:
             return (_filed(state, new),)
         case TaskDecided():
             return (_decided(state, new),)
-        case TaskClosed():
+        case ItemClosed():
             return (_closed(state, new),)
-        case ItemEdited():
-            return (_edited(state, new),)
         case _:
             return (ChangeRefused(reason="not_expected"),)
 
@@ -77,10 +78,43 @@ def decide(state: State, new: Input) -> Decisions:
 
 
 def _asked(state: State) -> Decisions:
-    """The model's next step; without a lead, the note is left to a person."""
-    if state.led.lead is None:
-        return (FellBack(contract=CONTRACT, reason="no_lead"),)
-    return (model_request(state),)
+    """The model's next step; without a lead, what the lines of the note say."""
+    if state.led.lead is not None:
+        return (model_request(state),)
+    listed = reading.read_note(state.note, state.noted_at[:10])
+    if isinstance(listed, reading.BadLine):
+        return (FellBack(contract=CONTRACT, reason="bad_line"),)
+    return _extracted(state, listed)
+
+
+def _extracted(
+    state: State, listed: list[dict[str, Any]], asked: dict[str, Any] | None = None
+) -> Decisions:
+    """The items, and the one question: the model's, or the day of events that have none.
+
+    Args:
+        asked: what the model asks.
+    """
+    before = (*state.listed, *state.items)
+    items = rules.items(listed, before, state.touched, state.numbers)
+    if state.led.lead is not None:
+        items = rules.with_dues(items, reading.stated_dues(state.note, state.noted_at[:10]))
+    found = ItemsExtracted(items=items)
+    if asked is not None:
+        return found, _question(asked)
+    undated = _undated(items)
+    return (found, _which_day(state, undated)) if undated and not state.asked else (found,)
+
+
+def _undated(items: tuple[Item, ...]) -> list[Item]:
+    return [item for item in items if item.start_time and item.date is None]
+
+
+def _which_day(state: State, undated: list[Item]) -> QuestionAsked:
+    sentence = WHICH_DAY[state.language]
+    titles = ", ".join(QUOTED[state.language].format(item.title) for item in undated)
+    text = sentence.format(shortened(titles, QUESTION_MAX - len(sentence)))
+    return QuestionAsked(question=Question(DAY, "free_text", text), field=DAY)
 
 
 def _taken_over(state: State, new: LeadChanged) -> Decisions:
@@ -93,13 +127,20 @@ def _taken_over(state: State, new: LeadChanged) -> Decisions:
 
 
 def _answered(state: State, new: AnswersGiven) -> Decisions:
-    """One verdict a key; an answer that counts goes to the model."""
+    """One verdict a key; a day goes to the events without one, any other answer to the model."""
     question = None if state.question is None else state.question.id
     answered = (state.asked,) if state.asked and state.question is None else ()
     decisions = text_answers(new, question, answered, AnswerAccepted, AnswerRefused)
-    after = state_after(evolve, state, new, decisions)
-    is_answered = after.question is None and state.question is not None
-    return decisions + (_asked(after) if is_answered else ())
+    said = next((one.answer for one in decisions if isinstance(one, AnswerAccepted)), None)
+    if said is None:
+        return decisions
+    if question != DAY or not (undated := _undated(state.items)):
+        return decisions + _asked(state_after(evolve, state, new, decisions))
+    day = reading.day_said(said, state.noted_at[:10])
+    if day is None:
+        refused = AnswerRefused(key=DAY, reason="not_an_option")
+        return tuple(refused if isinstance(one, AnswerAccepted) else one for one in decisions)
+    return decisions + tuple(ItemChanged(item=replace(item, date=day)) for item in undated)
 
 
 # 3. By hand ----------------------------------------------------------------------------------
@@ -108,8 +149,9 @@ def _answered(state: State, new: AnswersGiven) -> Decisions:
 def _filed(state: State, new: ItemAdded) -> Decision:
     if len(state.items) >= 2 * ITEMS_MAX:
         return ChangeRefused(reason="too_many")
-    blank = Item(number=state.numbers + 1, type=new.type, title="", source="added")
-    made = rules.edited(blank, (("title", new.title), *new.fields))
+    title, number = one_line(new.title), state.numbers + 1
+    blank = Item(number=number, type=new.type, title=title, source="added")
+    made = rules.filed(blank, new.fields)
     return ItemFiled(item=made) if isinstance(made, Item) else ChangeRefused(**made)
 
 
@@ -123,30 +165,16 @@ def _decided(state: State, new: TaskDecided) -> Decision:
     return ItemChanged(item=replace(item, decision=new.uid, record=new.record))
 
 
-def _closed(state: State, new: TaskClosed) -> Decision:
-    item = _open(state, new.number)
-    if not isinstance(item, Item):
-        return item
-    if item.type != "task":
-        return ChangeRefused(reason="not_a_task")
-    return ItemChanged(item=rules.closed(item, new.status))
-
-
-def _edited(state: State, new: ItemEdited) -> Decision:
-    item = _open(state, new.number)
-    if not isinstance(item, Item):
-        return item
-    made = rules.edited(item, new.fields)
-    if not isinstance(made, Item):
-        return ChangeRefused(**made)
-    return ChangeRefused(reason="nothing_changed") if made == item else ItemChanged(item=made)
-
-
-def _open(state: State, number: int) -> Item | ChangeRefused:
-    item = next((i for i in state.items if i.number == number), None)
+def _closed(state: State, new: ItemClosed) -> Decision:
+    """Only a task is done; anything can be cancelled, since what is wrong is filed anew."""
+    item = next((i for i in state.items if i.number == new.number), None)
     if item is None:
         return ChangeRefused(reason="unknown_item")
-    return item if item.status == "open" else ChangeRefused(reason="closed")
+    if item.status != "open":
+        return ChangeRefused(reason="closed")
+    if new.status == "done" and item.type != "task":
+        return ChangeRefused(reason="not_a_task")
+    return ItemChanged(item=replace(item, status=new.status))
 
 
 # 4. What a model is asked, and what follows --------------------------------------------------
@@ -156,6 +184,8 @@ PROMPTS: Final[dict[str, str]] = {"extract": "extract.v1"}
 CONTRACT: Final = "extraction.v1"
 ANSWER: Final = "answer"
 """Key of a question that names no field."""
+DAY: Final = "date"
+"""Key of the question for the day of an event."""
 
 
 def model_request(state: State) -> CompletionRequested:
@@ -177,20 +207,8 @@ def model_answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
     verdict = concluded(state.led, outcome, EXTRACTION, partial(violations, state))
     if not isinstance(verdict, Usable):
         return verdict
-    decisions: list[Decision] = [
-        verdict.accepted,
-        ItemsExtracted(
-            items=rules.items(
-                verdict.payload["items"],
-                (*state.listed, *state.items),
-                state.touched,
-                state.numbers,
-            )
-        ),
-    ]
-    if asked := verdict.payload.get("question"):
-        decisions.append(_question(asked))
-    return tuple(decisions)
+    listed, asked = verdict.payload["items"], verdict.payload.get("question")
+    return verdict.accepted, *_extracted(state, listed, asked)
 
 
 def violations(state: State, payload: dict[str, Any]) -> tuple[Violation, ...]:

@@ -56,15 +56,12 @@ class Item(Value, frozen=True, kw_only=True, omit_defaults=True):
     """HH:MM, 24 hours."""
     end_time: str | None = None
     date: str | None = None
-    """Of an event, YYYY-MM-DD; None is the day of its note."""
+    """Of an event, YYYY-MM-DD; None where the person did not say it."""
     content: str | None = None
     due: str | None = None
     """A date, YYYY-MM-DD; only a person gives one."""
     energy: Energy | None = None
     """Only a person gives it."""
-    after: str | None = None
-    """The task that goes before it: the id of its session, a dot, and its number; only a person
-    says it, and it says nothing once that task is over."""
     decision: str | None = None
     """The uid of the decision that a task led to, once it is accepted."""
     record: Whole | None = None
@@ -72,7 +69,7 @@ class Item(Value, frozen=True, kw_only=True, omit_defaults=True):
 
 
 FIELDS: Final[dict[ItemType, tuple[str, ...]]] = {
-    "task": ("duration_min", "duration_max", "importance", "due", "energy", "after"),
+    "task": ("duration_min", "duration_max", "importance", "due", "energy"),
     "event": ("start_time", "end_time", "date"),
     "idea": ("content",),
 }
@@ -83,13 +80,9 @@ UNPROCESSED: Final[dict[Language, str]] = {
     "en": "Could not process this. Please create it by hand.",
     "de": "Konnte nicht verarbeiten. Bitte manuell erstellen.",
 }
-WHEN_ONE: Final[dict[Language, str]] = {
-    "en": "When is {}?",
-    "de": "Wann findet {} statt?",
-}
-WHEN_MANY: Final[dict[Language, str]] = {
-    "en": "When are {}?",
-    "de": "Wann finden {} statt?",
+WHICH_DAY: Final[dict[Language, str]] = {
+    "en": "On which day: {}?",
+    "de": "An welchem Tag: {}?",
 }
 QUOTED: Final[dict[Language, str]] = {"en": "“{}”", "de": "„{}“"}
 
@@ -137,25 +130,13 @@ class ItemAdded(Input, frozen=True):
     redacted: tuple[str, ...] = ()
 
 
-class TaskClosed(Input, frozen=True):
-    """A task is done, or will not be."""
+class ItemClosed(Input, frozen=True):
+    """A task is done; or an item of any type is cancelled."""
 
-    tag: ClassVar[str] = "extraction.task_closed.v1"
-    verb: ClassVar[str] = "closed a task of"
+    tag: ClassVar[str] = "extraction.item_closed.v1"
+    verb: ClassVar[str] = "closed an item of"
     number: Whole
     status: Literal["done", "cancelled"]
-
-
-class ItemEdited(Input, frozen=True):
-    """A person changes what an item says."""
-
-    tag: ClassVar[str] = "extraction.item_edited.v1"
-    verb: ClassVar[str] = "edited an item of"
-    typed: ClassVar = {"fields": Typed(NOTE_MAX)}
-    number: Whole
-    fields: tuple[tuple[str, str], ...]
-    """Pairs of field and value, as typed; an empty value takes the field away."""
-    redacted: tuple[str, ...] = ()
 
 
 class TaskDecided(Input, frozen=True):
@@ -218,7 +199,7 @@ class ItemChanged(Decision, frozen=True):
 
 
 class ChangeRefused(Refusal, frozen=True):
-    """An item cannot be filed or changed as asked, or the Input does not fit the session."""
+    """An item cannot be filed or closed as asked, or the Input does not fit the session."""
 
     tag: ClassVar[str] = "extraction.change_refused.v1"
     reason: Literal[
@@ -227,7 +208,7 @@ class ChangeRefused(Refusal, frozen=True):
         "closed",
         "unknown_field",
         "invalid_value",
-        "nothing_changed",
+        "missing_value",
         "too_many",
         "not_expected",
     ]
@@ -241,8 +222,7 @@ EVENTS: tuple[type[Event], ...] = (
     NoteTaken,
     AnswersGiven,
     ItemAdded,
-    TaskClosed,
-    ItemEdited,
+    ItemClosed,
     TaskDecided,
     ItemsExtracted,
     QuestionAsked,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import date
 from typing import Any, Final, Literal, TypedDict, get_args
 
@@ -24,14 +24,18 @@ from preflights_es.kernel.text import late_pattern, one_line, problem, visible
 class Wrong(TypedDict):
     """What a `ChangeRefused` says."""
 
-    reason: Literal["unknown_field", "invalid_value", "nothing_changed"]
+    reason: Literal["unknown_field", "invalid_value", "missing_value"]
     field: str
 
 
 _CLOCK: Final = late_pattern(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
 _DATE: Final = late_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_PLACE: Final = late_pattern(r"[0-9a-f-]{36}\.[1-9][0-9]{0,5}")
-_PAYLOAD: Final = ("type", "confidence", "start_time", "end_time", "date", "content", "importance")
+_PAYLOAD: Final = (
+    *("type", "confidence", "start_time", "end_time", "date", "content", "importance"),
+    "due",  # of a mark alone: the contract of a model drops it
+)
+_OF_EVENTS: Final = ("start_time", "date")
+"""What an event that is filed by hand cannot do without."""
 _MINUTES: Final = ("duration_min", "duration_max")
 
 
@@ -73,54 +77,51 @@ def _item(entry: dict[str, Any]) -> Item:
     return msgspec.convert({**shape, "title": one_line(entry["title"])}, Item)
 
 
+def with_dues(listed: tuple[Item, ...], dues: list[tuple[str, str]]) -> tuple[Item, ...]:
+    """Each due date that the note states, at the task whose title has most of its line's words.
+
+    Args:
+        dues: pairs of a line without its marks and a date.
+    """
+    found = list(listed)
+    for line, due in dues:
+        said = {*line.casefold().split()}
+        shared = [len(said & {*item.title.casefold().split()}) for item in found]
+        free = (i for i, item in enumerate(found) if item.type == "task" and item.due is None)
+        best = max(free, key=lambda i: shared[i], default=None)
+        if best is not None and shared[best]:
+            found[best] = replace(found[best], due=due)
+    return tuple(found)
+
+
 # 2. From a person ----------------------------------------------------------------------------
 
 
-def closed(item: Item, status: Literal["done", "cancelled"]) -> Item:
-    """A task that is over."""
-    return replace(item, status=status)
-
-
-def edited(item: Item, fields: Iterable[tuple[str, str]]) -> Item | Wrong:
-    """An item with other values, or the first that is wrong.
+def filed(item: Item, fields: Iterable[tuple[str, str]]) -> Item | Wrong:
+    """An item with these values, or the first that is wrong.
 
     Args:
-        fields: pairs of name and value as typed; an empty value takes the field away.
+        fields: pairs of name and value as typed; an empty value says nothing.
     """
+    title = item.title
+    if not visible(title) or problem(title, TITLE_MAX):
+        return Wrong(reason="invalid_value", field="title")
     for name, typed in fields:
-        if name == "title":
-            title = one_line(typed)
-            if not visible(title) or problem(title, TITLE_MAX):
-                return Wrong(reason="invalid_value", field=name)
-            item = replace(item, title=title)
-            continue
         if name not in FIELDS[item.type]:
             return Wrong(reason="unknown_field", field=name)
-        value = _READERS[name](typed.strip()) if typed.strip() else None
-        if value is None and typed.strip():
+        if not typed.strip():
+            continue
+        value = _READERS[name](typed.strip())
+        if value is None:
             return Wrong(reason="invalid_value", field=name)
         item = replace(item, **{name: value})
     low, high = item.duration_min, item.duration_max
     if low is not None and high is not None and high < low:
         return Wrong(reason="invalid_value", field="duration_max")
+    for name in _OF_EVENTS if item.type == "event" else ():
+        if getattr(item, name) is None:
+            return Wrong(reason="missing_value", field=name)
     return item
-
-
-def circle(before: Mapping[str, str], place: str, other: str) -> tuple[str, ...]:
-    """The tasks that would wait for each other if one came after another, in their order.
-
-    Args:
-        before: by task, the one that goes before it.
-
-    Returns:
-        Each after the next, the first again at the end; empty where there is no circle.
-    """
-    found = [place]
-    at: str | None = other
-    while at is not None and at not in found:
-        found.append(at)
-        at = before.get(at)
-    return (*found, place) if at == place else ()
 
 
 def _minutes(text: str) -> int | None:
@@ -153,7 +154,6 @@ _READERS: Final[dict[str, Callable[[str], Any]]] = {
     "importance": _one_of(get_args(Importance)),
     "due": _date,
     "energy": _one_of(get_args(Energy)),
-    "after": lambda text: text if _PLACE.fullmatch(text) else None,
     "start_time": _clock,
     "end_time": _clock,
     "date": _date,

@@ -16,7 +16,6 @@ from preflights_es.features.extraction.domain.events import (
     Item,
     ItemAdded,
     ItemChanged,
-    ItemEdited,
     ItemFiled,
     ItemsExtracted,
     ItemStatus,
@@ -27,7 +26,7 @@ from preflights_es.features.extraction.domain.events import (
 )
 from preflights_es.kernel import lead as leading
 from preflights_es.kernel.events import Event, Growing, Input, Value
-from preflights_es.kernel.items import KeptItem, item_id, place_named
+from preflights_es.kernel.items import KeptItem, item_id
 from preflights_es.kernel.lead import Led, no_answer, why_none
 from preflights_es.kernel.questions import Language, Question, Reached
 from preflights_es.kernel.views import View, taken_out
@@ -135,8 +134,6 @@ def _after_input(state: State, new: Input) -> State:
                 input=new,
                 redacted=state.redacted.plus(*new.redacted),
             )
-        case ItemAdded(redacted=redacted) | ItemEdited(redacted=redacted):
-            return replace(state, input=new, redacted=state.redacted.plus(*redacted))
         case _:
             redacted = getattr(new, "redacted", ())
             return replace(state, taken=began, input=new, redacted=state.redacted.plus(*redacted))
@@ -175,8 +172,6 @@ class ShownItem(Value, frozen=True, kw_only=True, omit_defaults=True):
     content: str | None = None
     due: str | None = None
     energy: Energy | None = None
-    after: str | None = None
-    """As people type it."""
     decision: str | None = None
     record: int | None = None
 
@@ -188,7 +183,7 @@ class ShownItem(Value, frozen=True, kw_only=True, omit_defaults=True):
     @classmethod
     def of(cls, session_id: str, item: Item) -> Self:
         """As the note has it."""
-        told = asdict(item) | {"after": _typed(item.after)}
+        told = asdict(item)
         del told["number"]
         return cls(id=item_id(session_id, item.number), **told)
 
@@ -196,13 +191,7 @@ class ShownItem(Value, frozen=True, kw_only=True, omit_defaults=True):
     def kept(cls, row: Mapping[str, Any]) -> Self:
         """As the projection `items` keeps it."""
         told = {name: row[name] for name in cls.__struct_fields__ if name in row}
-        told["after"] = _typed(row["after"])
         return cls(id=item_id(row["session_id"], row["number"]), **told)
-
-
-def _typed(place: str | None) -> str | None:
-    """What people type for a task that an item names by its session and number."""
-    return None if place is None else place_named(place)
 
 
 class NoteView(View, frozen=True, kw_only=True):
@@ -293,19 +282,19 @@ def kept_items(state: State) -> tuple[KeptItem, ...]:
 
 
 _OF_THE_LIST: Final = frozenset(
-    ("number", "source", "status", "confidence", "due", "energy", "after", "decision", "record")
+    ("number", "source", "status", "confidence", "due", "energy", "decision", "record")
 )
-"""What says nothing of the note: where an item stands, and what only a person gives it."""
+"""What no model says of an item: where it stands, and what only a person gives it."""
 _OF_EVERY_ITEM: Final = ("type", "title")
 
 
 def reached(state: State) -> Reached:
-    """The items as the model listed them; and as a person left them, who worked with the list."""
+    """The items as the model listed them; and as a person left them, without what was cancelled."""
     is_read = bool(state.listed) and note_status(state) != "pending"
     result = {"items": _content(state.listed)} if is_read else None
     if not state.touched:
         return Reached(result=result)
-    items = _content(state.items)
+    items = _content(item for item in state.items if item.status != "cancelled")
     return Reached(result=result, accepted={"items": items}, answers=_answers(items))
 
 

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from functools import partial
 from math import ceil
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
-from msgspec.structs import replace
 
 from preflights_es.features.planning.domain import schedule
 from preflights_es.features.planning.domain.events import (
     BUFFER,
     DAY_MINUTES,
-    MINIS_MAX,
     REASONING_MAX,
-    REPLANS_MAX,
-    BlockClosed,
-    BlockDone,
+    Block,
     ChangeRefused,
     Plan,
     PlanAsked,
     PlanAskedAgain,
     PlanMade,
     Situation,
-    Task,
-    TasksChosen,
     clock,
 )
 from preflights_es.features.planning.domain.schedule import Day
@@ -67,10 +61,6 @@ def decide(state: State, new: Input) -> Decisions:
             return _asked(state)
         case LeadChanged() if state.situation is not None and state.led.request is None:
             return _taken_over(state, new)
-        case TasksChosen() if state.plan is not None and state.led.request is None:
-            return _chosen(state, new)
-        case BlockDone() if state.plan is not None:
-            return (_closed(state, new.task_id),)
         case _:
             return NOT_EXPECTED
 
@@ -79,18 +69,25 @@ def decide(state: State, new: Input) -> Decisions:
 
 
 def _asked(state: State) -> Decisions:
-    """The model's step; the rules' plan where they lead, or where there is nothing to plan."""
-    assert state.situation is not None, "a plan was asked for"
-    if state.led.lead is None or not state.situation.tasks:
-        day = schedule.day_of(state.situation)
-        return (PlanMade(plan=schedule.planned(day, state.language)),)
+    """The model's step; the rules' plan where they lead, or where there is nothing to choose."""
+    situation = state.situation
+    assert situation is not None, "a plan was asked for"
+    ids = {one.task.id for one in situation.tasks}
+    if situation.focus is not None and situation.focus not in ids:
+        return (ChangeRefused(reason="unknown_task", task_id=situation.focus),)
+    if state.led.lead is None or situation.focus is not None or not ids:
+        return (PlanMade(plan=_by_rules(state)),)
     return (model_request(state),)
+
+
+def _by_rules(state: State) -> Plan:
+    situation = state.situation
+    assert situation is not None, "a plan was asked for"
+    return schedule.planned(schedule.day_of(situation), state.language, situation.focus)
 
 
 def _asked_again(state: State, new: PlanAskedAgain) -> Decisions:
     assert state.situation is not None, "the caller looked"
-    if state.replans >= REPLANS_MAX and not new.changed:
-        return (ChangeRefused(reason="replans_used_up"),)
     if new.situation.day != state.situation.day:
         return NOT_EXPECTED
     return _asked(counted(evolve(state, new)))
@@ -102,80 +99,7 @@ def _taken_over(state: State, new: LeadChanged) -> Decisions:
     return taken_over(evolve, state, new, _asked, goes_on=goes_on)
 
 
-# 2. By hand ----------------------------------------------------------------------------------
-
-Wrong = Literal["unknown_task", "closed", "no_focus_task", "no_mini_task"]
-
-
-def _chosen(state: State, new: TasksChosen) -> Decisions:
-    """The plan of a person, within the rules; the first that is wrong, otherwise."""
-    assert state.situation is not None, "there is a plan"
-    assert state.plan is not None, "there is a plan"
-    over = state.done | {one.task_id for one in new.closed}
-    day, plan = _without(schedule.day_of(state.situation), over), state.plan
-    focus_id = plan.focus_task_id if new.focus is None else new.focus
-    kept = tuple(id_ for id_ in plan.mini_task_ids if id_ != focus_id)
-    mini_ids = kept if new.minis is None else new.minis
-    if len(mini_ids) > MINIS_MAX:
-        return (ChangeRefused(reason="too_many_minis"),)
-    named = [id_ for id_ in (focus_id, *mini_ids) if id_ is not None]
-    if twice := [id_ for id_ in named if named.count(id_) > 1]:
-        return (ChangeRefused(reason="named_twice", task_id=twice[0]),)
-    tasks = {task.id: task for task in day.tasks}
-    for id_ in named:
-        is_new = id_ in (new.focus, *(new.minis or ()))
-        wrong = _wrong(day, tasks.get(id_), is_focus=id_ == focus_id, is_over=id_ in over)
-        if is_new and wrong:
-            return (ChangeRefused(reason=wrong, task_id=id_),)
-    focus = tasks.get(focus_id) if focus_id is not None else None
-    small = tuple(tasks[id_] for id_ in mini_ids if id_ in tasks)
-    lacking = schedule.unmet(day, filter(None, (focus, *small)))
-    while new.minis is None and (early := [task for task, _ in lacking if task != focus]):
-        small = tuple(task for task in small if task not in early)
-        lacking = schedule.unmet(day, filter(None, (focus, *small)))
-    for task, other_id in lacking:
-        return (ChangeRefused(reason="waits", task_id=task.id, other_id=other_id),)
-    return (_laid(state, day, focus, small, is_asked=new.minis is not None),)
-
-
-def _without(day: Day, over: frozenset[str]) -> Day:
-    """The day as those tasks leave it that are over: nothing comes after them any more."""
-    tasks = (replace(one, after=None) if one.after in over else one for one in day.tasks)
-    return replace(day, tasks=tuple(tasks))
-
-
-def _wrong(day: Day, task: Task | None, *, is_focus: bool, is_over: bool) -> Wrong | None:
-    if task is None:
-        return "unknown_task"
-    if is_over:
-        return "closed"
-    if is_focus:
-        return None if schedule.can_be_focus(day, task) else "no_focus_task"
-    return None if schedule.can_be_mini(task) else "no_mini_task"
-
-
-def _laid(
-    state: State, day: Day, focus: Task | None, small: tuple[Task, ...], *, is_asked: bool
-) -> Decision:
-    """The plan that a person asked for; nothing that was asked for is left out of it."""
-    found = schedule.laid(day, focus, small, BUFFER)
-    if found is None or (is_asked and "mini_dropped" in found.warnings):
-        return ChangeRefused(reason="no_room")
-    too_long = tuple(task.id for task in schedule.rejected(day))
-    plan = schedule.plan_of(found, schedule.CHOSEN[state.language], too_long)
-    return PlanMade(plan=replace(plan, source="person"))
-
-
-def _closed(state: State, task_id: str) -> Decision:
-    assert state.plan is not None, "the caller looked"
-    if task_id in state.done:
-        return ChangeRefused(reason="closed", task_id=task_id)
-    if task_id not in (block.task_id for block in state.plan.blocks):
-        return ChangeRefused(reason="not_planned", task_id=task_id)
-    return BlockClosed(task_id=task_id)
-
-
-# 3. The model --------------------------------------------------------------------------------
+# 2. The model --------------------------------------------------------------------------------
 
 PACKAGE: Final = "preflights_es.features.planning"
 PROMPTS: Final[dict[str, str]] = {"plan": "planning.v1"}
@@ -208,40 +132,42 @@ def model_answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
     if isinstance(verdict, Usable):
         return verdict.accepted, PlanMade(plan=plan_from(day, verdict.payload))
     if any(isinstance(one, FellBack) for one in verdict):
-        return *verdict, PlanMade(plan=schedule.planned(day, state.language))
+        return *verdict, PlanMade(plan=_by_rules(state))
     return verdict
 
 
 def plan_from(day: Day, payload: dict[str, Any]) -> Plan:
-    """The plan that a payload without violations asks for, as far as the time goes."""
-    tasks = {task.id: task for task in day.tasks}
-    focus = tasks.get(payload["focus_task_id"])
-    small = [tasks[id_] for id_ in payload.get("mini_task_ids", ())]
-    too_long = tuple(task.id for task in schedule.rejected(day))
+    """The plan that a payload without violations asks for."""
     reasoning = shortened(one_line(payload["reasoning"]), REASONING_MAX)
-    found = schedule.laid(day, focus, small, _buffer(payload))
-    if found is None:
-        made = Plan(reasoning=reasoning, too_long=too_long, warnings=("no_room",))
-    else:
-        made = schedule.plan_of(found, reasoning, too_long)
-    return replace(made, source="model")
+    if payload["focus_task_id"] is None:
+        return Plan(reasoning=reasoning, source="model", warnings=("no_room",))
+    return schedule.plan_of(_blocks(day, payload), reasoning, "model", _buffer(payload))
+
+
+def _blocks(day: Day, payload: dict[str, Any]) -> tuple[Block, ...]:
+    """What the plan of a model comes to: the focus first, then each mini that fits."""
+    tasks = {task.id: task for task in day.tasks}
+    blocks = schedule.with_focus(day, tasks[payload["focus_task_id"]])
+    for id_ in payload.get("mini_task_ids", ()) if blocks else ():
+        blocks = schedule.with_mini(day, blocks, tasks[id_], _buffer(payload))
+    return blocks
 
 
 def _buffer(payload: dict[str, Any]) -> int:
     """Whole minutes; those of the rules where the model gives none."""
     said: float = payload.get("buffer_minutes", BUFFER)
-    return min(ceil(said), DAY_MINUTES)
+    return ceil(min(said, DAY_MINUTES))
 
 
-# 4. What the contract alone cannot say -------------------------------------------------------
+# 3. What the contract alone cannot say -------------------------------------------------------
 
 
 def violations(day: Day, payload: dict[str, Any]) -> tuple[Violation, ...]:
-    """What is wrong with a plan for this day (RESOLUTIONS of seed 3)."""
-    return tuple(_unknown(day, payload) or _against_rules(day, payload))
+    """What is wrong with the ids and the time of a plan for this day (RESOLUTIONS of seed 3)."""
+    return tuple(_wrong_ids(day, payload) or _without_room(day, payload))
 
 
-def _unknown(day: Day, payload: dict[str, Any]) -> list[Violation]:
+def _wrong_ids(day: Day, payload: dict[str, Any]) -> list[Violation]:
     ids, focus = {task.id for task in day.tasks}, payload["focus_task_id"]
     small: list[str] = payload.get("mini_task_ids", [])
     found = []
@@ -258,31 +184,15 @@ def _unknown(day: Day, payload: dict[str, Any]) -> list[Violation]:
     return found
 
 
-def _against_rules(day: Day, payload: dict[str, Any]) -> list[Violation]:
-    tasks, focus = {task.id: task for task in day.tasks}, payload["focus_task_id"]
-    found = []
+def _without_room(day: Day, payload: dict[str, Any]) -> list[Violation]:
+    focus, small = payload["focus_task_id"], payload.get("mini_task_ids", ())
     if focus is None:
-        if any(schedule.fits(day, task) for task, _ in schedule.focuses(day)):
-            found.append(Violation("/focus_task_id", "expected a task: one fits"))
-    elif not schedule.can_be_focus(day, tasks[focus]):
-        found.append(Violation("/focus_task_id", "expected a task of 30 to 120 minutes"))
-    elif schedule.leading(day, tasks[focus]) is not None and not schedule.fits(day, tasks[focus]):
-        found.append(Violation("/focus_task_id", "expected a task that fits the time"))
-    for i, id_ in enumerate(payload.get("mini_task_ids", ())):
-        if not schedule.can_be_mini(tasks[id_]):
-            expected = "expected a task of 5 to 20 minutes that is not of high importance"
-            found.append(Violation(f"/mini_task_ids/{i}", expected))
-    return found or _against_order(day, payload)
-
-
-def _against_order(day: Day, payload: dict[str, Any]) -> list[Violation]:
-    small: list[str] = payload.get("mini_task_ids", [])
-    named = [payload["focus_task_id"], *small]
-    found = schedule.unmet(day, [task for task in day.tasks if task.id in named])
+        wrong = schedule.planned(day, "en").blocks
+        return [Violation("/focus_task_id", "expected a task: one fits")] if wrong else []
+    placed = [block.task_id for block in _blocks(day, payload)]
+    named = {"/focus_task_id": focus} | {f"/mini_task_ids/{i}": id_ for i, id_ in enumerate(small)}
     return [
-        Violation(
-            f"/mini_task_ids/{small.index(task.id)}" if task.id in small else "/focus_task_id",
-            f"expected {other_id}, which goes before it, in the plan too",
-        )
-        for task, other_id in found
+        Violation(place, "expected a task that fits the time")
+        for place, id_ in named.items()
+        if id_ not in placed
     ]

@@ -20,41 +20,18 @@ from preflights_es.kernel.text import late_pattern
 Importance = Literal["low", "normal", "high"]
 Energy = Literal["deep_work", "admin", "creative"]
 Planner = Literal["rules", "model", "person"]
-Warned = Literal[
-    "no_tasks", "no_focus", "focus_waits", "no_room", "short_focus", "focus_cut", "mini_dropped"
-]
+Warned = Literal["no_tasks", "no_room"]
 """What a person should know of a plan; its sentence stands in `schedule.py`."""
-Reason = Literal[
-    "no_room",
-    "no_time",
-    "waits",
-    "too_short",
-    "between",
-    "important",
-    "one_focus",
-    "two_minis",
-    "no_focus",
-    "not_chosen",
-]
-"""Why a task is left out; its words stand in `schedule.py`."""
 
 DAY_MINUTES: Final = 1_440  # the most that `--minutes` takes
 UNTIL: Final = "18:00"  # where no setting says when the day ends
-ROUNDED: Final = 5  # minutes: blocks and the time from now are whole multiples
-FOCUS_MIN: Final = 60  # minutes of a focus task, on average
-FOCUS_MAX: Final = 120
-SHORT_MIN: Final = 30  # minutes of a task that is the focus where none is longer
-PART_MAX: Final = 90  # minutes of a task that is too long, where every task is
-MINI_MIN: Final = 5
-MINI_MAX: Final = 20
+ROUNDED: Final = 5  # minutes: the beginning of a day from now is a whole multiple
+MINI_MAX: Final = 30  # minutes of a mini, on average
 MINIS_MAX: Final = 2
 BUFFER: Final = 15  # minutes between two blocks
-BUFFER_MIN: Final = 10
-BUFFER_MAX: Final = 30
-ASSUMED: Final = (30, 60)  # minutes of a task whose duration is unknown
+ASSUMED: Final = 45  # minutes of a task whose duration is unknown
 EVENT_ASSUMED: Final = 60  # minutes of an event whose end is unknown
-REPLANS_MAX: Final = 3  # of one day
-TASKS_MAX: Final = 500  # of one plan: the overdue, the important and the oldest
+TASKS_MAX: Final = 500  # of one plan: the first in the order
 REASONING_MAX: Final = 2_000  # characters
 
 
@@ -75,8 +52,6 @@ class Task(Value, frozen=True, kw_only=True, omit_defaults=True):
     """YYYY-MM-DD."""
     created: Whole = 0
     """Microseconds since 1970 UTC."""
-    after: str | None = None
-    """Id of the open task that goes before it."""
 
     @property
     def twice(self) -> int:
@@ -91,22 +66,6 @@ class OpenTask(Value, frozen=True):
     number: Whole
     """Of the item in that session."""
     source: Source
-
-
-class ClosedTask(Value, frozen=True):
-    """A task of the plan that is over by now."""
-
-    task_id: str
-    source: Source
-
-
-class Change(Value, frozen=True):
-    """What is another with an item than when a plan was made."""
-
-    id: str
-    """As a person types it."""
-    type: Literal["task", "event"]
-    what: Literal["done", "cancelled", "edited", "new", "gone"]
 
 
 class Busy(Value, frozen=True, kw_only=True, omit_defaults=True):
@@ -149,6 +108,10 @@ class Situation(Value, frozen=True, kw_only=True, omit_defaults=True):
     shifts: tuple[Shift, ...] = ()
     """Of days that have no 24 hours."""
     tasks: tuple[OpenTask, ...] = ()
+    more: Whole = 0
+    """Open tasks behind these, which the plan does not look at."""
+    focus: str | None = None
+    """Id of the task that a person chose as the focus."""
 
 
 class Block(Value, frozen=True, kw_only=True, omit_defaults=True):
@@ -173,8 +136,6 @@ class Plan(Value, frozen=True, kw_only=True, omit_defaults=True):
     source: Planner = "rules"
     blocks: tuple[Block, ...] = ()
     """By time."""
-    too_long: tuple[str, ...] = ()
-    """Ids of tasks to split: too long for one day."""
     warnings: tuple[Warned, ...] = ()
 
 
@@ -233,29 +194,6 @@ class PlanAskedAgain(Input, frozen=True):
     """Who makes this plan; None for the rules."""
     prompts: tuple[tuple[str, str], ...] = ()
     """Pairs of prompt name and version."""
-    changed: tuple[Change, ...] = ()
-    """What is another than when the plan was made; where something is, no plan is used up."""
-
-
-class TasksChosen(Input, frozen=True):
-    """The actor chooses by hand what to do."""
-
-    tag: ClassVar[str] = "planning.tasks_chosen.v1"
-    verb: ClassVar[str] = "chose the tasks of"
-    focus: str | None = None
-    """Id of a task; None keeps the focus."""
-    minis: tuple[str, ...] | None = None
-    """Ids of tasks; None keeps the minis."""
-    closed: tuple[ClosedTask, ...] = ()
-    """Tasks that are named, planned or go before one of these, and are over by now."""
-
-
-class BlockDone(Input, frozen=True):
-    """The task of a block is done."""
-
-    tag: ClassVar[str] = "planning.block_done.v1"
-    verb: ClassVar[str] = "finished a block of"
-    task_id: str
 
 
 # 4. Decisions --------------------------------------------------------------------------------
@@ -268,34 +206,13 @@ class PlanMade(Decision, frozen=True):
     plan: Plan
 
 
-class BlockClosed(Decision, frozen=True):
-    """The block is done."""
-
-    tag: ClassVar[str] = "planning.block_closed.v1"
-    task_id: str
-
-
 class ChangeRefused(Refusal, frozen=True):
     """The plan stays as it is."""
 
     tag: ClassVar[str] = "planning.change_refused.v1"
-    reason: Literal[
-        "unknown_task",
-        "closed",
-        "named_twice",
-        "too_many_minis",
-        "no_focus_task",
-        "no_mini_task",
-        "waits",
-        "no_room",
-        "not_planned",
-        "replans_used_up",
-        "not_expected",
-    ]
+    reason: Literal["unknown_task", "not_expected"]
     task_id: str = ""
     """The one that is wrong, where one is."""
-    other_id: str = ""
-    """The task that goes before it, where that is the reason."""
 
 
 # 5. All --------------------------------------------------------------------------------------
@@ -303,10 +220,7 @@ class ChangeRefused(Refusal, frozen=True):
 EVENTS: tuple[type[Event], ...] = (
     PlanAsked,
     PlanAskedAgain,
-    TasksChosen,
-    BlockDone,
     PlanMade,
-    BlockClosed,
     ChangeRefused,
     *COMPLETION_EVENTS,
     *LED_EVENTS,
