@@ -29,4 +29,4 @@ def test_a_pipe_of_the_shells_may_be_named(house: Project) -> None:
     assert house.run(program=("bash", "-c", answers)).code == 3
     note = "preflights note --file <(echo 'Call the dentist') --no-input"
     assert house.run(program=("bash", "-c", note)).code in (0, 3)
-    assert house.call("note", "list", "--json").json["notes"]
+    assert house.call("note", "list", "--json").json["items"]

@@ -222,7 +222,7 @@ def test_a_model_that_fails_gives_way_for_this_plan(house: Project, tasks: list[
     assert done.code == 0
     assert done.err == "warning: KI nicht verfügbar. Selbst auswählen? (invalid_json)\n"
     assert ", made by the rules" in done.out
-    found = today(house, "--provider", "sim")
+    found = today(house, *DAY, "--provider", "sim")
     assert (found["source"], found["calls"], found["warnings"]) == ("model", 3, [])
     assert today(house, "--provider", "sim") == found, "it is planned by the model already"
 
@@ -266,7 +266,7 @@ def test_a_person_chooses_the_focus_without_a_model(house: Project, tasks: list[
     found = today(house, *DAY, "--focus", tasks[2], *FAILING)
     assert (found["source"], found["calls"], found["focus_task_id"]) == ("person", 0, tasks[2])
     house.call("note", "done", tasks[1])
-    found = today(house)
+    found = today(house, *DAY)
     assert (found["source"], found["focus_task_id"]) == ("person", tasks[2]), "it is kept"
     house.call("note", "done", tasks[2])
     assert today(house, *DAY)["focus_task_id"] == tasks[0]
