@@ -20,7 +20,6 @@ ACROSS: Final = {
     ("clarification", "recall"): {
         *("domain.ranking", "domain.rules", "use.comparing", "use.searching", "use.variants"),
     },
-    ("compiler", "clarification"): {"domain.pack", "domain.topics"},
     ("planning", "extraction"): {"domain"},
     ("recall", "clarification"): {
         *("domain.events", "domain.pack", "domain.state", "domain.topics", "domain.values"),

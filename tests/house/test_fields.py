@@ -20,24 +20,14 @@ from preflights_es.runtime.features import FEATURES, WORKFLOWS
 
 GOLDENS: Final = Path(__file__).parents[2] / "replays"
 
-WAIVERS: Final = "goes with the waivers of the compiler"
-STALENESS: Final = "goes with the staleness of plans"
 NEVER: Final = "no Decision says so: the type has the value for what is derived"
-OTHERS: Final = "only questions of other packages' workflows take their options alone"
 LEFT_OUT: Final = "never written: the class leaves out its defaults"
 
 WITHOUT: Final = {
-    **{
-        f"Finding.kind={kind}": WAIVERS for kind in ("file", "layer", "more", "name", "requirement")
-    },
-    "compiler.change_refused.v1.reason=no_reason": WAIVERS,
-    **{f"Cause.kind={kind}": STALENESS for kind in ("decision", "plan")},
-    **{f"Cause.what={what}": STALENESS for what in ("erased", "gone", "replaced")},
     **{f"OlderDecision.evolution={kind}": NEVER for kind in ("derive", "extend", "none", "same")},
     **{
         f"clarification.answer_accepted.v1.source={one}": NEVER for one in ("detected", "suggested")
     },
-    "metrics.answer_refused.v1.reason=not_an_option": OTHERS,
     "Item.status=open": LEFT_OUT,
     "Plan.source=rules": LEFT_OUT,
     "Task.importance=normal": LEFT_OUT,
