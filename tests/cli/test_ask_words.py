@@ -119,3 +119,14 @@ def test_a_query_of_a_model_says_nothing_of_how_it_was_read(house: Project) -> N
         led = ("--provider", "openai", "--base-url", api.openai)
         found = house.call("ask", "decisions", "--json", *led, env=KEYS)
     assert (found.code, found.json["read_as"]) == (0, ""), found.out
+
+
+def test_an_alias_that_is_the_name_of_another_metric_is_refused(
+    house: Project, sales: tuple[Path, str]
+) -> None:
+    folder, _ = sales
+    other = "name: other\naliases: [Revenue]\nsql: SELECT count(*) AS n FROM orders\n"
+    (folder / "metrics" / "other.yaml").write_text(other)
+    done = house.call("ask", "revenue", "--catalog", str(folder))
+    assert done.code == 1
+    assert "line 2, key 'aliases': 'Revenue' is the name of another metric" in done.err

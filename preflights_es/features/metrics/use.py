@@ -326,7 +326,7 @@ def _views(request: Request, catalogue: Catalogue, project: str | None, asked_at
 
 
 def _time_zone(state: State) -> str:
-    """The person's time zone as PostgreSQL names it; with a name that is none, its offset."""
+    """The person's time zone as PostgreSQL names it; its offset where the name is not clear."""
     ahead_s = _ahead_s(state.asked_at)
     name = state.time_zone.removeprefix(":")
     try:

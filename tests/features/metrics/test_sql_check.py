@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import get_args
 
 import pytest
 
@@ -11,6 +12,7 @@ from preflights_es.features.metrics.domain.events import SQL_MAX, Dialect, Table
 from preflights_es.features.metrics.domain.sql_check import (
     bound,
     findings,
+    odd_parameter,
     rendered,
     tables_of,
 )
@@ -230,3 +232,32 @@ def test_a_column_that_is_called_user_is_one_where_the_dialect_has_it_so() -> No
         assert findings('SELECT o.user, "user" AS a FROM orders AS o', dialect, known) == ()
     assert findings("SELECT user FROM orders", "sqlite", known) == ()
     assert findings("SELECT user", "sqlite", known) == (COLUMN,)
+
+
+@each(
+    ("where", "found"),
+    [
+        ("d >= :first_day AND d < :end_day", ""),
+        (":first_day <= d AND :end_day > d", ""),
+        ("d >= date(:first_day) AND d < CAST(:end_day AS DATE)", ""),
+        ("began < :end_day AND (ended IS NULL OR ended >= :end_day)", ""),
+        ("d BETWEEN :first_day AND date(:end_day, '-1 day')", ""),
+        ("d >= :first_day AND d <= :end_day", "found :end_day with <="),
+        ("d >= :first_day AND :end_day >= d", "found :end_day with <="),
+        ("d >= :first_day AND d <= (date(:end_day))", "found :end_day with <="),
+        ("d >= :first_day AND d <= CAST(:end_day AS DATE)", "found :end_day with <="),
+        ("d >= :first_day AND NOT d > :end_day", "found :end_day with >"),
+        ("d BETWEEN :first_day AND :end_day", "found :end_day with BETWEEN"),
+        ("d NOT BETWEEN :first_day AND :end_day", "found :end_day with BETWEEN"),
+        ("d IN (:first_day, :end_day)", "found :first_day with IN"),
+        ("d >= :first_day AND d = :end_day", "found :end_day with ="),
+        ("d > :first_day AND d < :end_day", "found :first_day with >"),
+        ("d >= :first_day", ":first_day stands without :end_day"),
+        ("d -- >= :first_day AND d < :end_day", "found :first_day in a comment"),
+    ],
+)
+def test_a_metric_takes_the_days_of_a_range_and_not_the_day_after(where: str, found: str) -> None:
+    for dialect in get_args(Dialect):
+        told = odd_parameter(f"SELECT count(*) AS n FROM t WHERE {where}", dialect)
+        assert told.startswith(found), dialect
+        assert bool(told) == bool(found), dialect

@@ -39,7 +39,7 @@ class Token(NamedTuple):
 
 
 def tokens_of(text: str) -> list[Token]:
-    """The words of a text; a question mark at its end is none."""
+    """The words of a text, without a question mark at its end."""
     found = [_token(one.lastgroup or "", one[0]) for one in _TOKEN.finditer(text)]
     if found and found[-1].kind == "word":
         last = found.pop().said.rstrip("?")

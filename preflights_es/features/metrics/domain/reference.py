@@ -238,7 +238,7 @@ class _Reading:
             case form.Named():
                 yield ("metric", ""), self._metric.name
             case form.Left(words):
-                yield ("left", words), Asked(_says("left", self._language, _starred([words])))
+                yield ("left", words), self._asked("left", _starred([words]))
             case form.Days(days) if END_DAY in self._metric.sql:
                 yield ("days", ""), days
             case form.Days():

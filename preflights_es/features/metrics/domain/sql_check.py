@@ -142,9 +142,11 @@ def odd_parameter(sql: str, dialect: Dialect = "sqlite") -> str:
     tree = _parsed(sql, dialect)
     if isinstance(tree, str):
         return ""
-    from preflights_es.features.metrics.domain.sql_tree import compared_with
+    from preflights_es.features.metrics.domain.sql_tree import compared_with, literals
 
     for name, allowed in ((FIRST_DAY, (">=", "<")), (END_DAY, ("<", ">="))):
+        if sql.count(texts[name]) != len(literals(tree, name)):
+            return f"found {name} in a comment: a range would not count"
         if wrong := [sign for sign in compared_with(tree, name) if sign not in allowed]:
             why = f"found {name} with {wrong[0]}, expected {allowed[0]} {name}"
             return f"{why}: {END_DAY} is the day after the last one"

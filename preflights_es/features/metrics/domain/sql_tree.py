@@ -349,10 +349,8 @@ def compared_with(tree: exp.Expr, text: str) -> Iterator[str]:
 
     In brackets, as another type and alone in a function it is the same; in arithmetic it is not.
     """
-    for one in tree.find_all(exp.Literal):
-        node: exp.Expr = one
-        if one.name != text:
-            continue
+    for one in literals(tree, text):
+        node = one
         while isinstance(node.parent, exp.Paren | exp.Cast | exp.Func) and _is_alone(node):
             node = node.parent
         match node.parent:
@@ -362,6 +360,11 @@ def compared_with(tree: exp.Expr, text: str) -> Iterator[str]:
                 yield "IN"
             case exp.Binary() as pair if type(pair) in _SIGNS:
                 yield _SIGNS[type(pair)][pair.this is node]
+
+
+def literals(tree: exp.Expr, text: str) -> list[exp.Expr]:
+    """Where a text stands in a query; not in a comment."""
+    return [one for one in tree.find_all(exp.Literal) if one.name == text]
 
 
 def _is_alone(node: exp.Expr) -> bool:
