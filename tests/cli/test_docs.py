@@ -578,9 +578,9 @@ def test_the_fields_of_a_day_are_those_that_are_documented(shop: Project) -> Non
 
 
 def test_the_fields_of_a_plan_are_those_that_are_documented(shop: Project, api: FakeAPI) -> None:
-    asked(shop, api)
+    env = asked(shop, api)
     asking = shop.show()
-    refused = shop.call("answer", shop.newest(), " ", "--json").json
+    refused = shop.call("answer", shop.newest(), " ", "--json", env=env).json
     documented_plans(shop)
     approved(shop, "project", "architecture", "scaffold", "tests")
     assert shop.call("lock", "tests", "--by", "Ada").code == 0
