@@ -54,7 +54,7 @@ async def _ask(call: Call, given: Question) -> Query:
 TOOLS: Final = (
     Tool(
         name="ask",
-        description="An SQL query for a question about the log.",
+        description="An SQL query about the log: METRIC by DIMENSION, last week.",
         run=_ask,
     ),
 )
