@@ -26,7 +26,7 @@ def mcp_command(app: Request, voice: Voice) -> int:
     """Serve the decisions of this project to coding agents, on stdin and stdout.
 
     \b
-    Example:
+    Examples:
       preflights mcp
     """
     try:

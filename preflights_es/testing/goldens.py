@@ -20,7 +20,7 @@ def record_golden(
     path: Path,
     provider: Provider | None = None,
 ) -> None:
-    """Write the session that the Inputs come to, as `preflights admin export` writes one.
+    """Write the session that the Inputs come to, as an export writes one.
 
     Time, ids and salts are counted: the same rules write the same bytes.
 

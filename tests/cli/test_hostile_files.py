@@ -249,7 +249,8 @@ def test_a_payload_that_is_deep_or_long_is_refused(
     content = forged(events(house), "question_asked", lambda _: payload)
     (house.folder / "deep.jsonl").write_bytes(content)
     done = house.run(*command.split(), "deep.jsonl", "--db", "copy.db", limits=LIMITS)
-    assert (done.code, done.out) == (4, ""), done
+    code = 5 if payload[:1] == b'"' else 4  # the text is JSON: only its class does not take it
+    assert (done.code, done.out) == (code, ""), done
     assert done.is_safe()
     assert len(done.err) < 3_000
 

@@ -122,7 +122,7 @@ def test_a_password_in_the_projects_file_is_refused(house: Project) -> None:
     done = house.call("sessions")
     assert done.code == 2
     assert "preflights.toml, line 1: database" in done.err
-    assert "PREFLIGHTS_DATABASE_URL" in done.err
+    assert "move it to" in done.err
     assert "tUlip" not in done.err
 
 

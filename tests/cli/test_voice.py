@@ -58,7 +58,7 @@ def test_help_names_every_command_and_exit_code(house: Project) -> None:
 @each(
     ("words", "message"),
     [
-        (("strat", "x"), "Did you mean one of: 'start', 'trust'?"),
+        (("strat", "x"), "Did you mean 'start'?"),
         (("sesions",), "Did you mean one of: 'sessions'"),
         (("admin", "db", "stats"), "Did you mean 'status'?"),
         (("show", "--jsonn"), "Did you mean '--json'?"),

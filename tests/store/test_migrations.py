@@ -286,7 +286,7 @@ def test_a_log_without_the_table_of_its_schema_is_not_taken_for_another_programs
 def test_other_tables_without_the_name_of_their_schema_come_with_no_statement(path: Path) -> None:
     sql(path.parent).close()
     with database(path) as other:
-        other.execute("ALTER TABLE projected_items DROP COLUMN after")
+        other.execute("ALTER TABLE projected_items DROP COLUMN due")
         other.execute("DELETE FROM alembic_version")
     assert str(refused(path)).endswith("is empty: restore it from a copy")
     with database(path) as other:
