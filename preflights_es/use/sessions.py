@@ -7,6 +7,7 @@ stands. A surface (command line, server, page, program) parses, calls one of the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -22,7 +23,7 @@ from preflights_es.kernel.errors import (
     UnknownSession,
     UnreadableEvent,
 )
-from preflights_es.kernel.events import ERASED_TAG, Event, Input, SessionErased
+from preflights_es.kernel.events import ERASED_TAG, Event, SessionErased
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.questions import Observed, WrittenQuestion
 from preflights_es.kernel.session import STATUSES, UNKNOWN
@@ -98,12 +99,8 @@ def start(
     if found.record is not None or found.filing is not None:
         request.process.documents.check_folders(found.filing)
     setup = request.setup(found, strict=strict)
-    sanitizer = request.sessions.sanitizer
-
-    def with_answers(first: Input) -> Input:
-        return with_taken(found, answers, first, sanitizer)
-
-    step = request.sessions.begin(found, text, setup, with_answers)
+    taken = partial(with_taken, found, answers, sanitizer=request.process.sanitizer)
+    step = request.sessions.begin(found, text, setup, taken)
     if answers:
         step = request.sessions.answer(step.handle, addressed(answers, asked_in(step.handle)))
     return filed(request, with_reasons(request.sessions, step, reasons))
