@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Iterator
 
 import preflights_cli
-from preflights_es.kernel.errors import UnwritableEvent
+from preflights_es.kernel.errors import WorkflowBug
 
 OURS = "of ours"
 
@@ -34,7 +34,7 @@ def bug_of(error: BaseException, workflow: str = "") -> tuple[str, str]:
 
 def _places(error: BaseException) -> Iterator[tuple[str, int]]:
     """Files and lines, that which raised it first."""
-    if isinstance(error, UnwritableEvent):  # what made the event has returned
+    if isinstance(error, WorkflowBug):  # what gave it has returned
         made_by = inspect.unwrap(error.made_by)
         with contextlib.suppress(TypeError, OSError):  # a callable without source has no place
             yield inspect.getsourcefile(made_by) or "", inspect.getsourcelines(made_by)[1]

@@ -243,16 +243,23 @@ class SessionFaulted(PreflightsError):
         self.workflow = workflow
 
 
-class UnwritableEvent(TypeError):
-    """An event that a workflow made cannot be read back: a bug of that workflow's code.
+class WorkflowBug(TypeError):
+    """What a workflow's code gave cannot be recorded, and nothing of it is.
 
-    Nothing of it is recorded. `made_by` is what made it: the workflow's `decide`, or an Input's
-    class.
+    `made_by` is what gave it: the workflow's `decide`, or an Input's class.
     """
 
+    def __init__(self, message: str, made_by: Callable[..., object]) -> None:
+        super().__init__(message)
+        self.made_by = made_by
+
+
+class UnwritableEvent(WorkflowBug):
+    """An event that a workflow made cannot be read back."""
+
     def __init__(self, workflow: str, tag: str, why: str, made_by: Callable[..., object]) -> None:
-        super().__init__(f"{tag} cannot be read back: {why}")
-        self.workflow, self.tag, self.why, self.made_by = workflow, tag, why, made_by
+        super().__init__(f"{tag} cannot be read back: {why}", made_by)
+        self.workflow, self.tag, self.why = workflow, tag, why
 
 
 class RoundsExhausted(PreflightsError):

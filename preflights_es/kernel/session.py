@@ -15,7 +15,7 @@ from msgspec.structs import force_setattr
 
 from preflights_es.kernel.completions import CompletionRequested, Policy
 from preflights_es.kernel.decisions import Accepting, Decided, Record, Relations
-from preflights_es.kernel.errors import WorkflowMissing
+from preflights_es.kernel.errors import WorkflowBug, WorkflowMissing
 from preflights_es.kernel.events import (
     Actor,
     Decision,
@@ -230,8 +230,20 @@ def decide(workflow: Workflow[S], session: Session[S], new: Input) -> tuple[Deci
     if session.closed:
         return (InputIgnored(reason="closed"),)
     decisions = workflow.decide(session.state, new)
-    assert decisions, f"{workflow.name}.decide answered {new.tag} with nothing"
+    if not (
+        isinstance(decisions, tuple)
+        and decisions
+        and all(isinstance(one, Decision) for one in decisions)
+    ):
+        raise _no_decisions(workflow, new, decisions)
     return decisions
+
+
+def _no_decisions(workflow: Workflow[Any], new: Input, given: object) -> WorkflowBug:
+    all_given = given if isinstance(given, tuple) else (given,)
+    what = ", ".join(type(one).__name__ for one in all_given) or "nothing"
+    message = f"{workflow.name}.decide answered {new.tag} with {what}"
+    return WorkflowBug(f"{message}, expected a tuple of Decisions", workflow.decide)
 
 
 def _answers(outcome: Outcome, call: Request) -> bool:

@@ -54,20 +54,20 @@ class Codec:
         Raises:
             UnwritableEvent: it cannot be read back.
         """
-        data = json.encoded(event)
         decode = self._decoders[event.tag]
         if decode is None:
             raise self._unwritable(event, "the workflow does not list its class among its events")
         try:
+            data = json.encoded(event)
             found = decode(data)
-        except (ValueError, RecursionError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise self._unwritable(event, mismatch(error)) from error
         actor = found.actor.kind if isinstance(found, Input) else None
         return Draft(event.tag, data, self.workflow.decider, input_id, actor), found
 
     def _unwritable(self, event: Event, why: str) -> UnwritableEvent:
         made_by = type(event) if isinstance(event, Input) else self.workflow.decide
-        return UnwritableEvent(self.workflow.name, event.tag, why, made_by)
+        return UnwritableEvent(self.workflow.name, event.tag or type(event).__name__, why, made_by)
 
     def upcast(self, stored: Stored) -> tuple[str, bytes]:
         """Tag and payload in today's form; the same bytes for what is of today.

@@ -92,6 +92,30 @@ def test_a_decision_that_cannot_be_read_back_faults_the_session_until_the_code_i
     assert blocked("replay", "last").code == 0
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("None", "NoneType, expected a tuple of Decisions"),
+        ("()", "nothing, expected a tuple of Decisions"),
+        ("iter(())", "tuple_iterator, expected a tuple of Decisions"),
+        ("('later',)", "str, expected a tuple of Decisions"),
+        ("(new,)", "StepGiven, expected a tuple of Decisions"),
+        ("(StepRefused(key=object(), reason='closed'),)", "Encoding objects of type object"),
+        ("(StepRefused(key=chr(0xD800), reason='closed'),)", "surrogates not allowed"),
+        ("(questions.AnswerRefusal(key='', reason='closed'),)", "AnswerRefusal cannot be read"),
+    ],
+)
+def test_whatever_decide_gives_that_is_no_decision_is_the_package_s_bug(
+    blocked: Blocked, given: str, said: str
+) -> None:
+    blocked.with_code(WRONG.replace('(StepRefused(key="step", reason="not a step"),)', given))
+    blocked.start()
+    done = blocked("answer", "last", "later")
+    assert done.code == 70
+    is_said(done, "a bug of the package preflights-blocker: ", said)
+    assert blocked.with_code(MODULE)("resume", "last").code == 0
+
+
 def test_a_session_that_such_a_decision_stopped_can_be_given_up_and_erased(
     blocked: Blocked,
 ) -> None:

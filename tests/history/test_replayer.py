@@ -218,8 +218,8 @@ def test_a_difference_before_an_undecided_input_is_found_as_well() -> None:
     [
         ("decide", "Broken", "cannot decide !"),
         ("evolve", "Broken", "cannot fold !"),
-        ("empty", "AssertionError", "toy.decide answered toy.said.v1 with nothing"),
-        ("surrogate", "UnicodeEncodeError", "surrogates not allowed"),
+        ("empty", "WorkflowBug", "toy.decide answered toy.said.v1 with nothing"),
+        ("surrogate", "UnwritableEvent", "surrogates not allowed"),
     ],
 )
 def test_a_recorded_fault_is_raised_again_and_gone_after_the_fix(

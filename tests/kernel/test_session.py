@@ -15,7 +15,7 @@ from preflights_es.kernel.completions import (
     CompletionRequested,
 )
 from preflights_es.kernel.decisions import Record
-from preflights_es.kernel.errors import WorkflowMissing
+from preflights_es.kernel.errors import WorkflowBug, WorkflowMissing
 from preflights_es.kernel.events import (
     Actor,
     ArtifactDue,
@@ -166,7 +166,7 @@ def test_two_undecided_inputs_are_impossible() -> None:
 
 
 def test_a_workflow_that_answers_with_nothing_is_a_bug_with_a_name() -> None:
-    with pytest.raises(AssertionError, match=r"counter\.decide answered counter\.pressed\.v1"):
+    with pytest.raises(WorkflowBug, match=r"counter\.decide answered .* with nothing, expected"):
         follows(pressed("nothing"))
 
 

@@ -465,8 +465,8 @@ def test_a_fault_in_one_session_records_that_input_alone(store: MemoryStore) -> 
 BUGS: dict[toy.Bug, str] = {
     "decide": "Broken",
     "evolve": "Broken",
-    "empty": "AssertionError",
-    "surrogate": "Unicode",
+    "empty": "WorkflowBug",
+    "surrogate": "UnwritableEvent",
     "unreadable": "UnwritableEvent",
 }
 

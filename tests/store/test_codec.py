@@ -384,6 +384,7 @@ def test_a_payload_that_its_class_does_not_take_is_named(data: bytes, why: str) 
     [
         (toy.Heard(text="x", count="one"), "Expected `int`, got `str` at `count`"),  # type: ignore[arg-type]  # what is to be found
         (toy.Heard(text=None, count=1), "Expected `str`, got `null` at `text`"),  # type: ignore[arg-type]  # likewise
+        (toy.Heard(text="x", count=object()), "Encoding objects of type object is unsupported"),  # type: ignore[arg-type]  # likewise
         (Weighed(weight="1"), "the workflow does not list its class among its events"),
     ],
 )
