@@ -25,28 +25,46 @@ Entry = tuple[str, str]
 
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Decide": ("start", "answer", "revise", "accept", "resume", "abandon"),
-    "Plan": ("plan", "artifacts", "approve", "reject", "lock"),
     "Look": (
         "show",
+        "log",
         "inbox",
         "sessions",
         "decisions",
         "recall",
         "why",
         "check",
-        "prompt",
-        "facts",
-        "log",
-        "usage",
-        "audit",
         "view",
     ),
     "Replay": ("replay", "regress", "prompts"),
-    "Notes": ("note", "today"),
-    "Questions about data": ("ask",),
-    "Set up": ("init", "mcp", "hook", "sync", "admin"),
+    "For agents": ("prompt", "facts", "init", "mcp", "hook"),
+    "More in the same log": (
+        "note",
+        "today",
+        "ask",
+        "plan",
+        "artifacts",
+        "approve",
+        "reject",
+        "lock",
+    ),
+    "Manage": ("usage", "audit", "sync", "admin"),
 }
 """The commands of `preflights --help`, in order. A feature's command in no section stands last."""
+
+SHARED: Final[dict[tuple[str, ...], str]] = {
+    ("answer", "revise"): "Answer the open question, or change an answer.",
+    ("resume", "abandon"): "Continue a session, or give it up.",
+    ("show", "log"): "Show a session, or its events.",
+    ("sessions", "decisions"): "List the sessions, or the decisions in force.",
+    ("prompt", "facts"): "Print the brief for an agent, or the facts of the repository.",
+    ("mcp", "hook"): "Serve coding agents, or answer their events.",
+    ("note", "today"): "Write down tasks, events and ideas, and plan the day.",
+    ("plan", "artifacts"): "Make structured plans from documents, and list them.",
+    ("approve", "reject", "lock"): "Approve or reject a plan, lock the TestPlan.",
+    ("usage", "audit"): "Sum up provider calls, or verify the log.",
+}
+"""Neighbours of a section that stand in one row, so that `preflights --help` fits a screen."""
 
 _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "answer": ("answer", "Answer the open question of a session."),
@@ -54,7 +72,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "resume": ("answer", "Continue a session."),
     "abandon": ("answer", "Give up a session."),
     "show": ("sessions", "Show a session."),
-    "inbox": ("inbox", "List what waits for you, with the command that settles it."),
+    "inbox": ("inbox", "List what waits for you, and the command that settles it."),
     "sessions": ("sessions", "List the sessions of this project."),
     "decisions": ("decisions", "List the decisions in force, today or on another day."),
     "why": ("why", "Show where a decided value came from."),
@@ -115,6 +133,13 @@ def _function(words: str) -> str:
     return f"{words.rpartition(' ')[2]}_command"
 
 
+def rows_of(names: Iterable[str], table: Mapping[str, Entry]) -> dict[str, str]:
+    """Sentences by the names that share them."""
+    shared = {name: group for group in SHARED for name in group if table.keys() >= {*group}}
+    groups = dict.fromkeys(shared.get(name, (name,)) for name in names)
+    return {", ".join(group): SHARED.get(group, table[group[0]][1]) for group in groups}
+
+
 class Lazy(click.Group):
     """A group whose commands are imported when they run.
 
@@ -163,12 +188,13 @@ class Lazy(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  click's
         table = self.table()
-        width = max(map(len, table)) + 2
         for title, names in self.sections(table).items():
+            rows = rows_of(names, table)
+            width = max(map(len, rows)) + 2
             with formatter.section(title):
-                for name in names:
+                for name, line in rows.items():
                     # Written as it is: wrapping lines that fit costs a tenth of the whole help.
-                    formatter.write(f"  {name:<{width}}{table[name][1]}\n")
+                    formatter.write(f"  {name:<{width}}{line}\n")
 
     def sections(self, table: Mapping[str, Entry]) -> dict[str, list[str]]:
         """Names of the commands by the heading that they stand under."""
@@ -202,6 +228,12 @@ class Program(Lazy):
         if others := [name for name in table if name not in named]:
             found["More"] = others
         return found
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """One line; the help of each command explains them."""
+        records = filter(None, (one.get_help_record(ctx) for one in self.get_params(ctx)))
+        formatter.write(f"\nOptions: {', '.join(names for names, _ in records)}\n")
+        self.format_commands(ctx, formatter)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

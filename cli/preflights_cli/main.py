@@ -72,10 +72,7 @@ def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> N
 @click.command(
     cls=_Main,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="A session is named by its id, any end or beginning of it, or `last`. "
-    "Exit codes: 0 done, 1 refused or different, 2 usage, 3 waits for a person, 4 damaged data, "
-    "5 environment failure (disk, database, provider), 6 inconclusive, 70 a bug of ours, "
-    "130 interrupted, 141 output pipe closed.",
+    epilog="A session is named by its id, any end or beginning of it, or `last`.",
 )
 @click.option("--db", metavar="URL", help="The log's database, instead of the configured one.")
 @click.option("--debug", is_flag=True, help="Show the traceback of a bug.")
@@ -89,7 +86,7 @@ def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> N
 )
 @click.pass_context
 def preflights(ctx: click.Context, db: str | None, debug: bool) -> None:
-    """The flight recorder before take-off: decisions made explicit, recorded and replayable.
+    """The flight recorder before take-off: decisions, recorded and replayable.
 
     \b
     Examples:

@@ -48,6 +48,7 @@ import click
 import msgspec
 import pytest
 
+import preflights_cli
 import preflights_es
 from preflights_cli.commands import SECTIONS, Lazy, commands
 from preflights_cli.main import preflights
@@ -704,22 +705,31 @@ def test_every_command_has_a_heading_below_its_group() -> None:
     for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         names = re.findall(r"^### (.*)$", part, re.MULTILINE)
         shown[part.partition("\n")[0]] = {name for heading in names for name in heading.split(", ")}
+    assert [title for title in shown if title in SECTIONS] == [*SECTIONS]
     for title, top in SECTIONS.items():
         below = {name for name in commands() if name.split()[0] in top}
         assert shown[title] == below, title
 
 
+def test_every_exit_code_is_documented() -> None:
+    codes = {code for name, code in vars(preflights_cli).items() if name.startswith("EXIT_")}
+    shown = re.findall(r"^\| (\d+) \|", sections("docs/cli.md")["Exit codes"], re.MULTILINE)
+    assert {*map(int, shown)} == {0, *codes}
+
+
+def options_in(text: str) -> set[str]:
+    """The options in the first column of its tables."""
+    rows = "".join(re.findall(r"^\| `--?[a-z].*? \|", text, re.MULTILINE))
+    return set(re.findall(r"`(--?[a-z][a-z-]*)`", rows))
+
+
 @each("heading", COMMANDS_SHOWN)
 def test_every_option_of_a_command_is_documented(heading: str) -> None:
     text = sections("docs/cli.md")
-    rows = "".join(re.findall(r"^\| `--?[a-z].*? \|", text[heading], re.MULTILINE))
-    own = set(re.findall(r"`(--?[a-z][a-z-]*)`", rows))
-    common = set(
-        re.findall(r"^\| `(--?[a-z]+)`(?:, `(--[a-z]+)`)?", text["In general"], re.MULTILINE)
-    )
-    everywhere = {word for pair in common for word in pair if word}
+    own, common = options_in(text[heading]), options_in(text["In general"])
     options = set().union(*(options_of(command_of(name)) for name in heading.split(", ")))
-    assert own == options - everywhere - {"--help"}
+    assert own <= options
+    assert own | common >= options - {"--help"}
     assert "```" in text[heading], f"{heading} has no example"
 
 

@@ -9,7 +9,7 @@ import sys
 import click
 import pytest
 
-from preflights_cli.commands import MEANT, SECTIONS, commands
+from preflights_cli.commands import MEANT, SECTIONS, commands, rows_of
 from preflights_cli.main import preflights
 from preflights_es.runtime.features import FEATURES
 from tests.cli.program import Project
@@ -22,6 +22,20 @@ def test_help_has_the_sections_in_order(house: Project) -> None:
     found = [line.removesuffix(":") for line in lines if line.removesuffix(":") in SECTIONS]
     assert found == [*SECTIONS]
     assert all(len(line) <= 80 for line in lines)
+
+
+def test_help_fits_a_screen_and_names_every_command(house: Project) -> None:
+    lines = house.call("--help").out.splitlines()
+    assert len(lines) <= 48
+    rows = [re.split("  +", line.strip())[0] for line in lines if re.match("  [a-z]+[, ]", line)]
+    assert ", ".join(rows).split(", ") == [name for names in SECTIONS.values() for name in names]
+
+
+def test_the_rows_of_commands_that_are_not_all_there_stand_apart() -> None:
+    names = ["show", "log"]
+    table = {name: ("x", f"Line of {name}.") for name in names}
+    assert [*rows_of(names, table)] == ["show, log"]
+    assert rows_of(["log"], {"log": table["log"]}) == {"log": "Line of log."}
 
 
 def test_every_command_stands_in_one_section() -> None:
