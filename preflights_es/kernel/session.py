@@ -229,13 +229,11 @@ def decide(workflow: Workflow[S], session: Session[S], new: Input) -> tuple[Deci
         return (ResponseIgnored(call=new.call, reason="closed" if session.closed else "not_open"),)
     if session.closed:
         return (InputIgnored(reason="closed"),)
-    decisions = workflow.decide(session.state, new)
-    if not (
-        isinstance(decisions, tuple)
-        and decisions
-        and all(isinstance(one, Decision) for one in decisions)
-    ):
-        raise _no_decisions(workflow, new, decisions)
+    given: Any = workflow.decide(session.state, new)  # the code of others keeps no promise
+    is_tuple = isinstance(given, tuple) and given
+    if not (is_tuple and all(isinstance(one, Decision) for one in given)):
+        raise _no_decisions(workflow, new, given)
+    decisions: tuple[Decision, ...] = given
     return decisions
 
 
