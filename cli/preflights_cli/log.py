@@ -79,8 +79,10 @@ def _say_events(voice: Voice, found: Recorded) -> None:
 
 
 def _told(one: Stored, event: Event | Unread | None, taken: set[int], *, holds: bool) -> str:
-    if event is None:
+    if one.data is None:
         return ERASED if one.version in taken else GONE
+    if event is None:
+        return ""
     if isinstance(event, Unread):
         return UNREAD if holds else DAMAGED
     return what_of(event)

@@ -15,7 +15,6 @@ from preflights_cli.advice import advised
 from preflights_cli.common import Voice
 from preflights_es.kernel.ids import iso, short
 from preflights_es.kernel.questions import Question
-from preflights_es.kernel.session import UNKNOWN
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.kernel.views import ErasedBy, NotDone, View
 from preflights_es.runtime.features import FEATURES
@@ -165,8 +164,6 @@ def ask(voice: Voice, session: View, question: Question) -> None:
 
 def _next(session: View) -> str:
     id_ = short(session.session_id)
-    if session.status == UNKNOWN:  # what is missing is said above, in place of the intention
-        return f"Until it is here, only its events can be read: preflights log {id_}"
     return {
         "needs_answers": f"Answer with: preflights answer {id_} VALUE",
         "waiting": f"Ask the model again with: preflights resume {id_}",

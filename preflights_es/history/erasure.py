@@ -30,6 +30,7 @@ from preflights_es.kernel.errors import (
     StoreUnavailable,
     UnknownSession,
     UnreadableEvent,
+    WorkflowMissing,
 )
 from preflights_es.kernel.events import (
     ArtifactDue,
@@ -44,9 +45,9 @@ from preflights_es.kernel.events import (
     sources,
 )
 from preflights_es.kernel.ids import decision_uid, short
-from preflights_es.kernel.json import decoded
-from preflights_es.kernel.ports import Archive, Batch, Head, Stored
-from preflights_es.kernel.session import Session
+from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.ports import Archive, Batch, Draft, Head, Stored
+from preflights_es.kernel.session import UNKNOWN
 from preflights_es.kernel.signing import proposal_text, said_of
 from preflights_es.kernel.text import ANSWER_MAX, one_line, visible
 from preflights_es.records.files import fronts
@@ -54,6 +55,7 @@ from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import CONFLICTS_MAX, Runner
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.store.chain import erased_before
+from preflights_es.store.codec import shared_event
 from preflights_es.system.files import Unreadable, regular
 
 
@@ -118,13 +120,17 @@ def _held(runner: Runner, head: Head) -> Iterator[Quoted]:
                 yield Quoted("known" if one.version == 1 else "named", source.session_id)
 
 
-def folded_so_far(runner: Runner, stored: Sequence[Stored]) -> Session[Any]:
-    """A session as far as it can be folded: neither a bug nor other code holds an erasure up."""
-    workflow = runner.workflow_or_opaque(stored[0].workflow)
+def _status_and_title(runner: Runner, stored: Sequence[Stored]) -> tuple[str, str]:
+    """Of a session as far as it can be folded: neither a bug nor other code holds an erasure up."""
     try:
-        return runner.folded(workflow, stored)
-    except (SessionFaulted, UnreadableEvent) as fault:
-        return runner.folded(workflow, stored[: fault.version - 1])
+        workflow = runner.workflow(stored[0].workflow)
+        session, status = runner.folded(workflow, stored), ""
+    except (WorkflowMissing, UnreadableEvent) as error:
+        return UNKNOWN, one_line(str(error))
+    except SessionFaulted as fault:
+        session, status = runner.folded(workflow, stored[: fault.version - 1]), "faulted"
+    title = one_line(workflow.view(session.state).intention)
+    return status or kernel.status(workflow, session), title
 
 
 QUOTE_MIN: Final = 8  # characters; a shorter text of a program's stands in many sentences by chance
@@ -371,19 +377,16 @@ class Erasure(Sessions):
 
     def _doomed(self, session_id: str, by_uid: PathsByUid) -> Doomed:
         head, stored = self._whole(session_id)
-        workflow = self._runner.workflow_or_opaque(head.workflow)
-        session = folded_so_far(self._runner, stored)
-        faulted = session.version < len(stored)
-        codec = self._runner.codec(workflow)
-        asked = [codec.decode(one) for one in stored if one.type == CompletionRequested.tag]
+        status, title = _status_and_title(self._runner, stored)
+        asked = [shared_event(one) for one in stored if one.type == CompletionRequested.tag]
         providers = dict.fromkeys(a.provider for a in asked if isinstance(a, CompletionRequested))
         return Doomed(
             session_id=session_id,
             workflow=head.workflow,
-            status="faulted" if faulted else kernel.status(workflow, session),
+            status=status,
             version=len(stored),
             last_at=max(one.recorded_at for one in stored),
-            title=one_line(workflow.view(session.state).intention),
+            title=title,
             documents=self._documents(stored, by_uid),
             sent_to=tuple(name for name in providers if name not in self._code),
         )
@@ -400,7 +403,8 @@ class Erasure(Sessions):
         stored = checked(self._archive, head)
         if erased_before(stored):
             raise ErasedSession(session_id)
-        accepts = self._runner.workflow_or_opaque(head.workflow).acknowledges
+        workflow = self._runner.workflows.get(head.workflow)
+        accepts = workflow and workflow.acknowledges
         if any(accepts and (e.type, e.actor_kind) == (accepts.tag, "user") for e in stored):
             self.refuse_agent(f"erase session {short(session_id)}, which a person accepted")
         return head, stored
@@ -430,8 +434,7 @@ class Erasure(Sessions):
 
     def _with_documents(self, quote: Quote, by_uid: PathsByUid) -> Quote:
         stored = self._archive.read(quote.session_id)
-        workflow = self._runner.workflow_or_opaque(stored[0].workflow)
-        if quote.how == "named" or (quote.how == "known" and workflow.filing is None):
+        if quote.how == "named" or (quote.how == "known" and not self._files(stored[0].workflow)):
             return quote  # an Input names it, or a model was told: no document of theirs says so
         paths = self._documents(stored, by_uid)
         if quote.how == "known":
@@ -441,7 +444,7 @@ class Erasure(Sessions):
     def _names(self, path: str, session_id: str) -> bool:
         """Whether a filed document names a session that was read; one that cannot be read may."""
         head = self._archive.head(session_id)
-        if head is None or self._runner.workflow_or_opaque(head.workflow).filing is not None:
+        if head is None or self._files(head.workflow):
             return True  # it depends on what that session filed
         try:
             text = regular(self._root / path, DOCUMENT_MAX, follows=False)
@@ -449,10 +452,14 @@ class Erasure(Sessions):
             return True
         return decision_uid(session_id).encode() in text
 
+    def _files(self, name: str) -> bool:
+        """Whether a workflow files its documents outside the folder of records."""
+        workflow = self._runner.workflows.get(name)
+        return workflow is not None and workflow.filing is not None
+
     def _documents(self, stored: Sequence[Stored], by_uid: PathsByUid) -> tuple[str, ...]:
         """Of a session, those that lie on this disk: where its log says, beside it, or moved."""
-        codec = self._runner.codec(self._runner.workflow_or_opaque(stored[0].workflow))
-        artifacts = (codec.decode(one) for one in stored if one.type in ARTIFACTS)
+        artifacts = (shared_event(one) for one in stored if one.type in ARTIFACTS)
         paths = dict.fromkeys(_asked_for(artifacts))
         there = [path for path in paths if self._lies(path)]
         beside = [name for path in paths for name in takewhile(self._lies, _beside(path))]
@@ -508,23 +515,26 @@ class Erasure(Sessions):
         raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
 
     def _batch(self, head: Head, last: Stored, reason: str, input_id: str) -> Batch:
-        codec = self._runner.codec(self._runner.workflow_or_opaque(head.workflow))
         erased: Signable = SessionErased(at=self._runner.now(), actor=self._actor, reason=reason)
         if self._inputs.signer is not None:
             seen = (head.session_id, last.version, last.hash)
             shown = proposal_text(erased, said_of(erased))
             erased = self._inputs.signer.signed(erased, seen, shown)
+        closed = SessionClosed(status="erased")
         return Batch(
             session_id=head.session_id,
             project=head.project,
             workflow=head.workflow,
             expected_version=last.version,
             expected_hash=last.hash,
-            events=(codec.draft(erased, input_id), codec.draft(SessionClosed(status="erased"))),
+            events=(
+                Draft(erased.tag, encoded(erased), last.decider, input_id, erased.actor.kind),
+                Draft(closed.tag, encoded(closed), last.decider),
+            ),
         )
 
 
-def _asked_for(artifacts: Iterable[Event]) -> Iterator[str]:
+def _asked_for(artifacts: Iterable[Event | None]) -> Iterator[str]:
     """Paths that were written, at or beside one that was asked for: others are no documents."""
     due: set[str] = set()
     for one in artifacts:

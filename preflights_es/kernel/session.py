@@ -1,14 +1,13 @@
 """The fold that every workflow shares: which Input is undecided, which calls are open, what closed.
 
 `decide` and `evolve` of a workflow stand inside these two, which keep the grammar of the log and
-answer what belongs to no workflow: abandoning, quarantine, and outcomes that come too late. A
-workflow whose code is not here is opaque: its sessions are listed, verified, exported and erased.
+answer what belongs to no workflow: abandoning, quarantine, and outcomes that come too late.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -182,8 +181,6 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """The table of a settings file that it reads; imported where a file has one."""
     package: str = ""
     """The feature's, below which its prompts lie in `data/prompts`."""
-    missing: str = ""
-    """Why its code is not here; empty of every workflow that is."""
 
     def __post_init__(self) -> None:
         if not self.decider:
@@ -376,19 +373,7 @@ def misplaced(session: Session[Any], event: Event, one: Stored) -> str | None:
 
 
 UNKNOWN: Final = "unknown"
-"""The status of its sessions."""
-
-
-class OpaqueInput(Input, frozen=True):
-    """An Input of such a workflow; what it says is not known."""
-
-    tag: ClassVar[str] = "opaque.input.v1"
-
-
-class OpaqueDecision(Decision, frozen=True):
-    """A Decision of such a workflow; what it says is not known."""
-
-    tag: ClassVar[str] = "opaque.decision.v1"
+"""The status of a session whose code is not here, or cannot read it."""
 
 
 class _Acted(msgspec.Struct, frozen=True):
@@ -409,27 +394,6 @@ def actor_in(data: bytes | None) -> Actor:
     return _acted(data or b"").actor
 
 
-_DECISION: Final = OpaqueDecision()
-
-
-def opaque_event(stored: Stored) -> Event:
-    """What an event is that no class here describes, as far as its envelope says."""
-    if stored.input_id is None:
-        return _DECISION
-    return OpaqueInput(at=stored.recorded_at, actor=_actor(stored))
-
-
-def _actor(stored: Stored) -> Actor:
-    try:
-        return actor_in(stored.data)
-    except (ValueError, RecursionError):  # a payload of others: its envelope says enough
-        match stored.actor_kind:
-            case "user" | "agent" as kind:
-                return Actor(kind)
-            case _:
-                return Actor("script")
-
-
 def known(workflows: Mapping[str, Workflow[Any]], name: str) -> Workflow[Any]:
     """The workflow of that name.
 
@@ -442,38 +406,3 @@ def known(workflows: Mapping[str, Workflow[Any]], name: str) -> Workflow[Any]:
         raise
     except KeyError:
         raise WorkflowMissing(name, "upgrade preflights") from None
-
-
-def opaque_workflow(name: str, why: str) -> Workflow[None]:
-    """In place of a workflow: folds to nothing, and takes no Input of the workflow's own.
-
-    Args:
-        why: why its code is not here, and what to do.
-    """
-    words = str(WorkflowMissing(name, why))
-
-    def decide(_state: None, _new: Input) -> tuple[Decision, ...]:
-        raise AssertionError("the runner records nothing of a workflow that is not here")
-
-    return Workflow(
-        name=name,
-        decider=f"{name}/0",
-        events=(),
-        initial=None,
-        decide=decide,
-        evolve=lambda state, _event: state,
-        is_terminal=lambda _state: False,
-        view=lambda _state: View(status=UNKNOWN, intention=words),
-        statuses=(UNKNOWN,),
-        missing=why,
-    )
-
-
-def refuse_missing(workflow: Workflow[Any]) -> None:
-    """See that the code of a workflow is here.
-
-    Raises:
-        WorkflowMissing: it is not; its sessions take nothing, and nothing is computed of them.
-    """
-    if workflow.missing:
-        raise WorkflowMissing(workflow.name, workflow.missing)

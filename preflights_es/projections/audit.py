@@ -5,7 +5,7 @@ A table with a row an event would double the log to say what the log says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal, get_args
 
 import msgspec
@@ -65,10 +65,21 @@ class LoggedStep(msgspec.Struct, frozen=True, kw_only=True):
 
 def steps(read: Read) -> Iterator[LoggedStep]:
     """Every event of a session, in order."""
+    return steps_of(read.stored, read.events, read.why if read.trouble == "damaged" else "")
+
+
+def steps_of(
+    stored: Sequence[Stored], events: Sequence[Event | None], damage: str
+) -> Iterator[LoggedStep]:
+    """The same, also of a session whose code is not here.
+
+    Args:
+        events: what each is; None where it was erased, or cannot be decoded.
+        damage: why the session does not verify.
+    """
     requests: dict[str, Model] = {}
     follows: int | None = None
-    damage = read.why if read.trouble == "damaged" else ""
-    for one, event in zip(read.stored, read.events, strict=True):
+    for one, event in zip(stored, events, strict=True):
         is_input = one.input_id is not None
         if isinstance(event, CompletionRequested):
             requests[event.call] = Model(event.provider, event.model)

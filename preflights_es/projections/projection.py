@@ -23,12 +23,11 @@ from preflights_es.kernel.errors import (
     AnotherVersion,
     LogDamaged,
     ProjectionDamaged,
-    WorkflowMissing,
 )
 from preflights_es.kernel.events import ERASED_TAG, INT_MAX, Event, Input
 from preflights_es.kernel.json import decoder
 from preflights_es.kernel.ports import Head, Row, Stored, Stream
-from preflights_es.kernel.session import Session, Workflow, known, opaque_workflow
+from preflights_es.kernel.session import Session, Workflow, known
 from preflights_es.kernel.views import View
 
 T = TypeVar("T")
@@ -147,24 +146,15 @@ class Reader:
         self._decoder = decoder
         self._misplaced = misplaced
 
-    def read(self, stream: Stream, *, opaque: bool = False) -> Read:
+    def read(self, stream: Stream) -> Read:
         """One session; what is wrong with it hides nothing that can be read.
-
-        Args:
-            opaque: also one whose workflow is not here: its events say what their envelopes say.
 
         Raises:
             AnotherVersion: a newer version of this program wrote in it, or the code of its workflow
                 cannot read it.
-            WorkflowMissing: its workflow is not here, and it has words of its own.
+            WorkflowMissing: its workflow is not here.
         """
-        name = stream.head.workflow
-        try:
-            workflow = known(self._workflows, name)
-        except WorkflowMissing as missing:
-            if not (opaque or stream.damage or _is_erased(stream)):
-                raise
-            workflow = opaque_workflow(name, missing.why)
+        workflow = known(self._workflows, stream.head.workflow)
         if stream.damage:
             return self._unfolded(workflow, stream, "damaged", stream.damage)
         if _is_erased(stream):

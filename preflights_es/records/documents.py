@@ -23,7 +23,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import ArtifactDue, ArtifactWritten, Filing, Written
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.session import Workflow, refuse_missing
+from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.text import late_pattern
 from preflights_es.records import files, render
 from preflights_es.records.files import front_of
@@ -33,6 +33,7 @@ from preflights_es.records.session_files import SessionFiles
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.chain import verified
+from preflights_es.store.codec import shared_event
 from preflights_es.system.files import Unreadable
 
 if TYPE_CHECKING:
@@ -182,8 +183,8 @@ class Documents:
         """
         found: set[str] = set()
         stored = self._stored(session_id)
-        workflow = self._runner.workflow_or_opaque(stored[0].workflow)
         for due, state in self._asked(stored):
+            workflow = self._runner.workflow(stored[0].workflow)
             with contextlib.suppress(LogFromFuture):  # a template of a newer version
                 found.add(files.hash_of(_text(workflow, session_id, due, state)))
         return found
@@ -206,7 +207,6 @@ class Documents:
         """
         if handle.session.closed == "erased":
             raise ErasedSession(handle.session_id)
-        refuse_missing(handle.workflow)
         if handle.workflow.record is None:
             raise Refused(
                 f"session {handle.session_id[-8:]} is of the workflow {handle.workflow.name}, "
@@ -279,8 +279,8 @@ class Documents:
 
     def _asked(self, stored: Sequence[Stored]) -> Iterator[tuple[ArtifactDue, Any]]:
         """The requests for documents, each with the state of the session at that event."""
-        workflow = self._runner.workflow_or_opaque(stored[0].workflow)
-        if workflow.record is None and workflow.filing is None:
+        workflow = self._runner.workflows.get(stored[0].workflow)
+        if workflow is None or (workflow.record is None and workflow.filing is None):
             return
         session = None
         for due, upto in self._dues(stored):
@@ -291,8 +291,7 @@ class Documents:
         """The requests for documents, each with its version."""
         for one in stored:
             if one.type == ArtifactDue.tag:
-                codec = self._runner.codec(self._runner.workflow_or_opaque(one.workflow))
-                due = codec.decode(one)
+                due = shared_event(one)
                 assert isinstance(due, ArtifactDue), "its tag says so"
                 yield due, one.version
 

@@ -24,7 +24,10 @@ LAST = "last"
 
 def is_listed(runner: Runner, head: Head, of: str) -> bool:
     """Whether a session is of a workflow; where none is named, of one that is not `aside`."""
-    return head.workflow == of if of else not runner.workflow_or_opaque(head.workflow).aside
+    if of:
+        return head.workflow == of
+    workflow = runner.workflows.get(head.workflow)
+    return workflow is None or not workflow.aside
 
 
 class Finder:

@@ -40,14 +40,7 @@ from preflights_es.kernel.events import (
     Source,
 )
 from preflights_es.kernel.ports import Batch, Draft, Head, Provider, Store, Stored
-from preflights_es.kernel.session import (
-    Session,
-    Workflow,
-    known,
-    misplaced,
-    opaque_workflow,
-    refuse_missing,
-)
+from preflights_es.kernel.session import Session, Workflow, known, misplaced
 from preflights_es.kernel.views import View
 from preflights_es.runtime.performer import Performed, Performer, open_completion
 from preflights_es.runtime.sanitizing import SECRETS_ALONE, Sanitizer
@@ -70,13 +63,6 @@ class EventReader:
             WorkflowMissing: its code is not here.
         """
         return known(self.workflows, name)
-
-    def workflow_or_opaque(self, name: str) -> Workflow[Any]:
-        """The same; where its code is not here, one that shows and decides nothing."""
-        try:
-            return self.workflow(name)
-        except WorkflowMissing as error:
-            return opaque_workflow(name, error.why)
 
     def codec(self, workflow: Workflow[Any]) -> Codec:
         """The codec of a workflow, made once."""
@@ -209,6 +195,7 @@ class Runner(EventReader):
         Raises:
             UnknownSession: nothing is recorded under the id.
             LogDamaged: what is recorded does not verify.
+            WorkflowMissing, UnreadableEvent: its code is not here, or cannot read it.
             SessionFaulted: `evolve` raises on it.
         """
         found = self.store.stream(session_id)
@@ -216,7 +203,7 @@ class Runner(EventReader):
             raise UnknownSession(session_id)
         head, stored = found
         verified(stored, head.hash)
-        workflow = self.workflow_or_opaque(head.workflow)
+        workflow = self.workflow(head.workflow)
         session = self.folded(workflow, stored)
         # The last event's hash, not the head's: the session may have grown between the two reads.
         return Handle(session_id, head.project, workflow, session, stored[-1].hash)
@@ -270,14 +257,12 @@ class Runner(EventReader):
         Raises:
             Conflict: one of the sessions has moved; load again, propose again.
             ErasedSession: one of them was erased, which nothing can follow.
-            WorkflowMissing: the code of one is not here.
             UnwritableEvent: one of the Inputs could not be read back.
             SessionFaulted: deciding the first that raises; that Input alone is recorded.
         """
         for one in proposed:
             if one.handle.session.closed == "erased":
                 raise ErasedSession(one.handle.session_id)
-            refuse_missing(one.handle.workflow)
         settled = [
             Proposed(self._resumed(p.handle, p.input), p.input, p.input_id, p.number)
             for p in proposed
@@ -356,9 +341,8 @@ class Runner(EventReader):
 
         Raises:
             SessionFaulted: deciding it still raises.
-            WorkflowMissing: its code is not here.
+            WorkflowMissing: it lacks a package.
         """
-        refuse_missing(handle.workflow)
         new = handle.session.undecided
         if new is None:
             return Step(handle, ())

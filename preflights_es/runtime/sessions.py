@@ -22,7 +22,7 @@ from preflights_es.kernel.events import (
 )
 from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.kernel.questions import Answers, Given
-from preflights_es.kernel.session import Workflow, refuse_missing
+from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, says
 from preflights_es.runtime.runner import Handle, Proposed, Step
 
@@ -346,19 +346,16 @@ class Sessions:
 
 
 def _refuse_erased(handle: Handle) -> None:
-    """Nothing goes on where nothing is left, or the code is not here.
+    """Nothing goes on where nothing is left.
 
     Raises:
         ErasedSession: it was erased.
-        WorkflowMissing: its workflow is not here.
     """
     if handle.session.closed == "erased":
         raise ErasedSession(handle.session_id)
-    refuse_missing(handle.workflow)
 
 
 def _answers_of(handle: Handle, *, revise: bool, relays: bool) -> type[Answers]:
-    refuse_missing(handle.workflow)
     workflow = handle.workflow
     cls = workflow.relayed if relays else workflow.revisions if revise else workflow.answers
     if cls is None:

@@ -19,7 +19,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import ARTIFACT_EVENTS, SESSION_EVENTS, Event, Input
 from preflights_es.kernel.ports import Draft, Stored
-from preflights_es.kernel.session import Workflow, opaque_event
+from preflights_es.kernel.session import Workflow
 
 Decode = Callable[[bytes], Event]
 
@@ -27,13 +27,15 @@ _NO_PAYLOAD = (ValueError, LookupError, TypeError, AttributeError, RecursionErro
 """What an upcaster raises on JSON that is no payload of its tag."""
 
 
+_SHARED_EVENTS: Final = (*SESSION_EVENTS, *COMPLETION_EVENTS, *ARTIFACT_EVENTS)
+
+
 class Codec:
     """The events of one workflow, and of the kernel, by tag."""
 
     def __init__(self, workflow: Workflow[Any]) -> None:
         self.workflow = workflow
-        kernel = (*SESSION_EVENTS, *COMPLETION_EVENTS, *ARTIFACT_EVENTS)
-        self._decoders = _Decoders((*kernel, *workflow.events))
+        self._decoders = _Decoders((*_SHARED_EVENTS, *workflow.events))
         self._upcasters = workflow.upcasters
         self._deciders = {workflow.decider}
 
@@ -108,14 +110,9 @@ class Codec:
     def decode_payload(self, stored: Stored, tag: str, data: bytes) -> Event:
         """As `decode`, for a payload that is of today already."""
         decode = self._decoders[tag]
-        if decode is None and self.workflow.missing:
-            return opaque_event(stored)
         if decode is None:
             raise _newer(stored, f"its tag {tag} is not known here")
-        try:
-            return decode(data)
-        except (ValueError, RecursionError) as error:
-            raise _unread(stored, tag, data, error) from error
+        return _decoded(decode, stored, tag, data)
 
     def _check_decider(self, stored: Stored) -> None:
         """Remember a decider of today or before.
@@ -125,10 +122,31 @@ class Codec:
         """
         name, _, number = stored.decider.rpartition("/")
         ours, _, last = self.workflow.decider.rpartition("/")
-        is_numbered = number.isdecimal() and last.isdecimal() and not self.workflow.missing
+        is_numbered = number.isdecimal() and last.isdecimal()
         if name == ours and is_numbered and int(number) > int(last):
             raise _newer(stored, f"decider {stored.decider}, this version has {ours}/{last}")
         self._deciders.add(stored.decider)
+
+
+def shared_event(stored: Stored) -> Event | None:
+    """An event that sessions of every workflow have, read without the code of one.
+
+    None for an event of the workflow's own.
+
+    Raises:
+        ErasedSession, LogDamaged, UnreadableEvent: as of `Codec.decode`.
+    """
+    if stored.data is None:
+        raise ErasedSession(stored.session_id)
+    decode = _shared[stored.type]
+    return decode and _decoded(decode, stored, stored.type, stored.data)
+
+
+def _decoded(decode: Decode, stored: Stored, tag: str, data: bytes) -> Event:
+    try:
+        return decode(data)
+    except (ValueError, RecursionError) as error:
+        raise _unread(stored, tag, data, error) from error
 
 
 _MISMATCHES: Final = (
@@ -188,3 +206,6 @@ class _Decoders(dict[str, Decode | None]):
         cls = self._classes.get(tag)
         made = self[tag] = None if cls is None else json.decoder(cls)
         return made
+
+
+_shared: Final = _Decoders(_SHARED_EVENTS)

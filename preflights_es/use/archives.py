@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing, contextmanager
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
-from typing import BinaryIO, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -25,6 +25,7 @@ from preflights_es.kernel.imports import (
 )
 from preflights_es.kernel.imports import NAME as IMPORTS
 from preflights_es.kernel.ports import Arrival, Head, Stored
+from preflights_es.kernel.session import Workflow
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.finding import LAST
 from preflights_es.store import jsonl
@@ -64,12 +65,15 @@ class ImportedBy(Result, frozen=True):
 
 def imports_of(process: Process, read: Read) -> tuple[ImportedBy, ...]:
     """All of one session, oldest first; none of a session that began here."""
-    return named(read, [one for _, one in imports(process, read.head.session_id)])
+    came = [one for _, one in imports(process, read.head.session_id)]
+    return named(read.workflow, read.stored, came)
 
 
-def named(read: Read, came: Sequence[ImportedBy]) -> tuple[ImportedBy, ...]:
-    """Imports of a session, with the person who accepted it."""
-    by = accepted_by(read.workflow, read.stored) if came else None
+def named(
+    workflow: Workflow[Any] | None, stored: Sequence[Stored], came: Sequence[ImportedBy]
+) -> tuple[ImportedBy, ...]:
+    """Imports of a session, with the person who accepted it, as far as its workflow is here."""
+    by = accepted_by(workflow, stored) if came and workflow else None
     return tuple(replace(one, accepted_by=by) for one in came)
 
 

@@ -225,8 +225,8 @@ class Process:
 
     def session_home(self, workflow: str) -> SessionFolder:
         """Where those of a workflow lie."""
-        filing = self.runner.workflow_or_opaque(workflow).filing
-        return self.session_folders.beside(filing.folder if filing else "")
+        found = self.runner.workflows.get(workflow)
+        return self.session_folders.beside(found.filing.folder if found and found.filing else "")
 
     def finish_pending(self) -> list[Handle]:
         """Write the documents that earlier commands of this project left open; `LogBusy`: not now.

@@ -6,6 +6,7 @@ What writes knows the log alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cached_property, partial
 from operator import attrgetter
 from typing import Final, Protocol, TypeVar
@@ -13,9 +14,10 @@ from typing import Final, Protocol, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.errors import AmbiguousSession, UnknownSession
+from preflights_es.kernel.errors import AmbiguousSession, AnotherVersion, UnknownSession
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.ports import Head
+from preflights_es.kernel.session import UNKNOWN
 from preflights_es.runtime.finding import RECORD, Finder
 from preflights_es.runtime.runner import Handle
 from preflights_es.use.filed_sessions import FiledSession, FiledSessions
@@ -170,8 +172,10 @@ class Reading:
         """Say how a file differs from the log, where a person has to know it."""
         if file.compared == "beyond":
             log = self._process.file_log
-            is_there = file.session_id in log.files
-            status = log.runner.load(file.session_id).status if is_there else "unknown"
+            status = UNKNOWN
+            if file.session_id in log.files:
+                with suppress(AnotherVersion):  # without the code that reads it
+                    status = log.runner.load(file.session_id).status
             text = (
                 f"{file.path} goes on beyond the log, to event {file.version}: there session "
                 f"{short(file.session_id)} is {status.replace('_', ' ')}"

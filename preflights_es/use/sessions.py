@@ -32,7 +32,7 @@ from preflights_es.runtime.features import FEATURES, IMPORTS, WORKFLOWS
 from preflights_es.runtime.finding import is_listed
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.store import chain
-from preflights_es.store.codec import Codec
+from preflights_es.store.codec import shared_event
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
 from preflights_es.use.answers import (
@@ -389,19 +389,20 @@ def _row(request: Request, head: Head, kept: dict[str, Any] | None) -> SessionRo
     is_current = kept is not None and kept["version"] == head.version
     row = kept if is_current else request.process.projector.folded("sessions", head)
     if row is None or row["status"] in TROUBLES:
-        return SessionRow(head.session_id, age, *_trouble(request, head.session_id))
+        return SessionRow(head.session_id, age, *_trouble(request, head))
     shown = {name: row[name] for name in SessionRow.__struct_fields__ if name in row}
     return SessionRow(age_seconds=age, **shown)
 
 
-def _trouble(request: Request, session_id: str) -> tuple[str, str, float | None, str]:
+def _trouble(request: Request, head: Head) -> tuple[str, str, float | None, str]:
     """Its workflow, status, progress and intention; what is wrong with it may have been mended."""
     try:
-        handle = request.process.runner.load(session_id)
+        handle = request.process.runner.load(head.session_id)
     except PreflightsError as error:
         if isinstance(error, LogDamaged) and error.version == 0:
             raise  # the database as a whole, not one session of it
-        return "", _status_of(error), None, str(error)
+        name = "" if isinstance(error, LogDamaged) else head.workflow
+        return name, _status_of(error), None, str(error)
     return handle.workflow.name, handle.status, handle.view.progress, handle.view.intention
 
 
@@ -442,7 +443,8 @@ class Recorded(Result, frozen=True):
 
     stored: Sequence[Stored]
     events: tuple[Event | Unread | None, ...]
-    """In place of an event, the error of reading it, or None where its payload is gone."""
+    """In place of an event, the error of reading it, or None where its payload is gone or its
+    workflow is not here."""
     damage: Unread | None
     """Why its chain does not hold, or else the first event that cannot be read."""
 
@@ -462,8 +464,9 @@ def log(request: Request, session: str, *, decodes: bool = True) -> Recorded:
     stored = at.process.store.read(at.session_id)
     events: tuple[Event | Unread | None, ...] = ()
     if decodes and stored:
-        codec = runner.codec(runner.workflow_or_opaque(stored[0].workflow))
-        events = tuple(_decoded(codec, one) for one in stored)
+        workflow = runner.workflows.get(stored[0].workflow)
+        decode = shared_event if workflow is None else runner.codec(workflow).decode
+        events = tuple(_decoded(decode, one) for one in stored)
     damage = next((one for one in events if isinstance(one, Unread)), None)
     try:
         chain.verified(stored, head.hash if head else None)
@@ -472,11 +475,11 @@ def log(request: Request, session: str, *, decodes: bool = True) -> Recorded:
     return Recorded(stored=stored, events=events, damage=damage)
 
 
-def _decoded(codec: Codec, one: Stored) -> Event | Unread | None:
+def _decoded(decode: Callable[[Stored], Event | None], one: Stored) -> Event | Unread | None:
     if one.data is None:
         return None
     try:
-        return codec.decode(one)
+        return decode(one)
     except (LogDamaged, UnreadableEvent) as error:
         return error
     except TypeError as error:  # a database keeps what it is given, whatever the column's type

@@ -160,7 +160,7 @@ class Signatures:
         if found is None or not any(map(bears_signature, found[1])):
             return None
         head, stored = found
-        workflow = reader.workflow_or_opaque(head.workflow)
+        workflow = reader.workflow(head.workflow)
         codec, tag = reader.codec(workflow), workflow.acknowledges and workflow.acknowledges.tag
         # The last one is shown, though it may be forged behind the first.
         refused = list[bool]()
@@ -181,7 +181,7 @@ class Signatures:
         """The same of events whose chain was verified, without a memory."""
         if not any(map(bears_signature, stored)):
             return
-        workflow = reader.workflow_or_opaque(stored[0].workflow)
+        workflow = reader.workflow(stored[0].workflow)
         codec = reader.codec(workflow)
         gone = erased_before(stored)
         before: Session[Any] = begin(workflow)
@@ -291,7 +291,7 @@ def acceptances(reader: EventReader, stored: Sequence[Stored]) -> Iterator[Store
     """
     if not stored:
         return
-    workflow = reader.workflow_or_opaque(stored[0].workflow)
+    workflow = reader.workflow(stored[0].workflow)
     if workflow.acknowledges is None:
         return
     codec, tag = reader.codec(workflow), workflow.acknowledges.tag

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.errors import PreflightsError
+from preflights_es.kernel.errors import PreflightsError, UnreadableEvent, WorkflowMissing
 from preflights_es.kernel.events import Event, Input, Signable
 from preflights_es.kernel.ids import iso, iso_or_none
 from preflights_es.kernel.json import decoded
-from preflights_es.kernel.ports import Head
-from preflights_es.kernel.signing import Signed
+from preflights_es.kernel.ports import Head, Stored
+from preflights_es.kernel.signing import Signed, fingerprint
 from preflights_es.kernel.text import NAME_MAX, shortened
 from preflights_es.projections.audit import (
     LoggedStep,
@@ -22,11 +23,13 @@ from preflights_es.projections.audit import (
     TrailFilter,
     is_by,
     steps,
+    steps_of,
     wanted,
 )
 from preflights_es.projections.projection import Read
 from preflights_es.store.chain import erased
-from preflights_es.use.archives import ImportedBy, imports, imports_of, named
+from preflights_es.store.codec import shared_event
+from preflights_es.use.archives import ImportedBy, imports, named
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
@@ -108,7 +111,11 @@ def _signature(process: Process, step: LoggedStep) -> Signed | None:
     if not isinstance(step.event, Signable) or not step.event.signature or step.damage:
         return None
     one = step.stored
-    acts = process.signatures.of(process.runner, one.session_id, one.version)
+    try:
+        acts = process.signatures.of(process.runner, one.session_id, one.version)
+    except (WorkflowMissing, UnreadableEvent) as error:
+        key = fingerprint(step.event.signature.key)
+        return Signed(verdict="not_checked", key=key, why=str(error))
     return acts[0].signed if acts else None
 
 
@@ -199,13 +206,14 @@ def trail(
         at = request.reading.session(decision)
         read = at.process.history(at.session_id)
         upto = replace(want, upto=_decided_at(read))
-        found.steps = _told(at.process, read, upto, found, tell, imports_of(at.process, read))
+        logged = [*steps(read)]
+        found.steps = _told(at.process, logged, upto, found, imports(at.process, at.session_id))
     elif session is not None:
         at = request.reading.session(session)
         head = at.head
         assert head is not None, "it was found"
-        read = _read(at.process, head)
-        found.steps = _told(at.process, read, want, found, tell, imports_of(at.process, read))
+        logged = _logged(at.process, head, tell)
+        found.steps = _told(at.process, logged, want, found, imports(at.process, at.session_id))
     else:
         project = None if any_project else request.process.project
 
@@ -225,8 +233,25 @@ def _decided_at(read: Read) -> int:
     return found[-1].recorded or found[-1].version
 
 
-def _read(process: Process, head: Head) -> Read:
-    return process.projector.reader.read(process.following.stream(head), opaque=True)
+def _logged(process: Process, head: Head, tell: Callable[[Trouble], None]) -> list[LoggedStep]:
+    """The steps of a session; without the code that reads it, what all workflows have in common."""
+    stream = process.following.stream(head)
+    events: tuple[Event | None, ...]
+    try:
+        read = process.projector.reader.read(stream)
+        events, trouble, why = read.events, read.trouble, read.why
+    except (WorkflowMissing, UnreadableEvent):
+        events = tuple(map(_shared, stream.events))
+        trouble, why = "damaged" if stream.damage else "", stream.damage
+    if trouble in ("damaged", "faulted"):
+        tell(Trouble(session_id=head.session_id, kind=trouble, why=why))
+    return [*steps_of(stream.events, events, why if trouble == "damaged" else "")]
+
+
+def _shared(one: Stored) -> Event | None:
+    with suppress(PreflightsError, TypeError):  # a database keeps what it is given
+        return shared_event(one)
+    return None
 
 
 def _of_all(
@@ -243,12 +268,12 @@ def _of_all(
     """
     for process, head in heads:
         try:
-            read = _read(process, head)
+            logged = _logged(process, head, tell)
         except PreflightsError as error:
             tell(Trouble(session_id=head.session_id, kind="left_out", why=str(error)))
             continue
-        brought = named(read, came.get(head.session_id, ()))
-        yield from _told(process, read, want, trail, tell, brought)
+        brought = [(head.session_id, one) for one in came.get(head.session_id, ())]
+        yield from _told(process, logged, want, trail, brought)
 
 
 def _came(process: Process) -> dict[str, tuple[ImportedBy, ...]]:
@@ -261,19 +286,19 @@ def _came(process: Process) -> dict[str, tuple[ImportedBy, ...]]:
 
 def _told(
     process: Process,
-    read: Read,
+    logged: Sequence[LoggedStep],
     want: TrailFilter,
     trail: Trail,
-    tell: Callable[[Trouble], None],
-    came: tuple[ImportedBy, ...],
+    came: Iterable[tuple[str, ImportedBy]],
 ) -> Iterator[DecodedStep]:
     """The steps of a session that are wanted."""
-    if read.trouble in ("damaged", "faulted"):
-        tell(Trouble(session_id=read.head.session_id, kind=read.trouble, why=read.why))
-    taken = erased(read.stored)
-    for step in wanted(trail.passing(steps(read)), want):
+    stored = [step.stored for step in logged]
+    workflow = process.runner.workflows.get(stored[0].workflow) if stored else None
+    brought = named(workflow, stored, [one for _, one in came])
+    taken = erased(stored)
+    for step in wanted(trail.passing(logged), want):
         version = step.stored.version
-        by = next((one for one in came if one.brought(version)), None)
+        by = next((one for one in brought if one.brought(version)), None)
         signature = _signature(process, step)
         told = TrailStep.of(step, is_erased=version in taken, imported=by, signature=signature)
         yield DecodedStep(told, step.event, step.stored.data is None)

@@ -176,12 +176,14 @@ def test_a_workflow_that_is_not_here_stops_no_other_session(house: House) -> Non
     (note,) = (one["session_id"] for one in known if one["session_id"] != id_)
     del WORKFLOWS["toy"]
     try:
-        shown = house.call("show", id_)
-        assert "the workflow 'toy' is not known here: install the package that has it" in shown.out
-        hint = f"preflights log {id_[-8:]}"
-        assert hint in shown.out + shown.err
-        assert f"preflights show {id_[-8:]}" not in shown.out + shown.err
-        house.call(*hint.split()[1:])
+        missing = "the workflow 'toy' is not known here: install the package that has it"
+        for words in (("show", id_), ("answer", id_, "tone=kind"), ("abandon", id_)):
+            assert house.call(*words, code=5).err == f"preflights: {missing}\n", words
+        assert "heard" not in house.call("log", id_).err
+        assert "said" in house.call("log", id_).out
+        trail = house.call("audit", "trail", "--session", id_, "--json").out.splitlines()
+        step = json.loads(trail[0])
+        assert (step["actor"]["kind"], step["data"]["text"]) == ("script", "hello")
         for ids in ((id_, note), (note, id_)):
             done = house.call("replay", "--all", *ids, code=5)
             assert f"{note[-8:]} identical" in done.out
@@ -193,6 +195,10 @@ def test_a_workflow_that_is_not_here_stops_no_other_session(house: House) -> Non
         skipped = house.call("audit", "verify", "--json").json["skipped"]
         them = "what follows from 1 session of a workflow that is not known here"
         assert skipped == [f"{them} (see `preflights sessions --status unknown`)"]
-        assert id_[-8:] in house.call("sessions", "--status", "unknown").out
+        (row,) = house.call("sessions", "--status", "unknown", "--json").json["sessions"]
+        told = (row["session_id"], row["workflow"], row["intention"])
+        assert told == (id_, "toy", missing)
+        house.call("admin", "erase", id_, "--yes")
+        assert "erased" in house.call("log", id_).out
     finally:
         WORKFLOWS["toy"] = toys

@@ -124,6 +124,7 @@ def looked(request: Request, typed: str) -> Looked:
     Raises:
         UnknownSession, AmbiguousSession: none or several match.
         LogDamaged: only its head is left.
+        WorkflowMissing: its workflow is not here.
     """
     at = request.reading.session(typed)
     found = use.log(request, at.session_id)
@@ -133,7 +134,7 @@ def looked(request: Request, typed: str) -> Looked:
     head = Head(last.session_id, last.project, last.workflow, len(found.stored), last.hash)
     read = Read(
         head,
-        at.process.runner.workflow_or_opaque(last.workflow),
+        at.process.runner.workflow(last.workflow),
         tuple(found.stored),
         head.version,
         tuple(one if isinstance(one, Event) else None for one in found.events),
