@@ -184,9 +184,23 @@ def _ran(arguments: list[str]) -> int:
     except OSError as error:
         _drop_output()
         return _environment_failed(error)
+    except OverflowError as error:  # also of click and of Python's own modules
+        return _failed(_clock_error() or error, arguments)
     except Exception as error:  # said in words, or shown as the bug it is
         return _failed(error, arguments)
     return result if isinstance(result, int) else 0
+
+
+def _clock_error() -> Exception | None:
+    """Why the clock cannot be read, such as a year that Python cannot count; or nothing."""
+    from preflights_es.kernel.errors import StoreUnavailable
+    from preflights_es.system.clock_ids import now
+
+    try:
+        now()
+    except StoreUnavailable as error:
+        return error
+    return None
 
 
 def _drop_output() -> None:

@@ -58,3 +58,25 @@ def test_a_week_is_refused_in_one_line_and_the_help_says_which_zone(
     assert "'2026-W47' is a week: name a day of it, such as 2026-11-22" in done.err
     (_, after) = " ".join(house.call(*command, "--help").out.split()).split(f"{option} DATE")
     assert "UTC" in after.split(" --")[0]
+
+
+LATE = """
+import time
+def late():
+    raise OverflowError("timestamp too large to convert to C _PyTime_t")
+time.time = time.time_ns = late
+from preflights_cli.main import main
+main()
+"""
+"""The program on a machine whose clock Python cannot count, as from the year 2262 on."""
+
+
+@pytest.mark.parametrize(
+    "words", [("check",), ("view", "--export", "site", "--yes"), ("show", "last")]
+)
+def test_a_clock_that_cannot_be_counted_is_to_be_set(
+    house: Project, words: tuple[str, ...]
+) -> None:
+    house.decided()
+    done = house.run(*words, program=("python", "-c", LATE))
+    assert (done.code, done.err.strip().endswith(": set it")) == (5, True), done
