@@ -6,7 +6,7 @@ chain, one session, this project, and that its events can be folded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final, Literal, Protocol
 
@@ -17,7 +17,7 @@ from preflights_es.kernel.errors import (
     LogDamaged,
     PreflightsError,
 )
-from preflights_es.kernel.events import ArtifactDue
+from preflights_es.kernel.events import ArtifactDue, Event
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import shortened
@@ -212,7 +212,7 @@ class FiledSessions:
         workflow = runner.workflow(first.workflow)
         runner.folded(workflow, events)
         decode = runner.codec(workflow).decode
-        _check_uid(first, None if first.data is None else decode(first))
+        check_uid(first, decode)
         for due in (decode(one) for one in events if one.type == ArtifactDue.tag and one.data):
             if isinstance(due, ArtifactDue):
                 from preflights_es.records.render import (
@@ -245,13 +245,14 @@ class FiledSessions:
         )
 
 
-def _check_uid(first: Stored, opening: object) -> None:
+def check_uid(first: Stored, decode: Callable[[Stored], Event]) -> None:
     """A page, a record and a list name a decision by its uid: it is that of the session.
 
     Raises:
         Unreadable: the payload says another one.
     """
     own = decision_uid(first.session_id)
+    opening = None if first.data is None else decode(first)
     if (uid := getattr(opening, "uid", own)) != own:
         raise Unreadable(f"it says the uid {shortened(uid, 60)!r}, and its session's is {own!r}")
 

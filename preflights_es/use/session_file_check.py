@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import msgspec
 
-from preflights_es.kernel.errors import PreflightsError, WorkflowMissing
+from preflights_es.kernel.errors import (
+    AnotherVersion,
+    PreflightsError,
+    UnreadableEvent,
+    WorkflowMissing,
+)
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Stored
 from preflights_es.records.session_files import SIZE_MAX, SessionFolder, name_of
@@ -14,6 +20,7 @@ from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
 from preflights_es.store.codec import unambiguous
 from preflights_es.system.files import Unreadable
+from preflights_es.use.filed_sessions import check_uid
 from preflights_es.use.process import Process
 
 
@@ -92,8 +99,10 @@ def _check_place(process: Process, path: str, events: Sequence[Stored]) -> None:
     if name != name_of(decision_uid(first.session_id)):
         raise Unreadable(f"it holds session {first.session_id}, and its name says another")
     try:
-        process.runner.workflow(first.workflow)
+        workflow = process.runner.workflow(first.workflow)
     except WorkflowMissing:
         return  # where its sessions lie is not known here
     if (its := process.session_home(first.workflow).path) != home:
         raise Unreadable(f"its place is {its}")
+    with suppress(UnreadableEvent, AnotherVersion):  # another version of the code: no damage
+        check_uid(first, process.runner.codec(workflow).decode)

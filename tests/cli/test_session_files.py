@@ -355,6 +355,8 @@ def test_a_file_whose_payload_no_reader_can_show_is_left_out_by_all(
         for one in jsonl.stored(lines, "it")
     ]
     file.write_bytes(jsonl.lines(resealed(events)))
+    alone = clone.call("audit", "verify")
+    assert (alone.code, why in alone.out) == ((4, True) if "uid" in why else (0, False)), alone
     clone.decided("Use a database", key="db_type=MySQL")
     for words in (("decisions",), ("check",), ("view", "--export", "site", "--yes"), ("sync",)):
         done = clone.call(*words)
