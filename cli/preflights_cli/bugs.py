@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import inspect
 import os
 import traceback
 from collections.abc import Iterator
@@ -34,10 +32,8 @@ def bug_of(error: BaseException, workflow: str = "") -> tuple[str, str]:
 
 def _places(error: BaseException) -> Iterator[tuple[str, int]]:
     """Files and lines, that which raised it first."""
-    if isinstance(error, WorkflowBug):  # what gave it has returned
-        made_by = inspect.unwrap(error.made_by)
-        with contextlib.suppress(TypeError, OSError):  # a callable without source has no place
-            yield inspect.getsourcefile(made_by) or "", inspect.getsourcelines(made_by)[1]
+    if isinstance(error, WorkflowBug) and error.place[1]:
+        yield error.place
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         yield frame.filename, frame.lineno or 0
 

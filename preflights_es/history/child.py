@@ -14,7 +14,7 @@ from preflights_es.history.recording import Recording, Turn, said
 from preflights_es.kernel import ids
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionRequested
-from preflights_es.kernel.errors import SessionFaulted
+from preflights_es.kernel.errors import SessionFaulted, WorkflowBug
 from preflights_es.kernel.events import (
     Decision,
     Input,
@@ -135,12 +135,15 @@ def fault_of(version: int, error: BaseException, *, recorded: bool) -> Fault:
     """An exception, and the line that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
     last = frames[-1] if frames else None
+    file, line = (last.filename, last.lineno or 0) if last else ("", 0)
+    if isinstance(error, WorkflowBug) and error.place[1]:  # what gave it has returned
+        file, line = error.place
     return Fault(
         version=version,
         error=type(error).__name__,
         message=str(error),
-        file=last.filename if last else "",
-        line=(last.lineno or 0) if last else 0,
+        file=file,
+        line=line,
         recorded=recorded,
     )
 

@@ -253,6 +253,17 @@ class WorkflowBug(TypeError):
         super().__init__(message)
         self.made_by = made_by
 
+    @property
+    def place(self) -> tuple[str, int]:
+        """File and line of what gave it, which has returned; empty and 0 without a source."""
+        import inspect  # few commands meet a bug
+
+        made_by = inspect.unwrap(self.made_by)
+        try:
+            return inspect.getsourcefile(made_by) or "", inspect.getsourcelines(made_by)[1]
+        except (TypeError, OSError):
+            return "", 0
+
 
 class UnwritableEvent(WorkflowBug):
     """An event that a workflow made cannot be read back."""

@@ -84,6 +84,7 @@ def test_a_decision_that_cannot_be_read_back_faults_the_session_until_the_code_i
     assert (shown.code, "faulted" in shown.out) == (0, True), shown
     replayed = blocked("replay", "last")
     assert (replayed.code, "UnwritableEvent" in replayed.out) == (1, True), replayed
+    assert f"preflights_blocker.py, line {line}" in replayed.out
     assert blocked("resume", "last").code == 70
     assert blocked("audit", "verify").code == 0
     blocked.with_code(MODULE)
