@@ -165,26 +165,6 @@ def test_the_age_counts_days_to_the_question(log: Log, monkeypatch: pytest.Monke
 
 
 @pytest.mark.slow("whole runs")
-def test_an_acceptance_that_an_agent_imported_is_a_persons_only_once_confirmed(
-    log: Log, colleague: Project
-) -> None:
-    decided = colleague.decided()
-    exported = log.house.folder / "theirs.jsonl"
-    exported.write_text(colleague.call("admin", "export", decided["session_id"]).out)
-    log.call("admin", "import", "theirs.jsonl", actor="agent:claude")
-    row = log.decision()
-    hidden = ("accepted_by", "accepted_on", "age_days")
-    assert (row["standing"], row["asked_by"]) == ("proposed", "Ada")
-    assert {name: row[name] for name in hidden} == dict.fromkeys(hidden)
-    log.call("accept", decided["session_id"], "--by", "Ben")
-    row = log.decision()
-    assert (row["standing"], row["accepted_by"], row["age_days"]) == (
-        *("accepted", "Ada Lovelace"),
-        0,
-    )
-
-
-@pytest.mark.slow("whole runs")
 def test_no_name_of_a_query_takes_the_place_of_a_function_of_ours(log: Log) -> None:
     log.call("start", "Add login", "--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
     for name in ("json_each", "json_array_elements"):

@@ -41,9 +41,9 @@ def test_a_note_becomes_a_task_a_plan_a_decision_an_answer_and_passes() -> None:
         ("note done", "done"),
         ("recall", "Use PostgreSQL for the database"),
         ("ask", "decisions\n─────────\n1\n"),
-        ("plan project", '"name": "baskets"'),
+        ("plan project", "no model wrote it: the smallest artifact that meets its schema"),
         ("approve", "written to .preflights/artifacts/ProjectPlan-"),
-        ("plan architecture", "domain_cannot_import_infrastructure"),
+        ("plan architecture", '"layers"'),
     ):
         part = next(part for part in shown if part.startswith(f"$ preflights {command}"))
         assert what in part

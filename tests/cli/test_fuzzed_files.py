@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from preflights_cli.progress import counted
+from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import shown
@@ -155,12 +156,18 @@ def told(done: Result, before: Streams, after: Streams) -> None:
 def taken(content: bytes, before: Streams, after: Streams) -> Streams:
     """The sessions of the file: each event stands in the log, under its hash; no other came."""
     there: Streams = {}
+    erased = set[str]()
     for event in jsonl.stored(content.splitlines(), "file"):
+        if event.type == ERASED_TAG:
+            erased.add(event.session_id)
         data = None if event.data is None else event.data.decode()
         there.setdefault(event.session_id, []).append(Row(event.project, event.hash, data))
     assert after.keys() == before.keys() | there.keys()
     for key, events in there.items():
         held = after[key]
+        if key in erased and key in before and len(before[key]) < len(events):
+            assert held == before[key], "an erasure that a file brings erases nothing here"
+            continue
         assert [one.hash for one in held[: len(events)]] == [one.hash for one in events]
         assert {one.project for one in held} == {events[0].project}
         for mine, theirs in zip(held, events, strict=False):

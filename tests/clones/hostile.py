@@ -312,7 +312,6 @@ def refused(ground: Ground) -> Mapping[str, str]:
         "provider": "openai",
         "LLM_PROVIDER": "anthropic",
         "actor": "user:Linus",
-        "project": "other",
         "openai_api_key": "x",
         "editor": "sh -c id",
     }.items():
