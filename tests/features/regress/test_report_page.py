@@ -69,7 +69,7 @@ def test_the_page_filters_by_keyboard(browser: Browser) -> None:
         browser.press(Keys.SPACE)
     browser.shows(COUNT, "13 of 207 sessions match.")
     browser.shows(OUTCOMES, ["changed", "fixed"])
-    for cause in ("changed", "fixed", "same", "code", "model", "prompt"):
+    for cause in ("changed", "fixed", "same", "code or data", "model", "prompt"):
         browser.press(Keys.TAB)
         browser.shows(FOCUS, cause)
     browser.press(Keys.SPACE)
