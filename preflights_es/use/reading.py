@@ -89,7 +89,11 @@ class Reading:
         Raises:
             UnknownSession, AmbiguousSession: none or several match.
         """
-        found = self.find(typed)
+        try:
+            found = self.find(typed)
+        except UnknownSession:
+            self.tell_files()  # the file of the session that is meant may be left out
+            raise
         if found.file is not None:
             text = f"only {found.file} has this session"
             self._notice("only_in_file", text, path=found.file)

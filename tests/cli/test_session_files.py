@@ -357,6 +357,10 @@ def test_a_file_whose_payload_no_reader_can_show_is_left_out_by_all(
     file.write_bytes(jsonl.lines(resealed(events)))
     alone = clone.call("audit", "verify")
     assert (alone.code, why in alone.out) == ((4, True) if "uid" in why else (0, False)), alone
+    for command in ("show", "prompt"):
+        done = clone.call(command, decided)
+        assert f"{decided[-12:]}.jsonl is left out: {why}" in done.err, command
+        assert done.code == 1, done
     clone.decided("Use a database", key="db_type=MySQL")
     for words in (("decisions",), ("check",), ("view", "--export", "site", "--yes"), ("sync",)):
         done = clone.call(*words)
