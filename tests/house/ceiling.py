@@ -28,7 +28,6 @@ HEAD: Final = """\
 """
 SLACK: Final = 1.02
 SOURCES: Final = ("preflights_es", "cli/preflights_cli", "alembic")
-SUFFIXES: Final = frozenset((".py", ".pyc"))
 KB: Final = 1024
 EVERYWHERE: Final = frozenset(("as_json", "debug", "quiet", "verbose", "db", "who"))
 
@@ -79,7 +78,8 @@ _NO_CODE: Final = frozenset(
 def data_kb() -> int:
     """What the program ships beside modules."""
     files = (one for folder in SOURCES for one in (ROOT / folder).rglob("*"))
-    sizes = (one.stat().st_size for one in files if one.is_file() and one.suffix not in SUFFIXES)
+    shipped = (one for one in files if one.suffix != ".py" and "__pycache__" not in one.parts)
+    sizes = (one.stat().st_size for one in shipped if one.is_file())
     return math.ceil(sum(sizes) / KB)
 
 
