@@ -12,7 +12,7 @@ from tempfile import mkdtemp
 
 import pytest
 
-from tests.clones.tracing import Traced, own, traced
+from tests.clones.tracing import Traced, own, touched_by, traced
 
 pytestmark = pytest.mark.needs("strace")
 
@@ -73,6 +73,22 @@ def test_a_child_in_another_folder_is_seen(ground: Path) -> None:
     assert shell in {os.path.realpath(path) for path in done.touched.executed}
     changed = {path for _, path in done.touched.changed}
     assert {str(ground / "below" / "y"), str(ground / "below" / "z")} <= changed
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["parent first", "child first"])
+def test_a_child_stands_where_its_parent_stood_whoever_is_heard_first(late: bool) -> None:
+    heard = "1  <... vfork resumed>) = 2\n"
+    lines = [
+        '1  execve("/bin/p", ["p"], 0x0 /* 1 var */) = 0\n',
+        '1  chdir("/ground/below") = 0\n',
+        "1  vfork( <unfinished ...>\n",
+        '2  execve("/bin/mkdir", ["mkdir", "z"], 0x0 /* 1 var */ <unfinished ...>\n',
+        "2  <... execve resumed>) = 0\n",
+        '2  mkdir("z", 0777) = 0\n',
+    ]
+    lines.insert(len(lines) if late else 4, heard)
+    done = touched_by("/bin/p", "/ground", iter(lines))
+    assert done.changed == {("mkdir", "/ground/below/z")}
 
 
 def test_what_only_the_rights_of_the_user_stopped_is_seen(ground: Path) -> None:

@@ -108,7 +108,7 @@ def traced(program: Path, arguments: Sequence[str], *, cwd: Path, env: Mapping[s
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             raise TooLong(f"{' '.join(arguments)} takes more than {TIMEOUT_S} s") from error
-        touched = _Watch(str(program), str(cwd)).touched(file)
+        touched = touched_by(str(program), str(cwd), file)
     assert touched.executed, f"strace saw nothing: {_text(err)}"
     return Traced(process.returncode, _text(out), _text(err), touched)
 
@@ -143,6 +143,11 @@ def _may_read_all() -> bool:
 # 1. Reading what strace wrote ----------------------------------------------------------------
 
 
+def touched_by(program: str, cwd: str, lines: Iterator[str]) -> Touched:
+    """What the lines of strace tell of a program that was started in a folder."""
+    return _Watch(program, cwd).touched(lines)
+
+
 class _Call(NamedTuple):
     """One line: what a process asked for, and what came of it."""
 
@@ -169,14 +174,19 @@ class _Watch:
         self._program, self._cwd = program, cwd
         self._began = False
         self._folders: dict[str, str] = {}
+        self._parents: dict[str, str] = {}
         self._read: set[str] = set()
         self._changed: set[tuple[str, str]] = set()
         self._executed: set[str] = set()
         self._reached: set[tuple[str, str]] = set()
 
     def touched(self, lines: Iterator[str]) -> Touched:
-        for call in _calls(lines):
-            here = self._folders.setdefault(call.pid, self._cwd)
+        calls = list(_calls(lines))
+        # A child of vfork may be seen before its parent hears of it.
+        forked = [call for call in calls if call.name in FORKING and call.done]
+        self._parents = {call.result: call.pid for call in reversed(forked)}
+        for call in calls:
+            here = self._folder(call.pid)
             paths = [_joined(here, at, path) for at, path in _PATH.findall(call.words)]
             if call.name == "execve" and call.done and paths[0] == self._program:
                 self._began = True
@@ -189,10 +199,17 @@ class _Watch:
             frozenset(self._reached),
         )
 
+    def _folder(self, pid: str) -> str:
+        """Where a process stands: where its parent stood when it was first seen."""
+        if pid not in self._folders:
+            parent = self._parents.get(pid)
+            self._folders[pid] = self._folder(parent) if parent else self._cwd
+        return self._folders[pid]
+
     def _take(self, call: _Call, here: str, paths: list[str]) -> None:
         denied = any(word in call.rest for word in DENIED)
         if call.name in FORKING:
-            self._folders.setdefault(call.result, here)
+            self._folder(call.result)
         elif call.name in REACHING:
             self._reached.update(_ADDRESS.findall(call.words))
         elif call.name in OPENING and (call.done or denied):
