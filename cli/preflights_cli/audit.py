@@ -128,6 +128,7 @@ def _passed_over(passed: Passed, *, named: bool) -> Iterator[str]:
         yield f"what follows from {them} (see `preflights sessions --status unknown`)"
     for one in passed.unreadable:
         yield f"what follows from session {short(one.session_id)}: {shown(str(one))}"
+    yield from map(shown, passed.files)
     yield from passed.projections
 
 

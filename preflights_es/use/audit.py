@@ -156,6 +156,9 @@ class Passed(Result, frozen=True):
     """Of each whose code cannot read one of its events, the first such event, likewise."""
     projections: tuple[str, ...]
     """Projections that were not compared, each with the reason, in words."""
+    files: tuple[str, ...] = ()
+    """Of a clone without a log: session files whose chain holds and which this version leaves out,
+    each with the reason, in words."""
 
 
 def verify(
@@ -216,6 +219,7 @@ def verify(
         unknown=check.unknown,
         unreadable=tuple(check.unreadable),
         projections=check.left_out,
+        files=_files_left_out(process, files) if files else (),
     )
     return Verification(
         **asdict(found),
@@ -233,6 +237,12 @@ def _files_alone(process: Process, signatures: SignatureCheck) -> FilesAlone | U
     if not (found.sessions or found.damage):
         return UNSET
     return FilesAlone(found.sessions, found.events, found.damage)
+
+
+def _files_left_out(process: Process, found: FilesAlone) -> tuple[str, ...]:
+    """What no reader here shows, and is no damage: this version does not know how to."""
+    damaged = {one.file for one in found.damage}
+    return tuple(one.told for one in process.file_log.others if one.path not in damaged)
 
 
 def _all(

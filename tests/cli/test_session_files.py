@@ -356,7 +356,7 @@ def test_a_file_whose_payload_no_reader_can_show_is_left_out_by_all(
     ]
     file.write_bytes(jsonl.lines(resealed(events)))
     alone = clone.call("audit", "verify")
-    assert (alone.code, why in alone.out) == ((4, True) if "uid" in why else (0, False)), alone
+    assert (alone.code, alone.out.count(why)) == (4 if "uid" in why else 0, 1), alone
     for command in ("show", "prompt"):
         done = clone.call(command, decided)
         assert f"{decided[-12:]}.jsonl is left out: {why}" in done.err, command
