@@ -176,9 +176,11 @@ def together(cursor: Any) -> AbstractContextManager[Any]:
     What a statement found or changed is known when the block ends, and an error as well, even where
     later ones ran on: only then is it known which one failed.
     """
-    pipeline = getattr(cursor.connection, "pipeline", nullcontext)
-    made: AbstractContextManager[Any] = pipeline()
-    return made
+    pipeline = getattr(cursor.connection, "pipeline", None)
+    return _ONE_BY_ONE if pipeline is None else pipeline()
+
+
+_ONE_BY_ONE: Final[AbstractContextManager[Any]] = nullcontext()
 
 
 def event_of(head: Head, row: Sequence[Any]) -> Stored:
