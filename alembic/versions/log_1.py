@@ -162,11 +162,6 @@ def upgrade() -> None:
         sa.Column("session_id", text(36), primary_key=True),
         sa.Column("call", text(200), primary_key=True),
     )
-    op.create_table(
-        "projects",
-        sa.Column("name", text(), primary_key=True),
-        sa.Column("identity", text(), nullable=False),
-    )
     log = op.create_table("log", sa.Column("id", text(32), primary_key=True))
     op.bulk_insert(log, [{"id": secrets.token_hex(16)}])
     projections()

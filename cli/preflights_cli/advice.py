@@ -82,8 +82,6 @@ ADVICE: Final[dict[str, str]] = {
     "no_reader": ": PREFLIGHTS_READER_URL, or `reader_url` in your settings, names a reader",
     "stand_in_left": ": a person takes it over, with `preflights sync`",
     "stand_in_waits": ": `preflights sync` takes it over",
-    "sessions_unclaimed": ". If they are of this repository, run `preflights admin db upgrade` "
-    "here; else set PREFLIGHTS_PROJECT to another name",
     # 3. Findings of `audit verify` -----------------------------------------------------------
     "call_of_other_project": f": delete the row, {_REBUILD} puts it back",
     "call_without_row": f": {_REBUILD} puts it back",

@@ -374,9 +374,9 @@ def opened(
     if voice.verbose:
         if app.actor.kind == "agent":
             voice.detail(f"acting as the agent {app.actor.name}")
-        # A log that is shared says the project's name itself, once it is opened.
+        # A shared log knows the project by its sessions, once it is opened.
         told = app.process.settings
-        project = "" if told.repository else f"project {told.project}, "
+        project = "" if told.shares_log else f"project {told.project}, "
         log = shown_url(parsed(told.database))  # never with a password
         voice.detail(f"{project}log {log}")
     for file in filter(None, (app.process.settings.source, app.process.settings.own)):

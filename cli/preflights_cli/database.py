@@ -56,7 +56,8 @@ def status_command(app: Request, voice: Voice) -> int:
     found = status(app)
     voice.json(found)
     for name, value in asdict(found).items():
-        what = "none yet" if value is None and found.schema is None else str(value)
+        absent = "not said" if name == "project" else "none yet"
+        what = absent if value is None else str(value)
         voice.say(f"{name.replace('_', ' '):<14}{shown(what)}")
     return 0
 

@@ -103,6 +103,7 @@ def view_command(
                 app, newest = stack.enter_context(opened_file(app, named))
                 path, why = f"/sessions/{newest}", f"it shows {named.name} alone"
                 imports = f"preflights admin import {quote(session)}"
+        _ = app.process.project  # every page shows it
         listening = stack.enter_context(server.bound(port))
         keys = Keys.new()
         site = Site(app, keys, listening.getsockname()[1], why, advised, settling, imports)

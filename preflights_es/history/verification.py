@@ -129,10 +129,10 @@ def _readable(store: Store, head: Head) -> Sequence[Stored]:
         return ()
 
 
-def told_if_moved(store: Store, broken: Broken, project: str) -> Broken:
+def told_if_moved(store: Store, broken: Broken, project: str | None) -> Broken:
     """What is wrong with a session, told as what it is where its head alone left a project."""
     head = store.head(broken.session_id)
-    if broken.version != 1 or head is None or head.project == project:
+    if broken.version != 1 or head is None or project in (None, head.project):
         return broken
     try:
         verified([replace(event, project=project) for event in _readable(store, head)], head.hash)

@@ -50,9 +50,9 @@ from preflights_es.settings.places import (
     remembered_project,
     stand_in,
 )
-from preflights_es.settings.project import Repository, is_own
+from preflights_es.settings.project import is_own
 from preflights_es.settings.providers import asked_whom, keys_of
-from preflights_es.store.urls import SqliteFile, parsed
+from preflights_es.store.urls import SqliteFile, file_of, parsed
 
 READER_URL: Final = "PREFLIGHTS_READER_URL"
 OWN_ELSEWHERE: Final = "the environment leads to a settings file inside the repository"
@@ -66,8 +66,8 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
     is_in_git: bool = False
     """Whether the root is a work tree; else it may be any folder, such as a home."""
     project: str
-    repository: Repository | None = None
-    """Which one it is, where others may share the log; None where its name is enough."""
+    git_folder: Path | None = None
+    """Git's common directory, where a log was named and no project; None elsewhere."""
     project_file: Path | None = None
     """Where the project's name is remembered when session files say it; None where it is known."""
     database: str
@@ -130,6 +130,19 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
             SettingsError: git or the system has one that cannot be recorded.
         """
         return self.find_actor_name()
+
+    @property
+    def shares_log(self) -> bool:
+        """Whether the log may hold another repository's sessions, and no setting names the project.
+
+        Raises:
+            SettingsError: the log's address is invalid.
+        """
+        if self.git_folder is None:
+            return False
+        file = file_of(parsed(self.database))
+        own = (self.root.resolve(), self.git_folder.resolve())
+        return file is None or not any(map(file.resolve().is_relative_to, own))
 
     def of(self, workflow: Workflow[Any]) -> Any:
         """What a workflow is told: its table in a file, else its default; None without either."""
@@ -196,10 +209,7 @@ def load_settings(
             raise mine.source.wrong((key,), f"{OWN_ELSEWHERE}: no repository says this")
     files = tuple(filter(None, (here, mine)))
     layers = Layers((*ours, *within(files)))
-    said = layers.first("project")
-    named_project = project_named(said)
-    # A repository's word for its name is a stranger's: in a shared log it is no other's.
-    is_users = said is not None and (said.layer.file is None or said.layer.file.is_own)
+    named_project = project_named(layers.first("project"))
     # Another repository's folder of git says nothing of this one, wherever its log is named.
     own_git = git if git and is_own(*git) else None
     remembered = remembered_project(own_git) if own_git and not named_project else None
@@ -218,7 +228,7 @@ def load_settings(
         root=root,
         is_in_git=git is not None,
         project=named_project or remembered or project_of(root, own_git),
-        repository=Repository(own_git[1], env) if own_git and named and not is_users else None,
+        git_folder=own_git[1] if own_git and named and not named_project else None,
         project_file=project_file(own_git) if own_git and not known else None,
         database=named or str(lies / "log.db"),
         beside=lies,

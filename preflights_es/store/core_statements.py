@@ -39,7 +39,6 @@ from preflights_es.store.core_projections import among, reading
 from preflights_es.store.frozen import (
     AT_ONCE,
     CLEAR,
-    IDENTITY_DIGITS,
     MATCHES_MAX,
     Statement,
 )
@@ -74,13 +73,12 @@ def rooms(dialect: str) -> dict[str, dict[str, ClauseElement]]:
     return {
         "log": {**_appending_and_reading(), **_erasing(), **_taking_over(dialect)},
         "projections": core_projections.statements(dialect),
-        "projects": _of_projects(),
         "side_tables": _of_side_tables(),
     }
 
 
 _h, _e, _c, _n = tables.heads.c, tables.events.c, tables.claims.c, tables.numbers.c
-_o, _p = tables.outbox.c, tables.projects.c
+_o = tables.outbox.c
 # As every engine of ours says it; Core has it for each dialect apart, which is not known here.
 _SET_MARK: Final = (
     "INSERT INTO marks (projection, session_id, version) "
@@ -203,18 +201,6 @@ def _erasing() -> dict[str, ClauseElement]:
             f"{CLEAR}{table.name}": delete(table).where(table.c.session_id == _ours)
             for table in tables.projected.values()
         },
-    }
-
-
-def _of_projects() -> dict[str, ClauseElement]:
-    each = [bindparam(f"name_{n}", type_=_p.name.type) for n in range(1 + len(IDENTITY_DIGITS))]
-    return {
-        "held": select(_p.name, _p.identity).where(_p.name.in_(each)),
-        "holder": select(_p.identity).where(_p.name == bindparam("of_name")),
-        "claim": insert(tables.projects),
-        "count": select(func.count())
-        .select_from(tables.heads)
-        .where(_h.project == bindparam("of_project")),
     }
 
 

@@ -100,7 +100,6 @@ PROJECTED: Final = {
 # How many of something a statement takes.
 AT_ONCE: Final = 20  # rows that one inserts: SQLite once took 999 values at most
 MATCHES_MAX: Final = 5  # ids shown when what was typed is ambiguous
-IDENTITY_DIGITS: Final = (8, 16, 64)  # of an identity, behind a name that another repository has
 CLEAR: Final = "clear "  # before the name of a projection's table, in the name of its statement
 
 _KINDS: Final[dict[str, Any]] = {"text": str, "whole": Whole, "real": float}

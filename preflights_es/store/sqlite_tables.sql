@@ -67,12 +67,6 @@ call VARCHAR(200) NOT NULL,
 PRIMARY KEY (session_id, call)
 )
 
-CREATE TABLE projects (
-name TEXT NOT NULL,
-identity TEXT NOT NULL,
-PRIMARY KEY (name)
-)
-
 CREATE TABLE log (
 id VARCHAR(32) NOT NULL,
 PRIMARY KEY (id)

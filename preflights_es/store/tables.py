@@ -1,8 +1,8 @@
 """The tables, as SQLAlchemy Core knows them; alembic/versions creates the same.
 
-`events`, `heads`, `numbers`, `imported_documents`, `projects` and `log` are the log. `outbox`,
-`marks`, `claims`, `projections` and what begins with `projected_` are operational: they can be
-rebuilt from it.
+`events`, `heads`, `numbers`, `imported_documents` and `log` are the log. `outbox`, `marks`,
+`claims`, `projections` and what begins with `projected_` are operational: they can be rebuilt from
+it.
 """
 
 from __future__ import annotations
@@ -96,14 +96,6 @@ imported_documents = Table(
 
 log = Table("log", metadata, Column("id", _text(32), primary_key=True))
 """One row: what the log calls itself."""
-
-projects = Table(
-    "projects",
-    metadata,
-    Column("name", _text(), primary_key=True),
-    Column("identity", _text(), nullable=False),
-)
-"""Names that repositories have, where they share the log."""
 
 projections = Table(
     "projections",

@@ -375,7 +375,7 @@ def opened_file(request: Request, file: SessionFile) -> Iterator[tuple[Request, 
             database=str(root / "log.db"),
             stand_in=None,
             project_file=None,
-            repository=None,
+            git_folder=None,
         )
         process = stack.enter_context(closing(Process(settings)))
         newest, waiting = "", chain([first], coming)

@@ -178,7 +178,7 @@ def verify(
         LogDamaged: the database as a whole cannot be read.
     """
     process = request.process
-    project = against.project if against else process.project
+    project = against.project if against else None if everything else process.project
     scope = None if everything else project
     comparison = Comparison(against) if against else None
     heads = _named(request, named) if named else _heads(request, scope)
@@ -196,13 +196,13 @@ def verify(
             found = verification.walked(
                 process.store, looked_at, comparison, look, side_tables.look
             )
-        if not (named or heads):
+        if not (named or heads) and process.known_project:
             files = _files_alone(process, signatures)
         astray = list(check.differences())
         if not named:
             known = {head.session_id for head in heads}
             astray += [one for one in check.strays(scope) if one.session_id not in known]
-    ours = project or process.project
+    ours = project or process.known_project
     broken = tuple(verification.told_if_moved(process.store, one, ours) for one in found.broken)
     if not named:
         broken = _all(request, side_tables, broken, scope)

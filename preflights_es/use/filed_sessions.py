@@ -277,13 +277,13 @@ def _last(folder: Folder, name: str) -> Stored | None:
     return None
 
 
-def projects_said(folder: SessionFolder) -> Iterator[str]:
-    """The project that each file says, unverified."""
+def last_events(folder: SessionFolder) -> Iterator[Stored]:
+    """What each file says last, unverified."""
     with folder.reading() as place, suppress(Unreadable):
         for name in folder.names() if place else ():
             assert place is not None, "names are of one that is there"
             if last := _last(place, name):
-                yield last.project
+                yield last
 
 
 def _has_text_of(events: Sequence[Stored], here: Sequence[Stored]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, overload
@@ -16,6 +16,7 @@ from preflights_es.kernel.errors import (
     LogFromFuture,
     NoLog,
     Notice,
+    SettingsError,
 )
 from preflights_es.kernel.ports import Archive, Arrival, Head, Stored, Stream
 from preflights_es.kernel.signing import bears_signature
@@ -27,8 +28,7 @@ from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.settings.load import Settings
 from preflights_es.store.chain import erased_before
-from preflights_es.store.sql import Named, Projects, SqlStore
-from preflights_es.store.urls import file_of
+from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
 from preflights_es.system import files as atomic_file
 from preflights_es.use.filed_sessions import (
@@ -36,7 +36,7 @@ from preflights_es.use.filed_sessions import (
     FiledSession,
     FiledSessions,
     ReadFile,
-    projects_said,
+    last_events,
 )
 from preflights_es.use.projections import projected, projections, projector, reader
 
@@ -102,7 +102,7 @@ class Process:
         """Args:
         creates: whether the log may be made, where there is none.
         reads: whether the log is only read, and nothing waits for those who write.
-        tell: takes what a person should know of the project's name.
+        tell: takes what a person should know of the log and its session files.
         stands_in: makes the log that stands in for one which cannot be written.
         """
         self.settings = settings
@@ -111,7 +111,6 @@ class Process:
         self._stands_in = stands_in
         self._creates = creates
         self._reads = reads
-        self._took_over = False
         self._given_back = ExitStack()
         self._file_log: tuple[object, FileLog] | None = None
 
@@ -155,18 +154,31 @@ class Process:
         return self._given_back.enter_context(empty_log(clock_ids.now, clock_ids.salt))
 
     @made_once
-    def project(self) -> str:
-        """The project's name in this log; a log that several repositories share has a say."""
+    def known_project(self) -> str | None:
+        """The project's name in this log; None where the log may be shared, and nothing says it."""
         if self.settings.project_file is not None:
             # Only a clone without a session of its own asks its session files for the name.
             if not self.session_folders.stamp() or self.store.heads(self.settings.project, 1):
                 return self.settings.project
             return project_adopted(self.settings, self.session_folders, keeps=self._creates)
-        if self.settings.repository is None:
+        if not self.settings.shares_log:
             return self.settings.project
-        found = project_named(self.settings, self.store, self.tell, claims=self._creates)
-        self._took_over = found.sessions > 0 or found.is_unclaimed
-        return found.name
+        return project_filed(self.store, self.session_folders)
+
+    @property
+    def project(self) -> str:
+        """The project's name in this log.
+
+        Raises:
+            SettingsError: the log may hold another repository's sessions, and nothing says which
+                project this is.
+        """
+        if self.known_project is None:
+            raise SettingsError(
+                'this log may be shared: say which project this is, with `project = "NAME"` in '
+                "preflights.toml, or set PREFLIGHTS_PROJECT"
+            )
+        return self.known_project
 
     @property
     def sanitizer(self) -> Sanitizer:
@@ -231,11 +243,12 @@ class Process:
     def finish_pending(self) -> list[Handle]:
         """Write the documents that earlier commands of this project left open; `LogBusy`: not now.
 
-        None where this command took over sessions that may be another repository's.
+        None where a shared log does not know the project.
         """
-        project = self.project
-        owes = self.store.open_calls(project) or self.session_folders.is_unfinished
-        if self._took_over or not owes:
+        project = self.known_project
+        if project is None:
+            return []
+        if not (self.store.open_calls(project) or self.session_folders.is_unfinished):
             return []
         with self.store.database.hurried():
             return self.documents.finish_pending(project)
@@ -347,9 +360,9 @@ class FileLog(Process):
         return self._files
 
     @made_once
-    def project(self) -> str:
+    def known_project(self) -> str | None:
         """That of the other process."""
-        return self._log.project
+        return self._log.known_project
 
     @made_once
     def store(self) -> SqlStore:
@@ -381,27 +394,6 @@ def _inserted(store: Archive, events: Sequence[Stored]) -> bool:
     return True
 
 
-def project_named(
-    settings: Settings, log: SqlStore, tell: Callable[[Notice], None], *, claims: bool
-) -> Named:
-    """The project's name in a log: in the repository's own, and where a person said it, as it is.
-
-    Args:
-        claims: whether the command may take a name, with the sessions that the log has of it.
-
-    Raises:
-        Refused: other repositories have every name that this one could have.
-        StoreUnavailable: the log cannot be read.
-    """
-    repository, file = settings.repository, file_of(log.url)
-    if repository is None or (file is not None and repository.owns(file)):
-        return Named(settings.project)
-    found = Projects(log).named(settings.project, repository.identity(), claims=claims)
-    for one in _notices(settings.project, found):
-        tell(one)
-    return found
-
-
 def project_adopted(settings: Settings, folders: SessionFolders, *, keeps: bool) -> str:
     """The name that session files say most often, in a clone whose own log has no session yet.
 
@@ -413,8 +405,8 @@ def project_adopted(settings: Settings, folders: SessionFolders, *, keeps: bool)
     file = settings.project_file
     if file is None:
         return settings.project
-    said = Counter(name for folder in folders for name in projects_said(folder)).most_common(1)
-    name = said[0][0] if said else settings.project
+    name = _most(one.project for folder in folders for one in last_events(folder))
+    name = name or settings.project
     if name == settings.project or line_trouble(name, NAME_MAX):
         return settings.project
     if keeps:
@@ -427,28 +419,19 @@ def project_adopted(settings: Settings, folders: SessionFolders, *, keeps: bool)
     return name
 
 
-def _notices(plain: str, found: Named) -> Iterator[Notice]:
-    name = found.name
-    if found.is_new and name != plain:
-        text = (
-            f"another repository has the project name {plain!r} in this log: this one is {name!r} "
-            "from now on. For another name, set PREFLIGHTS_PROJECT"
-        )
-        yield Notice("project_renamed", text, {"name": name})
-    if found.sessions:
-        count = f"{found.sessions:,} session{'s' if found.sessions > 1 else ''}"
-        text = (
-            f"this repository has the project name {name!r} in this log from now on, with {count} "
-            "recorded before. If another repository recorded them, set PREFLIGHTS_PROJECT here "
-            "to another name, and there to this one"
-        )
-        yield Notice("sessions_claimed", text, {"name": name, "sessions": found.sessions})
-    if found.is_unclaimed:
-        text = (
-            f"the log does not say which repository recorded the sessions of {plain!r}: they are "
-            "shown, and no document of theirs is written"
-        )
-        yield Notice("sessions_unclaimed", text, {"name": plain})
+def project_filed(log: SqlStore, folders: SessionFolders) -> str | None:
+    """The project of a shared log whose sessions lie here as files; None where none of them does.
+
+    What a file says is not enough: another repository may be called alike.
+    """
+    said = [one for folder in folders for one in last_events(folder)]
+    heads = log.heads_of([one.session_id for one in said])
+    return _most(heads[one.session_id].project for one in said if one.session_id in heads)
+
+
+def _most(names: Iterable[str]) -> str | None:
+    """The name that is there most often."""
+    return next((name for name, _ in Counter(names).most_common(1)), None)
 
 
 async def _sleep(seconds: float) -> None:

@@ -41,8 +41,8 @@ class Status(Result, frozen=True, tag_field="format", tag="db-status/1"):
     """None where there is no log yet."""
     schema_known: str
     bytes: int | None
-    project: str
-    """Of the current folder; the counts are those of every project."""
+    project: str | None
+    """Of the current folder; None where a shared log asks for it. The counts are those of all."""
     sessions: int
     events: int
     open_calls: int
@@ -60,7 +60,6 @@ class BackedUp(Result, frozen=True, tag_field="format", tag="db-backup/1"):
 def upgrade(request: Request) -> Upgraded:
     """Create the log, or bring its tables up to date."""
     store = request.process.store
-    _ = request.process.project  # a shared log learns which repository this is
     return Upgraded(database=shown_url(store.url), schema=str(store.schema()))
 
 
@@ -80,7 +79,7 @@ def status(request: Request) -> Status:
         schema=store.schema() if is_there else None,
         schema_known=frozen.schema(),
         bytes=store.database.size() if is_there else None,
-        project=request.process.project,
+        project=request.process.known_project,
         **store.counts(),
     )
 

@@ -189,6 +189,11 @@ class Project:
             request = log.request(actor="Ada", kind="user")
             filed(request, clarifications_of(request).accept(id_))
 
+    def named(self) -> Project:
+        """It says in its file which project it is, as a shared log asks."""
+        (self.folder / "preflights.toml").write_text(f'project = "{self.folder.name}"\n')
+        return self
+
     def owing(self, *words: str, env: Mapping[str, str] | None = None) -> None:
         """Accept one as a process does that dies before it writes the document."""
         self.call("start", "Add login", "--answer", "auth_strategy=OAuth", *words, env=env)

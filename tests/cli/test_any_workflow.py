@@ -71,7 +71,7 @@ class House:
 
     def call(self, *words: str, code: int = 0) -> Result:
         """One command, which ends with that exit code, in one line where it is refused."""
-        done = self._project.call(*words, "--db", self._url)
+        done = self._project.call(*words, "--db", self._url, env={"PREFLIGHTS_PROJECT": "house"})
         assert done.code == code, (words, done)
         assert done.is_safe()
         if code in (1, 5) and not done.out:

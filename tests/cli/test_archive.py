@@ -134,7 +134,7 @@ def test_one_damaged_session_keeps_the_file_out(house: Project, three: list[str]
 def test_a_log_travels_between_engines_and_its_erasures_with_it(
     house: Project, three: list[str], postgres: str
 ) -> None:
-    content = exported(house, "all.jsonl", "--any-project")
+    content = exported(house.named(), "all.jsonl", "--any-project")
     server = ("--db", postgres)
     assert house.call("admin", "import", "all.jsonl", *server).code == 0
     assert exported(house, "again.jsonl", "--any-project", *server) == content

@@ -175,7 +175,7 @@ def test_both_hold_in_postgresql(house: Project, postgres: str) -> None:
     from preflights_es.features.metrics.domain.sql_check import bound, rendered
 
     at = ("--db", postgres)
-    house.call("start", "Add caching", "--no-input", *at)
+    house.named().call("start", "Add caching", "--no-input", *at)
     found = house.call("ask", "sessions today", "--run", "--json", *at)
     assert found.code == 0, found.err
     assert found.json["result"]["rows"] == [[2]]
@@ -350,7 +350,7 @@ def test_a_query_in_postgresql_takes_the_readers_role(
     house: Project, postgres: str, server: Server
 ) -> None:
     at, address = ("--db", postgres), parsed(postgres)
-    house.call("start", "Add caching", "--no-input", *at)
+    house.named().call("start", "Add caching", "--no-input", *at)
     server.said("CREATE ROLE preflights_reader NOLOGIN")
     with closing(connected(postgres)) as owner:
         try:
@@ -382,7 +382,7 @@ def test_a_query_in_postgresql_takes_the_login_for_readers(
     house: Project, postgres: str, server: Server
 ) -> None:
     at = ("--db", postgres)
-    house.call("start", "Add caching", "--no-input", *at)
+    house.named().call("start", "Add caching", "--no-input", *at)
     first = house.call("ask", "sessions", "--run", "--json", *at)
     assert first.json["result"]["rows"]
     assert "a login that may do more" in first.err

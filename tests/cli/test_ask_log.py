@@ -38,7 +38,7 @@ class Log:
 
     def call(self, *words: str, actor: str = "Ada") -> Any:
         """What a command prints; it may wait for a person."""
-        env = {"PREFLIGHTS_ACTOR": actor}
+        env = {"PREFLIGHTS_ACTOR": actor, "PREFLIGHTS_PROJECT": "house"}
         done = self.house.call(*words, "--json", "--db", self.url, env=env)
         assert done.code in (0, 3), (words, done.err, done.out)
         return done.json

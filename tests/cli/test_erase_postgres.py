@@ -66,7 +66,7 @@ def own() -> Iterator[OwnServer]:
 
 @pytest.fixture
 def shared(house: Project, own: OwnServer) -> Shared:
-    return Shared(house, own)
+    return Shared(house.named(), own)
 
 
 @pytest.mark.slow("whole runs")

@@ -37,6 +37,7 @@ def file(house: Project) -> bytes:
 def log(request: pytest.FixtureRequest, house: Project) -> str:
     """The address of an empty log, on either engine."""
     if request.param == "postgres":
+        house.named()
         return str(request.getfixturevalue("postgres"))
     made = house.folder / "copy.db"
     assert house.call("admin", "db", "upgrade", "--db", str(made)).code == 0
@@ -157,6 +158,7 @@ def test_two_imports_of_one_tail_at_the_same_time_take_it_once(
 ) -> None:
     """Both have seen what is lacking before one of them takes it."""
     session_id = house.started_session()
+    house.named()
     log = ("--db", postgres)
     assert house.call("admin", "import", "-", *log, stdin=exported(house, str(house.log))).code == 0
     house.call("answer", "last", "OAuth")
@@ -182,7 +184,7 @@ def test_an_archive_and_the_sessions_of_its_checkpoint_are_the_same_on_either_en
     house.decided()
     house.call("admin", "erase", house.started_session("Add a cache"), "--yes")
     house.started_session("Add a queue")
-    logs = (str(house.log), postgres, "back.db")
+    logs = (str(house.named().log), postgres, "back.db")
     files = [f"archive-{n}.jsonl" for n in range(3)]
     for n, (log, name) in enumerate(zip(logs, files, strict=True)):
         if n:

@@ -20,8 +20,9 @@ DOCUMENT = "docs/decisions/0001-use-oauth-for-authentication.md"
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def address(request: pytest.FixtureRequest, house: Project, tmp_path: Path) -> str:
     """Of an empty log, in every engine."""
+    house.named()
     if request.param == "sqlite":
         return str(tmp_path / "elsewhere.db")
     url: str = request.getfixturevalue("postgres")

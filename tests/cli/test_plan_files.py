@@ -275,11 +275,9 @@ def test_a_kill_between_approval_file_session_and_log_loses_nothing(shop: Projec
 # 5. Exported and erased ----------------------------------------------------------------------
 
 
-def test_a_session_of_another_log_owes_no_file_here(
-    shop: Project, plan: Any, tmp_path: Path
-) -> None:
+def test_a_session_of_another_log_owes_no_file_here(shop: Project, plan: Any) -> None:
     plan_file(shop, plan).unlink()
-    db = ("--db", str(tmp_path / "other.db"))
+    db = ("--db", "other.db")
     assert shop.call("admin", "export", "--all", "-o", "all.jsonl").code == 0
     assert shop.call("admin", "import", "all.jsonl", *db).code == 0
     shown = shop.call("show", plan["session_id"], "--json", *db).json

@@ -39,7 +39,7 @@ class Shared:
 
 @pytest.fixture
 def shared(house: Project, postgres: str) -> Shared:
-    return Shared(house, postgres)
+    return Shared(house.named(), postgres)
 
 
 def test_a_session_from_its_intention_to_its_replay(shared: Shared) -> None:

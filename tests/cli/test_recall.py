@@ -136,7 +136,7 @@ def test_a_recall_that_was_cut_short_says_that_nothing_was_looked_up(
     lines = house.call("admin", "export", id_).out.splitlines(keepends=True)
     cut = tmp_path / "cut.jsonl"
     cut.write_text("".join(lines[: 1 + 2]), "utf-8")
-    log = ("--db", str(tmp_path / "other.db"))
+    log = ("--db", "other.db")
     house.call("admin", "db", "upgrade", *log)
     assert house.call("admin", "import", str(cut), *log).code == 0
     shown = house.call("show", id_, *log)

@@ -145,7 +145,7 @@ def test_of_erased_sessions_alone_nothing_is_concluded(house: Project) -> None:
 
 @pytest.mark.slow("crowds")
 def test_one_report_whatever_runs_it(suite: Project, postgres: str) -> None:
-    assert suite.call("admin", "import", "all.jsonl", "--db", postgres).code == 0
+    assert suite.named().call("admin", "import", "all.jsonl", "--db", postgres).code == 0
     alone = regress(suite, "--jobs", "1")
     two = suite.run("regress", "--json", "--jobs", "2", starts=True)
     assert two.code == 0, two.err

@@ -33,7 +33,7 @@ def cluster() -> Iterator[str]:
 def test_one_report_from_dask_and_from_one_process(
     house: Project, postgres: str, cluster: str
 ) -> None:
-    (house.folder / "all.jsonl").write_bytes(lines(40))
+    (house.named().folder / "all.jsonl").write_bytes(lines(40))
     served = ("--db", postgres)
     for where in ((), served):
         assert house.call("admin", "import", "all.jsonl", *where).code == 0

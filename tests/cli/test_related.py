@@ -29,7 +29,7 @@ def say(request: pytest.FixtureRequest, house: Project) -> Say:
     if request.param == "sqlite":
         return house.call
     url = str(request.getfixturevalue("postgres"))
-    house.call("admin", "db", "upgrade", "--db", url)
+    house.named()
     return lambda *args, **more: house.call(*args, "--db", url, **more)
 
 
@@ -270,7 +270,7 @@ def test_a_file_that_only_one_side_says_is_not_imported(house: Project, tmp_path
     file.write_text(house.call("admin", "export", "ADR-0002").out)
     first = tmp_path / "first.jsonl"
     first.write_text(before)
-    log = ("--db", str(tmp_path / "other.db"))
+    log = ("--db", str(house.folder / "other.db"))
     assert house.call("admin", "db", "upgrade", *log).code == 0
     assert house.call("admin", "import", str(first), *log).code == 0
     done = house.call("admin", "import", str(file), *log)

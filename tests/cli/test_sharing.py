@@ -1,36 +1,35 @@
-"""Repositories of one name that share a log: each sees and writes what is its own."""
+"""Repositories of one name that share a log: a person says which project each is."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from preflights_es.store.sql import SqlStore
+from tests.cli.clones import SESSIONS, cloned, committed
 from tests.cli.program import Project, Result
+
+ASKED = (
+    'preflights: this log may be shared: say which project this is, with `project = "NAME"` in '
+    "preflights.toml, or set PREFLIGHTS_PROJECT\n"
+)
 
 
 class Shop(Project):
-    """A repository called `shop`, whose log is another file."""
+    """A repository called `shop`, whose log lies elsewhere."""
 
-    def __init__(self, folder: Path, home: Path, log: str) -> None:
+    def __init__(self, folder: Path, home: Path, log: str, project: str = "") -> None:
         super().__init__(folder / "shop", home)
         self.folder.mkdir(parents=True)
         self.git("init", "--quiet", "--template=")
         self.git("commit", "--quiet", "--allow-empty", "--message", f"Begin {folder.name}")
-        self.env = {"PREFLIGHTS_DATABASE_URL": log}
+        self.env = {"PREFLIGHTS_DATABASE_URL": log, "PREFLIGHTS_PROJECT": project}
 
     def call(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Result:
         """Within this process."""
         return super().call(*args, stdin=stdin, env={**self.env, **(env or {})})
-
-    @property
-    def project(self) -> str:
-        """What the log calls it."""
-        return str(self.call("admin", "db", "status", "--json").json["project"])
 
     @property
     def sessions(self) -> list[str]:
@@ -55,12 +54,18 @@ def log(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def one(tmp_path: Path, home: Path, log: str) -> Shop:
-    return Shop(tmp_path / "one", home, log)
+    return Shop(tmp_path / "one", home, log, "shop")
 
 
 @pytest.fixture
 def other(tmp_path: Path, home: Path, log: str) -> Shop:
-    return Shop(tmp_path / "other", home, log)
+    return Shop(tmp_path / "other", home, log, "other-shop")
+
+
+@pytest.fixture
+def unsaid(tmp_path: Path, home: Path, log: str) -> Shop:
+    """A third one, of which nothing says the project."""
+    return Shop(tmp_path / "unsaid", home, log)
 
 
 # 1. Apart ------------------------------------------------------------------------------------
@@ -81,121 +86,104 @@ def test_another_repository_sees_nothing_of_the_first(one: Shop, other: Shop) ->
 
 
 def test_both_number_their_own_records(one: Shop, other: Shop) -> None:
-    other.call("admin", "db", "upgrade")
-    told = one.call("admin", "db", "upgrade").err
-    assert "another repository has the project name 'shop' in this log: this one is" in told
-    assert told.count("\n") == 1
     first, second = one.decided(), other.decided("Use OAuth for the login")
-    assert [first["project"], second["project"]] == [one.project, "shop"]
-    assert one.project.startswith("shop-")
+    assert [first["project"], second["project"]] == ["shop", "other-shop"]
     assert one.documents == ["0001-use-oauth-for-authentication.md"]
     assert other.documents == ["0001-use-oauth-for-authentication.md"]
     assert one.sessions == [first["session_id"]]
     assert other.sessions == [second["session_id"]]
 
 
-def test_another_repository_does_not_write_what_the_first_owes(one: Shop, other: Shop) -> None:
+def test_another_repository_does_not_write_what_the_first_owes(
+    one: Shop, other: Shop, unsaid: Shop
+) -> None:
     one.owing(env=one.env)
     for command in ("sessions", "decisions", "show last", "admin render", "note list"):
-        other.call(*command.split())
-        assert other.documents == []
+        for shop in (other, unsaid):
+            shop.call(*command.split())
+            assert shop.documents == []
     one.call("sessions")
     assert one.documents == ["0001-use-oauth-for-authentication.md"]
 
 
-def test_clones_of_one_repository_are_one_project(one: Shop, tmp_path: Path, log: str) -> None:
-    session = one.decided()
-    one.git("clone", "--quiet", "--template=", str(one.folder), str(tmp_path / "clone" / "shop"))
-    clone = Project(tmp_path / "clone" / "shop", one.home)
-    done = clone.call("sessions", "--json", env={"PREFLIGHTS_DATABASE_URL": log})
-    assert [s["session_id"] for s in done.json["sessions"]] == [session["session_id"]]
-    assert done.err == ""
+# 2. Asked ------------------------------------------------------------------------------------
 
 
-def test_a_name_that_a_person_says_is_taken_as_it_is(one: Shop, other: Shop) -> None:
-    session = one.decided()
-    named = {"PREFLIGHTS_PROJECT": "shop"}
-    found = other.call("sessions", "--json", env=named)
-    assert [s["session_id"] for s in found.json["sessions"]] == [session["session_id"]]
+def test_where_nothing_says_the_project_it_is_asked_for_and_nothing_recorded(
+    one: Shop, unsaid: Shop
+) -> None:
+    for count in range(2):  # an empty log may be shared as well
+        for command in ("start Login", "note Call", "sessions", "decisions", "sync", "view"):
+            done = unsaid.call(*command.split())
+            assert (done.code, done.out, done.err) == (2, "", ASKED), command
+        status = unsaid.call("admin", "db", "status", "--json").json
+        assert (status["project"], status["sessions"]) == (None, count)
+        assert unsaid.documents == []
+        one.decided()
+
+
+def test_commands_that_need_no_project_go_on(one: Shop, unsaid: Shop) -> None:
+    session = one.decided()["session_id"]
+    for command in ("sessions --any-project", "audit verify --all", "admin projections status"):
+        done = unsaid.call(*command.split())
+        assert (done.code, done.err) == (0, ""), command
+    assert "project       not said" in unsaid.call("admin", "db", "status").out
+    assert session[-8:] in unsaid.call("sessions", "--any-project").out
+
+
+@pytest.mark.parametrize("place", ["environment", "own file", "repository"])
+def test_any_setting_says_it(one: Shop, unsaid: Shop, tmp_path: Path, place: str) -> None:
+    session, env = one.decided()["session_id"], {}
+    own = tmp_path / "config" / "preflights" / "settings.toml"
+    own.parent.mkdir(parents=True)
+    match place:
+        case "environment":
+            env = {"PREFLIGHTS_PROJECT": "shop"}
+        case "own file":
+            own.write_text('project = "shop"\n')
+            env = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+        case _:
+            (unsaid.folder / "preflights.toml").write_text('project = "shop"\n')
+    found = unsaid.call("sessions", "--json", env=env)
+    assert [s["session_id"] for s in found.json["sessions"]] == [session]
     assert found.err == ""
-    assert not (other.folder / ".git" / "preflights").exists(), "git was not asked"
 
 
-def test_an_export_carries_the_projects_name(one: Shop, other: Shop) -> None:
-    other.call("admin", "db", "upgrade")
-    session = one.decided()
-    assert session["project"] == one.project != "shop"
-    content = one.call("admin", "export", session["session_id"]).out
-    assert one.call("admin", "import", "-", "--db", "new.db", stdin=content.encode()).code == 0
-    again = one.call("admin", "export", session["session_id"], "--db", "new.db").out
-    assert again == content
-
-
-# 2. Names of no repository -------------------------------------------------------------------
-
-
-@pytest.fixture
-def former(tmp_path: Path, home: Path) -> Shop:
-    """A repository with a shared log that does not say whose sessions it holds."""
-    made = Shop(tmp_path / "one", home, f"sqlite:///{tmp_path}/former.db")
-    made.decided()
-    with closing(sqlite3.connect(tmp_path / "former.db", isolation_level=None)) as log:
-        log.execute("DELETE FROM projects")
-    return made
-
-
-def test_sessions_of_no_repository_are_taken_over_once(former: Shop) -> None:
-    done = former.call("sessions", "--json")
-    assert len(done.json["sessions"]) == 1
-    assert "does not say which repository recorded the sessions of 'shop'" in done.err
-    assert former.call("admin", "db", "upgrade").err == (
-        "warning: this repository has the project name 'shop' in this log from now on, with 1 "
-        "session recorded before. If another repository recorded them, set PREFLIGHTS_PROJECT "
-        "here to another name, and there to this one\n"
+def test_a_clone_is_known_by_its_session_files_and_a_namesake_is_not(
+    one: Shop, unsaid: Shop, log: str, tmp_path: Path
+) -> None:
+    session = one.decided()["session_id"]
+    committed(one)
+    clone = cloned(one, tmp_path / "another-name")
+    env = {"PREFLIGHTS_DATABASE_URL": log}
+    done = clone.call("sessions", "--json", env=env)
+    assert ([s["session_id"] for s in done.json["sessions"]], done.err) == ([session], "")
+    assert not (clone.folder / ".git" / "preflights").exists()
+    unsaid.call(
+        "start",
+        "Login",
+        "--answer",
+        "auth_strategy=OAuth",
+        "--accept",
+        "--by",
+        "Ada",
+        env={"PREFLIGHTS_DATABASE_URL": "", "PREFLIGHTS_PROJECT": ""},
     )
-    done = former.call("sessions", "--json")
-    assert (len(done.json["sessions"]), done.err) == (1, "")
-
-
-def test_a_command_that_looks_takes_no_sessions_over(
-    former: Shop, tmp_path: Path, home: Path
-) -> None:
-    hostile = Shop(tmp_path / "hostile", home, former.env["PREFLIGHTS_DATABASE_URL"])
-    for command in ("sessions", "decisions", "usage"):
-        assert "does not say which repository" in hostile.call(command).err
-    assert former.call("admin", "db", "upgrade").code == 0
-    assert (former.project, len(former.sessions)) == ("shop", 1)
-    assert hostile.sessions == []
-
-
-def test_the_command_that_takes_sessions_over_writes_no_document_of_theirs(
-    one: Shop, other: Shop
-) -> None:
-    """A name that a person says is recorded for no repository."""
-    env, one.env = one.env, {**one.env, "PREFLIGHTS_PROJECT": "shop"}
-    one.owing(env=one.env)
-    one.env = env
-    assert "no document of theirs is written" in other.call("sessions").err
-    assert other.documents == []
-    took = other.call("admin", "db", "upgrade")
-    assert "1 session recorded before" in took.err
-    assert other.documents == []
+    assert [*(unsaid.folder / SESSIONS).glob("*.jsonl")]
+    assert unsaid.call("sessions").err == ASKED
 
 
 # 3. The repository's own log -----------------------------------------------------------------
 
 
-def test_the_repositorys_own_log_is_not_shared(house: Project) -> None:
-    house.decided()
-    for words in ((), ("--db", str(house.log)), ("--db", f"sqlite:///{house.log}")):
-        done = house.call("sessions", "--json", *words)
-        assert len(done.json["sessions"]) == 1
-        assert done.err == ""
-    assert not (house.log.parent / "identity").exists()
-    with closing(sqlite3.connect(house.log)) as log:
-        assert log.execute("SELECT * FROM projects").fetchall() == []
+@pytest.mark.parametrize("words", ["", "--db {log}", "--db sqlite:///{log}", "--db inside.db"])
+def test_a_log_within_the_repository_is_its_own(house: Project, words: str) -> None:
+    named = words.format(log=house.log).split()
+    house.call("start", "Add login", *named)
+    done = house.call("show", "--json", *named)
+    assert (done.json["project"], done.err) == ("house", "")
 
 
 def test_a_log_that_is_not_there_leaves_no_trace_of_the_repository(empty: Project) -> None:
-    assert empty.call("sessions", "--db", "typo.db").code == 5
+    assert empty.call("sessions", "--db", "../typo.db").code == 5
     assert not (empty.folder / ".git" / "preflights").exists()

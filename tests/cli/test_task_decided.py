@@ -95,7 +95,7 @@ def test_a_note_of_another_log_hinders_no_acceptance(
     session = house.call("start", "--task", task, "--no-input", "--json").json["session_id"]
     lines = tmp_path / "session.jsonl"
     lines.write_text(house.call("admin", "export", session).out)
-    elsewhere = {"PREFLIGHTS_DATABASE_URL": str(tmp_path / "other.db")}
+    elsewhere = {"PREFLIGHTS_DATABASE_URL": str(house.folder / "other.db")}
     assert house.call("admin", "import", str(lines), env=elsewhere).code == 0
     house.call("answer", session, "OAuth", env=elsewhere)
     assert house.call("accept", session, "--by", "Ada", env=elsewhere).code == 0

@@ -259,7 +259,7 @@ def test_what_git_keeps_in_a_clone_leads_to_no_other_place(ground: Ground, name:
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("name", ["log.db-wal", "log.db-shm", "log.db-journal", "identity"])
+@pytest.mark.parametrize("name", ["log.db-wal", "log.db-shm", "log.db-journal"])
 def test_a_file_beside_the_log_that_is_a_link_leads_to_no_victim(
     ground: Ground, log: Log, name: str
 ) -> None:

@@ -107,6 +107,6 @@ def test_another_repositorys_git_folder_names_no_project_here(
     (clone := tmp_path / "clone").mkdir()
     (clone / ".git").write_text("gitdir: ../victim/.git\n")
     found = load.load_settings(clone, {}, "named.db")
-    assert found.repository is None
+    assert found.git_folder is None
     assert found.project.startswith("clone-")
     assert not (victim.folder / ".git" / "preflights").exists()

@@ -81,12 +81,27 @@ def test_everything_else_is_the_repositorys_to_say(ada: Person) -> None:
     assert found.project == "theirs"
 
 
-def test_a_repositorys_name_for_itself_takes_no_others_place_in_a_shared_log(ada: Person) -> None:
-    ada.file.write_text('project = "bank"\n')
-    shared = ada.loaded("shared.db")
-    assert (shared.project, shared.repository is None) == ("bank", False)
-    ada.file.unlink()
-    assert ada.loaded("shared.db", PREFLIGHTS_PROJECT="bank").repository is None
+@pytest.mark.parametrize(
+    ("log", "project", "is_shared"),
+    [
+        ("../shared.db", "", True),
+        ("sqlite:///../shared.db", "", True),
+        ("postgresql://ada@db.example.org/preflights", "", True),
+        ("../shared.db", "bank", False),
+        ("here.db", "", False),
+        (".git/preflights/log.db", "", False),
+        ("", "", False),
+    ],
+)
+def test_a_log_outside_of_the_repository_may_be_shared_where_no_setting_names_the_project(
+    ada: Person, monkeypatch: pytest.MonkeyPatch, log: str, project: str, is_shared: bool
+) -> None:
+    monkeypatch.chdir(ada.folder)
+    assert ada.loaded(log or None, PREFLIGHTS_PROJECT=project).shares_log is is_shared
+    if project:
+        ada.file.write_text(f'project = "{project}"\n')
+        found = ada.loaded(log)
+        assert (found.project, found.shares_log) == (project, False)
 
 
 @pytest.mark.parametrize("name", ["mock", "stub", "sim"])

@@ -243,10 +243,11 @@ def moves(house: Signing, session: str, database: str = "") -> dict[str, str]:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest) -> tuple[str, ...]:
+def database(request: pytest.FixtureRequest, house: Signing) -> tuple[str, ...]:
     """Words of the log: its file, or a server."""
     if request.param == "sqlite":
         return ()
+    house.named()
     return ("--db", str(request.getfixturevalue("postgres")))
 
 

@@ -151,7 +151,7 @@ def test_a_new_number_leaves_what_was_signed(house: Signing) -> None:
 
 def test_a_copy_and_an_upgrade_of_the_log_keep_it(house: Signing) -> None:
     id_ = house.signed()
-    copy = house.home / "copy.db"
+    copy = house.folder / "copy.db"
     assert house.call("admin", "db", "backup", str(copy)).code == 0
     for words in (("admin", "db", "upgrade"), ("admin", "projections", "rebuild")):
         assert house.call(*words).code == 0

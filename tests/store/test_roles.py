@@ -186,7 +186,7 @@ def test_a_reader_looks_by_every_command_and_records_by_none(roles: Roles, tmp_p
     house = Project(tmp_path / "house", tmp_path)
     house.folder.mkdir()
     house.git("init", "--quiet", "--template=")
-    started = house.call("start", "Add OAuth login", "--db", roles.url("writer"), "--json")
+    started = house.named().call("start", "Add OAuth login", "--db", roles.url("writer"), "--json")
     session = str(started.json["session_id"])
     for words in ("show", "log", "replay", "admin export"):
         done = house.call(*words.split(), session, "--db", roles.url("reader"))
