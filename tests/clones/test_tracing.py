@@ -76,7 +76,7 @@ def test_a_child_in_another_folder_is_seen(ground: Path) -> None:
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["parent first", "child first"])
-def test_a_child_stands_where_its_parent_stood_whoever_is_heard_first(late: bool) -> None:
+def test_a_child_stands_where_its_parent_stood_in_either_order(late: bool) -> None:
     heard = "1  <... vfork resumed>) = 2\n"
     lines = [
         '1  execve("/bin/p", ["p"], 0x0 /* 1 var */) = 0\n',
