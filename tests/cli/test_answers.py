@@ -37,8 +37,7 @@ def test_a_session_is_begun_answered_and_accepted_step_by_step(house: Project) -
 
 
 @pytest.mark.parametrize(
-    ("given", "value", "source"),
-    FILED["an_answer_is_a_number_a_text_or_a_key_and_its_value"],
+    ("given", "value", "source"), FILED["an_answer_is_a_number_a_text_or_a_key_and_its_value"]
 )
 def test_an_answer_is_a_number_a_text_or_a_key_and_its_value(
     house: Project, given: tuple[str, ...], value: str, source: str

@@ -95,9 +95,7 @@ def test_what_was_erased_leaves_the_servers_files_as_the_page_says(shared: Share
 
 
 @pytest.mark.slow("whole runs")
-def test_a_transaction_that_is_older_than_the_erasure_keeps_it_in_the_files(
-    shared: Shared,
-) -> None:
+def test_a_transaction_that_is_older_than_the_erasure_keeps_it_in_the_files(shared: Shared) -> None:
     quimby = shared.decided("Let Quimby in by a login", "Z. Quimby")
     shared.decided("Add SSO")
     with closing(connected(shared.url)) as older:

@@ -67,12 +67,7 @@ def test_a_dry_run_shows_all_that_would_go(house: Project, pair: tuple[str, str]
         f"{new}  quotes {old}: it replaces it",
         "Nothing was erased: this is a dry run.",
     ]
-    assert alone == [
-        *both[:2],
-        both[4],
-        f"  its document names it, and stays: {NEW}",
-        both[5],
-    ]
+    assert alone == [*both[:2], both[4], f"  its document names it, and stays: {NEW}", both[5]]
 
 
 def test_what_goes_with_it_is_not_repeated_without_a_question(

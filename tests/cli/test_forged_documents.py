@@ -21,10 +21,7 @@ COMMANDS = (
     ("admin", "render", "last"),
     ("admin", "render", "last", "--check"),
     ("sessions",),
-    (
-        "admin",
-        "renumber",
-    ),
+    ("admin", "renumber"),
     ("admin", "erase", "last", "--dry-run"),
     ("start", "SSO", "--supersedes", "last", "--answer", "auth_strategy=SSO", "--accept"),
 )

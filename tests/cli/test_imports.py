@@ -25,13 +25,7 @@ HARM: Final = 'import io\nio.open({marker!r}, "w").close()\n'
 
 READING: Final = (
     *("--help", "--version", "sessions", "sessions --all --json", "show last", "log last"),
-    *(
-        "prompt last",
-        "note list",
-        "today --from 09:00",
-        "replay last",
-        "replay --all",
-    ),
+    *("prompt last", "note list", "today --from 09:00", "replay last", "replay --all"),
     *(
         "admin export last",
         "admin render --check",

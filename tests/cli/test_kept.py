@@ -74,11 +74,7 @@ STRAY = (
 
 @pytest.mark.parametrize(
     "statement",
-    [
-        "UPDATE projected_decisions SET accepted_at = 1",
-        "DELETE FROM projected_decisions",
-        STRAY,
-    ],
+    ["UPDATE projected_decisions SET accepted_at = 1", "DELETE FROM projected_decisions", STRAY],
     ids=["in force", "gone", "of no session"],
 )
 def test_what_is_in_force_cannot_be_written_unseen(house: Project, statement: str) -> None:

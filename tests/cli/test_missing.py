@@ -213,9 +213,7 @@ def test_a_session_that_was_mended_is_said_to_wait_for_a_rebuild(house: Project)
     assert ("ADR-0001" in done.out, done.err) == (True, "")
 
 
-def test_decisions_are_listed_though_the_rows_of_sessions_cannot_be_read(
-    house: Project,
-) -> None:
+def test_decisions_are_listed_though_the_rows_of_sessions_cannot_be_read(house: Project) -> None:
     house.decided()
     house.call("decisions")
     change = "UPDATE projected_sessions SET status = 'faulted', progress = 'much'"

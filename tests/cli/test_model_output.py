@@ -33,10 +33,7 @@ def api() -> Iterator[FakeAPI]:
 
 def led(api: FakeAPI) -> dict[str, str]:
     """What the environment says of the server and its key."""
-    return {
-        "PREFLIGHTS_OPENAI_API_KEY": "sk-not-a-real-key",
-        "PREFLIGHTS_BASE_URL": api.openai,
-    }
+    return {"PREFLIGHTS_OPENAI_API_KEY": "sk-not-a-real-key", "PREFLIGHTS_BASE_URL": api.openai}
 
 
 def asked(house: Project, api: FakeAPI, *words: str) -> Result:
@@ -143,11 +140,7 @@ def test_a_title_cannot_forge_a_line_of_a_list(house: Project, api: FakeAPI, tex
     assert done.code == 0, done
     assert done.is_safe()
     assert sum(line.startswith("  ") and "  task  " in line for line in done.out.splitlines()) == 1
-    for words in (
-        ("note", "list"),
-        ("show", "last"),
-        ("log", "last"),
-    ):
+    for words in (("note", "list"), ("show", "last"), ("log", "last")):
         shown = house.call(*words)
         assert shown.is_safe()
     assert len(house.call("note", "list", "--json").json["items"]) == 2

@@ -555,12 +555,7 @@ def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) 
     id_ = made.handle.session_id
     taken_over = house.call("admin", "import", "-", stdin=jsonl.lines(maker.store.read(id_)))
     assert taken_over.code == 0, taken_over.err
-    reading = (
-        ("show", id_),
-        ("log", id_),
-        ("note", "list"),
-        ("sessions",),
-    )
+    reading = (("show", id_), ("log", id_), ("note", "list"), ("sessions",))
     for command in reading:
         done = house.call(*command)
         assert (done.code, done.is_safe()) == (0, True), command

@@ -180,9 +180,7 @@ def test_repeated_notes_and_tasks_say_what_they_said(house: Project) -> None:
 
 
 @pytest.mark.slow("whole runs")
-def test_a_model_that_was_changed_since_is_not_asked_for_a_repeated_command(
-    house: Project,
-) -> None:
+def test_a_model_that_was_changed_since_is_not_asked_for_a_repeated_command(house: Project) -> None:
     failing = ("--provider", "sim", "--faults", "timeout=1", "--strict")
     start = ("start", "Keep orders safe", *failing, "--key", "k", "--json")
     first = house.call(*start)

@@ -126,16 +126,7 @@ def test_a_folder_that_is_gone_is_said_so(house: Project) -> None:
 # 2. Where there is none ----------------------------------------------------------------------
 
 READING: Final = (
-    *(
-        "sessions",
-        "show",
-        "log",
-        "prompt",
-        "decisions",
-        "why Strategy",
-        "usage",
-        "note list",
-    ),
+    *("sessions", "show", "log", "prompt", "decisions", "why Strategy", "usage", "note list"),
     *(
         "replay last",
         "admin render",
@@ -144,15 +135,8 @@ READING: Final = (
         "admin export --all",
     ),
     *("audit verify", "audit verify --all", "audit trail", "audit checkpoint", "admin db status"),
-    *(
-        "admin projections status",
-        "admin projections rebuild",
-    ),
-    *(
-        "admin erase last --dry-run",
-        "answer last x",
-        "accept last --by Ada",
-    ),
+    *("admin projections status", "admin projections rebuild"),
+    *("admin erase last --dry-run", "answer last x", "accept last --by Ada"),
     "admin db backup copy.db",
 )
 

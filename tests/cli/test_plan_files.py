@@ -296,9 +296,7 @@ def test_an_erased_session_that_a_pass_read_is_listed_as_quoted(shop: Project, p
     assert done.json["sessions"][0]["documents"] == [file]
     (quote,) = done.json["quotes"]
     assert (quote["session_id"], quote["how"]) == (reader["session_id"], "known")
-    assert quote["documents"] == [
-        plan_file(shop, reader).relative_to(shop.folder).as_posix(),
-    ]
+    assert quote["documents"] == [plan_file(shop, reader).relative_to(shop.folder).as_posix()]
     assert "Billing" not in session_file(shop, plan).read_text()
     assert strays(shop) == [plan_file(shop, plan).name]
     assert in_force_of(shop) == [reader["artifact"]["id"]]
@@ -310,7 +308,7 @@ def test_an_erased_decision_that_a_pass_read_is_listed_as_quoted(shop: Project) 
     file = plan_file(shop, reader)
     done = shop.call("admin", "erase", decision, "--dry-run", "--json")
     assert [(quote["session_id"], quote["how"]) for quote in done.json["quotes"]] == [
-        (reader["session_id"], "known"),
+        (reader["session_id"], "known")
     ]
     assert done.json["quotes"][0]["documents"] == [], "the file names no decision"
     file.write_text(file.read_text() + f"\nsee {decision[-12:]}\n")

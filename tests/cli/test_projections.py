@@ -151,10 +151,7 @@ def test_what_was_erased_is_told_by_no_command(house: Project) -> None:
 @pytest.mark.parametrize("text", HOSTILE[:2])
 def test_what_a_model_said_is_shown_and_not_obeyed(house: Project, api: FakeAPI, text: str) -> None:
     question = asks("Authentication", text, text, "OAuth")
-    patch = {
-        "category": "Authentication",
-        "fields": [{"name": "Strategy", "value": text}],
-    }
+    patch = {"category": "Authentication", "fields": [{"name": "Strategy", "value": text}]}
     api.script(*said(question, patch))
     assert led(house, api, "start", "Add login", "--no-input").code == 3
     led(house, api, "answer", "last", "1")

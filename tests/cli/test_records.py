@@ -23,15 +23,9 @@ def test_every_command_that_names_a_session_takes_a_record(house: Project) -> No
         ("why",),
         ("log",),
         ("prompt",),
-        (
-            "admin",
-            "export",
-        ),
+        ("admin", "export"),
         ("replay",),
-        (
-            "admin",
-            "render",
-        ),
+        ("admin", "render"),
     ):
         done = house.call(*words, "ADR-0001")
         assert done.code == 0, (words, done)

@@ -264,10 +264,7 @@ def test_a_damaged_session_of_the_log_is_named(house: Project) -> None:
     bad = house.decided("Choose a database", key="db_type=SQLite")["session_id"]
     tampered(house, bad, flipped)
     found = regress(house, code=4)
-    assert {c["session_id"]: c["outcome"] for c in found["cases"]} == {
-        good: "same",
-        bad: "damaged",
-    }
+    assert {c["session_id"]: c["outcome"] for c in found["cases"]} == {good: "same", bad: "damaged"}
 
 
 # 4. Which ones -------------------------------------------------------------------------------

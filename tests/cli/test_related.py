@@ -357,10 +357,7 @@ def test_a_decision_that_is_accepted_meanwhile_is_compared_too(house: Project) -
             return made
 
         step = clarifications_of(request).acknowledged(
-            *(ready[1], DecisionAcknowledged, {"mark": ""}),
-            by=None,
-            expect=None,
-            complete=complete,
+            *(ready[1], DecisionAcknowledged, {"mark": ""}), by=None, expect=None, complete=complete
         )
         assert (found, step.decisions) == ([0, 1], ())
         assert log.show(ready[1]).status == "ready"

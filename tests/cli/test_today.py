@@ -401,8 +401,7 @@ def test_a_text_begins_no_plan(house: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("window", "said"),
-    [(("09:00", "18:00"), "09:00-18:00"), (("23:30", "18:00"), "after 18:00")],
+    ("window", "said"), [(("09:00", "18:00"), "09:00-18:00"), (("23:30", "18:00"), "after 18:00")]
 )
 def test_a_window_that_is_over_is_shown_by_its_end(window: tuple[str, str], said: str) -> None:
     assert hours(*window) == said

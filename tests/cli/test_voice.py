@@ -130,11 +130,7 @@ def test_shells_are_taught_our_words(house: Project, shell: str, words: str) -> 
 
 def test_completion_knows_commands_and_options_without_importing_them(house: Project) -> None:
     def completed(words: str, at: int) -> list[str]:
-        env = {
-            "_PREFLIGHTS_COMPLETE": "bash_complete",
-            "COMP_WORDS": words,
-            "COMP_CWORD": str(at),
-        }
+        env = {"_PREFLIGHTS_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(at)}
         out = house.run(env=env).out
         return [line.partition(",")[2] for line in out.splitlines()]
 

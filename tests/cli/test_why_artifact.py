@@ -74,7 +74,7 @@ def test_every_change_of_standing_is_told(shop: Project) -> None:
     later = accepted(shop)
     found = why(shop, session_id)
     assert [change["standing"] for change in found["standings"]] == [
-        *("proposed", "approved", "superseded"),
+        *("proposed", "approved", "superseded")
     ]
     assert [change["by"]["kind"] for change in found["standings"]] == ["script", "user", "user"]
     assert found["superseded_by"] == later["artifact"]["id"]

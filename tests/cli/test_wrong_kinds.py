@@ -11,10 +11,7 @@ from tests.filed_cases import filed_cases
 FILED = filed_cases(__file__)
 
 
-@pytest.mark.parametrize(
-    "change",
-    FILED["a_row_of_the_wrong_kind_is_damage_and_no_crash"],
-)
+@pytest.mark.parametrize("change", FILED["a_row_of_the_wrong_kind_is_damage_and_no_crash"])
 def test_a_row_of_the_wrong_kind_is_damage_and_no_crash(house: Project, change: str) -> None:
     session_id = house.decided()["session_id"]
     noted(house)

@@ -108,9 +108,7 @@ def test_the_inbox_names_a_draft_and_accept_takes_it(shop: Project) -> None:
 # 2. What gives way ---------------------------------------------------------------------------
 
 
-def test_approving_supersedes_the_former_of_the_type_in_the_same_transaction(
-    shop: Project,
-) -> None:
+def test_approving_supersedes_the_former_of_the_type_in_the_same_transaction(shop: Project) -> None:
     one, other = approved(shop, "project")["project"], drafted(shop)
     former = shop.call("artifacts", "show", one, "--json").json["row"]["session_id"]
     assert shop.call("approve", other, *BY).code == 0
@@ -171,9 +169,7 @@ def test_a_reason_needs_words_and_is_recorded_without_its_secrets(shop: Project)
     assert new["redacted"]
 
 
-def test_an_approved_or_superseded_artifact_is_neither_approved_nor_rejected(
-    shop: Project,
-) -> None:
+def test_an_approved_or_superseded_artifact_is_neither_approved_nor_rejected(shop: Project) -> None:
     one = approved(shop, "project")["project"]
     why = f"the ProjectPlan {one[:8]} is approved already"
     assert refused(shop, "approve", one, *BY) == why

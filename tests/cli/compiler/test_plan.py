@@ -238,9 +238,7 @@ def test_decisions_in_force_are_read(house: Project) -> None:
     assert len(decision["source"]["hash"]) == 64
 
 
-def test_the_layout_is_what_git_lists_and_a_hostile_repository_runs_nothing(
-    house: Project,
-) -> None:
+def test_the_layout_is_what_git_lists_and_a_hostile_repository_runs_nothing(house: Project) -> None:
     documented(house)
     ran = house.folder / "ran"
     harm = house.folder / "harm.sh"
