@@ -27,10 +27,7 @@ PLANS: Final[dict[PlanType, dict[str, Any]]] = {
             {"name": "Orders", "responsibility": "Takes orders and follows them to delivery."},
             {"name": "Stock", "responsibility": "Knows what is in the warehouse."},
         ],
-        "modules": [
-            {"name": "orders", "domain": "Orders"},
-            {"name": "stock", "domain": "Stock"},
-        ],
+        "modules": [{"name": "orders", "domain": "Orders"}, {"name": "stock", "domain": "Stock"}],
         "constraints": {"architecture": "clean", "languages": ["Python"]},
     },
     "ArchitecturePlan": {

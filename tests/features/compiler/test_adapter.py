@@ -77,10 +77,7 @@ class Answering:
         self.asked: list[tuple[CompilerPassType, dict[str, Any]]] = []
 
     def generate(
-        self,
-        pass_type: CompilerPassType,
-        context: CompilerContext,
-        schema: dict[str, Any],
+        self, pass_type: CompilerPassType, context: CompilerContext, schema: dict[str, Any]
     ) -> CompilerResult:
         self.asked.append((pass_type, schema))
         return self.result

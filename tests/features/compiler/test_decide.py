@@ -17,31 +17,14 @@ from preflights_es.features.compiler.domain.events import (
     StandingChanged,
 )
 from preflights_es.features.compiler.domain.state import State, evolve
-from preflights_es.features.compiler.domain.values import (
-    PASSES,
-    PassName,
-)
+from preflights_es.features.compiler.domain.values import PASSES, PassName
 from preflights_es.features.compiler.domain.views import file_text
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import LLMTimeoutError
-from preflights_es.kernel.events import (
-    Actor,
-    ArtifactDue,
-    ArtifactWritten,
-    Input,
-    ResponseIgnored,
-)
+from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, Input, ResponseIgnored
 from preflights_es.kernel.lead import Lead, LeadTaken, Setup, StepStalled
 from tests.each import each
-from tests.features.compiler.cases import (
-    ADA,
-    AGENT,
-    MISSING,
-    PAYLOADS,
-    ROBOT,
-    Compiled,
-    begun,
-)
+from tests.features.compiler.cases import ADA, AGENT, MISSING, PAYLOADS, ROBOT, Compiled, begun
 
 OTHERS: Final = (ROBOT, AGENT)
 
@@ -290,12 +273,7 @@ def test_only_what_is_in_force_is_superseded() -> None:
 def test_what_was_decided_is_not_approved_or_rejected_again() -> None:
     def ends() -> tuple[Compiled, ...]:
         locked = Compiled(name="test").approve().lock()
-        return (
-            Compiled().approve(),
-            Compiled().reject(),
-            Compiled().approve().supersede(),
-            locked,
-        )
+        return (Compiled().approve(), Compiled().reject(), Compiled().approve().supersede(), locked)
 
     for compiled in ends():
         assert refused(compiled.approve()) == "not_a_draft"

@@ -87,8 +87,7 @@ def test_a_question_is_shown_with_its_report() -> None:
 
 def test_what_was_left_out_or_taken_out_is_said() -> None:
     view = Compiled(
-        left_out=(LeftOut("layout", 1_200), LeftOut("decisions", 3)),
-        redacted=("token",),
+        left_out=(LeftOut("layout", 1_200), LeftOut("decisions", 3)), redacted=("token",)
     ).view
     assert view.warnings == (
         "1 secret was taken out before recording (token)",

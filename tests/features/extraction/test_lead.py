@@ -32,15 +32,7 @@ from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.testing import Reply
 from preflights_es.use.leads import bank
 from tests.each import each
-from tests.features.extraction.cases import (
-    ASKED,
-    EMAIL,
-    READ_AGAIN,
-    Note,
-    event,
-    items,
-    task,
-)
+from tests.features.extraction.cases import ASKED, EMAIL, READ_AGAIN, Note, event, items, task
 
 DOWN = LLMAPIError("down")
 

@@ -56,11 +56,7 @@ CASES = (
     ("a.ts", "import {\n  a,\n} from 'redis';\nawait import('kafkajs');", "redis kafkajs"),
     ("a.ts", "// import y from 'vue'\nimport fs from 'node:fs';\nimport z from '@/redis';", ""),
     ("a.js", "const x = require('./redis'), h = require('http');\nlog('from \"vue\"');", ""),
-    (
-        "a.mjs",
-        "export * from '@nestjs/mongoose';\nimport 'react';",
-        "@nestjs/mongoose react",
-    ),
+    ("a.mjs", "export * from '@nestjs/mongoose';\nimport 'react';", "@nestjs/mongoose react"),
     ("x.vue", "<script setup>\nimport { createStore } from 'vuex'", "vuex"),
     ("m.go", 'import (\n\t"fmt"\n\t_ "github.com/lib/pq"\n)', "github.com/lib/pq"),
     ("m.rs", "use sqlx::mysql::MySqlPool;\nextern crate redis;", "sqlx::mysql::MySqlPool redis"),

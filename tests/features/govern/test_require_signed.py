@@ -181,9 +181,7 @@ def test_a_record_that_becomes_accepted_without_a_session_is_an_error(team: Team
     assert judged(team) == (0, {}), "it was accepted before"
 
 
-def test_a_record_that_names_a_session_without_a_decision_is_one_of_no_session(
-    team: Team,
-) -> None:
+def test_a_record_that_names_a_session_without_a_decision_is_one_of_no_session(team: Team) -> None:
     done = team.call("start", LOGIN, "--no-input", "--json")
     assert (done.code, done.json["status"]) == (3, "needs_answers"), done
     id_ = done.json["session_id"]

@@ -12,12 +12,7 @@ from hypothesis import strategies as st
 
 from preflights_es.features.metrics.domain.composing import Meant
 from preflights_es.features.metrics.domain.events import Metric, Table
-from preflights_es.features.metrics.domain.reference import (
-    Asked,
-    answer,
-    shown_meaning,
-    understood,
-)
+from preflights_es.features.metrics.domain.reference import Asked, answer, shown_meaning, understood
 from preflights_es.features.metrics.domain.sql_check import findings
 from preflights_es.kernel.questions import Language
 from tests.each import each

@@ -26,10 +26,7 @@ TABLES = (Table("t"), Table("s"))
         ("SELECT DISTINCT a FROM t", None),
         ("SELECT b, sum(a) FROM t GROUP BY 1", None),
         ("SELECT b, sum(a) FROM t GROUP BY b ORDER BY b, 2 DESC", None),
-        (
-            "SELECT b, sum(a) FROM t GROUP BY b LIMIT 5",
-            None,
-        ),
+        ("SELECT b, sum(a) FROM t GROUP BY b LIMIT 5", None),
         ("SELECT sum(a) OVER () FROM t", None),
         ("", None),
     ],

@@ -112,10 +112,7 @@ def test_words_are_a_question_to_the_person(reply: str) -> None:
     assert asked.view.text == reply.rpartition("</think>")[2]
 
 
-@each(
-    "reply",
-    FILED["any_other_json_or_a_cut_reply_is_asked_again_once"],
-)
+@each("reply", FILED["any_other_json_or_a_cut_reply_is_asked_again_once"])
 def test_any_other_json_or_a_cut_reply_is_asked_again_once(reply: str) -> None:
     asked = Asked(reply, SQL)
     assert (len(of_kind(asked, ResponseRejected)), asked.status) == (1, "done")

@@ -11,12 +11,7 @@ import yaml
 
 from preflights_es.features.extraction.domain.events import Energy, Importance, ItemStatus
 from preflights_es.features.metrics import log_views
-from preflights_es.features.metrics.catalogue import (
-    BUILT_IN,
-    DIMENSIONS,
-    check_for,
-    metrics_of,
-)
+from preflights_es.features.metrics.catalogue import BUILT_IN, DIMENSIONS, check_for, metrics_of
 from preflights_es.features.metrics.domain import events, sql_check, sql_tree
 from preflights_es.features.metrics.domain.events import POLICY
 from preflights_es.kernel import errors

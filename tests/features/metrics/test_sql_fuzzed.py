@@ -27,15 +27,7 @@ TEXTS: Final = (
     *(f"a, {STOLEN}", f"year FROM now()), {STOLEN}, extract(year", f"10)), {STOLEN}, ((a"),
     *(f"', {STOLEN}, '", f'", {STOLEN}, "', f"\\', {STOLEN}, \\'", f"''', {STOLEN}, '''"),
     *(f"day') + {STOLEN} + ('", f"a] || {STOLEN} || [", f"`, {STOLEN}, `", f"$$, {STOLEN}, $$"),
-    *(
-        f"a -- {STOLEN}",
-        f"a */ , {STOLEN} /*",
-        "a; SELECT * FROM secret; --",
-        "\\",
-        "'",
-        '"',
-        "''",
-    ),
+    *(f"a -- {STOLEN}", f"a */ , {STOLEN} /*", "a; SELECT * FROM secret; --", "\\", "'", '"', "''"),
     *("__SQLGLOT__LB__", "a\nb", "\x00", "\u2028", "%s", ":a", "?", "$1", "{a}", "user", "Ä"),
     *(f"x AS TEXT), {STOLEN}, CAST(a", "a FROM secret UNION SELECT a", f"w), {STOLEN} OVER (w"),
 )

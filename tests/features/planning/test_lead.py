@@ -8,10 +8,7 @@ import pytest
 
 from preflights_es.features.planning.domain import state
 from preflights_es.features.planning.domain.decide import PACKAGE
-from preflights_es.features.planning.domain.events import (
-    ChangeRefused,
-    PlanAsked,
-)
+from preflights_es.features.planning.domain.events import ChangeRefused, PlanAsked
 from preflights_es.kernel.completions import CompletionRequested, prompt
 from preflights_es.kernel.errors import LLMAPIError, LLMTimeoutError
 from preflights_es.kernel.events import Source, sources
