@@ -221,9 +221,7 @@ def test_an_event_from_another_session_is_found_in_the_same_place() -> None:
 
 def test_an_event_of_the_same_words_from_a_twin_is_found() -> None:
     events = conversation()
-    twin = chain_of(
-        *(said("ONE", "a"), heard("one"), said("two", "b"), heard("two")),
-    )
+    twin = chain_of(*(said("ONE", "a"), heard("one"), said("two", "b"), heard("two")))
     assert twin[2].digest == events[2].digest
     assert found([*events[:2], twin[2], *events[3:]]).version == 3
 

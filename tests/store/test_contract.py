@@ -611,10 +611,7 @@ def test_a_number_comes_with_its_session_unless_another_holds_it(
 
 def two(store: AnyStore, **of_the_first: Any) -> list[Arrival]:
     """Two sessions of a store on their way into another one, the second one with nothing else."""
-    return [
-        Arrival(store.read(session_id(1)), **of_the_first),
-        Arrival(store.read(session_id(2))),
-    ]
+    return [Arrival(store.read(session_id(1)), **of_the_first), Arrival(store.read(session_id(2)))]
 
 
 def test_many_new_sessions_are_taken_over_byte_for_byte(store: AnyStore, other: AnyStore) -> None:

@@ -31,17 +31,7 @@ from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import PAGE_SIZE
 from preflights_es.store.urls import parsed
 from tests.fixed import Clock
-from tests.store.given import (
-    UPGRADER,
-    Salt,
-    batch,
-    cursor,
-    heard,
-    opened,
-    said,
-    session_id,
-    sql,
-)
+from tests.store.given import UPGRADER, Salt, batch, cursor, heard, opened, said, session_id, sql
 
 
 @pytest.fixture

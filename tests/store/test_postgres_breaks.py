@@ -358,10 +358,7 @@ def test_a_transaction_that_a_deadlock_ends_is_made_again(postgres: str) -> None
         thread.start()
         crossed.wait()
         store.append(
-            [
-                batch(1, said("a", "a"), after=first),
-                batch(2, said("b", "b"), after=second),
-            ]
+            [batch(1, said("a", "a"), after=first), batch(2, said("b", "b"), after=second)]
         )
         thread.join()
         assert (whole(store, 1), whole(store, 2)) == (["input-1", "a"], ["input-2", "b"])

@@ -165,10 +165,7 @@ def test_neither_writer_nor_reader_changes_what_was_recorded(
 @pytest.mark.parametrize("table", tables.metadata.tables)
 @pytest.mark.parametrize("verb", ["INSERT INTO {} DEFAULT VALUES", "DELETE FROM {}", "TRUNCATE {}"])
 def test_a_reader_writes_to_no_table(roles: Roles, table: str, verb: str) -> None:
-    with (
-        closing(connected(roles.url("reader"))) as connection,
-        pytest.raises(REFUSED, match=table),
-    ):
+    with closing(connected(roles.url("reader"))) as connection, pytest.raises(REFUSED, match=table):
         connection.execute(verb.format(table).encode())
 
 
