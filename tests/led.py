@@ -43,19 +43,13 @@ TEXTS: Final = {
         "taxes !high\nIdee: Podcast",
         "x",
     ),
-    "recall": (
-        "what do we use for login?",
-        "Welche Datenbank?",
-    ),
+    "recall": ("what do we use for login?", "Welche Datenbank?"),
     "metrics": ("DAU last week?", "rev?", "what else?", "DAU and revenue in November 2026"),
     "planning": ("report 90, call 10, bill 15", "slides 45", "tidy 300", "a 60, b 120, c 5, d 20"),
 }
 DECIDED: Final = (
     ReadDecision(
-        "0123456789ab",
-        "Which database?",
-        passes.ELSEWHERE,
-        (DecidedField("Type", "PostgreSQL"),),
+        "0123456789ab", "Which database?", passes.ELSEWHERE, (DecidedField("Type", "PostgreSQL"),)
     ),
 )
 ANSWERS: Final = ("1", "OAuth", "14 Uhr", "My own way")

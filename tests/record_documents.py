@@ -270,10 +270,7 @@ def model_asks_further(t: Team) -> Handle:
     )
     offer = {
         **patch(
-            "Database",
-            Type="PostgreSQL",
-            Tenancy="Schema per shop",
-            Export="pg_dump of the schema",
+            "Database", Type="PostgreSQL", Tenancy="Schema per shop", Export="pg_dump of the schema"
         ),
         "because": "It has schemas, and the team runs it.",
     }

@@ -7,13 +7,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from preflights_es.features.planning.domain import WORKFLOW
-from preflights_es.features.planning.domain.events import (
-    Busy,
-    OpenTask,
-    Shift,
-    Situation,
-    Task,
-)
+from preflights_es.features.planning.domain.events import Busy, OpenTask, Shift, Situation, Task
 from preflights_es.features.planning.use import Days
 from preflights_es.kernel.events import Source
 from preflights_es.kernel.lead import Lead, Setup, StepRetried

@@ -8,10 +8,4 @@ from typing import Any
 def asks(topic: str, question: str, *labels: str, **more: Any) -> dict[str, Any]:
     """A `clarify.v1` of a model that asks."""
     options = [{"label": label} for label in labels]
-    return {
-        "outcome": "ask",
-        "topic": topic,
-        "question": question,
-        "options": options,
-        **more,
-    }
+    return {"outcome": "ask", "topic": topic, "question": question, "options": options, **more}

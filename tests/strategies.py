@@ -42,40 +42,22 @@ from preflights_es.features.clarification.domain.values import (
 from preflights_es.features.compiler.domain import events as compiler_events
 from preflights_es.features.extraction.domain import events as extraction_events
 from preflights_es.features.extraction.domain import reading
-from preflights_es.features.extraction.domain.events import (
-    ItemAdded,
-    ItemClosed,
-    NoteTaken,
-)
+from preflights_es.features.extraction.domain.events import ItemAdded, ItemClosed, NoteTaken
 from preflights_es.features.metrics.domain import events as metrics_events
 from preflights_es.features.planning.domain import events as planning_events
 from preflights_es.features.planning.domain import schedule
 from preflights_es.features.planning.domain.events import Busy, OpenTask, Situation, Task
 from preflights_es.features.recall.domain import events as recall_events
 from preflights_es.features.recall.domain.events import Found
-from preflights_es.kernel.completions import (
-    CompletionReceived,
-    CompletionRequested,
-)
+from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
 from preflights_es.kernel.decisions import Alternative, Related
-from preflights_es.kernel.events import (
-    Actor,
-    Input,
-    Source,
-)
+from preflights_es.kernel.events import Actor, Input, Source
 from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.kernel.questions import Given
 from preflights_es.kernel.session import Session, Workflow
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.testing import SessionMove, generated
-from preflights_es.testing.generated import (
-    ACTORS,
-    TEXT,
-    TIMES,
-    likely_sessions,
-    of_type,
-    weighted,
-)
+from preflights_es.testing.generated import ACTORS, TEXT, TIMES, likely_sessions, of_type, weighted
 from tests import toy
 from tests.features.compiler import cases as passes
 from tests.features.metrics import cases as questions
@@ -422,10 +404,7 @@ def compiler_opening(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
     """A pass that a model leads, strict or not; sometimes without a lead."""
     leads = st.builds(Lead, st.sampled_from(("script", "mock")), st.just("m"), strict=st.booleans())
     setups = st.builds(
-        Setup,
-        st.just("0.1.0"),
-        st.just("compiler/1"),
-        lead=weighted((9, leads), (1, st.none())),
+        Setup, st.just("0.1.0"), st.just("compiler/1"), lead=weighted((9, leads), (1, st.none()))
     )
     return st.builds(
         lambda name, at, actor, setup: passes.begun(name, at=at, actor=actor, setup=setup),

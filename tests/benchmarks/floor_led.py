@@ -116,10 +116,7 @@ def _once_more(state: dict[str, Any], text: str) -> Decided:
         "messages": [*request["messages"], *said],
         "attempt": 2,
     }
-    return [
-        ("led.response_rejected.v1", rejected),
-        ("completion.requested.v1", state["request"]),
-    ]
+    return [("led.response_rejected.v1", rejected), ("completion.requested.v1", state["request"])]
 
 
 def _suggested(state: dict[str, Any], payload: Any) -> Decided:

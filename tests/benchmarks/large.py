@@ -47,8 +47,7 @@ def write(path: Path, made: Iterator[list[Stored]]) -> None:
         # Straight into the tables: a hundred thousand durable commits would take minutes.
         connection.executemany(EVENT, [_row(event) for events in some for event in events])
         connection.executemany(
-            HEAD,
-            [(e.session_id, e.project, e.workflow, e.version, e.hash) for *_, e in some],
+            HEAD, [(e.session_id, e.project, e.workflow, e.version, e.hash) for *_, e in some]
         )
         connection.executemany(
             "INSERT INTO outbox VALUES (?, ?)", [(e.session_id, e.version) for *_, e in some]

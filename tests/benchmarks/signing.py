@@ -32,10 +32,7 @@ def figures() -> list[Figure]:
         floor, listed = (partial(_listed, home, home / name) for name in ("plain", "signed"))
         known = quickest(listed, floor, ROUNDS)
         anew = quickest(partial(_forgotten, home), floor, 1)
-        return [
-            _figure("found before", known, 1.3),
-            _figure("checked by ssh-keygen", anew, 60.0),
-        ]
+        return [_figure("found before", known, 1.3), _figure("checked by ssh-keygen", anew, 60.0)]
 
 
 def _figure(what: str, pair: Pair, limit: float) -> Figure:

@@ -135,11 +135,7 @@ def test_nothing_is_recorded_behind_it(room: Room) -> None:
 
 
 @pytest.mark.parametrize(
-    "new",
-    [
-        toy.Said(at=NOON, actor=toy.ADA, text="more"),
-        SessionAbandoned(at=NOON, actor=toy.ADA),
-    ],
+    "new", [toy.Said(at=NOON, actor=toy.ADA, text="more"), SessionAbandoned(at=NOON, actor=toy.ADA)]
 )
 def test_what_is_decided_of_it_is_that_it_is_closed(room: Room, new: Input) -> None:
     handle = room.opened()

@@ -169,9 +169,7 @@ def test_a_damaged_session_of_the_same_title_changes_nothing(house: House) -> No
     assert house.known(decided) == [(told, decided)]
 
 
-def test_what_was_told_of_an_erased_decision_is_not_laid_at_another_ones_door(
-    house: House,
-) -> None:
+def test_what_was_told_of_an_erased_decision_is_not_laid_at_another_ones_door(house: House) -> None:
     decided = house.decided()
     house.told()
     house.erasure.erase(decided)

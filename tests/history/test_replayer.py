@@ -13,12 +13,7 @@ from msgspec.structs import replace
 from preflights_es.history.child import ABSENT_TEXT, Fault
 from preflights_es.history.replayer import Replay, Replayer
 from preflights_es.kernel.completions import Completion, CompletionRequested
-from preflights_es.kernel.errors import (
-    LogDamaged,
-    LogFromFuture,
-    SessionFaulted,
-    UnreadableEvent,
-)
+from preflights_es.kernel.errors import LogDamaged, LogFromFuture, SessionFaulted, UnreadableEvent
 from preflights_es.kernel.events import ERASED_TAG, Event, InputQuarantined, SessionAbandoned
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Workflow

@@ -11,13 +11,7 @@ from hypothesis import strategies as st
 
 from preflights_es.features.clarification.domain.events import AnswersGiven
 from preflights_es.history.child import Child, sealed_as
-from preflights_es.history.recording import (
-    Answering,
-    Reasking,
-    driven,
-    recording,
-    step_of,
-)
+from preflights_es.history.recording import Answering, Reasking, driven, recording, step_of
 from preflights_es.history.report import Rerun
 from preflights_es.history.whatif import LiveNeeded, Misused, Otherwise, what_if
 from preflights_es.kernel.completions import (
@@ -261,8 +255,7 @@ def test_where_nothing_is_asked_nothing_is_answered() -> None:
 def test_a_model_is_not_asked_without_leave_and_the_price_is_said() -> None:
     stored = Led(sim(27)).answer("Cloud").stored
     with pytest.raises(
-        LiveNeeded,
-        match=r"this asks anthropic \(claude-sonnet-5-5\), at most 4 calls: give --live",
+        LiveNeeded, match=r"this asks anthropic \(claude-sonnet-5-5\), at most 4 calls: give --live"
     ) as caught:
         run(stored, lead=led_by(real()))
     model = Asked()

@@ -18,11 +18,11 @@ FOLDER: Final = "preflights_es.features"
 ACROSS: Final = {
     ("clarification", "extraction"): {"domain.events", "use"},
     ("clarification", "recall"): {
-        *("domain.ranking", "domain.rules", "use.comparing", "use.searching", "use.variants"),
+        *("domain.ranking", "domain.rules", "use.comparing", "use.searching", "use.variants")
     },
     ("planning", "extraction"): {"domain"},
     ("recall", "clarification"): {
-        *("domain.events", "domain.pack", "domain.state", "domain.topics", "domain.values"),
+        *("domain.events", "domain.pack", "domain.state", "domain.topics", "domain.values")
     },
 }
 """Modules of one feature that another imports. The list may only shrink: what is new is a port."""

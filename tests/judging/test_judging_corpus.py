@@ -18,13 +18,7 @@ SCHEMA: dict[str, Any] = {
 }
 COMPILER = Contract(name="plan", version=1, schema=SCHEMA)
 EXTRACTION = Contract(
-    name="notes",
-    version=1,
-    schema=SCHEMA,
-    prose="drop",
-    unknown="drop",
-    failure=False,
-    code=False,
+    name="notes", version=1, schema=SCHEMA, prose="drop", unknown="drop", failure=False, code=False
 )
 CASES = (*around.CASES, *strict.CASES, *code.CASES, *prose.CASES)
 

@@ -142,10 +142,7 @@ def test_an_optional_property_and_words_are_no_change(new: dict[str, Any]) -> No
             changed("$defs", "Item", "required", to=["kind", "below"]),
             "/properties/items/items/required",
         ),
-        (
-            changed("properties", "owner", "anyOf", to=[{"type": "null"}]),
-            "/properties/owner/anyOf",
-        ),
+        (changed("properties", "owner", "anyOf", to=[{"type": "null"}]), "/properties/owner/anyOf"),
         (
             changed("properties", "owner", "anyOf", to=[{"type": "string"}, {"type": "null"}]),
             "/properties/owner/anyOf/0/maxLength",

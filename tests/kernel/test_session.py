@@ -192,9 +192,7 @@ def test_a_failure_closes_its_call_too() -> None:
 
 
 @each("given", [(), (pressed(),), (pressed("ask"), received("c-1")), (pressed("write"),)])
-def test_an_outcome_without_a_request_is_kept_and_changes_nothing(
-    given: tuple[Input, ...],
-) -> None:
+def test_an_outcome_without_a_request_is_kept_and_changes_nothing(given: tuple[Input, ...]) -> None:
     assert follows(*given, received("c-1")) == (ResponseIgnored(call="c-1", reason="not_open"),)
     before, now = run(*given), run(*given, received("c-1"))
     assert (now.state, now.calls, now.version) == (before.state, before.calls, before.version + 2)

@@ -201,10 +201,7 @@ def test_a_transaction_that_fails_moves_neither_rows_nor_marks(store: SqlStore) 
 
 @pytest.mark.slow("kills")
 def test_who_is_killed_while_rebuilding_leaves_rows_and_marks_that_fit(tmp_path: Path) -> None:
-    with (
-        closing(sql(tmp_path)) as store,
-        Mortals("tests.projections.rebuilder") as rebuilders,
-    ):
+    with closing(sql(tmp_path)) as store, Mortals("tests.projections.rebuilder") as rebuilders:
         for round_ in range(6):
             recorded(store, goldens(), first=1 + round_ * 1_000)
             rebuilders.acknowledged(address(store))

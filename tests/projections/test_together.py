@@ -78,9 +78,7 @@ class Poller:
 
 
 @pytest.mark.slow("crowds")
-def test_a_follower_of_a_sequence_loses_events_and_ours_none_of_6_000(
-    empty_database: str,
-) -> None:
+def test_a_follower_of_a_sequence_loses_events_and_ours_none_of_6_000(empty_database: str) -> None:
     with closing(at(empty_database)) as store, ThreadPoolExecutor(1) as pool:
         poller, projections = Poller(store), following(store)
         projections.catch_up()

@@ -141,8 +141,7 @@ def test_a_row_of_a_call_that_was_never_made_is_found(store: SqlStore) -> None:
 def test_rows_of_a_session_that_the_log_does_not_have_are_found(store: SqlStore) -> None:
     other = new_id(77)
     changed(
-        store,
-        f"UPDATE projected_decisions SET session_id = '{other}' WHERE session_id = '{ONE}'",
+        store, f"UPDATE projected_decisions SET session_id = '{other}' WHERE session_id = '{ONE}'"
     )
     assert found(store) == [
         ("decisions", ONE, DIFFER),

@@ -48,12 +48,7 @@ BOTH = {"temperature": 0.0, "top_p": 0.3}
             wanted(**BOTH),
             {"max_completion_tokens": "100", "temperature": "0.0"},
         ),
-        (
-            "openai",
-            "gpt-4.1",
-            wanted(top_p=0.3),
-            {"max_completion_tokens": "100", "top_p": "0.3"},
-        ),
+        ("openai", "gpt-4.1", wanted(top_p=0.3), {"max_completion_tokens": "100", "top_p": "0.3"}),
         (
             "openai",
             "gpt-4.1",

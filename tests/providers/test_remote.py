@@ -85,10 +85,7 @@ def test_what_is_sent_to_chat_completions_is_the_request(api: FakeAPI) -> None:
         "model": "llama",
         "max_tokens": 99,
         "temperature": 0.5,
-        "messages": [
-            {"role": "system", "content": "Be brief."},
-            {"role": "user", "content": "Hi"},
-        ],
+        "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}],
     }
 
 
@@ -99,10 +96,7 @@ def test_what_is_sent_to_responses_is_the_request_and_is_not_to_be_stored(api: F
         "model": "gpt-6.1-terra",
         "max_output_tokens": 16_384,
         "store": False,
-        "input": [
-            {"role": "system", "content": "Be brief."},
-            {"role": "user", "content": "Hi"},
-        ],
+        "input": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}],
     }
 
 
@@ -371,9 +365,7 @@ json_values = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(sorted({"error", "code", "id", *_NAMES})),
-            inner,
-            max_size=4,
+            st.sampled_from(sorted({"error", "code", "id", *_NAMES})), inner, max_size=4
         )
     ),
     max_leaves=12,

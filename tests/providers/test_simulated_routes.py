@@ -49,10 +49,7 @@ def test_the_table_of_the_docs_is_the_table() -> None:
             assert route_of(first) == route_of(second) == "generic"
 
 
-@each(
-    "prompt",
-    FILED["only_whole_words_count"],
-)
+@each("prompt", FILED["only_whole_words_count"])
 def test_only_whole_words_count(prompt: str) -> None:
     assert route_of(prompt) == "generic"
 

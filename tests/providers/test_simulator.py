@@ -228,7 +228,7 @@ def test_no_text_breaks_a_route(seed: int, prompt: str) -> None:
 
 def test_a_bank_answers_its_own_prompts_and_leaves_the_others_alone() -> None:
     bank: Bank = {
-        "tea": Route(lambda draws, asked: f"{asked.model} {draws.below(9)}", ("brew tea",)),
+        "tea": Route(lambda draws, asked: f"{asked.model} {draws.below(9)}", ("brew tea",))
     }
     own, plain = SimLLMProvider(1, bank=bank), SimLLMProvider(1)
     assert driven(own.complete("Brew tea, please")).startswith(GENERATION)

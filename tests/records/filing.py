@@ -6,11 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from preflights_es.kernel.events import Written
-from preflights_es.records.files import (
-    checked_path,
-    filed,
-    hash_of,
-)
+from preflights_es.records.files import checked_path, filed, hash_of
 
 FOLDER: Final = "docs/decisions"
 FOLDERS: Final = (FOLDER, "docs/tasks")

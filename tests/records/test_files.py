@@ -15,12 +15,7 @@ import pytest
 
 from preflights_es.kernel.errors import StoreUnavailable
 from preflights_es.kernel.events import Written
-from preflights_es.records.files import (
-    alone,
-    found_hash,
-    hash_of,
-    numbered,
-)
+from preflights_es.records.files import alone, found_hash, hash_of, numbered
 from tests.records.filing import FOLDER, MOVED, PATH, files_below, write
 
 ROOT: Final = Path(__file__).parents[2]

@@ -8,11 +8,7 @@ import pytest
 
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.kernel.events import Written
-from preflights_es.records.files import (
-    checked_folder,
-    checked_path,
-    hash_of,
-)
+from preflights_es.records.files import checked_folder, checked_path, hash_of
 from tests.each import each
 from tests.records.filing import FOLDER, FOLDERS, MOVED, PATH, files_below, write
 

@@ -267,9 +267,7 @@ def test_a_project_whose_folder_is_gone_is_unavailable(house: House) -> None:
 # 3. Several processes ------------------------------------------------------------------------
 
 
-def test_a_document_that_another_process_wrote_meanwhile_is_not_written_twice(
-    house: House,
-) -> None:
+def test_a_document_that_another_process_wrote_meanwhile_is_not_written_twice(house: House) -> None:
     session_id = house.answered()
     stale = house.by().accept(session_id).handle
     house.documents.finish_pending(PROJECT)

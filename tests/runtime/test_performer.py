@@ -259,9 +259,7 @@ def test_two_who_find_a_call_overdue_count_it_once(processes: Processes, hands: 
 # 3. Interrupted ------------------------------------------------------------------------------
 
 
-def test_an_interrupted_call_counts_and_its_claim_is_given_back(
-    processes: Processes,
-) -> None:
+def test_an_interrupted_call_counts_and_its_claim_is_given_back(processes: Processes) -> None:
     ada, bob = processes.another(), processes.another()
     begun(ada)
     with pytest.raises(Stop):
@@ -274,9 +272,7 @@ def test_an_interrupted_call_counts_and_its_claim_is_given_back(
     assert is_whole(bob)
 
 
-def test_the_process_that_was_interrupted_counts_its_own_call_as_well(
-    processes: Processes,
-) -> None:
+def test_the_process_that_was_interrupted_counts_its_own_call_as_well(processes: Processes) -> None:
     ada = processes.another()
     begun(ada)
     provider = ScriptedProvider("because")
@@ -606,9 +602,7 @@ def test_a_response_that_could_not_be_recorded_in_time_is_recorded_late(
     assert is_whole(bob)
 
 
-def test_a_response_that_could_not_be_decided_is_not_asked_for_again(
-    processes: Processes,
-) -> None:
+def test_a_response_that_could_not_be_decided_is_not_asked_for_again(processes: Processes) -> None:
     def decide(state: toy.State, new: Input) -> tuple[Decision, ...]:
         if isinstance(new, CompletionReceived):
             raise toy.Broken

@@ -51,14 +51,7 @@ from preflights_es.kernel.events import (
 from preflights_es.kernel.ports import Batch, Claim, Draft, Head, Store, Stored
 from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.performer import CALL_MS, MARGIN_MS, open_completion
-from preflights_es.runtime.runner import (
-    CONFLICTS_MAX,
-    ROUNDS_MAX,
-    Handle,
-    Proposed,
-    Runner,
-    Step,
-)
+from preflights_es.runtime.runner import CONFLICTS_MAX, ROUNDS_MAX, Handle, Proposed, Runner, Step
 from preflights_es.store.chain import sealed, verified
 from preflights_es.store.codec import Codec
 from preflights_es.store.memory import MemoryStore
@@ -415,10 +408,7 @@ def test_inputs_of_several_sessions_are_one_append(store: MemoryStore) -> None:
     two = begun(run, toy.said("b"), OTHER, "other").handle
     counting = Counting(store)
     steps = runner(counting).submit_all(
-        [
-            Proposed(two, toy.said("x"), "x", number=7),
-            Proposed(one, toy.said("y"), "y"),
-        ]
+        [Proposed(two, toy.said("x"), "x", number=7), Proposed(one, toy.said("y"), "y")]
     )
     assert [step.handle.session_id for step in steps] == [OTHER, SESSION]
     assert [step.decisions for step in steps] == [
@@ -586,11 +576,7 @@ def test_an_undecided_input_can_be_set_aside_without_asking_the_workflow(
     aside = InputQuarantined(at=9, actor=toy.ADA, version=3, error="Broken: cannot")
     step = run.submit(handle, aside, "third")
     assert step.decisions == (SessionClosed(status="abandoned"),)
-    assert tags(store)[2:] == [
-        "toy.said.v1",
-        "session.input_quarantined.v1",
-        "session.closed.v1",
-    ]
+    assert tags(store)[2:] == ["toy.said.v1", "session.input_quarantined.v1", "session.closed.v1"]
     loaded = run.load(SESSION)
     assert loaded == step.handle
     assert (loaded.session.undecided, loaded.session.closed) == (None, "abandoned")

@@ -145,8 +145,7 @@ def test_a_key_of_an_inline_table_is_blamed_on_no_variable(ada: Person) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [r'"\uD800" = 1', r'"\U00110000" = 1', r'"\x" = 1', r'"\" = 1', r'"\u00" = 1'],
+    "text", [r'"\uD800" = 1', r'"\U00110000" = 1', r'"\x" = 1', r'"\" = 1', r'"\u00" = 1']
 )
 def test_no_text_that_looks_like_a_key_ends_the_search_for_a_line(ada: Person, text: str) -> None:
     ada.file.write_text(f"faults = '''\n{text}\n'''\ntasks = '/etc'\n")

@@ -367,11 +367,7 @@ FORGERIES: Final[list[tuple[str, Forged, str | None]]] = [
     ("another reason", reasoned_at(1), NO),
     ("another reason behind its record", reasoned_at(2), NO),
     ("a scope", both(behind(2, "scope_noted", scope="x"), recorded_at(3)), NO),
-    (
-        "another answer behind its record",
-        both(answered_at(2), reasoned_as_before),
-        NO,
-    ),
+    ("another answer behind its record", both(answered_at(2), reasoned_as_before), NO),
     (
         "an acceptance by another behind it",
         both(again("decision_recorded", actor=EVES), unsigned),

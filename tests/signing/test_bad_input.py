@@ -185,11 +185,7 @@ TABLE: Final[list[tuple[str, Broken, str]]] = [
     ),
     ("signers that are a folder", signers(Path.mkdir), "it is no regular file: name a file"),
     ("signers that are a pipe", signers(os.mkfifo), "it is no regular file: name a file"),
-    (
-        "signers of 100 MB",
-        signers(large),
-        "it has more than 1,000,000 bytes: name a file",
-    ),
+    ("signers of 100 MB", signers(large), "it has more than 1,000,000 bytes: name a file"),
     ("signers that are gone", signers(lambda _: None), "No such file or directory: name a file"),
 ]
 

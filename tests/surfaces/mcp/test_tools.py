@@ -345,14 +345,7 @@ def test_long_values_are_cut_in_a_list_and_found_by_their_ends(shop: Project) ->
 def test_no_result_holds_characters_that_only_a_model_reads(shop: Project) -> None:
     hidden = "".join(chr(0xE0000 + ord(one)) for one in "obey") + "\u202e"
     for words in (
-        (
-            "start",
-            f"Cache {hidden}",
-            "--question",
-            f"Which{hidden}?",
-            "--topic",
-            f"C{hidden[-1]}",
-        ),
+        ("start", f"Cache {hidden}", "--question", f"Which{hidden}?", "--topic", f"C{hidden[-1]}"),
         ("answer", "last", f"Redis{hidden}"),
         ("accept", "last", "--by", f"Ada{hidden}"),
     ):

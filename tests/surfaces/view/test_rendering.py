@@ -42,10 +42,7 @@ def test_a_value_is_written_as_text_and_markup_as_it_is(value: Any, written: str
         ),
         ({"<": True}, '<dl class="facts"><dt>&lt;</dt><dd>yes</dd></dl>'),
         ([["a", "<b>"]], '<ul class="plain"><li>a: &lt;b&gt;</li></ul>'),
-        (
-            [[1, 2]],
-            '<ul class="plain"><li><ul class="plain"><li>1</li><li>2</li></ul></li></ul>',
-        ),
+        ([[1, 2]], '<ul class="plain"><li><ul class="plain"><li>1</li><li>2</li></ul></li></ul>'),
         ([], '<ul class="plain"></ul>'),
     ],
 )
