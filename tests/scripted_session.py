@@ -78,10 +78,13 @@ class ScriptedSession(Generic[S]):
         """The last request, without its system message."""
         return [(m.role, m.content) for m in self.script.requests[-1].messages[1:]]
 
-    def events(self, of: type[Any]) -> list[Any]:
+    @property
+    def log(self) -> list[Event]:
         codec = self.runner.codec(self.workflow)
-        stored = self.runner.store.read(self.handle.session_id)
-        return [codec.decode(one) for one in stored if one.type == of.tag]
+        return [codec.decode(one) for one in self.runner.store.read(self.handle.session_id)]
+
+    def events(self, of: type[Any]) -> list[Any]:
+        return [one for one in self.log if isinstance(one, of)]
 
     def replayed(self) -> str:
         stored = self.runner.store.read(self.handle.session_id)

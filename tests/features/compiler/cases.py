@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any, Final
 
@@ -24,19 +23,13 @@ from preflights_es.features.compiler.domain.values import (
     ReadPlan,
 )
 from preflights_es.features.compiler.domain.views import PlanView
-from preflights_es.history.replayer import Replayer
-from preflights_es.kernel import session as kernel
-from preflights_es.kernel.completions import CompletionReceived
-from preflights_es.kernel.events import Actor, Event, Input, Source
-from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
+from preflights_es.kernel.events import Actor, Source
+from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Given
-from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.testing import Reply, ScriptedProvider
-from tests.fixed import PROJECT, memory_runner
+from preflights_es.testing import Reply
+from tests.fixed import PROJECT
+from tests.scripted_session import ADA, ScriptedSession
 
-ADA: Final = Actor("user", "Ada Lovelace")
-ROBOT: Final = Actor("script")
 AGENT: Final = Actor("agent", "a coding agent")
 ELSEWHERE: Final = Source("01990000-0000-7000-8000-000000000001", 9, "0" * 64)
 MISSING: Final = {"error": "missing_information", "details": "Who may cancel an order?"}
@@ -116,33 +109,14 @@ def begun(name: PassName = "project", **said: Any) -> PassBegun:
     return PassBegun(**{**fields, **said})
 
 
-class Compiled:
-    """A session of one pass; everything that is done to it is settled at once."""
+class Compiled(ScriptedSession[State]):
+    """A session of one pass."""
+
+    workflow = WORKFLOW
 
     def __init__(self, *replies: Reply, name: PassName = "project", **said: Any) -> None:
-        self.script = ScriptedProvider(*replies or (PAYLOADS[name],))
-        self.waits: list[float] = []
-        plain = memory_runner()
-
-        async def waited(seconds: float) -> None:
-            self.waits.append(seconds)
-
-        self.runner = Runner(plain.store, WORKFLOWS, plain.now, plain.new_id, waited)
-        first = begun(name, **{"at": self.runner.now(), **said})
-        opened = self.runner.open(
-            WORKFLOW, PROJECT, first, self.runner.new_id(), self.runner.new_id()
-        )
-        self.handle: Handle = opened.handle
-        self.last: tuple[Event, ...] = opened.decisions
-        self._settle()
-
-    # What is done to it ----------------------------------------------------------------------
-
-    def submit(self, new: Input) -> Compiled:
-        step = self.runner.submit(self.handle, new, self.runner.new_id())
-        self.handle, self.last = step.handle, step.decisions
-        self._settle()
-        return self
+        super().__init__(*replies or (PAYLOADS[name],))
+        self.open(begun(name, **{"at": self.runner.now(), **said}))
 
     def answer(self, *values: str, key: str = "missing_1") -> Compiled:
         given = (Given(key, values),)
@@ -164,25 +138,7 @@ class Compiled:
         fields = {"id": self.id, "by": "a newer one", "session": "s-2", **said}
         return self.submit(PlanSuperseded(at=self.runner.now(), actor=ADA, **fields))
 
-    def retry(self) -> Compiled:
-        return self.submit(StepRetried(at=self.runner.now(), actor=ADA))
-
-    def led_by(self, lead: Lead | None) -> Compiled:
-        return self.submit(LeadChanged(at=self.runner.now(), actor=ADA, lead=lead))
-
-    def late(self, call: str = "plan-1.1", text: str = "{}") -> Compiled:
-        now = self.runner.now()
-        return self.submit(CompletionReceived(at=now, actor=ROBOT, call=call, text=text))
-
-    def _settle(self) -> None:
-        self.handle = asyncio.run(self.runner.settle(self.handle, self.script)).handle
-
     # What came of it -------------------------------------------------------------------------
-
-    @property
-    def state(self) -> State:
-        state: State = self.handle.session.state
-        return state
 
     @property
     def id(self) -> str:
@@ -207,19 +163,3 @@ class Compiled:
         view = WORKFLOW.view(self.state)
         assert isinstance(view, PlanView)
         return view
-
-    @property
-    def status(self) -> str:
-        return kernel.status(WORKFLOW, self.handle.session)
-
-    @property
-    def log(self) -> list[Event]:
-        codec = self.runner.codec(WORKFLOW)
-        return [codec.decode(one) for one in self.runner.store.read(self.handle.session_id)]
-
-    def events(self, of: type[Any]) -> list[Any]:
-        return [one for one in self.log if isinstance(one, of)]
-
-    def replayed(self) -> str:
-        stored = self.runner.store.read(self.handle.session_id)
-        return Replayer(WORKFLOWS).replay(stored).status

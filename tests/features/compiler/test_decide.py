@@ -24,7 +24,8 @@ from preflights_es.kernel.errors import LLMTimeoutError
 from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, Input, ResponseIgnored
 from preflights_es.kernel.lead import Lead, LeadTaken, Setup, StepStalled
 from tests.each import each
-from tests.features.compiler.cases import ADA, AGENT, MISSING, PAYLOADS, ROBOT, Compiled, begun
+from tests.features.compiler.cases import AGENT, MISSING, PAYLOADS, Compiled, begun
+from tests.scripted_session import ADA, ROBOT
 
 OTHERS: Final = (ROBOT, AGENT)
 
@@ -129,7 +130,7 @@ def test_nothing_but_a_failed_transport_is_asked_again() -> None:
 def test_an_outcome_that_comes_late_changes_nothing() -> None:
     for compiled in (Compiled(), Compiled("no JSON"), Compiled(MISSING), Compiled().approve()):
         before = compiled.state
-        (ignored,) = compiled.late().last
+        (ignored,) = compiled.late("plan-1.1").last
         assert isinstance(ignored, ResponseIgnored)
         assert compiled.state == before
 

@@ -39,7 +39,8 @@ from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import FellBack, StepFailed, StepStalled
 from preflights_es.testing import PlayedSession, SessionMove, generated
 from tests import strategies
-from tests.features.compiler.cases import PAYLOADS, ROBOT, begun
+from tests.features.compiler.cases import PAYLOADS, begun
+from tests.scripted_session import ROBOT
 
 SESSIONS = strategies.sessions("compiler")
 WILD = strategies.wild_sessions("compiler")

@@ -18,15 +18,8 @@ from preflights_es.kernel.events import ArtifactDue, ArtifactWritten
 from preflights_es.kernel.items import Planned, ReadFile, ReadRecord
 from preflights_es.kernel.questions import Reached
 from tests.each import each
-from tests.features.compiler.cases import (
-    ELSEWHERE,
-    GOAL,
-    MISSING,
-    PAYLOADS,
-    ROBOT,
-    TARGET,
-    Compiled,
-)
+from tests.features.compiler.cases import ELSEWHERE, GOAL, MISSING, PAYLOADS, TARGET, Compiled
+from tests.scripted_session import ROBOT
 
 KEYS: Final = [
     *("artifact_type", "artifact_version", "id", "status", "created_at", "created_by"),
