@@ -35,13 +35,10 @@ def figures() -> list[Figure]:
         floor.connection.close()
     per = 1_000_000 / APPENDS
     return [
-        Figure(
+        pair.figure(
             "durable append of one Input with two Decisions",
-            pair.ratio,
             1.3,
-            None,
-            f"{pair.ours * per:.0f} us",
-            f"{pair.floor * per:.0f} us",
+            lambda taken: f"{taken * per:.0f} us",
         )
     ]
 

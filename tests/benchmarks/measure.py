@@ -34,6 +34,12 @@ class Pair(NamedTuple):
     floor: float
     ratio: float
 
+    def figure(
+        self, what: str, limit: float, shown: Callable[[float], str], stretch: float | None = None
+    ) -> Figure:
+        """As a figure whose two sides are shown alike."""
+        return Figure(what, self.ratio, limit, stretch, shown(self.ours), shown(self.floor))
+
 
 def paired(ours: Callable[[], float], floor: Callable[[], float], rounds: int) -> Pair:
     """Both sides in turn, after one warm-up of each; seconds as each function returns them."""

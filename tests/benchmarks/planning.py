@@ -57,13 +57,10 @@ def _listed(folder: Path) -> Figure:
     pair = quickest(
         lambda: seconds("artifacts", planned), lambda: seconds("decisions", decided), ROUNDS
     )
-    return Figure(
+    return pair.figure(
         f"preflights artifacts over {MANY}, against decisions over {MANY}",
-        pair.ratio,
         LISTED,
-        None,
-        f"{pair.ours * 1000:.0f} ms CPU",
-        f"{pair.floor * 1000:.0f} ms CPU",
+        lambda taken: f"{taken * 1000:.0f} ms CPU",
     )
 
 
@@ -115,13 +112,11 @@ def _replayed(folder: Path) -> Figure:
     lines = _lines(folder)
     pair = paired(lambda: _ours(lines), lambda: _floor(lines), ROUNDS)
     size = sum(map(len, lines)) / 1_000
-    return Figure(
+    return pair.figure(
         f"strict replay of a pass over {DOCUMENTS_KB} KB of documents, {size:.0f} KB of lines",
-        pair.ratio,
         REPLAYED,
+        lambda taken: f"{taken * 1000:.1f} ms",
         REPLAYED_STRETCH,
-        f"{pair.ours * 1000:.1f} ms",
-        f"{pair.floor * 1000:.1f} ms",
     )
 
 

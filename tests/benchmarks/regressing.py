@@ -44,13 +44,11 @@ def figures() -> list[Figure]:
 def _figure(what: str, change: Change | None, limit: float, stretch: float | None) -> Figure:
     events = sum(map(len, sessions())) / SESSIONS
     pair = quickest(_judging(change), _replaying, 7)
-    return Figure(
+    return pair.figure(
         f"regress: {what}, over strict replay of {events:.0f} events",
-        pair.ratio,
         limit,
+        lambda taken: f"{SESSIONS / taken:,.0f} sessions/s",
         stretch,
-        f"{SESSIONS / pair.ours:,.0f} sessions/s",
-        f"{SESSIONS / pair.floor:,.0f} sessions/s",
     )
 
 

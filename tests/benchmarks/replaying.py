@@ -129,13 +129,11 @@ def _figure(
 ) -> Figure:
     pair = paired(lambda: _ours(lines), lambda: _floor(lines, by_hand), 9)
     events, size = len(lines) / SESSIONS, sum(map(len, lines)) / SESSIONS / 1_000
-    return Figure(
+    return pair.figure(
         f"strict replay of {SESSIONS:,} sessions of {events:.0f} events, {size:.0f} KB{which}",
-        pair.ratio,
         limit,
+        lambda taken: f"{SESSIONS / taken:,.0f} sessions/s",
         stretch,
-        f"{SESSIONS / pair.ours:,.0f} sessions/s",
-        f"{SESSIONS / pair.floor:,.0f} sessions/s",
     )
 
 

@@ -36,13 +36,8 @@ def figures() -> list[Figure]:
 
 
 def _figure(what: str, pair: Pair, limit: float) -> Figure:
-    return Figure(
-        f"list of {DECISIONS} signed decisions, {what}",
-        pair.ratio,
-        limit,
-        None,
-        f"{pair.ours:.2f} s CPU",
-        f"{pair.floor:.2f} s CPU",
+    return pair.figure(
+        f"list of {DECISIONS} signed decisions, {what}", limit, lambda taken: f"{taken:.2f} s CPU"
     )
 
 

@@ -246,13 +246,8 @@ def _held(
     stretch: float | None,
 ) -> Figure:
     pair = quickest(ours, floor, ROUNDS)
-    return Figure(
-        f"preflights {what}",
-        pair.ratio,
-        limit,
-        stretch,
-        f"{pair.ours * 1000:.0f} ms CPU",
-        f"{pair.floor * 1000:.0f} ms CPU",
+    return pair.figure(
+        f"preflights {what}", limit, lambda taken: f"{taken * 1000:.0f} ms CPU", stretch
     )
 
 

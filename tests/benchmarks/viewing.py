@@ -117,13 +117,10 @@ def _page(what: str, ours_s: Callable[[], float], size: int, limit: float, folde
     plain = [sys.executable, "-c", FLOOR, str(size)]
     with _serving(plain, folder) as floor:
         pair = quickest(ours_s, partial(floor.asked_s, "/"), ROUNDS)
-    return Figure(
+    return pair.figure(
         f"{what}, against one of starlette of {size:,} bytes",
-        pair.ratio,
         limit,
-        None,
-        f"{pair.ours * 1_000:.2f} ms CPU",
-        f"{pair.floor * 1_000:.2f} ms CPU",
+        lambda taken: f"{taken * 1_000:.2f} ms CPU",
     )
 
 
@@ -134,13 +131,10 @@ def _ready(ours: Serving, folder: str) -> Figure:
 
     plain = partial(_serving, [sys.executable, "-c", FLOOR, "1000"], folder)
     pair = quickest(partial(first_s, ours), partial(first_s, plain), STARTS)
-    return Figure(
+    return pair.figure(
         "preflights view until its first answer, against a server of starlette",
-        pair.ratio,
         READY,
-        None,
-        f"{pair.ours * 1_000:.0f} ms CPU",
-        f"{pair.floor * 1_000:.0f} ms CPU",
+        lambda taken: f"{taken * 1_000:.0f} ms CPU",
     )
 
 

@@ -57,26 +57,21 @@ def _gain(url: str) -> Figure:
     """Where the disk is what takes time, writers must not wait for each other."""
     one, four = (partial(_seconds, url, _ours, writers) for writers in (1, WRITERS))
     pair = paired(four, one, ROUNDS)
-    return Figure(
+    return pair.figure(
         "an append on PostgreSQL with a flush of 2 ms, four writers against one",
-        pair.ratio,
         0.5,
+        lambda taken: f"{taken * 1_000_000:.0f} us",
         0.3,
-        f"{pair.ours * 1_000_000:.0f} us",
-        f"{pair.floor * 1_000_000:.0f} us",
     )
 
 
 def _gain_against_raw(url: str) -> Figure:
     """Where processors are the limit, the server shares them with every writer."""
     gain = paired(partial(_slowed, url, _ours), partial(_slowed, url, _raw_pipeline), ROUNDS)
-    return Figure(
+    return gain.figure(
         "what four writers gain over one with a flush that takes no time",
-        gain.ratio,
         1.15,
-        None,
-        f"{1 / gain.ours:.2f} times",
-        f"{1 / gain.floor:.2f} times",
+        lambda taken: f"{1 / taken:.2f} times",
     )
 
 
@@ -88,13 +83,10 @@ def _figures(engine: str, url: str, raw: Work) -> list[Figure]:
             partial(_seconds, url, _ours, writers), partial(_seconds, url, raw, writers), ROUNDS
         )
         found.append(
-            Figure(
+            pair.figure(
                 f"durable append on {engine}, {writers} writer{'s' if writers > 1 else ''}",
-                pair.ratio,
                 1.3,
-                None,
-                f"{pair.ours * 1_000_000:.0f} us",
-                f"{pair.floor * 1_000_000:.0f} us",
+                lambda taken: f"{taken * 1_000_000:.0f} us",
             )
         )
     return found
