@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
-
-import pytest
-
 from preflights_es.store.sql import SqlStore
 from tests.projections.given import following, kept, recorded
 from tests.projections.recording import golden
 from tests.projections.test_projector import erase
-from tests.store.given import at, sql
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
-    """An empty log, in every engine."""
-    is_file = request.param == "sqlite"
-    with closing(sql(tmp_path) if is_file else at(request.getfixturevalue("postgres"))) as made:
-        yield made
 
 
 def test_a_note_gives_a_row_an_item_with_the_place_it_was_read_at(store: SqlStore) -> None:

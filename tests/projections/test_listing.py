@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -16,18 +16,10 @@ from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from tests.projections.given import address, asked, changed, following, recorded, tampered
 from tests.projections.recording import Recording, golden, new_id, several
-from tests.store.given import at, sql
+from tests.store.given import sql
 
 DAY: Final = 86_400_000_000  # microseconds
 ONE: Final = golden("keyword_skips_the_generic_question")
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
-    """An empty log, in every engine."""
-    is_file = request.param == "sqlite"
-    with closing(sql(tmp_path) if is_file else at(request.getfixturevalue("postgres"))) as made:
-        yield made
 
 
 class Days:

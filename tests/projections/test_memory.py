@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 
 from preflights_es.kernel.decisions import Decided
@@ -19,15 +15,6 @@ from preflights_es.use.projections import reader
 from tests.projections.given import following, kept, recorded
 from tests.projections.recording import golden
 from tests.projections.test_projector import erase
-from tests.store.given import at, sql
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
-    """An empty log, in every engine."""
-    is_file = request.param == "sqlite"
-    with closing(sql(tmp_path) if is_file else at(request.getfixturevalue("postgres"))) as made:
-        yield made
 
 
 def patch_of(events: tuple[Stored, ...]) -> Decided:

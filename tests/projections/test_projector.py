@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
@@ -39,15 +38,6 @@ from tests.projections.given import (
 from tests.projections.recording import Recording, golden, goldens, new_id, several
 from tests.store.given import at, behind, sql
 from tests.store.mortal import Mortals
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
-    """An empty log, in every engine."""
-    is_file = request.param == "sqlite"
-    with closing(sql(tmp_path) if is_file else at(request.getfixturevalue("postgres"))) as made:
-        yield made
-
 
 # 1. Following --------------------------------------------------------------------------------
 

@@ -21,17 +21,9 @@ from preflights_es.store.sql import SqlStore
 from tests.fixed import Clock
 from tests.projections.given import address, following, kept, recorded
 from tests.projections.recording import goldens
-from tests.store.given import Salt, at, sql
+from tests.store.given import Salt, sql
 
 PATIENCE_S: Final = 8  # seconds; a reader that waits for the lock takes 15
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
-    """An empty log, in every engine."""
-    is_file = request.param == "sqlite"
-    with closing(sql(tmp_path) if is_file else at(request.getfixturevalue("postgres"))) as made:
-        yield made
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -35,14 +35,6 @@ from tests.projections.recording import goldens
 from tests.store.given import Salt, at, sql
 
 POLLED_S: Final = 0.02  # seconds between two looks at a sequence
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
-    """An empty log, in every engine."""
-    is_file = request.param == "sqlite"
-    with closing(sql(tmp_path) if is_file else at(request.getfixturevalue("postgres"))) as made:
-        yield made
 
 
 # 1. Writing and following --------------------------------------------------------------------

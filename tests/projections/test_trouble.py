@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
@@ -22,19 +22,17 @@ from preflights_es.store.sql import SqlStore
 from preflights_es.use.projections import projections, reader
 from tests.projections.given import NAMES, changed, following, kept, recorded, tampered
 from tests.projections.recording import golden, new_id
-from tests.store.given import at, resealed, sql
+from tests.store.given import resealed, sql
 
 BAD: Final = new_id(2)
 HUGE: Final = str(10**30).encode()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
+@pytest.fixture
+def store(store: SqlStore) -> SqlStore:
     """Three sessions that are not folded yet, in every engine."""
-    is_file = request.param == "sqlite"
-    with closing(sql(tmp_path) if is_file else at(request.getfixturevalue("postgres"))) as made:
-        recorded(made, golden("a_model_leads") * 3)
-        yield made
+    recorded(store, golden("a_model_leads") * 3)
+    return store
 
 
 def failing(rows: Callable[[Read], tuple[Row, ...]]) -> tuple[Projection, ...]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-from pathlib import Path
+from contextlib import contextmanager
 from typing import Any, Final
 
 import pytest
@@ -22,20 +21,18 @@ from preflights_es.use.projections import projections, reader
 from tests.fixed import Clock
 from tests.projections.given import changed, following, recorded, tampered
 from tests.projections.recording import Recording, golden, goldens, new_id
-from tests.store.given import Salt, at, sql
+from tests.store.given import Salt
 
 DIFFER: Final = "its rows are not what its events fold to"
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
+@pytest.fixture
+def store(store: SqlStore) -> SqlStore:
     """A log of accepted decisions that every projection has read, in every engine."""
-    is_file = request.param == "sqlite"
-    with closing(sql(tmp_path) if is_file else at(request.getfixturevalue("postgres"))) as made:
-        recorded(made, golden("keyword_skips_the_generic_question") * 3)
-        recorded(made, golden("a_model_leads"), first=10)
-        following(made).catch_up()
-        yield made
+    recorded(store, golden("keyword_skips_the_generic_question") * 3)
+    recorded(store, golden("a_model_leads"), first=10)
+    following(store).catch_up()
+    return store
 
 
 class Looked(SqlFollowing):

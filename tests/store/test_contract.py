@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.kernel.errors import Conflict, DuplicateInput, NumberTaken
+from preflights_es.kernel.errors import Conflict, DuplicateInput, LogDamaged, NumberTaken
 from preflights_es.kernel.ports import Arrival, Draft, Head
 from preflights_es.store.chain import GENESIS, digest, link, stream_prefix, verified
 from preflights_es.store.frozen import AT_ONCE, MATCHES_MAX
@@ -17,6 +17,7 @@ from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore
 from tests.fixed import NOON, PROJECT, SECOND, Clock
 from tests.postgres import Server
+from tests.projections.given import changed
 from tests.store.given import (
     DECISION,
     INPUT,
@@ -378,28 +379,24 @@ def test_a_claim_keeps_others_away_until_it_is_overdue(store: AnyStore) -> None:
     assert store.claim(*claim, "bob", now=250, until=350) == "taken"
 
 
-def test_the_holder_of_a_claim_may_renew_it(store: AnyStore) -> None:
+@pytest.mark.parametrize(
+    ("again", "later"),
+    [
+        pytest.param(("taken", 150, 400), ("held", 300), id="the holder may renew it"),
+        pytest.param(("overdue", 200, 300), ("held", 299), id="one's own is overdue as well"),
+        pytest.param(("taken", 150, 150), ("overdue", 150), id="it may end at once"),
+    ],
+)
+def test_a_claim_is_claimed_again_by_its_holder(
+    store: AnyStore, again: tuple[str, int, int], later: tuple[str, int]
+) -> None:
     _with_calls(store)
     claim = (session_id(1), "completion-1")
     assert store.claim(*claim, "ada", now=100, until=200) == "taken"
-    assert store.claim(*claim, "ada", now=150, until=400) == "taken"
-    assert store.claim(*claim, "bob", now=300, until=500) == "held"
-
-
-def test_ones_own_claim_is_overdue_as_well(store: AnyStore) -> None:
-    _with_calls(store)
-    claim = (session_id(1), "completion-1")
-    assert store.claim(*claim, "ada", now=100, until=200) == "taken"
-    assert store.claim(*claim, "ada", now=200, until=300) == "overdue"
-    assert store.claim(*claim, "bob", now=299, until=400) == "held"
-
-
-def test_a_claim_that_ends_at_once_is_overdue_for_the_next_process(store: AnyStore) -> None:
-    _with_calls(store)
-    claim = (session_id(1), "completion-1")
-    assert store.claim(*claim, "ada", now=100, until=200) == "taken"
-    assert store.claim(*claim, "ada", now=150, until=150) == "taken"
-    assert store.claim(*claim, "bob", now=150, until=250) == "overdue"
+    what, now, until = again
+    assert store.claim(*claim, "ada", now=now, until=until) == what
+    what, now = later
+    assert store.claim(*claim, "bob", now=now, until=500) == what
 
 
 def test_a_claim_that_was_given_back_leaves_no_trace(store: AnyStore) -> None:
@@ -694,3 +691,33 @@ def test_what_was_read_does_not_change_with_the_store(
     store.append([batch(1, said("more", "b"), after=head)])
     assert before == kept
     assert look(store) != kept
+
+
+# 8. What logs of both engines tell besides ---------------------------------------------------
+
+
+@pytest.fixture
+def log(database: str) -> Iterator[SqlStore]:
+    with closing(SqlStore(database, Clock(), Salt())) as made:
+        yield made
+
+
+def test_counts_and_checks_say_what_is_there(log: SqlStore) -> None:
+    log.append([batch(1, said("hi", "a"), heard("hi"), opens=("call",))])
+    opened(log, 2)
+    assert log.counts() == {"sessions": 2, "events": 4, "open_calls": 1}
+    log.check()
+
+
+def test_a_head_that_was_set_back_is_found_by_the_next_append(log: SqlStore) -> None:
+    head = opened(log, 1)
+    first = "(SELECT hash FROM events WHERE version = 1)"
+    changed(log, f"UPDATE heads SET version = 1, head_hash = {first}")
+    back = log.head(session_id(1))
+    assert back is not None
+    assert back.version == 1
+    for draft in (heard("again"), said("again", "b")):
+        with pytest.raises(LogDamaged, match="event 2") as caught:
+            log.append([batch(1, draft, after=back)])
+        assert caught.value.version == 2
+    assert log.read(session_id(1))[-1].hash == head.hash

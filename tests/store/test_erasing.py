@@ -36,19 +36,9 @@ from tests.store.given import (
     session_id,
     sql,
 )
-from tests.store.test_contract import KINDS, kept
+from tests.store.test_contract import other, store
 
-
-@pytest.fixture(params=KINDS)
-def store(request: pytest.FixtureRequest) -> Iterator[AnyStore]:
-    with kept(request.param, request) as made:
-        yield made
-
-
-@pytest.fixture(params=KINDS)
-def other(request: pytest.FixtureRequest) -> Iterator[AnyStore]:
-    with kept(request.param, request) as made:
-        yield made
+__all__ = ["other", "store"]
 
 
 def head_of(store: AnyStore, number: int) -> Head:

@@ -1,19 +1,23 @@
-"""The tables as migrations make them, and files that are no log."""
+"""The tables as migrations make them, what a log calls itself, and files that are no log."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
+from sqlalchemy.engine import make_url
 from sqlalchemy.pool import NullPool
 
 from preflights_es.kernel.errors import (
@@ -24,14 +28,16 @@ from preflights_es.kernel.errors import (
     PreflightsError,
     StoreUnavailable,
 )
-from preflights_es.store import frozen, migrate, tables
+from preflights_es.store import frozen, migrate, sqlite, tables
 from preflights_es.store.chain import verified
 from preflights_es.store.opening import database_at
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import PAGE_SIZE
-from preflights_es.store.urls import parsed
+from preflights_es.store.urls import POSTGRES, parsed
 from tests.fixed import Clock
+from tests.postgres import Server, connected
 from tests.store.given import UPGRADER, Salt, batch, cursor, heard, opened, said, session_id, sql
+from tests.store.mortal import ROOT
 
 
 @pytest.fixture
@@ -39,9 +45,9 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "log.db"
 
 
-def open_and_close(path: Path) -> None:
+def open_and_close(place: Path | str) -> None:
     """Through the migrations, where there is work for them."""
-    SqlStore(str(path), Clock(), Salt()).close()
+    SqlStore(str(place), Clock(), Salt()).close()
 
 
 def database(path: Path) -> closing[sqlite3.Connection]:
@@ -49,10 +55,31 @@ def database(path: Path) -> closing[sqlite3.Connection]:
     return closing(sqlite3.connect(path, isolation_level=None))
 
 
-def refused(path: Path) -> PreflightsError:
+def rows(place: str, query: str) -> list[Any]:
+    """What another program finds there, on either engine."""
+    with closing(connected(place)) if "://" in place else database(Path(place)) as other:
+        found: list[Any] = other.execute(query).fetchall()
+    return found
+
+
+def changed(place: str, *statements: str) -> None:
+    """What another program does there, on either engine."""
+    with closing(connected(place)) if "://" in place else database(Path(place)) as other:
+        for statement in statements:
+            other.execute(statement)
+
+
+def refused(place: Path | str) -> PreflightsError:
     with pytest.raises(PreflightsError) as caught:
-        open_and_close(path)
+        open_and_close(place)
     return caught.value
+
+
+def opens_once_cured(place: str) -> None:
+    """After the statements that the message names."""
+    changed(place, *str(refused(place)).split("`")[1::2])
+    with closing(SqlStore(place, Clock(), Salt())) as store:
+        assert store.schema() == frozen.schema()
 
 
 # 1. The migrations and the tables ------------------------------------------------------------
@@ -63,26 +90,23 @@ def test_the_last_migration_is_the_schema_that_the_code_expects() -> None:
     assert script.get_heads() == [frozen.schema()]
 
 
-def test_migrations_make_the_tables_that_the_code_describes(path: Path) -> None:
-    open_and_close(path)
-    engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
+def differences(place: str) -> list[Any]:
+    """Where the tables differ from those that the code describes."""
+    is_file = "://" not in place
+    url = make_url(f"sqlite:///{place}") if is_file else make_url(place).set(drivername=POSTGRES)
+    engine = create_engine(url, poolclass=NullPool)
     with engine.connect() as connection:
         context = MigrationContext.configure(connection)
-        assert compare_metadata(context, tables.metadata) == []
+        found: list[Any] = compare_metadata(context, tables.metadata)
     engine.dispose()
+    return found
 
 
-def test_a_table_that_lacks_would_be_noticed(path: Path) -> None:
-    # Keeps the test above from comparing nothing with nothing.
-    open_and_close(path)
-    with database(path) as connection:
-        connection.execute("DROP TABLE outbox")
-    engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
-    with engine.connect() as connection_:
-        context = MigrationContext.configure(connection_)
-        (difference,) = compare_metadata(context, tables.metadata)
-    engine.dispose()
-    assert difference[0] == "add_table"
+def test_migrations_make_the_tables_that_the_code_describes(place: str) -> None:
+    open_and_close(place)
+    assert differences(place) == []
+    changed(place, "DROP TABLE outbox")
+    assert [difference[0] for difference in differences(place)] == ["add_table"]
 
 
 def test_a_migration_has_no_package_file_that_would_hide_the_library() -> None:
@@ -91,18 +115,23 @@ def test_a_migration_has_no_package_file_that_would_hide_the_library() -> None:
     assert not (folder / "__init__.py").exists()
 
 
-def test_upgrading_again_changes_nothing(path: Path) -> None:
-    with closing(sql(path.parent)) as store:
+COLUMNS: Final = """
+SELECT table_name, column_name, data_type FROM information_schema.columns
+WHERE table_schema = 'public' ORDER BY 1, 2
+"""
+
+
+def test_upgrading_again_changes_nothing(place: str) -> None:
+    shape = COLUMNS if "://" in place else "SELECT sql FROM sqlite_master ORDER BY name"
+    with closing(SqlStore(place, Clock(), Salt())) as store:
+        assert store.schema() == frozen.schema()
         opened(store, 1)
         before = store.read(session_id(1))
-    with database(path) as connection:
-        shape = connection.execute("SELECT sql FROM sqlite_master ORDER BY name").fetchall()
-    migrate.upgrade(database_at(parsed(str(path))))
-    migrate.upgrade(database_at(parsed(str(path))))
-    with database(path) as connection:
-        again = connection.execute("SELECT sql FROM sqlite_master ORDER BY name").fetchall()
-    assert again == shape
-    with closing(sql(path.parent)) as store:
+    tables_before = rows(place, shape)
+    for _ in range(2):
+        migrate.upgrade(database_at(parsed(place)))
+    assert rows(place, shape) == tables_before != []
+    with closing(SqlStore(place, Clock(), Salt())) as store:
         assert store.read(session_id(1)) == before
 
 
@@ -118,31 +147,42 @@ def test_an_empty_file_becomes_a_log(path: Path) -> None:
         assert store.schema() == frozen.schema()
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+def places(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[str]]:
+    """Where several logs may be made, on either engine."""
+    if request.param == "sqlite":
+        yield [str(tmp_path / f"log-{n}.db") for n in range(10)]
+        return
+    server: Server = request.getfixturevalue("server")
+    names = [server.database() for _ in range(2)]
+    yield [server.url(name) for name in names]
+    for name in names:
+        server.drop(name)
+
+
 @pytest.mark.slow("crowds")
-def test_processes_that_open_one_new_log_at_once_all_find_it_upgraded(tmp_path: Path) -> None:
-    paths = [tmp_path / f"log-{n}.db" for n in range(10)]
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", UPGRADER, *map(str, paths)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(3)
-    ]
-    for path in paths:
-        assert [_line_from(process) for process in processes] == ["ready"] * 3
+def test_processes_that_open_one_new_log_at_once_all_find_it_upgraded(places: list[str]) -> None:
+    command = [sys.executable, "-c", UPGRADER, *places]
+    with ExitStack() as stack:
+        processes = [
+            stack.enter_context(
+                subprocess.Popen(
+                    command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+                )
+            )
+            for _ in range(3)
+        ]
+        for place in places:
+            assert [_line_from(process) for process in processes] == ["ready"] * 3
+            for process in processes:
+                assert process.stdin is not None
+                process.stdin.write("go\n")
+                process.stdin.flush()
+            assert [_line_from(process) for process in processes] == [frozen.schema()] * 3
+            assert rows(place, "SELECT version_num FROM alembic_version") == [(frozen.schema(),)]
         for process in processes:
-            assert process.stdin is not None
-            process.stdin.write("go\n")
-            process.stdin.flush()
-        assert [_line_from(process) for process in processes] == [frozen.schema()] * 3
-        with database(path) as connection:
-            versions = connection.execute("SELECT version_num FROM alembic_version").fetchall()
-            assert versions == [(frozen.schema(),)]
-    for process in processes:
-        process.communicate()
-        assert process.returncode == 0
+            process.communicate()
+            assert process.returncode == 0
 
 
 def _line_from(process: subprocess.Popen[str]) -> str:
@@ -150,7 +190,36 @@ def _line_from(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
-# 2. Files that are no log of ours ------------------------------------------------------------
+# 2. The id of a log, chosen once by chance ---------------------------------------------------
+
+
+def named(place: str) -> str:
+    """What the log at a place calls itself."""
+    with closing(SqlStore(place, Clock(), Salt())) as store:
+        return store.log_id()
+
+
+def test_a_log_keeps_its_id(place: str) -> None:
+    first = named(place)
+    assert re.fullmatch("[0-9a-f]{32}", first)
+    assert named(place) == first
+
+
+def test_two_logs_have_two_and_a_copy_has_the_same(tmp_path: Path) -> None:
+    one, other, copy = (str(tmp_path / name) for name in ("one.db", "other.db", "copy.db"))
+    assert named(one) != named(other)
+    sqlite.copied(one, Path(copy))
+    assert named(copy) == named(one)
+
+
+def test_a_log_that_lost_it_is_damaged(place: str) -> None:
+    with closing(SqlStore(place, Clock(), Salt())) as store:
+        store.database.wrote(lambda cursor: cursor.execute("DELETE FROM log"))
+        with pytest.raises(LogDamaged, match="does not say its id"):
+            store.log_id()
+
+
+# 3. Files that are no log of ours ------------------------------------------------------------
 
 
 @pytest.mark.parametrize("revision", ["log_2", "log_10", "log_999999999"])
@@ -248,29 +317,35 @@ def test_a_log_that_does_not_say_its_schema_is_damage(path: Path) -> None:
     error = refused(path)
     assert isinstance(error, LogDamaged)
     assert "does not say its schema" in str(error)
-    opens_once_cured(path)
+    opens_once_cured(str(path))
 
 
 def test_a_log_whose_schema_is_blank_is_told_what_to_set(path: Path) -> None:
     sql(path.parent).close()
     with database(path) as other:
         other.execute("UPDATE alembic_version SET version_num = ''")
-    opens_once_cured(path)
+    opens_once_cured(str(path))
 
 
-def test_a_log_without_the_table_of_its_schema_is_not_taken_for_another_programs(
-    path: Path,
-) -> None:
-    sql(path.parent).close()
-    with database(path) as other:
-        other.execute("DROP TABLE alembic_version")
-    said = str(refused(path))
-    assert "its table 'alembic_version' is missing: restore it from a copy, or run in it: `" in said
-    with database(path) as other:
-        for statement in said.split("`")[1::2]:
-            other.execute(statement)
-    with closing(sql(path.parent)) as store:
-        assert store.schema() == frozen.schema()
+def test_a_log_without_the_table_of_its_schema_is_told_how_to_make_it(place: str) -> None:
+    open_and_close(place)
+    changed(place, "DROP TABLE alembic_version")
+    error = refused(place)
+    assert isinstance(error, LogDamaged)
+    missing = "its table 'alembic_version' is missing: restore it from a copy, or run in it: `"
+    assert missing in str(error)
+    opens_once_cured(place)
+
+
+@pytest.mark.parametrize("more", ["0012", "log_2", "zebra"])
+def test_a_log_that_says_two_schemas_is_told_which_row_to_keep(place: str, more: str) -> None:
+    open_and_close(place)
+    changed(place, f"INSERT INTO alembic_version VALUES ('{more}')")
+    error = refused(place)
+    assert isinstance(error, LogDamaged)
+    said = f"it says 2 schemas ({', '.join(map(repr, sorted([more, frozen.schema()])))})"
+    assert f"{said}, expected one: restore it from a copy" in str(error)
+    opens_once_cured(place)
 
 
 def test_other_tables_without_the_name_of_their_schema_come_with_no_statement(path: Path) -> None:
@@ -282,31 +357,6 @@ def test_other_tables_without_the_name_of_their_schema_come_with_no_statement(pa
     with database(path) as other:
         other.execute("DROP TABLE alembic_version")
     assert str(refused(path)).endswith("is missing: restore it from a copy")
-
-
-def opens_once_cured(path: Path) -> None:
-    """After the one statement that the message names."""
-    cured(path, refused(path))
-    with closing(sql(path.parent)) as store:
-        assert store.schema() == frozen.schema()
-
-
-@pytest.mark.parametrize("more", ["0012", "log_2", "zebra"])
-def test_a_log_that_says_two_schemas_is_told_which_row_to_keep(path: Path, more: str) -> None:
-    sql(path.parent).close()
-    with database(path) as other:
-        other.execute("INSERT INTO alembic_version VALUES (?)", (more,))
-    error = refused(path)
-    assert isinstance(error, LogDamaged)
-    said = f"it says 2 schemas ({', '.join(map(repr, sorted([more, frozen.schema()])))})"
-    assert f"{said}, expected one: restore it from a copy" in str(error)
-    opens_once_cured(path)
-
-
-def cured(path: Path, error: PreflightsError) -> None:
-    """As the message says."""
-    with database(path) as other:
-        other.execute(str(error).split("`")[1])
 
 
 def test_schemas_that_there_never_were_come_with_no_statement(path: Path) -> None:
@@ -423,7 +473,7 @@ def test_a_page_that_was_overwritten_is_damage(large: Path, page: int) -> None:
         _read_all(large)
 
 
-# 3. A world that fails -----------------------------------------------------------------------
+# 4. A world that fails -----------------------------------------------------------------------
 
 
 def test_a_folder_in_the_place_of_the_file_is_unavailable(path: Path) -> None:

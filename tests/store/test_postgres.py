@@ -6,18 +6,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import create_engine
 from sqlalchemy.engine import make_url
-from sqlalchemy.pool import NullPool
 
 from preflights_es.kernel.errors import (
     LogDamaged,
@@ -29,9 +25,8 @@ from preflights_es.kernel.errors import (
     StoreUnavailable,
 )
 from preflights_es.kernel.ports import Draft
-from preflights_es.store import frozen, jsonl, migrate, tables
+from preflights_es.store import frozen, jsonl
 from preflights_es.store.chain import verified
-from preflights_es.store.opening import database_at
 from preflights_es.store.postgres import (
     CONNECT_TIMEOUT_S,
     IDLE_TIMEOUT_MS,
@@ -41,7 +36,7 @@ from preflights_es.store.postgres import (
     TRIES,
 )
 from preflights_es.store.sql import SqlStore
-from preflights_es.store.urls import POSTGRES, file_of, parsed, shown_url
+from preflights_es.store.urls import file_of, parsed, shown_url
 from tests import markdown
 from tests.each import each
 from tests.fixed import Clock
@@ -49,7 +44,6 @@ from tests.markdown import ticked
 from tests.postgres import Server, connected
 from tests.store.given import (
     INPUT,
-    UPGRADER,
     Salt,
     at,
     batch,
@@ -278,14 +272,6 @@ def test_nothing_is_left_open_between_two_pieces_of_work(store: SqlStore, postgr
 # 3. Tables -----------------------------------------------------------------------------------
 
 
-def test_migrations_make_the_tables_that_the_code_describes(postgres: str) -> None:
-    engine = create_engine(make_url(postgres).set(drivername=POSTGRES), poolclass=NullPool)
-    with engine.connect() as connection:
-        context = MigrationContext.configure(connection)
-        assert compare_metadata(context, tables.metadata) == []
-    engine.dispose()
-
-
 def test_texts_are_compared_byte_by_byte(postgres: str) -> None:
     query = (
         "SELECT DISTINCT collation_name FROM information_schema.columns "
@@ -302,18 +288,6 @@ def test_a_payload_is_text_and_lies_there_as_it_is_hashed(store: SqlStore, postg
         row = other.execute("SELECT convert_to(data, 'UTF8'), pg_typeof(data)::text FROM events")
         assert row.fetchone() == (data, "text")
     verified(store.read(session_id(1)))
-
-
-def test_a_new_database_is_made_a_log_and_upgrading_again_changes_nothing(
-    empty_database: str,
-) -> None:
-    with closing(at(empty_database)) as store:
-        assert store.schema() == frozen.schema()
-        opened(store, 1)
-        before = store.read(session_id(1))
-    migrate.upgrade(database_at(parsed(empty_database)))
-    with closing(at(empty_database)) as store:
-        assert store.read(session_id(1)) == before
 
 
 def test_a_log_lives_in_a_schema_of_its_own_where_the_address_says_so(empty_database: str) -> None:
@@ -346,29 +320,6 @@ def test_a_schema_of_another_version_is_refused(
     assert revision in str(error)
 
 
-def test_a_log_that_says_two_schemas_is_told_which_row_to_keep(postgres: str) -> None:
-    with closing(connected(postgres)) as other:
-        other.execute("INSERT INTO alembic_version VALUES ('zebra')")
-        error = refused(postgres)
-        assert isinstance(error, LogDamaged)
-        assert f"it says 2 schemas ('{frozen.schema()}', 'zebra'), expected one" in str(error)
-        other.execute(str(error).split("`")[1])
-    with closing(at(postgres)) as store:
-        assert store.schema() == frozen.schema()
-
-
-def test_a_log_without_the_table_of_its_schema_is_told_how_to_make_it(postgres: str) -> None:
-    with closing(connected(postgres)) as other:
-        other.execute("DROP TABLE alembic_version")
-        error = refused(postgres)
-        assert isinstance(error, LogDamaged)
-        assert "its table 'alembic_version' is missing: restore it from a copy" in str(error)
-        for statement in str(error).split("`")[1::2]:
-            other.execute(statement)
-    with closing(at(postgres)) as store:
-        assert store.schema() == frozen.schema()
-
-
 def test_a_database_that_cannot_hold_every_text_is_refused(server: Server) -> None:
     name = f"preflights_test_latin_{os.getpid()}"
     server.said(f"CREATE DATABASE \"{name}\" TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'")
@@ -378,44 +329,6 @@ def test_a_database_that_cannot_hold_every_text_is_refused(server: Server) -> No
         server.drop(name)
     assert isinstance(error, SettingsError)
     assert "LATIN1" in str(error)
-
-
-@pytest.mark.slow("crowds")
-def test_processes_that_open_one_new_log_at_once_all_find_it_upgraded(server: Server) -> None:
-    names = [server.database() for _ in range(2)]
-    with ExitStack() as stack:
-        processes = [
-            stack.enter_context(
-                subprocess.Popen(
-                    [sys.executable, "-c", UPGRADER, *map(server.url, names)],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    text=True,
-                    cwd=ROOT,
-                )
-            )
-            for _ in range(3)
-        ]
-        for name in names:
-            assert [_line_from(process) for process in processes] == ["ready"] * 3
-            for process in processes:
-                assert process.stdin is not None
-                process.stdin.write("go\n")
-                process.stdin.flush()
-            assert [_line_from(process) for process in processes] == [frozen.schema()] * 3
-            with closing(connected(server.url(name))) as other:
-                versions = other.execute("SELECT version_num FROM alembic_version").fetchall()
-                assert versions == [(frozen.schema(),)]
-        for process in processes:
-            process.communicate()
-            assert process.returncode == 0
-    for name in names:
-        server.drop(name)
-
-
-def _line_from(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    return process.stdout.readline().strip()
 
 
 # 4. From one engine to the other -------------------------------------------------------------
@@ -467,26 +380,6 @@ def test_what_a_column_cannot_hold_is_refused_and_nothing_is_recorded(
         store.append([batch(2, said("fine", "fine")), batch(3, draft)])
     assert store.heads(None) == (head,)
     assert store.session_of_input("fine") is None
-
-
-def test_counts_and_checks_say_what_is_there(store: SqlStore) -> None:
-    store.append([batch(1, said("hi", "a"), heard("hi"), opens=("call",))])
-    opened(store, 2)
-    assert store.counts() == {"sessions": 2, "events": 4, "open_calls": 1}
-    store.check()
-
-
-def test_a_head_that_was_set_back_is_found_by_the_next_append(
-    store: SqlStore, postgres: str
-) -> None:
-    opened(store, 1)
-    first = store.read(session_id(1))[0]
-    with closing(connected(postgres)) as other:
-        other.execute("UPDATE heads SET version = 1, head_hash = %s", (first.hash,))
-    back = store.head(session_id(1))
-    for draft in (heard("again"), said("again", "b")):
-        with pytest.raises(LogDamaged, match="event 2"):
-            store.append([batch(1, draft, after=back)])
 
 
 def test_a_table_that_is_gone_is_damage(empty_database: str) -> None:

@@ -264,23 +264,6 @@ def test_a_column_of_another_kind_is_damage_and_no_crash(
         verified(store.read(session_id(1)), head.hash)
 
 
-def test_a_head_that_was_set_back_is_found_by_the_next_append(
-    store: SqlStore, tmp_path: Path
-) -> None:
-    head = opened(store, 1)
-    first = store.read(session_id(1))[0]
-    with closing(sqlite3.connect(tmp_path / "log.db", isolation_level=None)) as other:
-        other.execute("UPDATE heads SET version = 1, head_hash = ?", (first.hash,))
-    back = store.head(session_id(1))
-    assert back is not None
-    assert back.version == 1
-    for draft in (heard("again"), said("again", "b")):
-        with pytest.raises(LogDamaged, match="event 2") as caught:
-            store.append([batch(1, draft, after=back)])
-        assert caught.value.version == 2
-    assert store.read(session_id(1))[-1].hash == head.hash
-
-
 def test_a_tail_that_was_cut_is_found_against_the_head(store: SqlStore, tmp_path: Path) -> None:
     opened(store, 1)
     with closing(sqlite3.connect(tmp_path / "log.db", isolation_level=None)) as other:
@@ -291,10 +274,3 @@ def test_a_tail_that_was_cut_is_found_against_the_head(store: SqlStore, tmp_path
             assert head is not None
             with pytest.raises(LogDamaged):
                 verified(store.read(session_id(1)), head.hash)
-
-
-def test_counts_and_checks_say_what_is_there(store: SqlStore) -> None:
-    store.append([batch(1, said("hi", "a"), heard("hi"), opens=("call",))])
-    opened(store, 2)
-    assert store.counts() == {"sessions": 2, "events": 4, "open_calls": 1}
-    store.check()
