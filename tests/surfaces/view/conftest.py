@@ -18,6 +18,7 @@ from preflights_es.surfaces.view.guard import Keys
 from preflights_es.surfaces.view.rendering import Site
 from preflights_es.surfaces.view.server import application
 from preflights_es.use.bootstrap import opened_process
+from tests.browser import Browser, chromium
 from tests.cli.conftest import GIT_CONFIG
 from tests.cli.program import Project, environment
 from tests.store.conftest import database
@@ -69,6 +70,12 @@ def at_home(patched: pytest.MonkeyPatch, home: Path) -> None:
         patched.delenv(name, raising=False)
     for name, value in environment(home).items():
         patched.setenv(name, value)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with chromium(tmp_path_factory.mktemp("browser")) as started:
+        yield started
 
 
 @pytest.fixture

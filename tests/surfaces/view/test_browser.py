@@ -16,7 +16,7 @@ from preflights_es.surfaces.view.guard import Keys as Secrets
 from preflights_es.surfaces.view.rendering import Site
 from preflights_es.surfaces.view.server import bound, opener, serving
 from preflights_es.use.bootstrap import opened_process
-from tests.browser import Browser, chromium
+from tests.browser import Browser
 from tests.cli.program import Project
 from tests.surfaces.view.conftest import at_home
 from tests.surfaces.view.test_inbox import begun, ready, shown
@@ -38,12 +38,6 @@ class Opened(NamedTuple):
     shop: Project
     sessions: dict[str, str]
     """`accepted`, `superseded`, `question`, `proposal`, `differing`."""
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with chromium(tmp_path_factory.mktemp("browser")) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.signing import bears_signature
 from preflights_es.store import jsonl
-from tests.browser import Browser, chromium
+from tests.browser import Browser
 from tests.cli.program import Project
 from tests.records.test_render_hostile import HOSTILE
 from tests.surfaces.view import sshsig
@@ -35,12 +35,6 @@ GOLDENS: Final = Path(__file__).parents[3] / "replays" / "clarification"
 VERDICT: Final = "return document.getElementById('proof').dataset.verdict ?? ''"
 SAID: Final = "return document.querySelector('#proof ul').innerText"
 CHECK: Final = "document.querySelector('#proof button').click()"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with chromium(tmp_path_factory.mktemp("browser")) as started:
-        yield started
 
 
 class _Quiet(SimpleHTTPRequestHandler):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Final, NamedTuple
@@ -12,10 +11,8 @@ from typing import Final, NamedTuple
 import pytest
 
 from preflights_es.surfaces.view.guard import HEADERS
-from preflights_es.surfaces.view.rendering import Site
-from preflights_es.surfaces.view.server import bound, serving
-from preflights_es.use.bootstrap import opened_process
 from tests.cli.program import Project
+from tests.surfaces.view import test_live
 from tests.surfaces.view.conftest import KEYS, Pages
 from tests.surfaces.view.test_inbox import ready, shown, version
 
@@ -53,17 +50,8 @@ class Served(NamedTuple):
 def served(shop: Project) -> Iterator[Served]:
     """The pages of a project with a proposal, on a port."""
     session = ready(shop)
-    program = opened_process(shop.folder, terminal=True, creates=False)
-    with closing(program.process), bound(0) as listening:
-        port = listening.getsockname()[1]
-        server = serving(Site(program.request(), KEYS, port))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            yield Served(port, session, version(shop, session))
-        finally:
-            server.should_exit = True
-            thread.join()
+    with test_live.served(shop) as server:
+        yield Served(server.port, session, version(shop, session))
 
 
 GET: Final = "GET / HTTP/1.1"

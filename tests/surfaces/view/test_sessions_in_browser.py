@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from selenium.webdriver import Keys
 
-from tests.browser import Browser, chromium
+from tests.browser import Browser
 from tests.cli.program import Project
 from tests.surfaces.view.conftest import KEYS
 from tests.surfaces.view.test_live import Server, served
@@ -21,12 +21,6 @@ LAST: Final = "return document.getElementById('session').dataset.last"
 SAID: Final = "return document.getElementById('said').textContent"
 IS_LIVE: Final = "return !document.getElementById('live').hidden"
 WIDE: Final = "return document.documentElement.scrollWidth <= innerWidth"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with chromium(tmp_path_factory.mktemp("browser")) as started:
-        yield started
 
 
 @pytest.fixture

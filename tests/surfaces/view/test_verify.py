@@ -16,7 +16,7 @@ from typing import Any, Final
 import pytest
 
 from preflights_es.surfaces.view import rendering
-from tests.browser import Browser, chromium
+from tests.browser import Browser
 from tests.store.test_specification import SPECIFICATION, vectors
 from tests.surfaces.view import sshsig
 
@@ -32,11 +32,10 @@ Verdict = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with chromium(tmp_path_factory.mktemp("browser")) as started:
-        script = rendering.file("verify.js").decode()
-        started.open(f"<!doctype html><title>Verifier</title><script>{script}</script>")
-        yield started
+def browser(browser: Browser) -> Browser:
+    script = rendering.file("verify.js").decode()
+    browser.open(f"<!doctype html><title>Verifier</title><script>{script}</script>")
+    return browser
 
 
 Call = Callable[..., Any]

@@ -57,9 +57,7 @@ def test_a_session_is_opened_at_its_timeline(shop: Project) -> None:
 
 
 def test_a_session_that_is_not_there_starts_no_server(shop: Project) -> None:
-    done = shop.call("view", "00000000", "--no-browser", "--port", "0")
-    assert done.code == 1
-    assert "no session matches" in done.err
+    shop.call("view", "00000000", "--no-browser", "--port", "0").refused(1, "no session matches")
     missing = shop.call("view", "none.jsonl", "--no-browser", "--port", "0")
     assert missing.code == 1
     assert "none.jsonl cannot be read" in missing.err
