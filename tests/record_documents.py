@@ -5,6 +5,7 @@ They stand as whole files in `tests/records/documents`, for people to read.
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -26,7 +27,7 @@ from preflights_es.runtime.finding import Finder
 from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle
 from preflights_es.testing import Reply, ScriptedProvider
-from tests.record_goldens import Recorder
+from tests.record_goldens import Recorder, taking
 from tests.scripted import asks
 
 FOLDER: Final = Path(__file__).parent / "records" / "documents"
@@ -443,33 +444,7 @@ def nothing_decided(t: Team) -> Handle:
     return t.closed(step.handle)
 
 
-DOCUMENTS: Final[tuple[Callable[[Team], Handle], ...]] = (
-    stated_with_scope_and_reason,
-    menu_with_what_the_repository_has,
-    mention_is_the_first_option,
-    own_words,
-    german_menu,
-    german_statement,
-    three_lines,
-    revised_answer,
-    model_recommends_and_is_followed,
-    model_recommends_and_is_not_followed,
-    model_reads_a_value,
-    model_asks_further,
-    model_fails_and_the_rules_go_on,
-    reasons_of_a_model_are_edited,
-    agent_asks_and_a_person_confirms,
-    colleague_asks,
-    agent_proposes,
-    script_accepts_for_a_person,
-    superseding_two,
-    superseded,
-    exception,
-    record_of_another_tool_is_superseded,
-    secrets_and_hostile_text,
-    task,
-    nothing_decided,
-)
+DOCUMENTS: Final = taking(sys.modules[__name__], "Team", "Handle")
 
 
 def file_name(number: int, session: Callable[[Team], Handle]) -> str:

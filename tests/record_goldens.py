@@ -11,8 +11,10 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from inspect import isfunction
 from itertools import count
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from msgspec.structs import replace
@@ -819,61 +821,6 @@ def what_does_not_fit_a_decision_changes_nothing(r: Recorder) -> None:
     r.submitted(done, AnswersGiven(at=r.runner.now(), actor=ADA, answers=late))
 
 
-GOLDENS: tuple[Callable[[Recorder], None], ...] = (
-    keyword_skips_the_generic_question,
-    two_phases_without_a_keyword,
-    other_is_a_first_class_path,
-    other_without_text_leaves_the_question_open,
-    other_category_asks_for_a_description,
-    an_unknown_label_is_filed_under_other,
-    specified_category_leads_to_the_description,
-    refused_answers_use_no_turn,
-    a_second_answer_needs_a_revision,
-    secondary_fields_are_taken_when_given,
-    everything_in_one_input,
-    the_category_is_revised,
-    an_explicit_category_wins_over_the_keyword,
-    the_turns_are_used_up,
-    a_local_backend_change_is_a_task,
-    a_script_proposes_and_a_person_confirms,
-    a_proposal_is_revised_before_a_person_accepts,
-    one_decision_supersedes_another,
-    a_contradiction_is_kept,
-    a_decision_in_force_is_kept,
-    what_no_topic_covers_is_a_record_a_task_or_nothing,
-    an_update_supersedes_two,
-    a_record_is_renumbered,
-    a_task_of_a_note_is_decided,
-    an_abandoned_session,
-    an_input_that_could_not_be_decided,
-    a_person_edited_the_document,
-    a_document_is_written_twice,
-    accepting_too_early_and_too_often,
-    a_team_has_its_own_tables,
-    what_the_intention_states_is_not_asked,
-    named_values_are_the_first_options,
-    work_without_a_decision_gets_no_question,
-    a_german_intention_is_asked_in_german,
-    secrets_never_reach_the_log,
-    text_from_everywhere,
-    a_model_leads,
-    an_agent_chose_the_category,
-    an_agent_writes_the_question,
-    an_agent_asked_elsewhere,
-    a_model_words_the_question_and_reads_a_second_field,
-    a_model_asks_again_reads_a_value_or_asks_nothing,
-    a_model_is_asked_once_more,
-    a_model_fails_and_the_rules_go_on,
-    a_strict_session_is_retried,
-    somebody_else_takes_over,
-    a_decision_says_why,
-    a_decision_holds_at_paths,
-    a_model_says_why_and_a_person_edits_it,
-    an_intention_comes_with_what_is_known,
-    what_does_not_fit_a_decision_changes_nothing,
-)
-
-
 def recorded(golden: Callable[[Recorder], None]) -> bytes:
     """The lines of one golden, from an empty project."""
     with tempfile.TemporaryDirectory() as folder:
@@ -900,15 +847,21 @@ def inputs(r: Recorder) -> Inputs:
     return Inputs(r.runner, "golden", lambda: ADA, settle=settled)
 
 
+def taking(module: ModuleType, *types: str) -> list[Callable[[Any], Any]]:
+    """The functions of a module that take and give these types alone, in their order."""
+    found = [one for one in vars(module).values() if isfunction(one)]
+    own = [one for one in found if one.__module__ == module.__name__]
+    return [one for one in own if [*one.__annotations__.values()] == [*types]]
+
+
 def every() -> dict[Path, Callable[[Recorder], None]]:
-    """By the file that each is recorded in: of each `record_*.py` with `WORKFLOW` and `GOLDENS`."""
+    """By the file that each is recorded in: the functions of `record_*.py` that take a recorder."""
     paths = sorted(Path(__file__).parent.glob("record_*.py"))
     modules = [import_module(f"tests.{path.stem}") for path in paths]
     return {
         FOLDER / module.WORKFLOW.name / f"{golden.__name__}.jsonl": golden
         for module in modules
-        if hasattr(module, "WORKFLOW") and hasattr(module, "GOLDENS")
-        for golden in module.GOLDENS
+        for golden in getattr(module, "GOLDENS", taking(module, "Recorder", "None"))
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from preflights_es.kernel.events import Evidence
@@ -22,6 +21,3 @@ def sessions_are_imported(r: Recorder) -> None:
         sessions=(TAKEN,),
     )
     r.opened(taken, WORKFLOW)
-
-
-GOLDENS: tuple[Callable[[Recorder], None], ...] = (sessions_are_imported,)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from preflights_es.features.extraction.domain import WORKFLOW
@@ -125,21 +124,3 @@ def a_task_leads_to_a_decision(r: Recorder) -> None:
         said = {"number": number, "uid": "0123456789ab", "record": record, "session_id": "s"}
         handle = notes(r).submitted(handle, TaskDecided, said).handle
     notes(r).closed(listed(handle, 1), "done")
-
-
-GOLDENS: tuple[Callable[[Recorder], None], ...] = (
-    a_note_holds_tasks_and_an_event,
-    a_note_is_a_list_of_everything,
-    the_one_question_is_answered,
-    a_task_has_a_life,
-    items_are_filed_by_hand,
-    what_does_not_fit_a_note_is_refused,
-    a_model_varies_and_stays_within_the_contract,
-    a_model_is_asked_once_more,
-    a_note_that_no_model_could_read_is_filed_by_hand,
-    another_model_reads_what_the_first_could_not,
-    a_strict_note_waits_and_is_resumed,
-    a_secret_in_a_note_is_not_recorded,
-    a_model_asks_and_reads_again,
-    a_task_leads_to_a_decision,
-)

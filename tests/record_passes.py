@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from itertools import count
@@ -48,7 +49,7 @@ from preflights_es.use.leads import CODE as OWN
 from preflights_es.use.leads import Leads
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
-from tests.record_goldens import ADA, Recorder
+from tests.record_goldens import ADA, Recorder, taking
 
 MOCK: Final = Lead("mock", "compiler/1")
 MODEL: Final = Lead("anthropic", "claude-sonnet-5-5", (("max_tokens", "16384"),))
@@ -374,26 +375,11 @@ def a_pass_reads_decisions_and_not_all_of_them(h: House) -> None:
     h.r.order.append(session_id)
 
 
-GOLDENS: tuple[Callable[[Recorder], None], ...] = tuple(
+GOLDENS: Final = [
     _recording(golden)
     for golden in (
         *map(_of_a_pass, PASSES),
-        a_model_answers_a_pass,
-        a_model_varies_every_pass,
         *(_of_a_rejection(*pair) for pair in REJECTED.items()),
-        missing_information_is_asked_and_answered,
-        missing_information_is_asked_three_times,
-        a_provider_is_late_twice_and_asked_again,
-        a_provider_fails_once,
-        a_provider_limits_its_calls,
-        a_provider_fails_twice,
-        a_draft_waits,
-        a_script_proposes_a_plan_and_a_person_approves_it,
-        a_person_rejects_a_plan,
-        one_plan_supersedes_another,
-        tests_are_locked_and_give_way_to_others,
-        a_person_edited_the_file_of_a_plan,
-        what_does_not_fit_a_plan_changes_nothing,
-        a_pass_reads_decisions_and_not_all_of_them,
+        *taking(sys.modules[__name__], "House", "None"),
     )
-)
+]

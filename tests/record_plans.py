@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from msgspec.structs import replace
 
 from preflights_es.features.planning.domain import WORKFLOW
@@ -113,17 +111,3 @@ def the_rules_stand_in_for_one_plan(r: Recorder) -> None:
 def a_strict_plan_waits_and_is_resumed(r: Recorder) -> None:
     handle = plan(r, day(), sim(2, "error=1", strict=True))
     days(r).resume(handle)
-
-
-GOLDENS: tuple[Callable[[Recorder], None], ...] = (
-    the_rules_plan_a_day,
-    too_little_time,
-    a_day_has_no_task,
-    a_day_has_23_or_25_hours,
-    a_person_chooses,
-    a_day_is_planned_anew,
-    a_model_varies_within_the_rules,
-    a_model_is_asked_once_more,
-    the_rules_stand_in_for_one_plan,
-    a_strict_plan_waits_and_is_resumed,
-)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from preflights_es.features.metrics.domain import WORKFLOW
 from preflights_es.features.metrics.domain.events import (
     Dialect,
@@ -175,21 +173,3 @@ def what_does_not_fit_is_refused(r: Recorder) -> None:
     follow_up(r, waits, "too early")
     r.submitted(handle, FollowUpPut(at=r.runner.now(), actor=ADA, text=" "))
     r.submitted(handle, StepRetried(at=r.runner.now(), actor=ADA))
-
-
-GOLDENS: tuple[Callable[[Recorder], None], ...] = (
-    a_question_names_a_metric_and_a_range,
-    a_candidate_is_chosen_by_number,
-    a_question_in_words_is_answered,
-    three_clarifications_bring_nothing,
-    a_model_varies,
-    a_model_is_asked_once_more,
-    a_bad_output_ends_the_step_and_a_follow_up_goes_on,
-    a_call_that_failed_is_made_again,
-    a_secret_in_a_question_is_not_recorded,
-    a_question_groups_by_a_dimension,
-    a_value_is_one_of_its_dimension,
-    a_query_that_is_not_allowed_is_never_an_answer,
-    the_rules_ask_which_days_are_meant,
-    what_does_not_fit_is_refused,
-)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from msgspec.structs import replace
 
 from preflights_es.features.recall.domain import WORKFLOW
@@ -116,14 +114,3 @@ def records_of_other_tools_are_found(r: Recorder) -> None:
     recalls(r).submitted(handle, DecisionsFound, said)
     alone = asked(r, "how do we deploy?")
     recalls(r).submitted(alone, DecisionsFound, {"found": (), "records": (record,)})
-
-
-GOLDENS: tuple[Callable[[Recorder], None], ...] = (
-    the_rules_rewrite_a_question,
-    superseded_decisions_are_asked_for,
-    a_model_rewrites_a_question,
-    the_rules_stand_in,
-    a_strict_recall_waits_and_is_resumed,
-    a_result_says_how_it_stands_to_others,
-    records_of_other_tools_are_found,
-)
