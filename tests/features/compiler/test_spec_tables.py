@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import get_args, get_type_hints
+from typing import Final, get_args, get_type_hints
 
 from preflights_es.features.compiler.domain import events, lead, values
 from preflights_es.features.compiler.domain.rules import OPERATIONS
 from preflights_es.features.compiler.domain.values import PASSES
 from tests import markdown
-from tests.markdown import Row, ticked
+from tests.markdown import ticked
 
-
-@cache
-def spec() -> dict[str, list[Row]]:
-    return markdown.tables("docs/specs/compiler.md")
-
-
-def rows(heading: str) -> list[Row]:
-    return spec()[heading]
+SPEC: Final = markdown.tables("docs/specs/compiler.md")
 
 
 def test_the_limits_are_those_of_the_code() -> None:
-    for row in rows("1.1 Limits"):
+    for row in SPEC["1.1 Limits"]:
         name = row["Constant"].strip("`")
         policy = values.POLICY.calls_max
         found = policy if name == "POLICY.calls_max" else getattr(values, name)
@@ -30,7 +22,7 @@ def test_the_limits_are_those_of_the_code() -> None:
 
 
 def test_the_passes_are_those_of_the_code() -> None:
-    table = rows("1.2 The passes")
+    table = SPEC["1.2 The passes"]
     assert [ticked(row["Pass"])[0] for row in table] == list(PASSES)
     for row, one in zip(table, PASSES.values(), strict=True):
         assert ticked(row["Command"])[0].split()[0] == one.command
@@ -45,20 +37,20 @@ def test_the_passes_are_those_of_the_code() -> None:
 
 def test_the_standings_are_those_of_the_code() -> None:
     changed = get_args(get_type_hints(events.StandingChanged)["standing"])
-    found = {ticked(row["Standing"])[0] for row in rows("3.2 Standing")}
+    found = {ticked(row["Standing"])[0] for row in SPEC["3.2 Standing"]}
     assert found == {*changed, "draft", "failed"}
 
 
 def test_the_reasons_of_a_refusal_are_those_of_the_code() -> None:
     reasons = get_args(get_type_hints(events.ChangeRefused)["reason"])
-    found = [ticked(row["Reason"])[0] for row in rows("Refusals")]
+    found = [ticked(row["Reason"])[0] for row in SPEC["Refusals"]]
     assert sorted(found) == sorted(reasons)
 
 
 def test_the_categories_of_reports_are_those_of_the_code() -> None:
     table = {
         kind: (ticked(row["`category`"])[0], ticked(row["`recovery_action`"])[0])
-        for row in rows("4. Failure reports")
+        for row in SPEC["4. Failure reports"]
         for kind in ticked(row["Kind"])
     }
     assert table.keys() == {*lead.CATEGORY, "api_error"}
@@ -68,6 +60,6 @@ def test_the_categories_of_reports_are_those_of_the_code() -> None:
 
 
 def test_the_fields_of_operations_are_those_of_the_code() -> None:
-    found = rows("5.1 Operations")
+    found = SPEC["5.1 Operations"]
     table = {ticked(row["Operation"])[0]: ticked(row["Fields it needs"]) for row in found}
     assert table == OPERATIONS

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any, get_args, get_type_hints
+from typing import Any, Final, get_args, get_type_hints
 
 from preflights_es.features.extraction.domain import events, reading
 from preflights_es.features.extraction.domain.contracts import EventItem, IdeaItem, TaskItem
 from preflights_es.features.extraction.domain.events import POLICY
 from tests import markdown
-from tests.markdown import Row, ticked
+from tests.markdown import ticked
 
-
-@cache
-def spec() -> dict[str, list[Row]]:
-    return markdown.tables("docs/specs/extraction.md")
-
-
-def rows(heading: str) -> list[Row]:
-    return spec()[heading]
+SPEC: Final = markdown.tables("docs/specs/extraction.md")
 
 
 def test_the_limits_are_those_of_the_code() -> None:
@@ -32,28 +24,28 @@ def test_the_limits_are_those_of_the_code() -> None:
         "POLICY.calls_max": POLICY.calls_max,
         "": 1,
     }
-    found = {row["Constant"].strip("`"): int(row["Value"]) for row in rows("1.1 Limits")}
+    found = {row["Constant"].strip("`"): int(row["Value"]) for row in SPEC["1.1 Limits"]}
     assert found == constants
 
 
 def test_the_reasons_of_a_refusal_are_those_of_the_code() -> None:
     reasons = get_args(get_type_hints(events.ChangeRefused)["reason"])
-    assert tuple(ticked(row["Reason"])[0] for row in rows("2.2 By hand")) == reasons
+    assert tuple(ticked(row["Reason"])[0] for row in SPEC["2.2 By hand"]) == reasons
 
 
 def test_the_fields_of_items_and_who_says_them_are_those_of_the_code() -> None:
     listed: dict[str, list[str]] = {}
-    for row in rows("3. Items"):
+    for row in SPEC["3. Items"]:
         listed.setdefault(row["Type"], []).append(ticked(row["Field"])[0])
     assert {type_: tuple(fields) for type_, fields in listed.items()} == events.FIELDS
     models: dict[str, Any] = {"task": TaskItem, "event": EventItem, "idea": IdeaItem}
-    for row in rows("3. Items"):
+    for row in SPEC["3. Items"]:
         said_by_model = ticked(row["Field"])[0] in models[row["Type"]].model_fields
         assert said_by_model == ("model" in row["Who says it"])
 
 
 def test_each_mark_of_the_table_says_what_it_says() -> None:
-    for row in rows("5. Without a model"):
+    for row in SPEC["5. Without a model"]:
         for mark in ticked(row["Mark"]):
             line = f"{mark} tea" if mark == "idea:" else f"tea {mark}"
             found = reading.read_note(line, "2026-11-27")
@@ -62,10 +54,10 @@ def test_each_mark_of_the_table_says_what_it_says() -> None:
 
 
 def test_the_sentences_are_those_of_the_code() -> None:
-    for row in rows("6. Sentences"):
+    for row in SPEC["6. Sentences"]:
         name = ticked(row["Sentence"])[0]
         assert getattr(events, name) == {"en": row["English"], "de": row["German"]}
 
 
 def test_the_statuses_of_a_note_are_those_of_the_code() -> None:
-    assert {row["Note"] for row in rows("7.2 Status")} == set(get_args(events.NoteStatus))
+    assert {row["Note"] for row in SPEC["7.2 Status"]} == set(get_args(events.NoteStatus))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, Final, get_args, get_type_hints
 
 import yaml
 
@@ -22,17 +21,14 @@ from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use.sessions import TROUBLES
 from tests import markdown
 from tests.each import each
-from tests.markdown import Row, ticked
+from tests.markdown import ticked
 
-
-@cache
-def spec() -> dict[str, list[Row]]:
-    return markdown.tables("docs/specs/metrics.md")
+SPEC: Final = markdown.tables("docs/specs/metrics.md")
 
 
 def test_the_limits_are_those_of_the_code() -> None:
     rooms = (events, sql_check, sql_tree)
-    for row in spec()["1.1 Limits"]:
+    for row in SPEC["1.1 Limits"]:
         name = row["Constant"].strip("`")
         if name == "POLICY.calls_max":
             assert int(row["Value"]) == POLICY.calls_max
@@ -42,7 +38,7 @@ def test_the_limits_are_those_of_the_code() -> None:
 
 def test_the_reasons_of_a_refusal_are_those_of_the_code() -> None:
     reasons = get_args(get_type_hints(events.NotTaken)["reason"])
-    table = spec()["5. Answers that do not count"]
+    table = SPEC["5. Answers that do not count"]
     assert tuple(ticked(row["Reason"])[0] for row in table) == reasons
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import get_args, get_type_hints
+from typing import Final, get_args, get_type_hints
 
 from preflights_es.features.planning.domain import events, schedule
 from preflights_es.features.planning.domain.contracts import PLANNING
@@ -11,21 +10,14 @@ from tests import markdown
 from tests.each import each
 from tests.markdown import Row, ticked
 
-
-@cache
-def spec() -> dict[str, list[Row]]:
-    return markdown.tables("docs/specs/planning.md")
-
-
-def rows(heading: str) -> list[Row]:
-    return spec()[heading]
+SPEC: Final = markdown.tables("docs/specs/planning.md")
 
 
 def names(heading: str, column: str) -> tuple[str, ...]:
-    return tuple(ticked(row[column])[0] for row in rows(heading))
+    return tuple(ticked(row[column])[0] for row in SPEC[heading])
 
 
-@each("row", rows("1.1 Limits"))
+@each("row", SPEC["1.1 Limits"])
 def test_a_limit_is_that_of_the_code(row: Row) -> None:
     name = row["Constant"].strip("`")
     found = PLANNING.policy.calls_max if "." in name else getattr(events, name)
@@ -51,7 +43,7 @@ def test_what_finds_a_focus_is_that_of_the_code() -> None:
 
 
 def test_the_sentences_are_those_of_the_code() -> None:
-    for row in rows("6. Sentences"):
+    for row in SPEC["6. Sentences"]:
         name = ticked(row["Sentence"])[0]
         assert getattr(schedule, name) == {"en": row["English"], "de": row["German"]}
 
@@ -59,7 +51,7 @@ def test_the_sentences_are_those_of_the_code() -> None:
 def test_the_warnings_are_those_of_the_code() -> None:
     found = {
         ticked(row["Warning"])[0]: {"en": row["English"], "de": row["German"]}
-        for row in rows("6.1 Warnings")
+        for row in SPEC["6.1 Warnings"]
     }
     assert found == schedule.WARNINGS
     assert tuple(found) == get_args(events.Warned)
