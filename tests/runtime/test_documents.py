@@ -29,6 +29,7 @@ from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
 from tests import toy
 from tests.fixed import PROJECT, Clock, Ids, salt
+from tests.records.filing import files_below
 
 FOLDERS = ("docs/decisions", "docs/tasks")
 
@@ -82,11 +83,7 @@ class House:
 
     def files(self) -> dict[str, str]:
         """What lies on disk."""
-        return {
-            path.relative_to(self.root).as_posix(): path.read_text("utf-8")
-            for path in sorted(self.root.rglob("*"))
-            if path.is_file()
-        }
+        return files_below(self.root)
 
     def replays(self, session_id: str) -> bool:
         """Whether the session replays without a difference."""

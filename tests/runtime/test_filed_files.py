@@ -17,6 +17,7 @@ from preflights_es.store.memory import MemoryStore
 from tests import toy
 from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt
+from tests.records.filing import files_below
 
 FILING: Final = Filing(
     folder=".preflights/toys",
@@ -46,11 +47,7 @@ class House:
 
     def files(self) -> dict[str, str]:
         """What lies on disk."""
-        return {
-            path.relative_to(self.root).as_posix(): path.read_text("utf-8")
-            for path in sorted(self.root.rglob("*"))
-            if path.is_file()
-        }
+        return files_below(self.root)
 
 
 @pytest.fixture

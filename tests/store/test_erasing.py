@@ -111,16 +111,6 @@ def test_an_erasure_travels_and_takes_payloads_with_it(store: AnyStore, other: A
     assert verified(other.read(session_id(1)), head_of(store, 1).hash)
 
 
-def test_payloads_that_an_erasure_covers_are_not_taken_over(
-    store: AnyStore, other: AnyStore
-) -> None:
-    opened(store, 1)
-    whole = store.read(session_id(1))
-    erase(store, 1)
-    other.insert([*whole, *store.read(session_id(1))[2:]])
-    assert other.read(session_id(1)) == store.read(session_id(1))
-
-
 def test_nothing_is_headless_in_a_log_of_this_program(store: AnyStore) -> None:
     opened(store, 1)
     erase(store, 1)
