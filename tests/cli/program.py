@@ -47,6 +47,12 @@ class Result(NamedTuple):
         """Whether a terminal would show it and do nothing else."""
         return not RAW & set(self.out + self.err) and "Traceback" not in self.err
 
+    def refused(self, code: int, *said: str) -> None:
+        """It ended with this code, printed nothing, and told each of these."""
+        assert (self.code, self.out) == (code, ""), self
+        for words in said:
+            assert words in self.err, self
+
 
 def environment(home: Path) -> dict[str, str]:
     """All that the program is told of its surroundings."""

@@ -35,10 +35,9 @@ def imported(project: Project) -> list[str]:
 def test_an_agent_imports_nothing(house: Project, clone: Project, decided: str) -> None:
     lines = house.call("admin", "export", decided).out.encode()
     for words in ((), ("--yes",), ("--json",)):
-        done = clone.call("admin", "import", "-", *words, stdin=lines, env=AGENT)
-        assert (done.code, done.out) == (1, "")
-        assert "an agent (claude-code) imports nothing" in done.err
-        assert "in a terminal of their own, a person can" in done.err
+        clone.call("admin", "import", "-", *words, stdin=lines, env=AGENT).refused(
+            1, "an agent (claude-code) imports nothing", "in a terminal of their own, a person can"
+        )
     assert not clone.log.exists() or imported(clone) == []
 
 

@@ -201,13 +201,12 @@ def in_force(house: Project) -> list[str]:
 def test_a_successor_that_does_not_exist_takes_no_decision_out_of_force(house: Project) -> None:
     session_id = house.decided()["session_id"]
     content = superseded(exported(house), UNKNOWN)
-    done = house.call("admin", "import", "-", "--yes", stdin=content)
-    assert done.code == 1
-    assert (
-        f"the file says that deadbeef supersedes {session_id[-8:]}, and deadbeef does" in done.err
+    house.call("admin", "import", "-", "--yes", stdin=content).refused(
+        1,
+        f"the file says that deadbeef supersedes {session_id[-8:]}, and deadbeef does",
+        "not say so, neither here nor in the file",
+        "; nothing was imported: export both together",
     )
-    assert "not say so, neither here nor in the file" in done.err
-    assert "; nothing was imported: export both together" in done.err
     assert in_force(house) == [session_id]
 
 

@@ -11,7 +11,7 @@ from tests.cli import tampering
 from tests.cli.program import Project, Result
 from tests.cli.tampering import tampered
 from tests.cli.test_model_output import said
-from tests.cli.test_trail_steps import SIM, trail
+from tests.cli.test_trail import SIM, trail
 from tests.providers.server import FakeAPI
 from tests.scripted import asks
 

@@ -149,10 +149,7 @@ def test_what_needs_a_session_says_that_there_is_none(
 def test_two_records_of_one_number_are_both_named(house: Project) -> None:
     filed(house)
     filed(house, "docs/decisions/07-other.md")
-    done = house.call("show", "ADR-7")
-    assert done.code == 1
-    assert "0007-use-postgresql.md" in done.err
-    assert "07-other.md" in done.err
+    house.call("show", "ADR-7").refused(1, "0007-use-postgresql.md", "07-other.md")
 
 
 def test_a_record_that_is_replaced_changes_only_its_status(house: Project) -> None:
@@ -210,9 +207,7 @@ def test_a_record_links_the_file_that_it_replaces(house: Project) -> None:
 
 def test_a_name_of_no_record_is_no_session(house: Project) -> None:
     filed(house)
-    done = house.call("show", "20201021-use-it")
-    assert (done.code, done.out) == (1, "")
-    assert "20201021-use-it" in done.err
+    house.call("show", "20201021-use-it").refused(1, "20201021-use-it")
 
 
 def test_a_record_is_replaced_once_under_a_key(house: Project) -> None:

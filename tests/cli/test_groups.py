@@ -102,9 +102,7 @@ def test_a_brief_without_a_session_is_that_of_the_project(house: Project) -> Non
 def test_accept_without_a_session_changes_none_where_no_proposal_waits(house: Project) -> None:
     house.started_session()
     before = house.show()
-    done = house.call("accept")
-    assert (done.code, done.out) == (1, "")
-    assert "no proposal waits to be accepted" in done.err
+    house.call("accept").refused(1, "no proposal waits to be accepted")
     assert house.show() == before
 
 

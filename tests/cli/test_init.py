@@ -326,9 +326,7 @@ def test_the_files_lie_at_the_root_of_the_repository(empty: Project) -> None:
 
 
 def test_agents_in_use_are_set_up(empty: Project) -> None:
-    done = empty.call("init")
-    assert (done.code, done.out) == (2, "")
-    assert "no coding agent is found here: name one (--agent claude)" in done.err
+    empty.call("init").refused(2, "no coding agent is found here: name one (--agent claude)")
 
     (empty.folder / "CLAUDE.md").write_text("Be brief.\n")
     assert empty.call("init", "--print").out.count("preflights-es hook") == 4

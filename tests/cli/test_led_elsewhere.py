@@ -43,9 +43,7 @@ def test_what_was_said_to_one_server_goes_nowhere_else(house: Project, api: Fake
     api.script(*said(CLARIFY, DECIDE))
     assert started(house, api).code == 3
     before = events(house)
-    done = house.call("answer", "last", "SQLite", env=KEY)
-    assert done.code == 5
-    assert "set PREFLIGHTS_BASE_URL" in done.err
+    house.call("answer", "last", "SQLite", env=KEY).refused(5, "set PREFLIGHTS_BASE_URL")
     assert (events(house), len(api.requests)) == (before, 1)
     with FakeAPI() as other:
         elsewhere = {**KEY, "PREFLIGHTS_BASE_URL": other.openai}

@@ -67,9 +67,7 @@ def test_a_key_is_refused_for_something_else(house: Project) -> None:
         ("abandon", "last", "--key", "k"),
         ("note", "buy milk", "--key", "k"),
     ):
-        done = house.call(*words)
-        assert done.code == 1
-        assert "the key 'k' was used for something else" in done.err
+        house.call(*words).refused(1, "the key 'k' was used for something else")
     assert len(house.call("sessions", "--json").json["sessions"]) == 1
 
 
@@ -222,10 +220,9 @@ def test_a_key_belongs_to_one_session(house: Project) -> None:
             one, other = (house.started_session(f"Add a cache {n}") for n in range(2))
         assert house.call(name, one, *rest, "--key", name).code in (0, 3)
         before = house.show(other)
-        done = house.call(name, other, *rest, "--key", name)
-        assert (done.code, done.out) == (1, "")
-        assert f"the key '{name}' was used for something else: " in done.err
-        assert f" session {one[-8:]} under it" in done.err
+        house.call(name, other, *rest, "--key", name).refused(
+            1, f"the key '{name}' was used for something else: ", f" session {one[-8:]} under it"
+        )
         assert house.show(other) == before
         assert house.call(name, other, *rest).code in (0, 3)
 
@@ -273,9 +270,7 @@ def test_a_start_under_a_key_says_all_of_the_same(house: Project) -> None:
         ("--provider", "sim"),
         ("--provider", "sim", "--seed", "3"),
     ):
-        done = house.call(*words, *more)
-        assert done.code == 1, more
-        assert "Ada (script) started session" in done.err
+        house.call(*words, *more).refused(1, "Ada (script) started session")
     agent = {"PREFLIGHTS_ACTOR": "agent:claude"}
     assert house.call(*words, env=agent).code == 1
     assert house.call(*words).code == 3

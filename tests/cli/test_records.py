@@ -41,9 +41,7 @@ def test_every_command_that_names_a_session_takes_a_record(house: Project) -> No
 @pytest.mark.parametrize("name", ["ADR-0002", "ADR-0", "ADR-", "ADR-1x", "ADR-9999999999"])
 def test_a_number_that_no_record_bears_matches_nothing(house: Project, name: str) -> None:
     house.decided()
-    done = house.call("show", name)
-    assert (done.code, done.out) == (1, "")
-    assert f"no session matches '{name}'" in done.err
+    house.call("show", name).refused(1, f"no session matches '{name}'")
 
 
 def test_a_record_is_one_of_this_project(house: Project) -> None:
@@ -77,11 +75,9 @@ def test_a_number_that_two_branches_gave_is_refused_by_naming_both(
         == 0
     )
     for words in (("show",), ("why",), ("admin", "erase", "--dry-run")):
-        done = house.call(*words, "ADR-1")
-        assert (done.code, done.out) == (1, ""), words
-        assert theirs["session_id"] in done.err
-        assert ours["session_id"] in done.err
-        assert "preflights admin renumber" in done.err
+        house.call(*words, "ADR-1").refused(
+            1, theirs["session_id"], ours["session_id"], "preflights admin renumber"
+        )
 
 
 # What became of them -------------------------------------------------------------------------

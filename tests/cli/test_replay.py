@@ -124,10 +124,9 @@ def test_a_bug_is_recorded_replayed_and_survived(house: Project) -> None:
 def test_a_faulted_session_is_given_up_only_by_force(house: Project) -> None:
     id_ = house.started_session()
     assert house.run("answer", "last", "crash", program=BUGGY).code == 70
-    done = house.run("abandon", "last", program=BUGGY)
-    assert done.code == 1
-    assert "is faulted at event 4 (ZeroDivisionError)" in done.err
-    assert f"`preflights abandon {id_[-8:]} --force`" in done.err
+    house.run("abandon", "last", program=BUGGY).refused(
+        1, "is faulted at event 4 (ZeroDivisionError)", f"`preflights abandon {id_[-8:]} --force`"
+    )
     done = house.run("abandon", "last", "--force", program=BUGGY)
     assert (done.code, done.out) == (0, f"Abandoned {id_[-8:]}.\n")
     assert house.show()["status"] == "abandoned"

@@ -81,9 +81,7 @@ def test_sessions_and_last_stay_within_the_project(house: Project) -> None:
     mine = house.started_session("Mine")
     other = {"PREFLIGHTS_PROJECT": "other"}
     assert house.call("sessions", env=other).out.startswith("No sessions here yet.")
-    done = house.call("show", env=other)
-    assert done.code == 1
-    assert "no session matches 'last'" in done.err
+    house.call("show", env=other).refused(1, "no session matches 'last'")
     shape = house.call("sessions", "--any-project", "--json", env=other).json
     assert [s["session_id"] for s in shape["sessions"]] == [mine]
     assert house.call("show", mine, env=other).code == 0, "an id names it anywhere"
@@ -157,10 +155,7 @@ def test_what_names_no_session_is_refused(house: Project, typed: str) -> None:
 
 def test_what_names_several_sessions_is_refused(house: Project) -> None:
     ids = [house.started_session() for _ in range(MATCHES_MAX + 1)]
-    done = house.call("show", ids[0][:6])
-    assert done.code == 1
-    assert f"{ids[0][:6]!r} matches " in done.err
-    assert "type more of the id" in done.err
+    house.call("show", ids[0][:6]).refused(1, f"{ids[0][:6]!r} matches ", "type more of the id")
 
 
 def test_show_says_who_decided_what(house: Project) -> None:
@@ -327,6 +322,5 @@ def test_a_damaged_session_is_listed_and_hides_no_other(house: Project) -> None:
         "abandon",
     ):
         done = house.call(*command.split(), broken)
-        assert done.code == 4, (command, done)
-        assert "damaged log" in done.err
+        assert (done.code, "damaged log" in done.err) == (4, True), done
     assert house.call("answer", broken, "OAuth").code == 4

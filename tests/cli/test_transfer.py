@@ -88,10 +88,9 @@ def test_a_copy_that_has_diverged_is_refused_and_the_version_named(house: Projec
     diverged = house.show()["session_id"]
     other = house.decided("Add another login")["session_id"]
     stream = exported(house, other) + exported(house, diverged)
-    done = house.call("admin", "import", "-", "--db", "copy.db", stdin=stream)
-    assert done.code == 1
-    assert f"session {diverged} has diverged: at version 4" in done.err
-    assert "nothing was imported" in done.err
+    house.call("admin", "import", "-", "--db", "copy.db", stdin=stream).refused(
+        1, f"session {diverged} has diverged: at version 4", "nothing was imported"
+    )
     assert house.call("abandon", other, "--db", "copy.db").code == 1
 
 
@@ -190,9 +189,7 @@ def test_an_export_never_overwrites_a_file(house: Project) -> None:
 
 @pytest.mark.parametrize("name", ["nosuch.jsonl", "."])
 def test_a_file_that_cannot_be_read_is_refused(house: Project, name: str) -> None:
-    done = house.call("admin", "import", name)
-    assert done.code == 1
-    assert f"{name} cannot be read" in done.err
+    house.call("admin", "import", name).refused(1, f"{name} cannot be read")
 
 
 def test_another_projects_session_can_be_looked_at_but_not_superseded(

@@ -81,9 +81,7 @@ def test_the_file_of_an_artifact_without_a_session_satisfies_no_pass(
     before(house, "project")
     shutil.copytree(house.folder / ".preflights", colleague.folder / ".preflights")
     shutil.rmtree(colleague.folder / ".preflights" / "artifacts" / ".sessions")
-    done = colleague.call("plan", "architecture")
-    assert (done.code, done.out) == (1, "")
-    assert "needs an approved ProjectPlan, and none is" in done.err
+    colleague.call("plan", "architecture").refused(1, "needs an approved ProjectPlan, and none is")
 
 
 @pytest.mark.parametrize(

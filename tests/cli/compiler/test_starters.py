@@ -60,6 +60,4 @@ def test_both_kinds_of_files_are_written_by_one_call_and_one_of_them_is_needed(
     empty: Project,
 ) -> None:
     assert len(begun(empty, "--ci", "github")[1]) == 5
-    done = empty.call("init")
-    assert done.code == 2
-    assert "name one (--agent claude), or say --ci github, or --plans" in done.err
+    empty.call("init").refused(2, "name one (--agent claude), or say --ci github, or --plans")

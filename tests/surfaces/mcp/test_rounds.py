@@ -347,9 +347,7 @@ def test_no_settings_of_a_repository_let_a_form_accept(
 ) -> None:
     file = shop.folder / "preflights.toml"
     file.write_text(OWN)
-    refused = shop.call("sessions")
-    assert refused.code == 2
-    assert "agents: no repository says this" in refused.err
+    shop.call("sessions").refused(2, "agents: no repository says this")
     file.unlink()
     (shop.folder / "preflights").mkdir()
     (shop.folder / "preflights" / "settings.toml").write_text(OWN)
