@@ -1,4 +1,4 @@
-"""Tests run anywhere: what a machine lacks is left out with a line, and is an error in a build."""
+"""How tests run: what a machine lacks is left out, slow ones say why, a table is one test."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
+from threading import Event
 
 import pytest
 
-from tests.conftest import NEEDS
+from tests.conftest import NEEDS, SLOW, SLOW_MAX, SLOW_TESTS, ended_after, slow_tests
+from tests.each import each
 from tests.markdown import ROOT
 
 PAGE = "tests/features/regress/test_report_page.py::test_the_page_filters_by_keyboard"
@@ -76,3 +79,52 @@ def test_tests_that_run_in_the_background_are_told_of_control_c() -> None:
     )
     assert done.returncode == 0, done.stdout
     assert "1 passed" in done.stdout
+
+
+# Slow tests ----------------------------------------------------------------------------------
+
+
+def test_few_tests_are_slow(pytestconfig: pytest.Config) -> None:
+    # Of the files that were collected: of all of them, where all run.
+    assert len(pytestconfig.stash[SLOW_TESTS]) <= SLOW_MAX
+
+
+@pytest.mark.parametrize("why", [(), ("it takes long",), (*SLOW,)])
+def test_a_slow_test_says_why(request: pytest.FixtureRequest, why: tuple[str, ...]) -> None:
+    request.node.add_marker(pytest.mark.slow(*why))
+    with pytest.raises(pytest.UsageError, match=r"slow\(\) takes one of"):
+        slow_tests([request.node])
+
+
+def test_a_test_that_hangs_ends_at_its_limit() -> None:
+    asleep = [sys.executable, "-c", "import time; time.sleep(60)"]
+    for hang in (Event().wait, lambda: time.sleep(60), lambda: subprocess.run(asleep)):
+        began = time.monotonic()
+        with (
+            pytest.raises(pytest.fail.Exception, match=r"more than 0\.2 seconds"),
+            ended_after(0.2),
+        ):
+            hang()
+        assert time.monotonic() - began < 20
+
+
+# Tables of one test --------------------------------------------------------------------------
+
+
+def test_a_row_that_fails_is_named_and_fixtures_are_given() -> None:
+    seen = []
+
+    @each(("one", "two"), [(1, 1), (2, 3), (4, 4)])
+    def equal(given: str, one: int, two: int) -> None:
+        seen.append((given, one))
+        assert one == two
+
+    with pytest.raises(AssertionError) as error:
+        equal(given="x")
+    assert seen == [("x", 1), ("x", 2)]
+    assert error.value.__notes__ == ["in the row {'one': 2, 'two': 3}"]
+
+
+def test_a_table_has_rows() -> None:
+    with pytest.raises(AssertionError, match="checks nothing"):
+        each("one", ())(lambda one: None)

@@ -1,4 +1,7 @@
-"""A clone holds links, fifos and folders of its choice: no command writes through them."""
+"""A clone holds links, fifos and folders of its choice: no command writes through them.
+
+A file that a person names is read within a limit; a pipe of the shell's is a file, too.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from unittest.mock import patch
 
 import pytest
 
+from preflights_cli.options import FILE_MAX
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.kernel.events import Actor
@@ -253,3 +257,31 @@ def test_a_link_to_a_folder_of_gits_gets_no_document(house: Project, to: str) ->
 def test_a_folder_whose_name_only_resembles_gits_is_taken(house: Project) -> None:
     assert configured(house, "decisions", ".github/decisions").code == 0
     assert (house.folder / ".github/decisions" / NAME).is_file()
+
+
+# 4. What is named and is no file -------------------------------------------------------------
+
+
+READING = (("start", "Add login", "--answers-file"), ("note", "--file"))
+
+
+@pytest.mark.parametrize("words", READING, ids=" ".join)
+def test_a_device_a_folder_and_a_huge_file_are_one_line(
+    house: Project, words: tuple[str, ...]
+) -> None:
+    with (house.folder / "huge").open("wb") as file:
+        file.truncate(FILE_MAX * 10_000)  # sparse: it takes no room
+    for name in ("/dev/zero", "docs", "huge", "missing"):
+        (house.folder / "docs").mkdir(exist_ok=True)
+        done = house.run(*words, name, limits="-v 2000000")
+        assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), done
+        assert done.err.startswith(f"preflights: {name} ")
+    assert house.call("sessions", "--json").json["sessions"] == []
+
+
+def test_a_pipe_of_the_shells_may_be_named(house: Project) -> None:
+    answers = """preflights start "Add login" --answers-file <(echo '{"auth_strategy": "OAuth"}')"""
+    assert house.run(program=("bash", "-c", answers)).code == 3
+    note = "preflights note --file <(echo 'Call the dentist') --no-input"
+    assert house.run(program=("bash", "-c", note)).code in (0, 3)
+    assert house.call("note", "list", "--json").json["items"]

@@ -1,9 +1,13 @@
-"""`make demo`: six workflows in less than a minute, and a coding agent that a script plays."""
+"""`make demo`: six workflows in less than a minute, and a coding agent that a script plays.
+
+The picture of the front page is what the demo prints.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
+import sys
 
 import pytest
 
@@ -71,3 +75,18 @@ def test_an_agent_asks_through_the_server_and_its_hooks_bring_the_decision_back(
         assert what in step
         if "start_decision" in begins:
             assert "I call accept; the decision is proposed" in step
+
+
+# The picture of the README -------------------------------------------------------------------
+
+
+@pytest.mark.slow("whole runs")
+def test_the_picture_is_what_its_script_draws() -> None:
+    code = "import picture; print(picture.drawn(picture.printed()))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT / "docs", capture_output=True, text=True, check=True
+    )
+    assert done.stdout == (ROOT / "docs" / "demo.svg").read_text("utf-8"), (
+        "draw it anew: python docs/picture.py"
+    )
+    assert "url(http" not in done.stdout  # no font of another server

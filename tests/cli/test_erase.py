@@ -163,9 +163,7 @@ def test_a_faulted_session_is_erased(house: Project) -> None:
 def test_a_damaged_session_is_not_erased(house: Project) -> None:
     session_id = house.decided()["session_id"]
     tampered(house, session_id, tampering.flipped)
-    done = house.call("admin", "erase", session_id, "--yes")
-    assert (done.code, done.out) == (4, "")
-    assert "event 2: its payload was changed" in done.err
+    house.call("admin", "erase", session_id, "--yes").refused(4, "event 2: its payload was changed")
 
 
 def test_the_projections_forget_it(house: Project) -> None:
@@ -320,3 +318,42 @@ def test_ctrl_c_at_the_question_erases_nothing(house: Project) -> None:
         t.interrupt()
         assert t.code() == 130
     assert house.show(session_id)["status"] == "accepted"
+
+
+# 4. Copies -----------------------------------------------------------------------------------
+
+
+def test_an_erased_session_stays_erased_whatever_a_copy_holds(house: Project) -> None:
+    session_id = house.decided("Let Quimby in by a login")["session_id"]
+    early = house.call("admin", "export", session_id).out.encode()
+    house.call("admin", "import", "-", "--db", "copy.db", stdin=early)
+    erased(house, session_id)
+    assert (
+        house.call("admin", "import", "-", "--json", stdin=early).json["sessions"][0]["new_events"]
+        == 0
+    ), "an old copy brings nothing back"
+    assert house.show(session_id)["status"] == "erased"
+
+
+def test_an_erasure_since_a_checkpoint_is_named(house: Project) -> None:
+    session_id = house.decided()["session_id"]
+    house.call("audit", "checkpoint", "-o", "checkpoint.jsonl")
+    erased(house, session_id)
+    done = house.call("audit", "verify", "--against", "checkpoint.jsonl")
+    assert done.code == 0
+    assert f"{session_id[-8:]} was erased since; its chain is what it was\n" in done.out
+
+
+def test_the_payload_of_the_erasure_itself_cannot_go(house: Project) -> None:
+    session_id = house.decided()["session_id"]
+    erased(house, session_id)
+    tampered(
+        house,
+        session_id,
+        lambda log, id_: log.execute(
+            "UPDATE events SET data = NULL, salt = NULL WHERE session_id = ?", (id_,)
+        ),
+    )
+    done = house.call("audit", "verify")
+    assert done.code == 4
+    assert "event 12: its payload is gone without an erasure" in done.out

@@ -18,7 +18,7 @@ from tests.cli.terminal import WAIT_S
 from tests.cli.test_decisions import led, listed
 from tests.cli.test_docs import check
 from tests.cli.test_model_output import HOSTILE, said
-from tests.cli.test_trail_steps import trail
+from tests.cli.test_trail import trail
 from tests.each import each
 from tests.features.compiler.cases import PAYLOADS
 from tests.filed_cases import filed_cases

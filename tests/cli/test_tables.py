@@ -1,9 +1,11 @@
-"""Tables of any length: what is drawn, how wide, and how much of it is held."""
+"""Tables of any length: what is drawn, how wide, and how much of it is held; printable text."""
 
 from __future__ import annotations
 
 import io
 import json
+import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, redirect_stdout
 
@@ -11,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len, chop_cells, set_cell_size
 
+from preflights_cli.common import _OBEYED
 from preflights_cli.table import (
     BRIEF_MAX,
     CELL_MAX,
@@ -22,6 +25,7 @@ from preflights_cli.table import (
     _size,
     streamed,
 )
+from preflights_es.kernel import text
 from preflights_es.store.sql import SqlStore
 from tests.cli.program import RAW, Project
 from tests.cli.terminal import terminal
@@ -184,3 +188,17 @@ def test_a_last_cell_stands_below_its_row_where_words_would_be_broken() -> None:
         f"    {words[2]}",
         f"{words[0]}  {words[1]}",
     ]
+
+
+# Characters ----------------------------------------------------------------------------------
+
+
+PATTERNS = (text._UNSAFE, text._CONTROL, text._SURROGATE, _OBEYED)
+
+
+def test_no_printable_character_is_one_that_a_pattern_finds() -> None:
+    printable = "".join(filter(str.isprintable, map(chr, range(sys.maxunicode + 1))))
+    assert len(printable) > 100_000
+    found = [found for pattern in PATTERNS if (found := pattern.search(printable))]
+    assert found == []
+    assert re.search("[Aé数🛫]", printable)

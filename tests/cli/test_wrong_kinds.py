@@ -1,6 +1,10 @@
-"""Rows of the wrong kind, which a database keeps whatever the column's type says."""
+"""Rows of the wrong kind, which a database keeps whatever its column says; a damaged schema."""
 
 from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import Final
 
 import pytest
 
@@ -50,3 +54,29 @@ def test_a_row_of_the_wrong_kind_that_says_nothing_of_events_is_mended_or_damage
     again = ("start", "Add SSO", "--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
     assert house.call(*again).code == OPERATIONAL[statement]
     assert house.call("audit", "verify").code == OPERATIONAL[statement]
+
+
+# A name that is no text ----------------------------------------------------------------------
+
+
+HEADER: Final = 100  # bytes of the file's header
+PAGE_SIZE: Final = 8192  # bytes; the schema lies on the first page
+
+
+def test_a_name_in_the_schema_that_is_no_text_ends_with_exit_code_4(house: Project) -> None:
+    house.decided()
+    with closing(sqlite3.connect(house.log)) as log:
+        log.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    before = house.log.read_bytes()
+    met: set[int] = set()
+    for name in (b"recorded_at", b"head_hash", b"events"):
+        place = before.index(name, HEADER)
+        while 0 < place < PAGE_SIZE:
+            changed = bytearray(before)
+            changed[place] ^= 0x80
+            house.log.write_bytes(changed)
+            done = house.call("sessions")
+            assert done.code in (0, 4), (name, place, done)
+            met.add(done.code)
+            place = before.find(name, place + 1)
+    assert met == {0, 4}

@@ -1,7 +1,8 @@
-"""Features stand apart: what they bring exists, and few modules are imported across them."""
+"""Features stand apart: what they bring exists, few modules are imported across, no circle."""
 
 from __future__ import annotations
 
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
 import click
@@ -64,3 +65,15 @@ def test_what_a_feature_brings_is_there(feature: Feature) -> None:
 def test_a_port_is_offered_once() -> None:
     offered = [port for feature in FEATURES.values() for port in feature.offers]
     assert sorted(set(offered)) == sorted(offered)
+
+
+# Circles -------------------------------------------------------------------------------------
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = grimp.build_graph("preflights_es", "preflights_cli", cache_dir=None)
+    imported = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+    try:
+        TopologicalSorter(imported).prepare()
+    except CycleError as error:
+        raise AssertionError(" -> ".join(error.args[1])) from None

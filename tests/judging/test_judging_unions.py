@@ -1,12 +1,22 @@
-"""Items that are told apart by their type: a violation is that of the kind that was meant."""
+"""Items that are told apart by their type: a violation is that of the kind that was meant.
+
+What is dropped does not depend on the way that finds it.
+"""
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import Annotated, Any, Literal
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field
 
+from preflights_es.features.clarification.domain.contracts import CLARIFY, DECIDE
+from preflights_es.features.extraction.domain.contracts import EXTRACTION
+from preflights_es.judging import schema
 from preflights_es.judging.contract import Accepted, Contract, Rejected, judge
 from tests.each import each
 
@@ -73,3 +83,44 @@ def test_an_unknown_property_is_dropped_from_the_kind_it_is_in() -> None:
     assert isinstance(found, Accepted)
     assert found.payload == {"items": [TASK, EVENT]}
     assert found.dropped == ("/items/0/start_time", "/items/1/more", "/n")
+
+
+# Dropping ------------------------------------------------------------------------------------
+
+
+NAMES = st.sampled_from(
+    ("type", "title", "confidence", "items", "question", "field", "own", "slug", "x", "options")
+)
+LEAVES = st.sampled_from(("task", "event", "idea", "A title", 0.5, 1, None, True))
+VALUES = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=5)
+)
+
+
+@pytest.mark.parametrize("contract", [CLARIFY, DECIDE, EXTRACTION], ids=lambda c: c.id)
+@given(st.dictionaries(NAMES, VALUES, max_size=5))
+def test_what_is_dropped_does_not_depend_on_the_way(
+    contract: Contract, value: dict[str, Any]
+) -> None:
+    short, long = copy.deepcopy(value), copy.deepcopy(value)
+    named = contract.shape.drop_unknown(short)
+    assert named == schema.drop_unknown(contract.shape.schema, long)
+    assert short == long
+
+
+@each(
+    "unclear",
+    [
+        {"type": "object", "properties": {"a": {}}, "patternProperties": {"^b": {}}},
+        {"properties": {"a": {"additionalProperties": True, "properties": {"b": {}}}}},
+        {"oneOf": [{"properties": {"a": {}}}, {"not": {"required": ["a"]}}]},
+        {"properties": []},
+    ],
+)
+def test_a_schema_that_is_unclear_has_no_short_way(unclear: dict[str, Any]) -> None:
+    assert schema.closed(unclear) is None
+
+
+def test_names_of_properties_are_no_words_of_a_schema() -> None:
+    asked = {"type": "object", "properties": {"if": {"type": "string"}, "not": {}}}
+    assert schema.closed(asked) == {**asked, "additionalProperties": False}

@@ -13,7 +13,7 @@ from preflights_es.records.foreign_records import foreign_record
 from preflights_es.records.record_header import Reference, Tool
 from preflights_es.records.record_status import Successor, superseded_status
 from tests.each import each
-from tests.records.test_foreign_records import EXPECTED, RECORDS
+from tests.records.test_record_list import EXPECTED, RECORDS
 
 BY: Final = Successor("ADR-0112", "0112-use-something-new.md")
 LINK: Final = "[ADR-0112](0112-use-something-new.md)"

@@ -1,4 +1,4 @@
-"""Accepting in a session of any workflow: its number, its folder, and who accepts for whom."""
+"""Accepting in a session of any workflow: number, folder, who accepts for whom, the evidence."""
 
 from __future__ import annotations
 
@@ -8,14 +8,26 @@ from typing import Any, ClassVar, Final
 import pytest
 from msgspec.structs import replace
 
+import preflights_es
 from preflights_es.kernel.decisions import Accepting
 from preflights_es.kernel.errors import Refused, SessionMoved
-from preflights_es.kernel.events import Actor, Decision, Event, Input, RecordNumber, Typed
+from preflights_es.kernel.events import (
+    UNSEEN,
+    Actor,
+    Decision,
+    Event,
+    Evidence,
+    Input,
+    RecordNumber,
+    Typed,
+)
 from preflights_es.records.documents import Documents
 from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.settings.agents import CI
 from preflights_es.store.memory import MemoryStore
 from preflights_es.use.acceptance import Acceptances
+from preflights_es.use.bootstrap import opened_process
 from tests import toy
 from tests.fixed import PROJECT, Clock, Ids, salt
 
@@ -163,3 +175,37 @@ def test_what_another_input_accepts_is_refused(house: House) -> None:
     handle = house.began()
     with pytest.raises(Refused, match="of the workflow toy: it proposes nothing to accept"):
         house.by().acknowledged(handle.session_id, toy.Asked, {}, by=None, expect=None)
+
+
+# Evidence ------------------------------------------------------------------------------------
+
+
+def test_a_program_sees_variables_by_name_and_no_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with preflights_es.open(tmp_path) as log:
+        assert log.request().evidence == UNSEEN
+    monkeypatch.setenv("CLAUDECODE", "1")
+    monkeypatch.setenv("AI_AGENT", "claude-code/2.1 secret-of-the-value")
+    with preflights_es.open(tmp_path) as log:
+        assert log.request().evidence == Evidence(("AI_AGENT", "CLAUDECODE"))
+
+
+def test_the_terminal_is_evidence_also_where_no_person_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in CI:
+        monkeypatch.delenv(variable, raising=False)
+    asked = opened_process(tmp_path, terminal=True).request()
+    assert (asked.evidence, asked.actor.kind) == (Evidence(terminal=True), "user")
+    unasked = opened_process(tmp_path, terminal=True, asks=False).request()
+    assert (unasked.evidence, unasked.actor.kind) == (Evidence(terminal=True), "script")
+
+
+def test_a_client_of_the_server_is_not_at_the_servers_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    server = opened_process(tmp_path, terminal=True).request()
+    client = server.another(Actor("agent", "cline 3"), client="cline 3")
+    assert client.evidence == Evidence(("CLAUDECODE",), client="cline 3")

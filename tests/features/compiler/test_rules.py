@@ -1,4 +1,4 @@
-"""The flaws of plans, each at its place."""
+"""The flaws of plans, each at its place; documents that are refused by their names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.compiler.domain import rules
+from preflights_es.features.compiler.domain import forbidden, rules
 from preflights_es.features.compiler.domain.values import PASSES, PassName
 from preflights_es.kernel.completions import VIOLATIONS_MAX
 from tests.each import each
@@ -153,3 +153,45 @@ def test_paths_are_one_where_a_file_system_takes_them_for_one() -> None:
 def test_no_more_is_named_than_a_person_can_use() -> None:
     payload = {"files": [FILE] * 50}
     assert len(rules.violations(begun("scaffold"), payload)) == VIOLATIONS_MAX
+
+
+# 4. Forbidden documents ----------------------------------------------------------------------
+
+
+SOURCE = [
+    *(
+        "src/Orders.PY",
+        "orders.py.bak",
+        "orders.rs~",
+        "orders.sql .",
+        "a/Makefile",
+        "Dockerfile.j2",
+    ),
+    *("test_orders.md", "orders_test.txt", "orders.spec.md", "tests/orders.md", "a/__tests__/b.md"),
+]
+DOCUMENTS = [
+    *("requirements.md", "requirements.txt", "docs/latest.md", "specifications.md", "contest.md"),
+    *("orders.yaml", "orders.json", "a.b/py.md", "README", "inspector.rst"),
+]
+
+
+@each("path", SOURCE)
+def test_a_source_or_test_file_is_refused(path: str) -> None:
+    assert forbidden.why_forbidden(path)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+def test_a_document_is_taken(path: str) -> None:
+    assert forbidden.why_forbidden(path) == ""
+
+
+@each("suffix", sorted(forbidden.SUFFIXES))
+def test_a_suffix_counts_in_any_case_and_behind_a_copy(suffix: str) -> None:
+    for path in (f"a/b.{suffix}", f"a/B.{suffix.upper()}", f"b.{suffix}.bak", f"b.{suffix} ."):
+        assert forbidden.why_forbidden(path)
+    assert forbidden.why_forbidden(f"docs/{suffix}.md") == ""
+
+
+@each("name", sorted(forbidden.NAMES))
+def test_a_build_file_is_known_by_its_name(name: str) -> None:
+    assert forbidden.why_forbidden(f"a/{name.upper()}")

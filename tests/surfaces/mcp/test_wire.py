@@ -1,4 +1,4 @@
-"""The server as a process: the SDK's client of today and of yesterday, and raw lines."""
+"""The server as a process: two generations of the SDK's client, raw lines, the key that seals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +16,8 @@ from typing import Any, Final
 import pytest
 from mcp import Client, StdioServerParameters
 
+from preflights_es.settings.load import load_settings
+from preflights_es.surfaces.mcp.server import key
 from tests.cli.program import BIN, TIMEOUT_S, Project, environment
 from tests.surfaces.mcp.clients import CLAUDE, person, talk, told
 
@@ -210,3 +212,47 @@ def test_a_server_that_is_killed_at_its_question_goes_on_where_it_stood(shop: Pr
     assert talk(shop.folder, again, "legacy", person("OAuth"))["status"] == "ready"
     (row,) = shop.call("sessions", "--json").json["sessions"]
     assert row["status"] == "ready"
+
+
+# The key that seals --------------------------------------------------------------------------
+
+
+KNOWN = b"k" * 32
+
+
+def linked(at: Path) -> None:
+    at.with_name("known").write_bytes(KNOWN)
+    at.with_name("known").chmod(0o600)
+    at.symlink_to("known")
+
+
+def readable(at: Path) -> None:
+    at.write_bytes(KNOWN)
+    at.chmod(0o644)
+
+
+def cut(at: Path) -> None:
+    at.write_bytes(KNOWN[:-1])
+    at.chmod(0o600)
+
+
+@pytest.mark.parametrize("spoil", [linked, readable, cut])
+def test_a_key_that_others_know_or_that_is_cut_gives_way(
+    shop: Project, spoil: Callable[[Path], None]
+) -> None:
+    settings = load_settings(shop.folder)
+    first = key(settings)
+    assert key(settings) == first
+    at = shop.log.parent / "mcp.key"
+    at.unlink()
+    spoil(at)
+    second = key(settings)
+    assert second not in (first, KNOWN)
+    assert key(settings) == second, "a restart goes on with it"
+    assert (at.is_symlink(), at.stat().st_mode & 0o777) == (False, 0o600)
+
+
+def test_where_no_key_can_be_kept_the_process_has_its_own(shop: Project) -> None:
+    settings = load_settings(shop.folder)
+    (shop.log.parent / "mcp.key").mkdir(parents=True)
+    assert key(settings) != key(settings)
