@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from preflights_es.features.clarification.domain import WORKFLOW
-from preflights_es.features.clarification.domain.events import NothingToDecide, RationaleGiven
+from preflights_es.features.clarification.domain.events import FiledAsTask, RationaleGiven
 from preflights_es.features.clarification.domain.lead import response
 from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
 from preflights_es.features.clarification.domain.values import Heuristics, LLMContext, Mark
@@ -440,7 +440,7 @@ def task(t: Team) -> Handle:
 
 def nothing_decided(t: Team) -> Handle:
     handle = t.begin("The footer shows last year")
-    step = t.by().submitted(handle, NothingToDecide, {"is_task": True})
+    step = t.by().submitted(handle, FiledAsTask, {})
     return t.closed(step.handle)
 
 

@@ -27,11 +27,12 @@ from preflights_es.features.clarification.domain.events import (
     DecisionKeptBeside,
     DecisionSuperseded,
     Differing,
+    FiledAsTask,
     IntentionDeclared,
     Known,
     KnownLine,
-    NothingToDecide,
     RationaleGiven,
+    TopicDismissed,
 )
 from preflights_es.features.clarification.domain.lead import response
 from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
@@ -409,23 +410,20 @@ def a_decision_in_force_is_kept(r: Recorder) -> None:
     r.accept(r.answer(other, message_broker__scope="telemetry of trucks"))
 
 
-def what_no_topic_covers_is_a_record_a_task_or_nothing(r: Recorder) -> None:
+def what_no_topic_covers_is_a_record_or_a_task(r: Recorder) -> None:
     first = r.answer(r.start("Make it faster", BY_PACK), description="Cache pages in Redis")
     instead = (Alternative("Varnish", "one more service"),)
     said = {"because": "The database is slow", "alternatives": instead}
     r.accept(r.by().submitted(first, RationaleGiven, said).handle)
     task = r.start("Make it rounder", BY_PACK)
-    r.accept(r.by().submitted(task, NothingToDecide, {"is_task": True}).handle)
-    again = r.by().submitted(r.start("Make it calmer", BY_PACK), NothingToDecide, {"is_task": True})
+    r.accept(r.by().submitted(task, FiledAsTask, {}).handle)
+    again = r.by().submitted(r.start("Make it calmer", BY_PACK), FiledAsTask, {})
     r.answer(again.handle, description="Fewer colours")  # it is a task all the same
-    over = r.by().submitted(r.start("Make it nicer", BY_PACK), NothingToDecide, {}).handle
-    for late in (
-        NothingToDecide(at=r.runner.now(), actor=ADA),
-        RationaleGiven(at=r.runner.now(), actor=ADA, because="Late"),
-    ):
-        over = r.runner.submit(over, late, r.runner.new_id()).handle
     menu = r.start("Which queue do we need?", BY_PACK)
-    r.by().submitted(menu, NothingToDecide, {})
+    dismissed = r.by().submitted(menu, TopicDismissed, {}).handle
+    late = TopicDismissed(at=r.runner.now(), actor=ADA)  # no menu is open any more
+    own = r.runner.submit(dismissed, late, r.runner.new_id()).handle
+    r.accept(r.answer(own, description="Import by hand"))
 
 
 def an_update_supersedes_two(r: Recorder) -> None:

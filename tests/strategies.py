@@ -22,10 +22,11 @@ from preflights_es.features.clarification.domain.events import (
     DecisionKeptBeside,
     DecisionRenumbered,
     DecisionSuperseded,
+    FiledAsTask,
     IntentionDeclared,
-    NothingToDecide,
     RationaleGiven,
     ReferenceRenumbered,
+    TopicDismissed,
 )
 from preflights_es.features.clarification.domain.pack import STANDARD
 from preflights_es.features.clarification.domain.state import State, accepted
@@ -167,7 +168,9 @@ def clarification_opening(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
 def clarification_moves(workflow: Workflow[Any]) -> SearchStrategy[SessionMove]:
     """The natural next step, answers to what is asked, answers to anything, and what else comes."""
     cls = st.sampled_from((AnswersGiven, AnswersRelayed, AnswersRevised))
-    nothing = st.builds(NothingToDecide, at=TIMES, actor=ACTORS, is_task=st.booleans())
+    nothing = st.sampled_from((TopicDismissed, FiledAsTask)).flatmap(
+        lambda one: st.builds(one, at=TIMES, actor=ACTORS)
+    )
     return weighted(
         (6, st.builds(_forward, ACTORS, st.integers(0, 9), st.integers(1, 12), _MARKS)),
         (1, nothing),

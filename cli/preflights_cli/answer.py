@@ -12,6 +12,7 @@ from preflights_cli.options import reasoned
 from preflights_cli.rendering import said
 from preflights_es.kernel.decisions import Reasons
 from preflights_es.kernel.ids import short
+from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.finding import LAST
 from preflights_es.use import sessions
 from preflights_es.use.inbox import resumable
@@ -22,6 +23,7 @@ from preflights_es.use.request import Request
 @click.argument("session")
 @click.argument("answer", nargs=-1, metavar="[KEY=]VALUE...")
 @click.option("--relayed", is_flag=True, help="Pass a person's words on; for agents and scripts.")
+@click.option("--not-this", is_flag=True, help="The menu is about something else: ask in the open.")
 @reasoned
 @key_option
 @common
@@ -29,6 +31,7 @@ def answer_command(
     session: str,
     answer: tuple[str, ...],
     relayed: bool,
+    not_this: bool,
     why: Reasons | None,
     app: Request,
     voice: Voice,
@@ -44,8 +47,13 @@ def answer_command(
       preflights answer 3f9a12c4 db_type=PostgreSQL db_orm=SQLAlchemy
       preflights answer last auth_strategy__other=Passkeys
       preflights answer 3f9a12c4 OAuth --relayed
+      preflights answer last --not-this
       preflights answer last OAuth --because "We know it" --alternative "SAML: too slow"
     """
+    if not_this:
+        if answer or relayed or why is not None:
+            raise click.UsageError("--not-this stands alone: answer what is asked then")
+        return said(voice, FEATURES.port("dismiss_topic")(app, session))
     _refuse_nothing(answer, why)
     if relayed and not answer:
         raise click.UsageError("--relayed takes an answer")

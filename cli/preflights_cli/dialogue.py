@@ -80,8 +80,9 @@ GERMAN: Final = {
     "Give k, r, o or Enter; a number from 1 to {most} follows k and r.": (
         "k, r, o oder Enter; hinter k und r darf eine Zahl von 1 bis {most} stehen."
     ),
-    "t makes it a task, n says that there is nothing to decide.": (
-        "t macht eine Aufgabe daraus, n sagt, dass nichts zu entscheiden ist."
+    "t makes it a task.": "t macht eine Aufgabe daraus.",
+    "t makes it a task, n says that it is not about this.": (
+        "t macht eine Aufgabe daraus, n sagt, dass es nicht darum geht."
     ),
     "Decision: ": "Entscheidung: ",
     "Decision": "Entscheidung",

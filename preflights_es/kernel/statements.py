@@ -208,20 +208,9 @@ def _without_article(scope: str) -> str:
     return rest if rest and folded(first) in plain("articles") else scope.strip()
 
 
-# 4. Tasks and languages ----------------------------------------------------------------------
+# 4. Languages ---------------------------------------------------------------------------------
 
-_UPGRADE: Final = late_pattern(r"\d\s+(?:to|auf|->|=>|\u2192)\s+(?:\w+\s+)?v?\d", 0)
 _WORD: Final = late_pattern(r"[^\W_]+")
-
-
-def tasks(text: str) -> bool:
-    """Whether an intention is a fix, an upgrade or another small task: nothing is decided."""
-    if "?" in text:
-        return False
-    words = _WORD.findall(folded(text))
-    if not plain("tasks").isdisjoint(words[:1]) or _UPGRADE.search(text):
-        return True
-    return not plain("tasks_at_the_end").isdisjoint(words[-1:])
 
 
 def language_of(text: str) -> Language:

@@ -23,7 +23,7 @@ def open_house(house: Project) -> Project:
 def test_three_lines_make_a_record(open_house: Project) -> None:
     with terminal(open_house, "start", "Make it faster") as t:
         asked = t.expect(DECISION)
-        assert "t makes it a task, n says that there is nothing to decide." in asked
+        assert "t makes it a task." in asked
         assert "1." not in asked
         t.type("?")
         assert "Give the answer in your own words." in t.expect(DECISION)
@@ -73,22 +73,27 @@ def test_a_reason_that_was_given_is_not_asked_again(open_house: Project) -> None
         t.rest()
 
 
-@pytest.mark.parametrize(
-    ("intention", "prompt"), [("Make it faster", DECISION), ("Which queue do we need?", ANSWER)]
-)
-def test_n_says_that_there_is_nothing_to_decide(
-    open_house: Project, intention: str, prompt: str
-) -> None:
-    with terminal(open_house, "start", intention) as t:
-        t.expect(prompt)
+def test_n_says_that_it_is_not_about_the_menu(open_house: Project) -> None:
+    with terminal(open_house, "start", "Which queue do we need?") as t:
+        t.expect(ANSWER)
         t.type("N")
-        assert "There is nothing to decide." in t.rest()
-        assert t.code() == 0
-    assert open_house.show()["status"] == "stopped"
-    late = open_house.call("accept", "last", "--by", "Ada")
-    assert (late.code, "with nothing to decide" in late.err) == (1, True)
-    assert "stopped" not in open_house.call("inbox").out
+        t.expect(DECISION)
+        t.end()
+        t.rest()
+    asked = [one["label"] for one in open_house.show()["fields"]]
+    assert asked == ["Decision", "Because", "Instead of"]
     assert open_house.call("replay", "last").code == 0
+
+
+def test_a_menu_is_dismissed_without_a_terminal(open_house: Project) -> None:
+    open_house.call("start", "Which queue do we need?", "--no-input")
+    assert open_house.show()["can_dismiss"]
+    shown = open_house.call("answer", "last", "--not-this", "--json").json
+    asked = [one["label"] for one in shown["fields"]]
+    assert (asked, shown["provenance"]) == (["Decision", "Because", "Instead of"], [])
+    again = open_house.call("answer", "last", "--not-this")
+    assert (again.code, open_house.show()["can_dismiss"]) == (1, False)
+    assert open_house.call("answer", "last", "--not-this", "Kafka").code == 2
 
 
 @pytest.mark.parametrize(
@@ -122,7 +127,7 @@ def test_a_call_for_help_at_a_menu_names_both_keys(open_house: Project) -> None:
         t.type("?")
         told = t.expect(ANSWER)
         assert "a number from 1 to 4" in told
-        assert "n says that there is nothing to decide" in told
+        assert "n says that it is not about this" in told
         t.end()
         t.rest()
 

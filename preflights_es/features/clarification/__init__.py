@@ -31,6 +31,7 @@ FEATURE = Feature(
         "observe": "use.observed:record",
         "asked_again": "use.results:asked_again",
         "keep": "use.sessions:keep",
-        "nothing_to_decide": "use.sessions:nothing_to_decide",
+        "dismiss_topic": "use.sessions:dismiss_topic",
+        "file_task": "use.sessions:file_task",
     },
 )

@@ -48,8 +48,9 @@ from preflights_es.features.clarification.domain.views import (
 from preflights_es.features.clarification.use.sessions import (
     accept,
     answerable,
+    dismiss_topic,
+    file_task,
     keep,
-    nothing_to_decide,
 )
 from preflights_es.kernel.decisions import Alternative, Choices, Reasons, alternative_text
 from preflights_es.kernel.errors import Refused
@@ -307,8 +308,9 @@ def _scope_asked(app: Request, session: View) -> View:
 # 2. A question: a menu, or the three lines that a record needs ----------------------------------
 
 KEYS: Final = ("t", "n")
-"""It is a task; there is nothing to decide."""
-KEYS_HELP: Final = "t makes it a task, n says that there is nothing to decide."
+"""It is a task; the menu is about something else."""
+TASK_HELP: Final = "t makes it a task."
+KEYS_HELP: Final = "t makes it a task, n says that it is not about this."
 
 
 def _turn(app: Request, voice: Voice, session: View) -> View:
@@ -316,26 +318,30 @@ def _turn(app: Request, voice: Voice, session: View) -> View:
     question, say = session.questions[0], spoken(session)
     is_whole, prompt = bool(own(session).fields), ""
     if is_whole:
-        voice.say(say(KEYS_HELP))
+        voice.say(say(TASK_HELP))
         prompt = say("Decision: ")
-    keys = _keys(question)
+    keys = _keys(question, can_dismiss=own(session).can_dismiss)
+    keys_help = KEYS_HELP if "n" in keys else TASK_HELP
     try:
         given = answered(
             *(voice, session, question),
             prompt=prompt,
             keys=keys,
-            keys_help=say(KEYS_HELP) if keys and not is_whole else "",
+            keys_help=say(keys_help) if keys and not is_whole else "",
         )
     except Pressed as pressed:
-        return nothing_to_decide(app, session.session_id, is_task=pressed.key == "t")
+        if pressed.key == "t":
+            return file_task(app, session.session_id)
+        return dismiss_topic(app, session.session_id)
     after = taken(app, voice, session, given, revise=False)
     return _reasoned(app, say, after) if is_whole and own(after).patch else after
 
 
-def _keys(question: Question) -> tuple[str, ...]:
+def _keys(question: Question, *, can_dismiss: bool) -> tuple[str, ...]:
     """None of them where one is an option."""
     options = {caseless(option) for option in question.options}
-    return () if options.intersection(KEYS) else KEYS
+    keys = KEYS if can_dismiss else KEYS[:1]
+    return () if options.intersection(keys) else keys
 
 
 def _reasoned(app: Request, say: Say, session: View) -> View:

@@ -152,8 +152,6 @@ def hint(session: View) -> str:
     if waiting(session):
         return f"Or revise an answer: preflights revise {short(session.session_id)} KEY=VALUE"
     id_, by = short(session.session_id), own(session).superseded_by
-    if session.status == "stopped" and not (session.can_accept or own(session).keeps):
-        return "There is nothing to decide."
     if kept := own(session).keeps:
         look = f": preflights show {short(kept.uid)}" if kept.uid else ""
         return f"It says so already; `--again` records it once more{look}"

@@ -228,13 +228,16 @@ def keep(asked: Asked) -> Answer:
     return _done(asked, keeps(asked.request, handle.session_id, known, expect=handle.version))
 
 
-def nothing(asked: Asked) -> Answer:
-    """The open question has no answer: there is a task to do, or nothing at all."""
-    handle, is_task = _expected(asked), asked.said("left") == "task"
-    ended = FEATURES.port("nothing_to_decide")(
-        asked.request, handle.session_id, is_task=is_task, expect=handle.version
-    )
-    return _done(asked, ended)
+def file_task(asked: Asked) -> Answer:
+    """The open question stays without an answer: a task is left."""
+    handle, file = _expected(asked), FEATURES.port("file_task")
+    return _done(asked, file(asked.request, handle.session_id, expect=handle.version))
+
+
+def dismiss_topic(asked: Asked) -> Answer:
+    """The menu is about something else."""
+    handle, dismiss = _expected(asked), FEATURES.port("dismiss_topic")
+    return _done(asked, dismiss(asked.request, handle.session_id, expect=handle.version))
 
 
 def decline(asked: Asked) -> Answer:
@@ -310,7 +313,8 @@ ROUTES: Final = (
             ("reasons", reasons),
             ("accept", accept),
             ("keep", keep),
-            ("nothing", nothing),
+            ("task", file_task),
+            ("not-this", dismiss_topic),
             ("decline", decline),
         )
     ),

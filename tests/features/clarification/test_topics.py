@@ -16,7 +16,6 @@ from preflights_es.features.clarification.domain import rules, topics
 from preflights_es.features.clarification.domain import state as states
 from preflights_es.features.clarification.domain.events import (
     AnswerAccepted,
-    ClarificationStopped,
     IntentionDeclared,
     PatchProposed,
     QuestionAsked,
@@ -116,15 +115,17 @@ def test_one_word_names_no_topic_in_a_long_text() -> None:
 @each(
     "text",
     [
-        "Fix the login bug",
+        "Fix the typo",
         "Bump the Kafka client to 3.7",
         "Postgres 13 to 16",
         "Spring Boot aktualisieren",
         "Add `--quiet` to sync",
     ],
 )
-def test_a_task_decides_nothing(text: str) -> None:
-    assert find(text).kind == "none"
+def test_no_text_is_taken_for_a_task(text: str) -> None:
+    state = after(by_pack(text))
+    assert state.topics is not None
+    assert (state.topics.stated, state.stopped) == ((), "")
 
 
 def test_an_everyday_word_is_a_value_where_it_is_written_as_one() -> None:
@@ -195,17 +196,7 @@ def test_a_stated_value_can_be_revised() -> None:
     assert state.patch == DecisionPatch("Database", (("Type", "MongoDB"),))
 
 
-def test_work_without_a_decision_stops() -> None:
-    check(
-        when=by_pack("Upgrade React 17 to 19"),
-        then=(
-            TopicsFound(kind="none", language="en"),
-            ClarificationStopped(reason="nothing_to_ask"),
-        ),
-    )
-
-
-def test_a_category_can_be_named_after_the_stop() -> None:
+def test_a_category_can_be_named_before_the_decision() -> None:
     state = after(by_pack("Fix the typo"), answered(change_category="Caching"))
     assert state.question is not None
     assert state.question.id == "caching"

@@ -179,6 +179,7 @@ def test_a_view_says_all_of_an_open_session() -> None:
         turn=1,
         title="Add OAuth",
         to_do="answer the question",
+        can_dismiss=True,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.features.clarification.use.sessions import nothing_to_decide
+from preflights_es.features.clarification.use.sessions import file_task
 from preflights_es.kernel.decisions import Reasons
 from preflights_es.kernel.errors import Refused, SessionMoved
 from preflights_es.use import sessions as use
@@ -168,7 +168,7 @@ def test_a_session_whose_last_input_is_not_decided_says_so(shop: Project, pages:
 def test_what_decides_nothing_is_accepted_as_a_task(shop: Project, pages: Pages) -> None:
     session = begun(shop, "Choose a feature flag service")
     program = opened_process(shop.folder, who="user:Ada")
-    nothing_to_decide(program.request(), session, is_task=True)
+    file_task(program.request(), session)
     program.process.close()
     found = pages.fill(f"/inbox/{session}/accept", version=version(shop, session))
     assert (found.status_code, str(found.url)) == (200, f"{ADDRESS}/inbox/{session}")
@@ -271,7 +271,7 @@ def test_nothing_is_recorded_behind_what_was_shown(shop: Project) -> None:
         forms: list[Callable[[], object]] = [
             lambda: use.answer(asks(), session, given, expect=late),
             lambda: use.answer(asks(), session, [], reasons=Reasons("It is so"), expect=late),
-            lambda: nothing_to_decide(asks(), session, expect=late),
+            lambda: file_task(asks(), session, expect=late),
             lambda: use.abandon(asks(), session, expect=late),
         ]
         for record in forms:
@@ -363,17 +363,20 @@ def test_a_decision_in_force_is_kept_instead(shop: Project, pages: Pages) -> Non
     ]
 
 
-@pytest.mark.parametrize(("left", "accepts"), [("task", True), ("nothing", False)])
-def test_a_question_ends_without_a_decision(
-    shop: Project, pages: Pages, left: str, accepts: bool
+@pytest.mark.parametrize(
+    ("form", "button", "status"),
+    [("task", "It is a task", "stopped"), ("not-this", "Not about this", "needs_answers")],
+)
+def test_a_question_is_answered_without_a_value(
+    shop: Project, pages: Pages, form: str, button: str, status: str
 ) -> None:
     session = begun(shop, "Choose a feature flag service")
-    assert "Nothing to decide" in words(pages.text(f"/inbox/{session}"))
-    done = pages.fill(f"/inbox/{session}/nothing", version=version(shop, session), left=left)
+    assert button in words(pages.text(f"/inbox/{session}"))
+    done = pages.fill(f"/inbox/{session}/{form}", version=version(shop, session))
     found = shown(shop, session)
-    assert (done.status_code, found["status"], found["patch"]) == (200, "stopped", None)
-    assert (f"/inbox/{session}/accept" in done.text) == accepts
-    again = pages.fill(f"/inbox/{session}/nothing", version=version(shop, session), left=left)
+    assert (done.status_code, found["status"], found["patch"]) == (200, status, None)
+    assert (f"/inbox/{session}/accept" in done.text) == (form == "task")
+    again = pages.fill(f"/inbox/{session}/{form}", version=version(shop, session))
     assert again.status_code == 409
 
 

@@ -28,8 +28,8 @@ from preflights_es.features.clarification.domain.events import (
     DecisionRecorded,
     DecisionRenumbered,
     DecisionSuperseded,
+    FiledAsTask,
     IntentionDeclared,
-    NothingToDecide,
     PatchProposed,
     QuestionAsked,
     QuestionsEnded,
@@ -38,6 +38,8 @@ from preflights_es.features.clarification.domain.events import (
     RationaleNoted,
     ReferenceRenumbered,
     ScopeNoted,
+    TopicDismissed,
+    TopicDropped,
     TopicsFound,
 )
 from preflights_es.features.clarification.domain.evolve import evolve
@@ -45,7 +47,9 @@ from preflights_es.features.clarification.domain.state import (
     State,
     accepted,
     asks_on,
+    can_dismiss,
     ended,
+    is_asking,
     is_due,
     is_terminal,
     related_to,
@@ -92,7 +96,8 @@ def decide(state: State, new: Input) -> Decisions:
             return _acknowledged(state, new)
         case (
             DecisionKept()
-            | NothingToDecide()
+            | TopicDismissed()
+            | FiledAsTask()
             | DecisionSuperseded()
             | DecisionKeptBeside()
             | DecisionRenumbered()
@@ -165,7 +170,7 @@ def _next(state: State) -> Decisions:
         if turn.questions[0] == state.question:
             return ()
         return (lead.request(state, "clarify"),) if state.led.lead else _asked(state)
-    if _asks_model(state):
+    if asks_on(state):
         return (lead.request(state, "clarify"),)
     patch = rules.patch_in(state.answers, found)
     if patch is not None:
@@ -178,14 +183,6 @@ def _next(state: State) -> Decisions:
     if state.stopped:
         return ()
     return (ClarificationStopped(reason="turns_used" if turn.missing_info else "nothing_to_ask"),)
-
-
-def _asks_model(state: State) -> bool:
-    """Whether a model is asked on: for another question, or about what the rules call a task."""
-    if asks_on(state):
-        return True
-    is_task = state.found is None and state.topics is not None and state.topics.kind == "none"
-    return state.led.lead is not None and is_task and not state.stopped
 
 
 def _recommended(state: State, patch: DecisionPatch) -> Decisions:
@@ -458,7 +455,8 @@ def _due(state: State) -> ArtifactDue:
 
 _Changes = (
     DecisionKept
-    | NothingToDecide
+    | TopicDismissed
+    | FiledAsTask
     | DecisionSuperseded
     | DecisionKeptBeside
     | DecisionRenumbered
@@ -471,8 +469,10 @@ def _changed(state: State, new: _Changes) -> Decisions:
     match new:
         case DecisionKept():
             return _ended(state)
-        case NothingToDecide():
-            return _undecided(state, new)
+        case TopicDismissed():
+            return _dismissed(state, new)
+        case FiledAsTask():
+            return _filed_as_task(state)
         case DecisionSuperseded():
             return _superseded(state, new)
         case DecisionKeptBeside():
@@ -494,15 +494,27 @@ def _ended(state: State) -> Decisions:
     return (ClarificationStopped(reason="kept"),)
 
 
-def _undecided(state: State, new: NothingToDecide) -> Decisions:
-    """What follows where the open question is answered by: there is no decision."""
+def _dismissed(state: State, new: TopicDismissed) -> Decisions:
+    """What follows where the menu is about something else: the question of no topic."""
     if accepted(state):
-        return (ChangeRefused(change="ending", reason="already_accepted"),)
+        return (ChangeRefused(change="topic", reason="already_accepted"),)
     if reason := ended(state):
-        return (ChangeRefused(change="ending", reason=reason),)
-    if state.question is None or state.led.request is not None or state.led.stalled:
-        return (ChangeRefused(change="ending", reason="not_expected"),)
-    return (ClarificationStopped(reason="task" if new.is_task else "nothing_to_decide"),)
+        return (ChangeRefused(change="topic", reason=reason),)
+    if not can_dismiss(state):
+        return (ChangeRefused(change="topic", reason="not_expected"),)
+    dropped = TopicDropped()
+    return (dropped, *_next(state_after(evolve, state, new, (dropped,))))
+
+
+def _filed_as_task(state: State) -> Decisions:
+    """What follows where the open question is answered by: it is a task."""
+    if accepted(state):
+        return (ChangeRefused(change="task", reason="already_accepted"),)
+    if reason := ended(state):
+        return (ChangeRefused(change="task", reason=reason),)
+    if state.question is None or is_asking(state):
+        return (ChangeRefused(change="task", reason="not_expected"),)
+    return (ClarificationStopped(reason="task"),)
 
 
 def _superseded(state: State, new: DecisionSuperseded) -> Decisions:

@@ -240,13 +240,18 @@ class DecisionKept(Input, frozen=True):
     """Who passed the actor's word on, with an acceptance (`--by`); None where the actor gave it."""
 
 
-class NothingToDecide(Input, frozen=True):
-    """The question that is open has no answer: there is a task to do, or nothing at all."""
+class TopicDismissed(Input, frozen=True):
+    """The menu that is open is about something else; the actor decides in own words."""
 
-    tag: ClassVar[str] = "clarification.nothing_to_decide.v1"
-    verb: ClassVar[str] = "found nothing to decide in"
-    is_task: bool = False
-    """Whether a task is left, which can be accepted."""
+    tag: ClassVar[str] = "clarification.topic_dismissed.v1"
+    verb: ClassVar[str] = "dismissed the topic of"
+
+
+class FiledAsTask(Input, frozen=True):
+    """The question that is open stays without an answer: a task is left, which can be accepted."""
+
+    tag: ClassVar[str] = "clarification.filed_as_task.v1"
+    verb: ClassVar[str] = "filed as a task"
 
 
 class DecisionSuperseded(Input, frozen=True):
@@ -291,12 +296,18 @@ class CategoryDetected(Decision, frozen=True):
     keyword: str
 
 
+class TopicDropped(Decision, frozen=True):
+    """The session has no topic and no category of a word any more."""
+
+    tag: ClassVar[str] = "clarification.topic_dropped.v1"
+
+
 class TopicsFound(Decision, frozen=True):
     """What the intention is about, by the session's pack."""
 
     tag: ClassVar[str] = "clarification.topics_found.v1"
-    kind: Literal["choice", "stated", "none", "open"]
-    """`stated` has nothing open; `none` is no decision; `open` is covered by no topic."""
+    kind: Literal["choice", "stated", "open"]
+    """`choice` asks for one of a topic; `stated` has nothing open; `open` is anything else."""
     language: Language
     """Of questions, options and titles."""
     topics: tuple[str, ...] = ()
@@ -304,6 +315,7 @@ class TopicsFound(Decision, frozen=True):
     stated: tuple[Named, ...] = ()
     """At most one; its topic is empty where no topic has it."""
     replaced: tuple[Named, ...] = ()
+    """What it takes away or rules out, also where it states nothing; never an option."""
     mentioned: tuple[Named, ...] = ()
     """Values that are named and not stated: the first options."""
     scope: str = ""
@@ -422,7 +434,7 @@ class ClarificationStopped(Decision, frozen=True):
     """Nothing more is asked and nothing was decided: a valid end (locked decision 2)."""
 
     tag: ClassVar[str] = "clarification.stopped.v1"
-    reason: Literal["turns_used", "nothing_to_ask", "kept", "task", "nothing_to_decide"]
+    reason: Literal["turns_used", "nothing_to_ask", "kept", "task"]
 
 
 class DecisionRecorded(Decision, frozen=True):
@@ -443,7 +455,8 @@ class ChangeRefused(Refusal, frozen=True):
         "acknowledgement",
         "supersession",
         "keeping",
-        "ending",
+        "topic",
+        "task",
         "renumbering",
         "rationale",
         "input",
@@ -463,7 +476,6 @@ class ChangeRefused(Refusal, frozen=True):
         "unfit_pattern",
         "too_many_patterns",
         "kept",
-        "nothing_to_decide",
         "not_expected",
     ]
 
@@ -497,13 +509,15 @@ EVENTS: tuple[type[Event], ...] = (
     RationaleGiven,
     DecisionAcknowledged,
     DecisionKept,
-    NothingToDecide,
+    TopicDismissed,
+    FiledAsTask,
     DecisionSuperseded,
     DecisionKeptBeside,
     DecisionRenumbered,
     ReferenceRenumbered,
     CategoryDetected,
     TopicsFound,
+    TopicDropped,
     QuestionSuggested,
     QuestionsEnded,
     QuestionAsked,

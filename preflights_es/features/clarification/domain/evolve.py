@@ -35,6 +35,7 @@ from preflights_es.features.clarification.domain.events import (
     ReachNoted,
     ReferenceRenumbered,
     ScopeNoted,
+    TopicDropped,
     TopicsFound,
 )
 from preflights_es.features.clarification.domain.state import (
@@ -177,12 +178,22 @@ def _after_topics(state: State, event: TopicsFound) -> State:
     topic = asked_topic(loaded(state.inlined), event)
     after = replace(state, topics=event, scope=event.scope)
     if topic is None or config.named(topic.category) is None:
-        name = OTHER if event.kind != "none" else ""
-        return _categorized(replace(after, heuristics=config, detected=name))
+        return _categorized(replace(after, heuristics=config, detected=OTHER))
     named = replace(after, heuristics=narrowed(config, topic, event), detected=topic.category)
     key = config.category.id
     found = Provenance(key, "Category", topic.category, "detected", state.actor.kind)
     return _categorized(replace(named, provenance=_filed(state.provenance, found)))
+
+
+def _after_dropping(state: State, _: TopicDropped) -> State:
+    """As where no topic covers the intention."""
+    found, key = state.topics, state.heuristics.category.id
+    if found is not None:
+        found = replace(found, kind="open", topics=(), present=UNSET)
+    kept = tuple(one for one in state.provenance if one.key != key)
+    return _categorized(
+        replace(state, topics=found, detected=OTHER, provenance=kept, question=None)
+    )
 
 
 def _after_question(state: State, event: QuestionAsked) -> State:
@@ -471,6 +482,7 @@ _AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     ArtifactWritten: _after_writing,
     CategoryDetected: _after_category,
     TopicsFound: _after_topics,
+    TopicDropped: _after_dropping,
     QuestionAsked: _after_question,
     QuestionSuggested: _after_suggestion,
     QuestionsEnded: _after_questions,

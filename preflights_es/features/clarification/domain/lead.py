@@ -97,8 +97,6 @@ def _surroundings(state: State) -> str:
         detected = found[1].source == "detected"
         how = "named by the intention" if detected else f"chosen by {_chooser(state)}"
         lines += ["", f"Topic: {found[0].name} ({how})"]
-    if state.topics is not None and state.topics.kind == "none":
-        lines += ["", "The rules take this for a task in which nothing is decided."]
     if state.scope:
         lines += ["", f"For: {state.scope}"]
     about = frozenset(rules.tokens(state.intention))

@@ -39,13 +39,13 @@ from preflights_es.kernel.lead import Led
 from preflights_es.kernel.questions import Language, Observed, Question
 from preflights_es.kernel.reach import Reach
 from preflights_es.kernel.text import one_line, shortened
-from preflights_es.kernel.words import continued
+from preflights_es.kernel.words import canonical, continued
 
 if TYPE_CHECKING:
     from preflights_es.features.clarification.domain.pack import Topic
 
 NO_ACTOR = Actor("script")
-UNDECIDED: Final = ("task", "nothing_to_decide", "kept")
+UNDECIDED: Final = ("task", "kept")
 """Why nothing more is asked, where an actor says that there is no decision to take."""
 
 
@@ -183,7 +183,7 @@ def asks_on(state: State) -> bool:
 
 def response_of(state: State) -> LLMResponse:
     """What is due; nothing where there is no decision, and none was named."""
-    if is_undecided(state):
+    if state.stopped in UNDECIDED:
         return LLMResponse(progress=1.0)
     first = response_in(state.heuristics, state.answers, state.turn, state.found)
     if first.missing_info or state.found is None or not state.framed:
@@ -216,17 +216,24 @@ def is_due(state: State) -> bool:
     return state.patch is not None or bool(state.stopped)
 
 
-def ended(state: State) -> Literal["", "kept", "nothing_to_decide"]:
+def ended(state: State) -> Literal["", "kept"]:
     """Why it ended without a decision of its own; empty where it did not."""
-    if state.stopped == "nothing_to_decide":
-        return "nothing_to_decide"
     return "kept" if state.keeps is not None else ""
 
 
-def is_undecided(state: State) -> bool:
-    """Whether there is no decision: the intention is a task, or an actor says so."""
-    is_task = state.found is None and state.topics is not None and state.topics.kind == "none"
-    return is_task or state.stopped in UNDECIDED
+def is_asking(state: State) -> bool:
+    """Whether a model is asked, or has to be again: then a question of before is no more."""
+    return bool(state.led.stalled) or state.led.request is not None
+
+
+def can_dismiss(state: State) -> bool:
+    """Whether a menu is open that a topic or keyword led to, and nothing is answered."""
+    asked, found = state.question, state.found
+    if asked is None or found is None or state.framed is not None or is_asking(state):
+        return False
+    is_own = found[1].source == "detected" and found[0].name != OTHER
+    primary = found[0].primary
+    return is_own and primary is not None and asked.id == primary.id and not state.answers
 
 
 def is_terminal(state: State) -> bool:
@@ -278,6 +285,21 @@ def stated_by_key(state: State) -> dict[str, str]:
         else:
             found[topic.key] = topic.said(named.value, language)
     return found
+
+
+def instead_of(state: State) -> tuple[str, ...]:
+    """What stands under *Instead of* before an actor says anything: what the intention rules out.
+
+    Nothing where a value is stated: what that replaces is turned down as the intention says it.
+    """
+    found = state.topics
+    if found is None or found.stated:
+        return ()
+    taken = [value for _, value in state.patch.fields] if state.patch else []
+    taken += [one.name for one in state.rationale.alternatives]
+    said = {canonical(one) for one in taken}
+    named = (one.value for one in found.replaced)
+    return tuple(value for value in named if canonical(value) not in said)
 
 
 # Its title (docs/specs/clarification.md, section 13.5) ----------------------------------------

@@ -23,7 +23,7 @@ from preflights_es.features.clarification.domain.events import (
 from preflights_es.features.clarification.domain.pack import Pack, Topic, asked_topic, loaded
 from preflights_es.features.clarification.domain.values import LLMContext, Named
 from preflights_es.kernel.questions import Language
-from preflights_es.kernel.statements import EVERYDAY, GENERIC, Statement, language_of, stated, tasks
+from preflights_es.kernel.statements import EVERYDAY, GENERIC, Statement, language_of, stated
 from preflights_es.kernel.text import composed, late_pattern
 from preflights_es.kernel.words import canonical, folded, names, plain
 
@@ -53,16 +53,12 @@ def find(
     """
     intention = composed(intention)
     tongue = language or language_of(intention)
-    if tasks(intention):
-        return TopicsFound(kind="none", language=tongue)
     known = lexicon(inlined)
     said = stated(intention, lambda text: known.meant(text, own), known.names_any)
     words = words_of(intention)
     if said is not None:
         return _stated(said, tongue, known, words)
     mentions, topics = known.mentions(words), known.topics(words)
-    if not mentions and not topics and "?" not in intention and _CODE.search(intention):
-        return TopicsFound(kind="none", language=tongue)  # a small task: `add --quiet to sync`
     of = {value: known.topic_of(value, topics) for value in mentions}
     mentioned = tuple(Named(topic.id, value) for value, topic in of.items() if topic)
     if not topics and len(words) <= SHORT:
@@ -101,10 +97,6 @@ def words_of(text: str) -> list[Word]:
 
 
 _WORD: Final = late_pattern(r"[^\W_]+")
-_CODE: Final = late_pattern(
-    r"`|\w\(\)|(?<!\w)--\w|\w/\w+/|\w/(?!\S)|[a-z]_[a-z]|\b[a-z]+[A-Z]\w*\b|\b[A-Z][a-z]+[A-Z][a-z]"
-    r"|\w\.(?:py|js|tsx?|json|xml|css|html|go|rs|java|kt|ya?ml|md|sh|toml|sql)\b"
-)
 
 
 T = TypeVar("T")

@@ -12,7 +12,10 @@ from preflights_es.features.clarification.domain.state import (
     State,
     accepted,
     asked_by,
+    can_dismiss,
     ended,
+    instead_of,
+    is_asking,
     is_due,
     language_of,
     named_for,
@@ -198,6 +201,10 @@ class ClarificationView(View, frozen=True, kw_only=True):
     topics: tuple[str, ...] = ()
     """Categories that the intention leaves open, the one to ask about first."""
     replaced: tuple[Named, ...] = ()
+    instead_of: tuple[str, ...] = ()
+    """What stands under *Instead of* already."""
+    can_dismiss: bool = False
+    """Whether the question can be answered by: it is about something else."""
     language: Language | None = None
     """Of questions and options; None without a pack."""
     observed: Observed | None = None
@@ -244,7 +251,7 @@ def status(state: State) -> str:
         return "superseded" if state.superseded_by is not None else state.acknowledgement.status
     if state.patch is not None:
         return "ready"
-    if _waits(state):
+    if is_asking(state):
         return "waiting"
     return "stopped" if state.stopped else "needs_answers"
 
@@ -255,11 +262,6 @@ _TO_DO: Final = {
 }
 
 
-def _waits(state: State) -> bool:
-    """Whether a model is asked, or has to be again: then a question of before is no more."""
-    return bool(state.led.stalled) or state.led.request is not None
-
-
 def view(state: State) -> ClarificationView:
     """All that `show` says."""
     response = response_of(state)
@@ -268,7 +270,7 @@ def view(state: State) -> ClarificationView:
         status=stands,
         intention=state.intention,
         uid=state.uid,
-        questions=(state.question,) if state.question and not _waits(state) else (),
+        questions=(state.question,) if state.question and not is_asking(state) else (),
         missing_info=response.missing_info,
         decision_hint=state.hint if state.patch else response.decision_hint,
         progress=response.progress,
@@ -287,6 +289,8 @@ def view(state: State) -> ClarificationView:
         scope=state.scope,
         known=tuple(map(KnownDecision.of, state.told)),
         fields=_asked_fields(state),
+        instead_of=() if done else instead_of(state),
+        can_dismiss=can_dismiss(state),
         offer=_offer(state),
         acknowledged_by=done.actor if done else None,
         relayed_by=done.relayed_by if done else None,
@@ -315,7 +319,7 @@ def _asked_fields(state: State) -> tuple[AskedField, ...]:
     asked = state.question
     if asked is None or asked.id != state.heuristics.description.id:
         return ()
-    if state.topics is None or state.framed is not None:
+    if state.framed is not None:
         return ()
     return (
         AskedField(key=asked.id, label="Decision", required=True),
@@ -390,8 +394,6 @@ def _beside(found: TopicsFound, topics: Mapping[str, Topic]) -> tuple[tuple[str,
 def _ended(state: State) -> str:
     if state.keeps is not None:
         return "ended with a decision in force and takes no answers any more"
-    if ended(state):
-        return "ended with nothing to decide and takes no answers any more"
     return "is accepted and takes no answers any more" if accepted(state) else ""
 
 

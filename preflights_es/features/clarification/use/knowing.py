@@ -140,8 +140,6 @@ def _about(
         detected = detect(intention, chosen.tables)
         return detected.category.name if detected else "", ""
     found = find(intention, inlined=chosen.inlined)
-    if found.kind == "none":
-        return None
     ids = (*(one.topic for one in found.stated), *found.topics)
     topics = {topic.id: topic for topic in loaded(chosen.inlined).topics}
     return next((topics[id_].category for id_ in ids if id_ in topics), ""), found.scope

@@ -55,7 +55,6 @@ _CHANGES: Final = {
     "too_many_patterns": f"a decision holds for at most {PATTERNS_MAX} patterns of paths",
     "too_many": f"a decision has at most {RATIONALE_MAX} consequences and alternatives each",
     "kept": "a decision in force was kept instead",
-    "nothing_to_decide": "there is nothing to decide, as was said before",
     "not_expected": NOT_EXPECTED,
 }
 

@@ -12,8 +12,9 @@ from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import (
     DecisionAcknowledged,
     Differing,
+    FiledAsTask,
     IntentionDeclared,
-    NothingToDecide,
+    TopicDismissed,
 )
 from preflights_es.features.clarification.domain.state import State, accepted
 from preflights_es.features.clarification.domain.values import Mark, suggested
@@ -206,20 +207,28 @@ def keep(request: Request, session: str, typed: str, *, expect: int | None = Non
     return filed(request, own.keep_known(handle, typed, expect=expect))
 
 
-def nothing_to_decide(
-    request: Request, session: str, *, is_task: bool = False, expect: int | None = None
-) -> View:
-    """End a session whose open question has no answer.
+def dismiss_topic(request: Request, session: str, *, expect: int | None = None) -> View:
+    """Say that the menu is about something else: then no topic is, and own words decide.
 
     Args:
-        is_task: whether a task is left, which can be accepted.
         expect: the version at which the session was shown.
     """
     own = clarifications_of(request)
     handle = request.sessions.load(session)
-    own.refuse_other(handle, WORKFLOW, "only a decision can be none")
-    said = {"is_task": is_task}
-    return filed(request, own.submitted(handle, NothingToDecide, said, expect=expect))
+    own.refuse_other(handle, WORKFLOW, "only a decision has a topic")
+    return filed(request, own.submitted(handle, TopicDismissed, {}, expect=expect))
+
+
+def file_task(request: Request, session: str, *, expect: int | None = None) -> View:
+    """File a session as a task whose open question stays without an answer.
+
+    Args:
+        expect: the version at which the session was shown.
+    """
+    own = clarifications_of(request)
+    handle = request.sessions.load(session)
+    own.refuse_other(handle, WORKFLOW, "only a decision becomes a task")
+    return filed(request, own.submitted(handle, FiledAsTask, {}, expect=expect))
 
 
 def accept(

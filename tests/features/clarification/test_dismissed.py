@@ -1,4 +1,4 @@
-"""An open question that is answered by: there is no decision."""
+"""An open question that is answered by: it is about something else, or a task."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ import pytest
 from preflights_es.features.clarification.domain.events import (
     ChangeRefused,
     ClarificationStopped,
-    NothingToDecide,
+    DecisionKept,
+    FiledAsTask,
+    QuestionAsked,
+    TopicDismissed,
+    TopicDropped,
 )
 from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
 from preflights_es.features.clarification.domain.state import is_terminal
@@ -19,11 +23,13 @@ from preflights_es.kernel.events import Input
 from tests.each import each
 from tests.features.clarification.cases import (
     ADA,
+    FORMER,
     acknowledged,
     after,
     answered,
     check,
     declared,
+    log,
     reasoned,
     revised,
 )
@@ -31,31 +37,31 @@ from tests.fixed import NOON
 
 OPEN = declared("Make it faster", heuristics=NO_TABLES, pack=STANDARD)
 MENU = declared("Which queue do we need?", heuristics=NO_TABLES, pack=STANDARD)
-NOTHING = NothingToDecide(at=NOON, actor=ADA)
-TASK = NothingToDecide(at=NOON, actor=ADA, is_task=True)
+DISMISSED = TopicDismissed(at=NOON, actor=ADA)
+TASK = FiledAsTask(at=NOON, actor=ADA)
+KEPT = DecisionKept(at=NOON, actor=ADA, kept=FORMER, since=0, source=None)
 
 
-@each("opening", [OPEN, MENU, declared()])
-def test_nothing_to_decide_ends_the_session(opening: Input) -> None:
-    check(opening, when=NOTHING, then=(ClarificationStopped(reason="nothing_to_decide"),))
-    state = after(opening, NOTHING)
+@each("opening", [MENU, declared("Add login")])
+def test_a_menu_about_something_else_gives_way_to_own_words(opening: Input) -> None:
+    assert view(after(opening)).can_dismiss
+    said = [type(one) for one in log(opening, DISMISSED)]
+    assert said[-3:] == [TopicDismissed, TopicDropped, QuestionAsked]
+    state = after(opening, DISMISSED)
     found = view(state)
-    assert (found.status, found.can_accept, found.to_do) == ("stopped", False, "")
-    assert (found.missing_info, found.progress, is_terminal(state)) == ((), 1.0, True)
+    assert [one.label for one in found.fields] == ["Decision", "Because", "Instead of"]
+    assert (found.can_dismiss, found.provenance, found.topics) == (False, (), ())
+    own = after(opening, DISMISSED, answered(description="One at a time"))
+    assert own.patch == DecisionPatch("Other", (("Description", "One at a time"),))
 
 
 @each(
     ("late", "change"),
-    [
-        (NOTHING, "ending"),
-        (TASK, "ending"),
-        (reasoned(because="Late"), "rationale"),
-        (acknowledged(None), "acknowledgement"),
-    ],
+    [(DISMISSED, "topic"), (TASK, "task"), (reasoned(because="Late"), "rationale")],
 )
-def test_nothing_is_taken_after_it(late: Input, change: str) -> None:
-    refused = ChangeRefused(change=change, reason="nothing_to_decide")  # type: ignore[arg-type]
-    check(OPEN, NOTHING, when=late, then=(refused,))
+def test_nothing_is_taken_after_a_decision_was_kept(late: Input, change: str) -> None:
+    refused = ChangeRefused(change=change, reason="kept")  # type: ignore[arg-type]
+    check(OPEN, KEPT, when=late, then=(refused,))
 
 
 def test_a_task_can_be_accepted() -> None:
@@ -78,17 +84,27 @@ def test_an_answer_goes_on_and_it_is_a_task_all_the_same(cls: Any) -> None:
     assert (refused.question, view(refused).status) == (None, "stopped")
 
 
-def test_it_fits_an_open_question_alone() -> None:
-    unfit = ChangeRefused(change="ending", reason="not_expected")
-    check(when=NOTHING, then=(unfit,))
-    check(OPEN, answered(description="Indexes"), when=NOTHING, then=(unfit,))
-    check(
-        OPEN,
-        answered(description="Indexes"),
-        acknowledged(after(OPEN, answered(description="Indexes")).patch),
-        when=NOTHING,
-        then=(ChangeRefused(change="ending", reason="already_accepted"),),
-    )
+@each(("late", "change"), [(DISMISSED, "topic"), (TASK, "task")])
+def test_it_fits_an_open_question_alone(late: Input, change: Any) -> None:
+    unfit = ChangeRefused(change=change, reason="not_expected")
+    check(when=late, then=(unfit,))
+    said = answered(description="Indexes")
+    check(OPEN, said, when=late, then=(unfit,))
+    accepted = (OPEN, said, acknowledged(after(OPEN, said).patch))
+    check(*accepted, when=late, then=(ChangeRefused(change=change, reason="already_accepted"),))
+
+
+@each(
+    "said",
+    [
+        [OPEN],
+        [MENU, answered(change_category="Caching")],
+        [MENU, answered(message_broker="Kafka"), revised(change_category="Caching")],
+    ],
+)
+def test_a_menu_that_a_person_chose_is_not_dismissed(said: list[Input]) -> None:
+    assert not view(after(*said)).can_dismiss
+    check(*said, when=DISMISSED, then=(ChangeRefused(change="topic", reason="not_expected"),))
 
 
 def test_what_no_topic_covers_is_a_record_unless_a_person_says_task() -> None:
