@@ -107,13 +107,13 @@ def _said(
         return None
     named = (begins or part["x"], part.get("a", ""))
     known = [one for one in named if name_of(one) or name_of(one.rpartition(" ")[0])]
-    if is_bare and not replaced and (not scope or not known):
-        return None  # `X for Y` says nothing of what is not known
+    if is_bare and not replaced and (not scope or not known or ends_in_verb(scope)):
+        return None  # `X for Y` says nothing of what is not known, nor where Y is something to do
     if replaced and (not known or _bare(value) == _bare(replaced)):
         return None
-    if (scope and not _is_scope(scope, names_any)) or not _is_reason(because):
+    if (scope and not is_scope(scope, names_any)) or not _is_reason(because):
         return None
-    return Statement(value, replaced, _without_article(scope), because)
+    return Statement(value, replaced, without_article(scope), because)
 
 
 def _shouts(match: Match[str]) -> bool:
@@ -184,7 +184,7 @@ def _bare(name: str) -> str:
 _SCOPE_WRITTEN: Final = late_pattern(r"[\w'\u2019&/ .+#-]+")
 
 
-def _is_scope(text: str, names_any: Callable[[str], bool]) -> bool:
+def is_scope(text: str, names_any: Callable[[str], bool]) -> bool:
     """Whether a text can say what a decision is for: a few words of one thing, naming no value."""
     words = folded(text).replace("'", " ").replace("\u2019", " ").split()
     if len(text) > SCOPE_MAX or not 0 < len(words) <= SCOPE_WORDS_MAX:
@@ -195,6 +195,14 @@ def _is_scope(text: str, names_any: Callable[[str], bool]) -> bool:
     return not is_all and plain("not_in_scopes").isdisjoint(words) and not names_any(text)
 
 
+def ends_in_verb(text: str) -> bool:
+    """Whether German text ends in an infinitive: in lower case, which no noun has."""
+    return _INFINITIVE.search(text) is not None
+
+
+_INFINITIVE: Final = late_pattern(r"(?:^| )[a-z\u00e4\u00f6\u00fc\u00df]+(?:en|ern|eln)$")
+
+
 def _is_reason(text: str) -> bool:
     """Whether a text is one reason that takes nothing back; an empty one is."""
     if len(text) > ANSWER_MAX or any(mark in text for mark in (". ", "! ", "; ", "...", ",")):
@@ -203,7 +211,8 @@ def _is_reason(text: str) -> bool:
     return plain("retractions").isdisjoint(words) and not (text and is_placeholder(text))
 
 
-def _without_article(scope: str) -> str:
+def without_article(scope: str) -> str:
+    """A noun phrase without the article before it."""
     first, _, rest = scope.strip().partition(" ")
     return rest if rest and folded(first) in plain("articles") else scope.strip()
 

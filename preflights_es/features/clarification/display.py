@@ -111,7 +111,7 @@ def known_line(one: KnownDecision) -> str:
 
 
 def tell_found(voice: Voice, session: View) -> None:
-    """Say what the intention states, and its further topics: nothing of it is asked again."""
+    """Say what the intention states: nothing of it is asked again."""
     found, id_ = session, short(session.session_id)
     assert isinstance(found, ClarificationView), "the caller checked the workflow"
     answered = {one.key: one.source == "stated" for one in found.provenance}
@@ -125,8 +125,6 @@ def tell_found(voice: Voice, session: View) -> None:
             others.append(said)
     if others:
         voice.hint(f"Also stated: {', '.join(others)}. `preflights start` records each.")
-    if further := [topic for topic in found.topics if topic != found.topic]:
-        voice.hint(f"Also found: {shown(', '.join(further))}. `preflights start` each.")
 
 
 def _others(found: ClarificationView) -> Iterator[str]:

@@ -59,10 +59,11 @@ def test_nothing_is_taken_of_sentences_that_choose_nothing() -> None:
     assert [one["text"] for one in lines if stated(one["text"])] == []
 
 
-def test_a_topics_own_word_shows_a_menu_that_fits() -> None:
+def test_a_menu_fits_what_is_asked_for() -> None:
+    """Most of the set asks for work with a topic's word in it, and for no choice."""
     shown = [(one, found) for one in sentences("topics") if (found := find(one["text"])).topics]
     misfits = [one for one, found in shown if found.topics[0] not in (one["topic"], *one["also"])]
-    assert len(shown) >= 84
+    assert len(shown) >= 25
     assert misfits == []
 
 

@@ -311,7 +311,7 @@ class TopicsFound(Decision, frozen=True):
     language: Language
     """Of questions, options and titles."""
     topics: tuple[str, ...] = ()
-    """Those left open, the one to ask about first."""
+    """The one that a choice is asked of; none else."""
     stated: tuple[Named, ...] = ()
     """At most one; its topic is empty where no topic has it."""
     replaced: tuple[Named, ...] = ()
@@ -319,9 +319,11 @@ class TopicsFound(Decision, frozen=True):
     mentioned: tuple[Named, ...] = ()
     """Values that are named and not stated: the first options."""
     scope: str = ""
-    """What the stated value is for; empty for the whole project."""
+    """What the decision is for; empty for the whole project."""
     because: str = ""
     """Why, as the intention says it."""
+    is_between: bool = False
+    """Whether the intention asks about the named values alone: `X or Y?`."""
     present: tuple[Present, ...] | UnsetType = UNSET
     """Values of the first topic that the repository has; not written where it has none."""
 

@@ -26,9 +26,10 @@ from preflights_es.features.clarification.domain.values import (
 from preflights_es.kernel.ports import SettingsSource, SettingsTable
 from preflights_es.kernel.questions import Language, is_placeholder
 from preflights_es.kernel.text import line_trouble, own_file
+from preflights_es.kernel.words import canonical
 
 STANDARD: Final = PackRef(
-    "standard", 1, "a2af3824c43fa3eade4553bf4720f8f1bfe376327224e27ea65c3ee2b4d4f0bf"
+    "standard", 1, "5d594ffb60c5af4db1498071e0a6580d40044413a7e3b2848902ebc45fbd075a"
 )
 """What new sessions begin with; the file is frozen."""
 
@@ -58,13 +59,17 @@ class Topic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     category: str
     field: str
     key: str
-    filing: Filing
     question: Both
     options: tuple[str, ...]
-    titles: Both
-    """Of a record, with `{value}` for what was chosen."""
     words: tuple[str, ...]
-    """What it is called, in plain words of both languages; nothing else finds it."""
+    """What a thing of it is called, in both languages: `message broker`; nothing else finds it."""
+    matters: tuple[str, ...] = ()
+    """What is no thing to have, and can be decided about: `error handling`."""
+    filing: Filing = "structural"
+    nouns: Both | None = None
+    """What a value is for, as the title of a record says it: `Use X for dates`."""
+    own_titles: Both | None = msgspec.field(default=None, name="titles")
+    """Where it says it in other words, with `{value}` for what was chosen."""
     options_de: tuple[str, ...] = ()
     """Where options are descriptions and not names of products."""
     secondary: tuple[UnaskedField, ...] = ()
@@ -82,6 +87,14 @@ class Topic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if value in self.options:
             return self.offered(language)[self.options.index(value)]
         return value
+
+    @property
+    def titles(self) -> Both:
+        """Of a record, with `{value}` for what was chosen."""
+        if self.own_titles is not None:
+            return self.own_titles
+        en, de = (self.nouns.en, self.nouns.de) if self.nouns else (self.category, self.category)
+        return Both(f"Use {{value}} for {en}", f"{{value}} f\u00fcr {de} verwenden")
 
     def title(self, value: str, language: Language) -> str:
         """The title of the record of a decision."""
@@ -182,8 +195,11 @@ def narrowed(config: HeuristicsConfig, topic: Topic, event: TopicsFound) -> Heur
     if category is None or category.primary is None:
         return config
     said = [topic.said(o.value, event.language) for o in event.mentioned if o.topic == topic.id]
-    said += [topic.said(o.value, event.language) for o in event.present or ()]
-    options = tuple(dict.fromkeys((*said, *category.primary.options)))[:OPTIONS_MAX]
+    if not event.is_between:
+        said += [topic.said(o.value, event.language) for o in event.present or ()]
+        said += category.primary.options
+    out = {canonical(o.value) for o in event.replaced}
+    options = tuple(dict.fromkeys(one for one in said if canonical(one) not in out))[:OPTIONS_MAX]
     if options == category.primary.options:
         return config
     other = msgspec.structs.replace(

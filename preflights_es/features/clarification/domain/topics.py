@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from preflights_es.features.clarification.domain.choices import Ask, Lookup, choice_in
 from preflights_es.features.clarification.domain.events import (
     IntentionDeclared,
     Present,
@@ -28,7 +29,6 @@ from preflights_es.kernel.text import composed, late_pattern
 from preflights_es.kernel.words import canonical, folded, names, plain
 
 Names = Mapping[str, str] | None
-TOPICS_MAX: Final = 4  # topics that a session names
 WORDS_MAX: Final = 5  # of a name
 SHORT: Final = 14  # words of a text in which one word names a topic
 BROAD: Final = ("database", "backend_api", "frontend", "mobile", "hosting")
@@ -58,14 +58,22 @@ def find(
     words = words_of(intention)
     if said is not None:
         return _stated(said, tongue, known, words)
-    mentions, topics = known.mentions(words), known.topics(words)
-    of = {value: known.topic_of(value, topics) for value in mentions}
-    mentioned = tuple(Named(topic.id, value) for value, topic in of.items() if topic)
-    if not topics and len(words) <= SHORT:
-        topics = [topic for topic in of.values() if topic]
-    ids = tuple(dict.fromkeys(topic.id for topic in topics))[:TOPICS_MAX]
-    kind: Literal["choice", "open"] = "choice" if ids else "open"
-    return TopicsFound(kind=kind, language=tongue, topics=ids, mentioned=mentioned)
+    asked = choice_in(intention, known.lookup())
+    out = {canonical(value) for value in asked.ruled_out}
+    named = asked.named if asked.topic else known.mentions(words)
+    return TopicsFound(
+        kind="choice" if asked.topic else "open",
+        language=tongue,
+        topics=(asked.topic,) if asked.topic else (),
+        replaced=tuple(known.named(value, asked.topic) for value in asked.ruled_out),
+        mentioned=tuple(
+            one
+            for value in named
+            if canonical(value) not in out and (one := known.named(value, asked.topic)).topic
+        ),
+        scope=asked.scope,
+        is_between=asked.is_between,
+    )
 
 
 def _stated(said: Statement, tongue: Language, known: Lexicon, words: list[Word]) -> TopicsFound:
@@ -117,9 +125,13 @@ class Lexicon:
         described = {option for topic in pack.topics for option in topic.options}
         self._options = {option for option in described if _phrase(option) not in products}
         """Those that are no products."""
+        self._things: dict[Phrase, str] = {}
+        self._matters: dict[Phrase, str] = {}
         for at, topic in enumerate(pack.topics):
-            for word in topic.words:
+            for word in (*topic.words, *topic.matters):
                 self._words.setdefault(_phrase(word), []).append(at)
+            self._things |= {_kind(_phrase(word)): topic.id for word in topic.words}
+            self._matters |= {_phrase(word): topic.id for word in topic.matters}
             for value in (*topic.options, *topic.values):
                 self._of.setdefault(value, []).append(at)
                 bare = value.partition(" (")[0]
@@ -141,7 +153,9 @@ class Lexicon:
     def meant(self, text: str, own: Names = None) -> str:
         """The same, or a name of the project's; no everyday word that is written as one."""
         is_word = text == text.lower()
-        known = "" if is_word and not self._is_sure(_phrase(text)) else self.name_of(text)
+        phrase = _phrase(text)
+        is_known = not self._is_topic(phrase) and (self._is_sure(phrase) or not is_word)
+        known = self.name_of(text) if is_known else ""
         return known or ("" if is_word and text.isalpha() else (own or {}).get(folded(text), ""))
 
     def names_any(self, text: str) -> bool:
@@ -152,9 +166,17 @@ class Lexicon:
         """The values that are named, each once, in the order of the text."""
         hits = _hits(words, self._values)
         meant = (
-            value for first, phrase, value in hits if first.is_capital or self._is_sure(phrase)
+            value
+            for first, phrase, value in hits
+            if not self._is_topic(phrase) and (first.is_capital or self._is_sure(phrase))
         )
         return list(dict.fromkeys(meant))
+
+    def _is_topic(self, phrase: Phrase) -> bool:
+        """Whether a phrase is what another topic is called: `database`, an option for files."""
+        called = self._things.get(_kind(phrase)) or self._matters.get(phrase)
+        having = self._of.get(self._values.get(phrase, ""), ())
+        return called is not None and called not in [self._topics[at].id for at in having]
 
     def _is_sure(self, phrase: Phrase) -> bool:
         """Whether a phrase is a value however it is written, and no word of other texts."""
@@ -181,6 +203,46 @@ class Lexicon:
         having = [self._topics[at] for at in self._of.get(name, ())]
         return next((topic for topic in having if topic in named), next(iter(having), None))
 
+    def named(self, value: str, topic: str) -> Named:
+        """A value with its topic: this one where it has it, else the first that does."""
+        found = self.topic_of(value, [one for one in self._topics if one.id == topic])
+        return Named(found.id if found else "", value)
+
+    def lookup(self) -> Lookup:
+        """What a choice is read with."""
+        return Lookup(
+            topic=self._asked_topic,
+            values=lambda text: self.mentions(words_of(text)),
+            value=lambda text: "" if self._is_topic(_phrase(text)) else self.name_of(text),
+            shared=self._shared,
+        )
+
+    def _asked_topic(self, noun: str, ask: Ask) -> str:
+        """The topic of a noun phrase: an article and plain adjectives may stand before its word."""
+        phrase = _phrase(noun)
+        small = plain("modifiers") | plain("articles") | plain("definite")
+        while phrase and phrase[-1] in plain("adverbs"):
+            phrase = phrase[:-1]
+        while phrase:
+            found = self._things.get(_kind(phrase), "")
+            if not found and ask == "which":
+                found = self._matters.get(phrase, "")
+            if not found and (phrase[-1] in plain("broad") or _kind(phrase)[-1] == "service"):
+                bare = _kind(phrase)[:-1]
+                found = self._things.get(bare, "") or self._matters.get(bare, "")
+            if found or small.isdisjoint((phrase[0], _ENDING.sub("", phrase[0]))):
+                return found
+            phrase = phrase[1:]
+        return ""
+
+    def _shared(self, values: list[str]) -> str:
+        """The first topic that has all of these values; empty where none."""
+        having = [{*self._of.get(value, ())} for value in values]
+        shared = set[int].intersection(*having) if having else set[int]()
+        offered = {at: len({*values}.intersection(self._topics[at].options)) for at in shared}
+        best = min(offered, key=lambda at: (-offered[at], at), default=None)
+        return "" if best is None else self._topics[best].id
+
     def is_called(self, topic: Topic, text: str) -> bool:
         """Whether a text says no more than what the topic is called."""
         left = tuple(word for word in _phrase(text) if word not in plain("articles"))
@@ -202,6 +264,25 @@ def _hits(words: list[Word], table: Mapping[Phrase, T]) -> Iterator[tuple[Word, 
 
 def _phrase(text: str) -> Phrase:
     return tuple(_WORD.findall(folded(text)))
+
+
+_ENDING: Final = late_pattern(r"(?:e|en|er|es|em)$")  # of a German adjective
+_COMPOUND: Final = late_pattern(r"(\w{2,}?)(bibliothek|framework|werkzeug|dienst|anbieter|system)")
+_KINDS: Final = {
+    "library": "library lib bibliothek package framework toolkit component",
+    "service": "service tool system provider platform solution server software product vendor "
+    "stack backend dienst werkzeug anbieter plattform loesung",
+}
+
+
+def _kind(phrase: Phrase) -> Phrase:
+    """A phrase with one word for all that name a library, and one for a service or tool."""
+    if phrase and (parts := _COMPOUND.fullmatch(phrase[-1])):
+        phrase = (*phrase[:-1], *parts.groups())
+    for kind, words in _KINDS.items():
+        if len(phrase) > 1 and {phrase[-1], phrase[-1].removesuffix("s")} & {*words.split()}:
+            return (*phrase[:-1], kind)
+    return phrase
 
 
 @lru_cache(maxsize=4)

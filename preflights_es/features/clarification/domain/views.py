@@ -199,7 +199,7 @@ class ClarificationView(View, frozen=True, kw_only=True):
     provenance: tuple[Provenance, ...]
     stated: tuple[StatedValue, ...] = ()
     topics: tuple[str, ...] = ()
-    """Categories that the intention leaves open, the one to ask about first."""
+    """The category of which the intention asks for a choice."""
     replaced: tuple[Named, ...] = ()
     instead_of: tuple[str, ...] = ()
     """What stands under *Instead of* already."""

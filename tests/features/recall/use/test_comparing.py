@@ -120,7 +120,7 @@ def test_a_long_decision_is_compared_by_its_category(log: Any) -> None:
     long = " ".join(f"w{n}" for n in range(300))
     first = decided(log, "Keep orders in a database", db_type=long)
     log.decisions()
-    (other,) = found(log, "Store it in a database", db_type="MySQL")
+    (other,) = found(log, "Store orders in a database", db_type="MySQL")
     assert other.related.session_id == first
 
 

@@ -65,7 +65,7 @@ def test_a_record_of_another_tool_at_the_same_place_comes_before_what_memory_fin
     folder = settings.root / settings.decisions
     text = "# 90. Use MySQL for the orders\n\nDate: 2026-01-02\n\n## Status\n\nAccepted\n"
     (folder / "0090-use-mysql-for-the-orders.md").write_text(text)
-    found = begun("Which database keeps orders, carts, invoices, returns?", scope="orders")
+    found = begun("Which database for the ledger of orders, carts, invoices, returns?", scope="orders")
     assert found.known[0].line.startswith(f"{settings.decisions}/0090-use-mysql-for-the-orders.md")
     assert len(found.known) == KNOWN_MAX
     other = begun("Which database for the labels ledger?", scope="labels")
