@@ -541,17 +541,12 @@ def what_the_intention_states_is_not_asked(r: Recorder) -> None:
 
 
 def named_values_are_the_first_options(r: Recorder) -> None:
-    handle = r.start("redis or just in-process memory for the product details?", BY_PACK)
+    handle = r.start("Pick a cache for the product details, maybe redis", BY_PACK)
     r.accept(r.answer(handle, caching="Redis"))
 
 
-def work_without_a_decision_gets_no_question(r: Recorder) -> None:
-    r.accept(r.start("Upgrade React 17 to 19", BY_PACK))
-    r.answer(r.start("Make it faster", BY_PACK), description="Fewer requests")
-
-
 def a_german_intention_is_asked_in_german(r: Recorder) -> None:
-    handle = r.start("Suche f\u00fcr die Artikel einbauen", BY_PACK)
+    handle = r.start("Suchmaschine f\u00fcr die Artikel ausw\u00e4hlen", BY_PACK)
     r.accept(r.answer(handle, search_engine="meilisearch"))
     oven = Category("Oven", ("ofen",), Field("Kind", "oven", "Welcher Ofen?", ("Gas", "Strom")))
     own = Heuristics(HeuristicsConfig(categories=(oven,), menu=()), STANDARD)

@@ -262,10 +262,12 @@ class Clause(NamedTuple):
 
 def clauses(line: str) -> list[Clause]:
     """The parts of a text of one line, in its order."""
-    found, last = list[Clause](), 0
+    found, last, begins = list[Clause](), 0, True
     for match in _SPLIT.finditer(line):
-        found.append(Clause.of(line[last : match.start()], is_question=match["mark"] == "?"))
-        last = match.end()
+        mark = match["mark"] or ""
+        is_question = mark == "?" and begins  # else the mark is that of the clause before
+        found.append(Clause.of(line[last : match.start()], is_question=is_question))
+        last, begins = match.end(), mark in (".", "!", "?", ";")
     found.append(Clause.of(line[last:]))
     return [one for one in found if one.words]
 
