@@ -60,6 +60,11 @@ class NotChosen(Value, frozen=True):
     by: Speaker
 
 
+def named_instead(alternatives: tuple[NotChosen, ...]) -> tuple[NotChosen, ...]:
+    """What was named under *Instead of*: what a model offered is not turned down."""
+    return tuple(one for one in alternatives if one.by != "model")
+
+
 def alternative_text(one: Alternative | NotChosen) -> str:
     """An alternative in one text."""
     return f"{one.name}: {one.why_not}" if one.why_not else one.name
@@ -88,10 +93,6 @@ class RecordField(Value, frozen=True):
     """`detected`, `stated`, `chosen`, `custom`, `typed`, or `suggested` by a model."""
     by: ActorKind
     """The kind of actor who gave the value; of no meaning for a model's suggestion."""
-    options: tuple[str, ...] = ()
-    """What was offered, without the option to specify another."""
-    unasked: tuple[str, ...] = ()
-    """What its question offers where it was not asked; no document shows it."""
 
 
 class ShownQuestion(Value, frozen=True, kw_only=True):
@@ -164,7 +165,8 @@ class Record(Value, frozen=True):
     fields: tuple[RecordField, ...] = ()
     rationale: Rationale = Rationale()
     considered: tuple[str, ...] = ()
-    """The value that was chosen, and what else was shown or named."""
+    """The value that was chosen, what was turned down, and the options of who wrote the question.
+    """
     scope: str = ""
     """What it is for; empty for the whole project."""
     reach: Reach = Reach()
@@ -184,15 +186,6 @@ class Record(Value, frozen=True):
     kept: tuple[KeptDecision, ...] = ()
     language: Literal["en", "de"] = "en"
     """Of the sentences that the program adds."""
-
-
-class TurnedDown(Value, frozen=True):
-    """What was not chosen where a decision was taken."""
-
-    seen: tuple[str, ...] = ()
-    """What a person saw or named."""
-    fields: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
-    """Names of fields, their values, and what else their questions have, shown or not."""
 
 
 Standing = Literal["ready", "replaced", "proposed", "accepted", "superseded", "abandoned"]

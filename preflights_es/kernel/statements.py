@@ -1,4 +1,4 @@
-"""What a text states, and what a decision turned down.
+"""What a text states.
 
 A text *states* a value by a closed list of forms (docs/decisions/0037); a form covers the whole
 text, and only `for Y` and `because Z` may follow. Whatever else a text says of a value *mentions*
@@ -11,10 +11,9 @@ from collections.abc import Callable
 from re import Match, Pattern
 from typing import Final, NamedTuple
 
-from preflights_es.kernel.decisions import Record, RecordField
 from preflights_es.kernel.questions import Language, is_placeholder
 from preflights_es.kernel.text import ANSWER_MAX, SCOPE_MAX, caseless, composed, late_pattern
-from preflights_es.kernel.words import folded, plain
+from preflights_es.kernel.words import folded, plain, product
 
 SCOPE_WORDS_MAX: Final = 8
 NAME_WORDS_MAX: Final = 3  # of a name that is not known, or that stands within a scope
@@ -165,6 +164,24 @@ class _Naming(NamedTuple):
         return word[0].isupper()
 
 
+def written_as_name(text: str, language: Language) -> bool:
+    """Whether a whole text is a name: a product, or by how it is written."""
+    naming = _Naming(product, is_german=language == "de", is_plain=True)
+    parts = [part.split() for part in _JOINED.split(composed(text).strip())]
+    # A capital of the first word may only begin the text, unless the others have one too.
+    return all(
+        part
+        and naming.named(
+            " ".join(part), begins=not (part[1:] and all(word[0].isupper() for word in part))
+        )
+        for part in parts
+    )
+
+
+_JOINED: Final = late_pattern(r"\s+(?:with|and|mit|und|\+)\s+")
+"""Between names that are used together."""
+
+
 _WRITTEN: Final = late_pattern(r"[^\W_](?:[\w.+#&-]*[\w+#])?")
 _FILE: Final = late_pattern(
     r"\..*\.|\.(?:py|tsx?|jsx|json|xml|css|html|go|rs|java|kt|ya?ml|md|sh|toml|sql|cfg|ini|txt)$"
@@ -231,7 +248,7 @@ def language_of(text: str) -> Language:
     return "de" if any(c in "\u00e4\u00f6\u00fc\u00df" for c in caseless(text)) else "en"
 
 
-# 5. What the team decided against ------------------------------------------------------------
+# 5. Values that name nothing ------------------------------------------------------------------
 
 
 def _listed(words: str) -> frozenset[str]:
@@ -246,7 +263,7 @@ GENERIC: Final = _listed("""
     other, others, own, polling, private, public, remote, required, server, skip, standard,
     streaming, to be decided, true, unclear, undecided, unknown, unsure, weekly, yes
 """)
-"""Options that say nothing, or are nouns of any program."""
+"""Values that say nothing, or are nouns of any program."""
 
 EVERYDAY: Final = _listed("""
     bun, canary, chef, crystal, dart, echo, edge, express, fiber, flask, flow, gin, go, lit, make,
@@ -254,10 +271,3 @@ EVERYDAY: Final = _listed("""
     salt, spring, swift, task, turbo, wire
 """)
 """Options that are also words of prose: in a sentence they count as the option writes them."""
-
-
-def turned_down(record: Record, one: RecordField) -> tuple[str, ...]:
-    """What was not chosen: the other options of the question, and what an actor named."""
-    said = record.considered if one is record.fields[0] else ()
-    others = dict.fromkeys((*one.options, *one.unasked, *said))
-    return tuple(other for other in others if other != one.value)

@@ -145,6 +145,14 @@ def shortened(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1].rstrip() + "…"
 
 
+def cut_at_word(text: str, width: int) -> str:
+    """The same, cut behind a whole word where one fits."""
+    if len(text) <= width:
+        return text
+    words = text[:width].rpartition(" ")[0] or text[: width - 1]
+    return words.rstrip(" ,;:-\u2013\u2014") + "\u2026"
+
+
 def slug(text: str) -> str:
     """ASCII words with dashes, cut at a word; empty when nothing in the text is Latin."""
     ascii_text = unicodedata.normalize("NFKD", text.replace("ß", "ss")).encode("ascii", "ignore")

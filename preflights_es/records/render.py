@@ -142,7 +142,7 @@ def _values(record: Record) -> dict[str, str]:
         "session": _yaml(record.session_id),
         "title": inline(shortened(record.title, TITLE_MAX)),
         "context": _quoted(record.intention),
-        "question": "\n\n".join(_question(one, record) for one in record.shown),
+        "question": "\n\n".join(_question(one, record) for one in record.shown if one.by),
         "considered": _considered(record),
         "chosen": _chosen(record),
         "decided": _decided_rows(record),
@@ -157,19 +157,20 @@ def _values(record: Record) -> dict[str, str]:
 
 def _question(one: ShownQuestion, record: Record) -> str:
     """The question as it was shown, who wrote it, and why it matters."""
-    asked = f" ({_said(record, 'asked by {}', inline(one.by))})" if one.by else ""
-    lines = [f"{_said(record, 'Question: {}', inline(one.question))}{asked}"]
+    asked = _said(record, "asked by {}", inline(one.by))
+    lines = [f"{_said(record, 'Question: {}', inline(one.question))} ({asked})"]
     if one.why:
         lines.append(_said(record, "Why it matters: {}", inline(one.why)))
     return "\n\n".join(lines)
 
 
 def _considered(record: Record) -> str:
-    """All that was shown or named, and who offered it; nothing where there was no choice."""
+    """What was weighed, and who offered it; nothing where there was no choice."""
     first, *further = record.shown or (ShownQuestion(question=""),)
-    lists = [_offer(first, record.considered, record)] if len(record.considered) > 1 else []
+    shown = first if first.by else ShownQuestion(question="")  # a menu was only offered
+    lists = [_offer(shown, record.considered, record)] if len(record.considered) > 1 else []
     for one in further:
-        if one.options:
+        if one.options and one.by:
             labels = [option.label for option in one.options]
             lists += [inline(one.question), _offer(one, labels, record)]
     return "\n\n".join(lists)
@@ -184,7 +185,7 @@ def _offer(one: ShownQuestion, names: Collection[str], record: Record) -> str:
         lines.append(f"* {inline(name)}{f': {inline(said)}' if said else ''}")
     if not one.options:
         return "\n".join(lines)
-    by, labels = inline(one.by) or RULES, ", ".join(inline(option.label) for option in one.options)
+    by, labels = inline(one.by), ", ".join(inline(option.label) for option in one.options)
     is_mixed = len(names) > len(one.options)
     told = [_said(record, "Offered by {}: {}." if is_mixed else "Offered by {}.", by, labels)]
     if best := one.recommended:
@@ -194,10 +195,6 @@ def _offer(one: ShownQuestion, names: Collection[str], record: Record) -> str:
         label, quote = inline(one.options[0].label), inline(one.quote)
         told.append(_said(record, '{} read {} in the intention: "{}".', by, label, quote))
     return "\n".join(lines) + "\n\n" + " ".join(told)
-
-
-RULES: Final = "Preflights"
-"""Who offers where no agent, person or model does."""
 
 
 def _new_reason(text: str, record: Record) -> str:
@@ -231,16 +228,17 @@ def _ended(text: str, end: str = ".") -> str:
 
 def _against(record: Record) -> Iterator[tuple[str, str]]:
     """What speaks against the options, those that were chosen all the same first, by speaker."""
+    person = dict(record.offered_by).get("user", "")
     chosen = {caseless(field.value) for field in record.fields}
-    named = {caseless(one.name) for one in record.rationale.alternatives}
-    for at, one in enumerate(record.shown):
-        for option in one.options:
-            is_chosen = caseless(option.label) in chosen
-            # Of the first question the others are alternatives, where they still count.
-            if option.against and (is_chosen or (at and caseless(option.label) not in named)):
-                text = "Against {}, which was chosen: {}" if is_chosen else "Against {}: {}"
-                row = _said(record, text, inline(option.label), inline(option.against))
-                yield (_offered_by(inline(one.by), record) if one.by else "", row)
+    named = {caseless(one.name) for one in record.rationale.alternatives if one.why_not}
+    weighed = [(one, option) for one in record.shown for option in one.options if option.against]
+    for one, option in sorted(weighed, key=lambda pair: caseless(pair[1].label) not in chosen):
+        is_chosen = caseless(option.label) in chosen
+        if is_chosen or caseless(option.label) not in named:
+            text = "Against {}, which was chosen: {}" if is_chosen else "Against {}: {}"
+            row = _said(record, text, inline(option.label), inline(option.against))
+            is_person = one.by in ("", person)
+            yield ("" if is_person else _offered_by(inline(one.by), record), row)
     for other in record.rationale.alternatives:
         if other.why_not:
             row = _said(record, "Against {}: {}", inline(other.name), inline(other.why_not))
@@ -263,6 +261,7 @@ def _grouped(rows: Iterable[tuple[str, str]]) -> str:
 _GERMAN: Final[Mapping[str, str]] = {
     "Question: {}": "Frage: {}",
     "asked by {}": "gestellt von {}",
+    "Asked: {} {}": "Gefragt: {} {}",
     "Why it matters: {}": "Warum das wichtig ist: {}",
     "Offered by {}.": "Angeboten von {}.",
     "Offered by {}: {}.": "Angeboten von {}: {}.",
@@ -412,6 +411,7 @@ def _relations(record: Record) -> str:
     places = dict.fromkeys(place for one in record.shown for place in one.evidence)
     named = ", ".join(inline(_place(place)) for place in places)
     lines = [_said(record, "Evidence: {}", named)] if places else []
+    lines += [_menu(one, record) for one in record.shown if not one.by]
     if record.signed_with:
         lines.append(_said(record, "Bears a signature of the key {}", record.signed_with))
     if record.supersedes is not None:
@@ -422,6 +422,12 @@ def _relations(record: Record) -> str:
         lines.append(_said(record, "Superseded by {}", _link(record.superseded_by)))
     lines += [_kept(one, record) for one in record.kept]
     return "\n".join(f"* {line}" for line in lines)
+
+
+def _menu(one: ShownQuestion, record: Record) -> str:
+    """What the rules asked, and what their menu held."""
+    held = ", ".join(inline(option.label) for option in one.options)
+    return _said(record, "Asked: {} {}", inline(one.question), held).rstrip()
 
 
 def _kept(one: KeptDecision, record: Record) -> str:

@@ -8,8 +8,6 @@ from msgspec.structs import asdict, replace
 
 from preflights_es.history.erasure import Doomed, Quote, Quotes
 from preflights_es.kernel.errors import ErasedSession, PreflightsError
-from preflights_es.runtime.features import FEATURES
-from preflights_es.settings.load import beside_log
 from preflights_es.use.filed_sessions import FiledSessions
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
@@ -140,7 +138,6 @@ def erase(
         gone.append(one)
         tell(one)
     _erase_files(request, [one.session_id for one in gone])
-    FEATURES.port("forget")(beside_log(request.process.settings))
     untitled = [replace(one, title=None) for one in gone]
     return stated(planned, untitled, scrubbed=request.process.store.scrubbed())
 

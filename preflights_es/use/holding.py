@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import inf
 from pathlib import Path
-from typing import Final, Protocol
+from types import MappingProxyType
+from typing import Final
 
-from preflights_es.kernel.decisions import TurnedDown
 from preflights_es.kernel.errors import AmbiguousSession, RecordWithoutSession, UnknownSession
 from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.reach import Hold, specificity
@@ -18,16 +18,8 @@ from preflights_es.use.decisions import decisions, records_beside
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result, Who
+from preflights_es.use.turned_down import Deciding, former_of, turned_down
 from preflights_es.use.work_tree import WorkTree, project_path
-
-
-class _Row(Protocol):
-    """A decision in a list, whatever else is known of it."""
-
-    @property
-    def session_id(self) -> str: ...
-    @property
-    def file(self) -> str | None: ...
 
 
 class Held(Result, frozen=True, kw_only=True):
@@ -118,12 +110,16 @@ def holding_for(request: Request, path: str, *, everything: bool = False) -> Hol
     """
     tree = WorkTree(request.process.settings.root)
     found, former, everywhere = list[Held](), list[Held](), 0
-    for one in held(request, everything=everything):
+    every = [*held(request, everything=True)]
+    replaced = former_of(one for one in every if isinstance(one, DecisionRow))
+    for one in every:
         is_over = "superseded" in (one.status if isinstance(one, ForeignRow) else one.standing)
+        if is_over and not everything:
+            continue
         if not one.paths:
             everywhere += not is_over
         elif pattern := tree.matched(one.paths, path):
-            (former if is_over else found).append(as_held(request, one, pattern))
+            (former if is_over else found).append(as_held(one, pattern, replaced))
     return HoldsHere(
         path=path,
         decisions=tuple(sorted(found, key=_by_pattern)),
@@ -173,29 +169,15 @@ def unused_of(
                 )
 
 
-def turned_down(request: Request, one: _Row) -> TurnedDown:
-    """What was not chosen where a decision was taken; its session is folded for it."""
-    from preflights_es.kernel import statements
-
-    handle = request.reading.load(one)
-    if handle.workflow.record is None:
-        return TurnedDown()
-    record = handle.workflow.record(handle.session.state)
-    pairs = ((field, statements.turned_down(record, field)) for field in record.fields)
-    fields = tuple((field.name, field.value, others) for field, others in pairs if others)
-    return TurnedDown(record.considered[1:], fields)
-
-
 def as_held(
-    request: Request,
     one: DecisionRow | ForeignRow,
     pattern: str,
-    known: TurnedDown | None = None,
+    former: Mapping[str, Deciding] = MappingProxyType({}),
 ) -> Held:
     """A decision or a record, as it holds by a pattern.
 
     Args:
-        known: what was not chosen, where that is known.
+        former: decisions that were superseded, by uid.
     """
     if isinstance(one, ForeignRow):
         return Held(
@@ -225,7 +207,7 @@ def as_held(
         category=one.category,
         fields=one.fields,
         because=one.because.text if one.because else "",
-        instead_of=(known or turned_down(request, one)).seen,
+        instead_of=tuple(other.name for other in turned_down(one, former)),
         accepted_at=one.accepted_at or "",
         accepted_by=one.acknowledged_by,
         standing=one.standing,

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Final, Self
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.decisions import Decided, KeptDecision, NotChosen, Origin, Reason, Related
+from preflights_es.kernel.decisions import (
+    Decided,
+    KeptDecision,
+    NotChosen,
+    Origin,
+    Reason,
+    Related,
+    named_instead,
+)
 from preflights_es.kernel.errors import Notice
 from preflights_es.kernel.events import Actor, Decision
 from preflights_es.kernel.ids import iso, iso_or_none
@@ -230,6 +238,11 @@ class DecisionRow(Result, frozen=True):
     """The session file that says so, where the log does not."""
     signature: Signed | None = None
     """What the signature of its acceptance proves; None without one."""
+
+    @property
+    def turned_down(self) -> tuple[NotChosen, ...]:
+        """What was named under *Instead of*."""
+        return named_instead(self.alternatives)
 
     @classmethod
     def of(cls, one: PatchRow) -> Self:

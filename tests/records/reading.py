@@ -30,7 +30,6 @@ RECORD: Final = Record(
             value="OAuth",
             source="chosen",
             by="user",
-            options=("OAuth", "Email/Password", "Magic Link"),
         ),
     ),
 )

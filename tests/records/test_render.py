@@ -181,6 +181,7 @@ def test_options_of_every_question_stand_in_the_record() -> None:
     ]
     assert section(text, "Pros and Cons of the Options")[1:] == [
         "Against OAuth, which was chosen: slow",
+        "Against no OAuth: loud",
         "Against cache: slow",
         "Against no cache: loud",
     ]

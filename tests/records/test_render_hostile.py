@@ -52,7 +52,7 @@ def hostile(text: str) -> Record:
         decided_by=text,
         category=text,
         fields=(
-            RecordField(name=text, value=text, source="custom", by="user", options=(text, "b")),
+            RecordField(name=text, value=text, source="custom", by="user"),
         ),
         missing=(text,),
     )

@@ -12,5 +12,4 @@ FEATURE = Feature(
             "Write files for coding agents, for a CI, or for plans.",
         ),
     },
-    offers={"forget": "hooks.memory:forget"},
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import inf
 from pathlib import Path
@@ -32,6 +32,7 @@ from preflights_es.features.govern.changes import (
 from preflights_es.features.govern.concerns import is_own
 from preflights_es.features.govern.domain import products
 from preflights_es.features.govern.domain.imports import Used, used
+from preflights_es.features.govern.gate import Barred, barred, brought_in
 from preflights_es.features.govern.hidden_sessions import hidden_sessions
 from preflights_es.features.govern.records import differing_records, told
 from preflights_es.features.govern.required_signatures import FILE as SIGNERS
@@ -52,11 +53,13 @@ from preflights_es.use.brief import conflicts
 from preflights_es.use.decisions import decisions
 from preflights_es.use.filed_sessions import FiledSessions
 from preflights_es.use.foreign import ForeignRow
-from preflights_es.use.holding import as_held, held, line_of, name_of, turned_down, unused_of
+from preflights_es.use.holding import as_held, held, line_of, name_of, unused_of
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
 from preflights_es.use.signatures import Signatures
+from preflights_es.use.turned_down import former_of
+from preflights_es.use.turned_down import line_of as turned_down_line
 from preflights_es.use.work_tree import WorkTree, project_path
 
 Rule = Literal[
@@ -153,6 +156,7 @@ def check(
     every = [*held(request, everything=True)]
     rows = [*_in_force(every)]
     own = [one for one in rows if isinstance(one, DecisionRow)]
+    former = former_of(one for one in every if isinstance(one, DecisionRow))
     others = [one for one in rows if isinstance(one, ForeignRow)]
     tree = WorkTree(root, (one.path for one in change.files))
     sessions = SessionChanges(request, change)
@@ -165,11 +169,11 @@ def check(
         found += _hidden(request, change, cwd or root)
         if signatures is not None:
             found += _signed(request, signatures, every, sessions, naming)
-        found += _of_places(request, ticking(own, update), tree)
-        found += [*_imports(request, own, tree, change), *_contradictions(own)]
+        found += _of_places(ticking(own, update), tree, former)
+        found += [*_imports(rows, every, tree, change), *_contradictions(own)]
         found += _unused(own, whole)
         before = tree.compared, whole.compared
-        found += _of_places(request, ticking(others, update), tree, compared_max)
+        found += _of_places(ticking(others, update), tree, former, compared_max)
         found += _unused(others, whole, compared_max)
     left_out = [*filter(None, (change.trouble, unknown))]
     if max(tree.compared - before[0], whole.compared - before[1]) > compared_max:
@@ -259,9 +263,9 @@ _NEWER: Final = "accept a decision that supersedes {}"
 
 
 def _of_places(
-    request: Request,
     rows: Iterable[DecisionRow | ForeignRow],
     tree: WorkTree,
+    former: Mapping[str, DecisionRow],
     compared_max: float = inf,
 ) -> Iterator[Finding]:
     """The decisions that hold for changed files, and those that refuse the change."""
@@ -275,7 +279,7 @@ def _of_places(
         if not paths:
             continue
         touched = sorted(paths)
-        one = as_held(request, row, paths[touched[0]])
+        one = as_held(row, paths[touched[0]], former)
         line = line_of(one)
         newer, files = _NEWER.format(shown(one.name)), _files(touched)
         more = {"decision": one.name, "session_id": one.session_id}
@@ -320,7 +324,10 @@ def _unused(
 
 
 def _imports(
-    request: Request, rows: Sequence[DecisionRow], tree: WorkTree, change: Change
+    rows: Sequence[DecisionRow | ForeignRow],
+    every: Iterable[DecisionRow | ForeignRow],
+    tree: WorkTree,
+    change: Change,
 ) -> Iterator[Finding]:
     """What changed files import or install, and did not before, where a decision turned it down."""
     uses = dict[Used, list[ChangedFile]]()
@@ -329,25 +336,22 @@ def _imports(
             uses.setdefault(one, []).append(file)
     if not uses:
         return
-    of_rows = [(row, turned_down(request, row).fields) for row in rows]
-    options = (option for _, fields in of_rows for _, _, others in fields for option in others)
-    values = [value for row in rows for _, value in row.fields]
-    brought = products.brought_in(options, uses, values)
-    met = {one for names in brought.values() for one in names}
+    is_there = {id(row) for row in rows}
+    found = [*brought_in(barred(rows, (one for one in every if id(one) not in is_there)), uses, rows)]
+    met = {one for _, names in found for one in names}
     former = _former(tree.root, change, [file for one in met for file in uses[one]])
-    for row, fields in of_rows:
-        for name, value, others in fields:
-            for option in others:
-                new = {
-                    file.path: one
-                    for one in brought.get(option, ())
-                    for file in uses[one]
-                    if (not row.paths or tree.matched(row.paths, file.path))
-                    and not is_own(one, file.path, tree.root)
-                    and not products.named(option, former[file.path] | former[""], ())
-                }
-                if new:
-                    yield _brought_in(tree.root, row, f"{name}: {value}", option, new, change)
+    for what, names in found:
+        paths = what.row.paths
+        new = {
+            file.path: one
+            for one in names
+            for file in uses[one]
+            if (not paths or tree.matched(paths, file.path))
+            and not is_own(one, file.path, tree.root)
+            and not products.named(what.what.name, former[file.path] | former[""], ())
+        }
+        if new:
+            yield _brought_in(tree.root, what, new, change)
 
 
 def _former(root: Path, change: Change, met: Iterable[ChangedFile]) -> dict[str, set[Used]]:
@@ -361,21 +365,18 @@ def _former(root: Path, change: Change, met: Iterable[ChangedFile]) -> dict[str,
     return found
 
 
-def _brought_in(
-    root: Path, row: DecisionRow, decided: str, option: str, new: dict[str, Used], change: Change
-) -> Finding:
+def _brought_in(root: Path, what: Barred, new: dict[str, Used], change: Change) -> Finding:
     paths = sorted(new)
-    name, one = decision_name(row.number, row.uid), new[paths[0]]
-    because = f", because {shown(one_line(row.because.text))}" if row.because else ""
+    one = new[paths[0]]
     text = (
-        f"{name} decided {shown(one_line(decided))}{because}, and turned down "
-        f"{shown(one_line(option))}: {_files(paths)} now uses it ({shown(one.name)}). Take it out "
-        f"again, or {_NEWER.format(name)}"
+        f"{turned_down_line(what.row, what.what)}. {_files(paths)} now uses it "
+        f"({shown(one.name)}). Take it out again, or {_NEWER.format(shown(what.name))}"
     )
     file = next(file for file in change.files if file.path == paths[0])
     lines = (content_of(root, file) or b"").decode("utf-8", "replace").splitlines()
     line = next((at for at, said in enumerate(lines, 1) if one.name in said), None)
-    more = {"decision": name, "session_id": row.session_id, "line": line}
+    session_id = "" if isinstance(what.row, ForeignRow) else what.row.session_id
+    more = {"decision": what.name, "session_id": session_id, "line": line}
     return _finding("turned-down", "error", text, paths, **more)
 
 

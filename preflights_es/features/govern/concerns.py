@@ -1,23 +1,22 @@
 """What the decisions in force say of an edit: those of its place, and those of what it brings in.
 
-A decision with paths concerns each edit of a file that they match. One without concerns what an
-edit imports or installs, where it turned that down. Only a person's acceptance counts.
+A decision with paths concerns each edit of a file that they match. What an edit imports or installs
+concerns the decision that turned it down. Only a person's acceptance counts.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.decisions import TurnedDown
 from preflights_es.kernel.events import INT_MAX
-from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.reach import Hold, Reach, specificity
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.projections.projection import kept
@@ -27,13 +26,13 @@ from preflights_es.use.work_tree import WorkTree
 if TYPE_CHECKING:
     from preflights_es.features.govern.domain.imports import Used
     from preflights_es.use.process import Process
+    from preflights_es.features.govern.gate import Row
     from preflights_es.use.results import DecisionRow
 
 NAMED_MAX: Final = 5  # decisions of which an edit is told at once
 TEXT_MAX: Final = 80  # characters of a quoted value
-NO_CATEGORY: Final = "Other"  # of a decision whose topic is a field of its own
+_DIGITS: Final = 16
 STRENGTH: Final[tuple[Hold, ...]] = ("deny", "ask", "tell")
-_DATE: Final = len("2026-11-23")
 
 Change = tuple[str, str, str]
 """A file as an agent calls it, its new text or a part of it, and what stood there."""
@@ -42,8 +41,6 @@ Change = tuple[str, str, str]
 class Known(Protocol):
     """What is remembered from one edit to the next, so that it need not be looked at again."""
 
-    turned: dict[str, TurnedDown]
-    """What decisions in force turned down, by session and version."""
     files: str
     """The log and the folders of session files, when no file said more than the log."""
 
@@ -84,10 +81,11 @@ def edit_concerns(
     root = request.process.settings.root
     places = [(path, _relative(path, root)) for path, _, _ in changes]
     rows, done = _in_force(request, known), {*passed}
-    found = [*_of_paths(request, rows, places, known.turned, done)]
+    found = [*_of_paths(request, rows, places, done)]
     new, former = _brought_in(changes, command, root)
     if new:
-        found += _of_imports(request, rows, new, former, known.turned, done)
+        found = [*_of_imports(request, rows, new, former, done), *found]
+    found.sort(key=lambda one: STRENGTH.index(one.hold))
     return tuple(found[:NAMED_MAX])
 
 
@@ -101,7 +99,6 @@ class _Said(msgspec.Struct, frozen=True):
     """
 
     uid: str
-    fields: tuple[tuple[str, str], ...]
     reach: Reach = Reach()
 
 
@@ -113,10 +110,6 @@ class _Kept(msgspec.Struct, frozen=True):
     row: dict[str, Any]
     """Of the projection."""
     file: str | None = None
-
-    @property
-    def key(self) -> str:
-        return f"{self.session_id}:{self.row['version']}"
 
     def whole(self) -> DecisionRow:
         """As lists have it."""
@@ -144,17 +137,6 @@ def _of_log(process: Process) -> Iterator[_Kept]:
             yield _Kept(row["session_id"], kept("decisions", row, "decided", _Said), row)
 
 
-def _turned_down(
-    request: Request, one: _Kept, known: MutableMapping[str, TurnedDown]
-) -> TurnedDown:
-    """What a decision turned down; its session is folded once."""
-    if one.key not in known:
-        from preflights_es.use.holding import turned_down
-
-        known[one.key] = turned_down(request, one)
-    return known[one.key]
-
-
 # 2. By paths ----------------------------------------------------------------------------------
 
 
@@ -162,7 +144,6 @@ def _of_paths(
     request: Request,
     rows: Iterable[_Kept],
     places: Sequence[tuple[str, str]],
-    turned: MutableMapping[str, TurnedDown],
     passed: set[str],
 ) -> Iterator[Concern]:
     tree = WorkTree(request.process.settings.root)
@@ -180,7 +161,7 @@ def _of_paths(
     for _, one, pattern, path in found[:NAMED_MAX]:
         from preflights_es.use.holding import as_held, line_of
 
-        held = as_held(request, one.whole(), pattern, _turned_down(request, one, turned))
+        held = as_held(one.whole(), pattern)
         mark = " (file)" if one.file else ""
         line = line_of(replace(held, name=f"{held.name}{mark} for {_quoted(pattern)}"))
         yield Concern(one.said.uid, held.name, one.said.reach.hold, f"{line}.", path, True)
@@ -194,51 +175,61 @@ def _of_imports(
     rows: Sequence[_Kept],
     new: Mapping[Used, str],
     former: Iterable[Used],
-    turned: MutableMapping[str, TurnedDown],
     passed: set[str],
 ) -> Iterator[Concern]:
-    """The first contradiction of each decision."""
-    for key in turned.keys() - {one.key for one in rows}:
-        del turned[key]
-    chosen = [value for one in rows for _, value in one.said.fields]
-    for one in rows:
-        strongly = one.said.reach.hold == "deny"
-        if one.said.reach.paths or (one.said.uid in passed and not strongly):
-            continue
-        found = _against(_turned_down(request, one, turned), new, [*former], chosen)
-        if found is not None:
-            row = one.whole()
-            line = _contradicted(row, *found, request.process.settings.root)
-            hold: Hold = "deny" if strongly else "ask"
-            name = decision_name(row.number, row.uid)
-            yield Concern(row.uid, name, hold, line, found[-1], False)
+    """The first of each decision that turned down what an edit brings in.
 
-
-def _against(
-    turned: TurnedDown, new: Mapping[Used, str], former: Sequence[Used], chosen: Sequence[str]
-) -> tuple[str, str, str, str] | None:
-    """A field, its value, what was turned down and is new, and the file."""
+    It is said although the agent was told of the decision before.
+    """
     from preflights_es.features.govern.domain.products import named
+    from preflights_es.features.govern.gate import barred, brought_in
+    from preflights_es.use.foreign import ForeignRow
+    from preflights_es.use.turned_down import line_of
 
-    for name, value, others in turned.fields:
-        for option in others:
-            used = named(option, new, chosen)
-            if used is not None and named(option, former, chosen) is None:
-                return name, value, option, new[used]
-    return None
+    tree, before = WorkTree(request.process.settings.root), [*former]
+    in_force, others = _whole(request, rows)
+    done = {*passed}
+    for one, names in brought_in(barred(in_force, others), new, in_force):
+        row = one.row
+        # What is remembered of it holds no word of the decision.
+        key = sha256(f"{one.name} {one.what.name}".encode("utf-8", "replace")).hexdigest()
+        uid = key[:_DIGITS]
+        hold: Hold = "tell" if isinstance(row, ForeignRow) else row.hold
+        hold = "ask" if hold == "tell" and not row.paths else hold
+        if uid in done and hold != "deny":
+            continue
+        files = ((new[name], name) for name in names)
+        here = [
+            (file, name)
+            for file, name in files
+            if not row.paths or tree.matched(row.paths, _relative(file, tree.root) or "\0")
+        ]
+        if here and named(one.what.name, before, ()) is None:
+            file, name = here[0]
+            done.add(uid)
+            place = _quoted(_relative(file, tree.root) or file)
+            where = f"edit ({place})" if file else "command"
+            mark = "" if isinstance(row, ForeignRow) or not row.file else " (file)"
+            line = f"{line_of(row, one.what, mark)}. This {where} uses it ({_quoted(name.name)})."
+            yield Concern(uid, one.name, hold, line, file, False)
 
 
-def _contradicted(
-    row: DecisionRow, name: str, value: str, option: str, file: str, root: Path
-) -> str:
-    category = "" if row.category == NO_CATEGORY else row.category
-    place = _relative(file, root) or file
-    where = f"edit ({_quoted(place)})" if file else "command"
-    mark = " (file)" if row.file else ""
-    date = (row.accepted_at or row.proposed_at)[:_DATE]
-    who, what = decision_name(row.number, row.uid), _quoted(f"{category} {name}")
-    decided = f"{who}{mark} of {date} decided {what}: {_quoted(value)}."
-    return f"{decided} This {where} names {_quoted(option)}."
+def _whole(request: Request, rows: Sequence[_Kept]) -> tuple[list[Row], list[Row]]:
+    """The decisions and records in force, and those that were superseded."""
+    from preflights_es.use.decisions import records_beside
+
+    own = [one.whole() for one in rows]
+    records = records_beside(request, everything=True).rows
+    others: list[Row] = [one for one in records if one.status == "superseded"]
+    if any(one.supersedes or one.also_supersedes for one in own):
+        others += [one.whole() for one in request.reading.rows(_superseded)]
+    return [*own, *(one for one in records if one.is_held)], others
+
+
+def _superseded(process: Process) -> Iterator[_Kept]:
+    for row in process.projector.rows("decisions", process.project, "all", INT_MAX):
+        if row["accepted_at"] is not None and row["superseded_at"] is not None:
+            yield _Kept(row["session_id"], kept("decisions", row, "decided", _Said), row)
 
 
 def _brought_in(

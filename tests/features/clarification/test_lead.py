@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.clarification.domain import WORKFLOW, lead, rules
+from preflights_es.features.clarification.domain import WORKFLOW, lead, rules, views
 from preflights_es.features.clarification.domain.events import (
     AnswersGiven,
     AnswersRevised,
@@ -221,7 +221,10 @@ def test_a_recommendation_is_the_first_option_and_its_reason_the_models() -> Non
     led.answer(auth_strategy="OAuth")
     rationale = led.state.rationale
     assert rationale.because == Reason("The team has it.", "model")
-    assert rationale.alternatives == (NotChosen("Passkeys", "New here.", "model"),)
+    assert rationale.alternatives == ()
+    record = views.record(led.state)
+    assert record.considered == ("OAuth", "Passkeys")
+    assert record.shown[0].options[1].against == "New here."
     assert led.replayed() == "identical"
 
 

@@ -313,9 +313,9 @@ def test_what_finds_meaning_stays_small() -> None:
     """A rule that needs more words is one that guesses (docs/decisions/0037)."""
     parts = (
         Path(str(choices.__file__)).read_text("utf-8"),
-        _section(statements, "", "# 5. What the team decided against"),
+        _section(statements, "", "# 5. Values that name nothing"),
         _section(topics, "", "# What the repository has"),
-        _section(states, "def named_for", "# Its title"),
+        _section(states, "def stated_by_key", "# Its title"),
     )
     assert sum(part.count("\n") for part in parts) <= LINES_MAX
     core = Path(str(statements.__file__))

@@ -286,8 +286,8 @@ def test_an_accepted_record_names_the_person_the_day_and_each_value() -> None:
         date="2026-09-21",
         decided_by="Ada Lovelace",
         category="Authentication",
-        fields=(RecordField("Strategy", "OAuth", "chosen", "user", STRATEGIES),),
-        considered=STRATEGIES,
+        fields=(RecordField("Strategy", "OAuth", "chosen", "user"),),
+        considered=("OAuth",),
         shown=(
             ShownQuestion(
                 question="Which authentication approach?",
@@ -318,15 +318,6 @@ def test_a_superseded_record_says_by_what() -> None:
     record = views.record(after(*given))
     assert (record.status, record.supersedes, record.superseded_by) == ("superseded", FORMER, LATER)
     assert record.decided_by == "Ada Lovelace"
-
-
-def test_the_options_of_a_record_are_those_that_were_offered() -> None:
-    state = after(*READY, answered(auth_library="Authlib"))
-    strategy, library = views.record(state).fields
-    assert (strategy.options, library.options) == (STRATEGIES, ())
-    unasked = after(declared(), answered(change_category="Infra", hosting="Cloud"))
-    (hosting,) = views.record(unasked).fields
-    assert (hosting.options, "Serverless" in hosting.unasked) == ((), True)
 
 
 def test_fields_of_one_name_in_two_categories_are_told_apart() -> None:

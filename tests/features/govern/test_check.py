@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable
@@ -34,8 +35,10 @@ def commit(house: Project, *add: str) -> None:
 
 
 def decide(house: Project, *words: str, value: str = "PostgreSQL", intention: str = STORE) -> str:
-    """An accepted decision about a database; its record's path."""
-    known = ("--answer", f"db_type={value}", "--accept", "--again", "--by", "Ada", "--json")
+    """An accepted decision for a database, instead of others; its record's path."""
+    known = ["--answer", f"db_type={value}", "--accept", "--again", "--by", "Ada", "--json"]
+    for other in ("MySQL", "MongoDB"):
+        known += ["--alternative", other]
     done = house.call("start", intention, *known, *words)
     assert done.code == 0, done.err
     return str(done.json["artifacts"][0])
@@ -132,11 +135,119 @@ def test_what_was_turned_down_is_not_brought_in(
     if code:
         (one,) = found["turned-down"]
         assert (one["file"], one["line"], one["decision"]) == (ORDERS, 3, "ADR-0001")
-        assert "turned down MongoDB: src/db/orders.py now uses it (pymongo)" in one["message"]
+        assert "Ada turned down MongoDB for PostgreSQL: We know it" in one["message"]
+        assert "src/db/orders.py now uses it (pymongo)" in one["message"]
     commit(shop)
     write(shop, ORDERS, "import os\n\nimport pymongo\n\nx = 1\n")
     assert "turned-down" not in checked(shop)[1]  # it was there before
     assert ("turned-down" in checked(shop, ORDERS)[1]) is bool(code)
+
+
+OPEN: Final = ("--answer", "change_category=Other", "--answer")
+SMALLER: Final = ("Replace moment.js with something smaller", *OPEN, "description=date-fns")
+READINGS: Final = ("Keep the sensor readings in a database", "--answer", "db_type=MongoDB")
+SOAP: Final = ("Remove the old SOAP endpoint", *OPEN, "description=We switch it off in May")
+CACHE: Final = ("Add a cache for the item search", "--answer", "caching=In-process memory")
+STATE: Final = ("Use Zustand instead of Redux", "--again")
+TILL: Final = ("--scope", "till", "--alternative", "Redux: too much code", "--again")
+JS, PY, TS = "web/a.js", "app/a.py", "src/till/a.ts"
+
+GATE: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, str], str]]] = {
+    # Titles of records of another tool in force; the decision; the edit; what is said of it.
+    "a menu only offers": ((), SMALLER, (JS, "import React from 'react'"), ""),
+    "A of no value": ((), SMALLER, (JS, "import moment from 'moment'"), ""),
+    "an alternative": (
+        *((), (*SMALLER, "--alternative", "moment: too big")),
+        *((JS, "import moment from 'moment'"), "Ada turned down moment for date-fns: too big"),
+    ),
+    "A of a form": (
+        *((), ("Replace moment.js with date-fns",), (JS, "import moment from 'moment'")),
+        "Ada turned down Moment.js for date-fns",
+    ),
+    "a value of another tool": (("Use PostgreSQL",), READINGS, (PY, "import psycopg2"), ""),
+    "in force elsewhere": (
+        *(("Use PostgreSQL",), (*READINGS, "--alternative", "PostgreSQL")),
+        *((PY, "import psycopg2"), ""),
+    ),
+    "in force elsewhere, below a path": (
+        *(("Use PostgreSQL",), (*READINGS, "--alternative", "PostgreSQL", "--path", "app/**")),
+        *((PY, "import psycopg2"), "Ada turned down PostgreSQL for MongoDB"),
+    ),
+    "a part of a title": (
+        *(("Celery with Redis",), (*CACHE, "--alternative", "Redis"), (PY, "import redis"), ""),
+    ),
+    "what takes it back": (
+        *(("No Redis for sessions",), (*CACHE, "--alternative", "Redis"), (PY, "import redis")),
+        "Ada turned down Redis for In-process memory",
+    ),
+    "a menu's other value": ((), CACHE, (PY, "import redis"), ""),
+    "own words": ((), SOAP, (PY, "from fastapi import APIRouter"), ""),
+    "own words, and an alternative": (
+        *((), (*SOAP, "--alternative", "spyne: SOAP goes"), (PY, "import spyne")),
+        "Ada turned down spyne for We switch it off in May: SOAP goes",
+    ),
+    "a scope and no path": ((), (*STATE, *TILL), (TS, "import 'react-redux'"), ""),
+    "a scope and a path": (
+        *((), (*STATE, *TILL, "--path", "src/till/**"), (TS, "import 'react-redux'")),
+        "Ada turned down Redux for Zustand: too much code",
+    ),
+    "a scope and another path": (
+        *((), (*STATE, *TILL, "--path", "src/shop/**"), (TS, "import 'react-redux'"), ""),
+    ),
+    "an option within the chosen value": (
+        *((), ("Use Redux Toolkit", "--alternative", "Redux")),
+        *((TS, "import '@reduxjs/toolkit'"), ""),
+    ),
+    "a record of another tool that is replaced": (
+        *(("Use Redux",), ("Use Zustand", "--supersedes", "1-record.md"), (TS, "import 'redux'")),
+        "Ada replaced Redux (ADR-0001) for Zustand",
+    ),
+}
+
+
+def standard(house: Project) -> None:
+    """The topics of a project as people begin it."""
+    (house.folder / "preflights.toml").write_text('[clarification]\nheuristics = "standard"\n')
+
+
+@pytest.mark.parametrize("name", GATE)
+def test_turned_down_is_what_a_person_turned_down(name: str, house: Project) -> None:
+    titles, decision, (path, text), says = GATE[name]
+    standard(house)
+    for number, title in enumerate(titles, 1):
+        write(house, f"docs/decisions/{number}-record.md", f"# {title}\n\nStatus: accepted\n")
+    done = house.call("start", *decision, "--accept", "--by", "Ada")
+    assert (done.code, "accepted" in done.out) == (0, True), done
+    commit(house)
+    write(house, path, f"{text}\n")
+    found = checked(house)[1].get("turned-down", [])
+    assert [says in one["message"] for one in found] == [True] * bool(says), found
+    edit = {"tool_name": "Write", "tool_input": {"file_path": path, "content": text}}
+    (house.folder / path).unlink()
+    said = house.call("hook", "PreToolUse", "--agent", "claude", stdin=json.dumps(edit).encode())
+    assert says in said.out if says else said.json == {}, said.out
+    assert ('"ask"' in said.out) is (bool(says) and "--path" not in decision), said.out
+
+
+def test_what_was_superseded_is_turned_down(shop: Project) -> None:
+    """Ours through two steps, and a record of another tool that only its file says is replaced."""
+    standard(shop)
+    for number, value in enumerate(("MySQL", "MariaDB", "PostgreSQL")):
+        replaced = ("--supersedes", f"ADR-{number:04}") if number else ()
+        done = shop.call("start", f"Use {value}", *replaced, "--accept", "--by", "Ada")
+        assert done.code == 0, done
+    folder = "docs/decisions"
+    write(shop, f"{folder}/0010-use-vue.md", "# Use Vue\n\nStatus: superseded by ADR-0011\n")
+    write(shop, f"{folder}/0011-use-react.md", "# Use React\n\nStatus: accepted\n")
+    commit(shop)
+    write(shop, ORDERS, "import mariadb\nimport MySQLdb\n")
+    write(shop, "web/app.js", "import { createApp } from 'vue'\n")
+    said = [one["message"] for one in checked(shop)[1]["turned-down"]]
+    assert any("Ada replaced MariaDB (ADR-0002) for PostgreSQL" in one for one in said), said
+    assert any("Ada replaced MySQL (ADR-0001) for PostgreSQL" in one for one in said), said
+    took = f"{folder}/0011-use-react.md took the place of {folder}/0010-use-vue.md, which chose Vue"
+    assert any(took in one for one in said), said
+    assert len(said) == 3
 
 
 def test_what_a_change_moves_is_not_new(shop: Project) -> None:
@@ -556,7 +667,7 @@ def test_patterns_are_compared_so_often_and_not_more(shop: Project, count: int) 
         rows = [*held(request)]
         assert len(rows) == count
         tree = WorkTree(shop.folder, [f"src/{'a/' * 300}{'a' * 200}{n}" for n in range(100)])
-        few = [*_of_places(request, rows, tree, 10_000)]
+        few = [*_of_places(rows, tree, {}, 10_000)]
         assert len(few) < 100
         assert tree.compared <= 10_000 + len(NAIVE) * (len(tree.files) + 1)
         found = check(request)

@@ -177,7 +177,7 @@ def before_edit(
     base = Path(event.cwd) if event.cwd else root
     found = edits(event.tool_name, event.tool_input, base)
     memory = remembered(folder)
-    before = (dict(memory.turned), memory.files)
+    before = memory.files
     conversation = event.conversation or agent
     passed = agreed(memory, conversation, base, event.tool_use_id)
     changes = [(str(base / one.path) if one.path else "", one.text, one.former) for one in found]
@@ -187,7 +187,7 @@ def before_edit(
         added = {file: one.added for (file, _, _), one in zip(changes, found, strict=True)}
         about = [_asked(one, added.get(one.file, ())) for one in concerns]
         has_asked(memory, conversation, about, event.tool_use_id)
-    if concerns or (memory.turned, memory.files) != before:
+    if concerns or memory.files != before:
         remember(folder, memory)
     if not concerns:
         return {}

@@ -12,7 +12,6 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.kernel.decisions import TurnedDown
 from preflights_es.system import files
 
 FILE: Final = "hooks.json"
@@ -36,12 +35,10 @@ class AskedEdit(msgspec.Struct):
 
 
 class Memory(msgspec.Struct):
-    """What was asked, and what decisions turned down."""
+    """What was asked, and where the log said the most."""
 
     asked: dict[str, dict[str, AskedEdit]] = {}
     """By the conversation: uids of decisions, and the edit about which the person was asked."""
-    turned: dict[str, TurnedDown] = {}
-    """By session and version of a decision in force."""
     files: str = ""
     """The log and the folders of session files, when no file said more than the log."""
 
@@ -54,14 +51,6 @@ def remembered(folder: Path) -> Memory:
 def remember(folder: Path, memory: Memory) -> None:
     """Write it; where that fails, it is found or asked again."""
     files.write_cache(folder / FILE, memory)
-
-
-def forget(folder: Path) -> None:
-    """Leave nothing of what decisions say: one of them was erased."""
-    memory = remembered(folder)
-    if memory.turned:
-        memory.turned = {}
-        remember(folder, memory)
 
 
 def has_asked(

@@ -44,6 +44,7 @@ from preflights_es.features.clarification.domain.state import (
     State,
     is_followed,
     suggested_in,
+    topics_of,
 )
 from preflights_es.features.clarification.domain.values import (
     OTHER,
@@ -56,7 +57,13 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.kernel import lead as leading
 from preflights_es.kernel.completions import CompletionReceived
-from preflights_es.kernel.decisions import KeptDecision, Rationale, Related, Resolution
+from preflights_es.kernel.decisions import (
+    Alternative,
+    KeptDecision,
+    Rationale,
+    Related,
+    Resolution,
+)
 from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, Event, Input, Written
 from preflights_es.kernel.lead import WRITERS, FellBack
 from preflights_es.kernel.questions import Answers
@@ -177,6 +184,8 @@ def _after_topics(state: State, event: TopicsFound) -> State:
     config = tables(state.inlined, event.language, state.heuristics)
     topic = asked_topic(loaded(state.inlined), event)
     after = replace(state, topics=event, scope=event.scope)
+    if event.stated:
+        after = replace(after, rationale=_instead_of(after))
     if topic is None or config.named(topic.category) is None:
         return _categorized(replace(after, heuristics=config, detected=OTHER))
     named = replace(after, heuristics=narrowed(config, topic, event), detected=topic.category)
@@ -194,6 +203,19 @@ def _after_dropping(state: State, _: TopicDropped) -> State:
     return _categorized(
         replace(state, topics=found, detected=OTHER, provenance=kept, question=None)
     )
+
+
+def _instead_of(state: State) -> Rationale:
+    """With what a stated value replaces: who states it turns that down."""
+    topics, found = topics_of(state), state.topics
+    assert found is not None, "it was found just now"
+    named = tuple(
+        Alternative(topics[one.topic].said(one.value, found.language) if one.topic else one.value)
+        for one in found.replaced
+        if not one.topic or one.topic in topics
+    )
+    new = RationaleNoted(because="", consequences=(), alternatives=named)
+    return reasons.added(state.rationale, new, state.actor.kind)
 
 
 def _after_question(state: State, event: QuestionAsked) -> State:
@@ -292,7 +314,7 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
         state = _categorized(replace(state, further=(), provenance=kept))
     provenance = _filed(state.provenance, filed)
     found = state.found
-    rationale, revised = _still_true(state, event)
+    rationale = _still_true(state, event)
     if event.key == state.heuristics.category.id:
         found = _category(state, answers, state.detected)
         if state.found is None or found is None or state.found[0].name != found[0].name:
@@ -300,14 +322,13 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
             answers = {event.key: answers[event.key]}
             provenance = (filed,)
             if state.found is not None:
-                rationale, revised = Rationale(), ()
+                rationale = Rationale()
     return replace(
         state,
         answers=answers,
         found=found,
         provenance=provenance,
         rationale=rationale,
-        revised=revised,
         question=None if answers_open else state.question,
         stopped="" if state.stopped in UNDECIDED else state.stopped,
         led=leading.heard(state.led, f"{event.field}: {event.value}"),
@@ -323,16 +344,15 @@ def _depends_on(state: State, event: AnswerAccepted) -> bool:
     return all(one.value != event.value for one in state.provenance if one.key == event.key)
 
 
-def _still_true(state: State, event: AnswerAccepted) -> tuple[Rationale, tuple[str, ...]]:
-    """What was said of the decision, and its earlier values, once an answer counts."""
+def _still_true(state: State, event: AnswerAccepted) -> Rationale:
+    """What was said of the decision, once an answer counts."""
     primary = state.found[0].primary if state.found else None
     if primary is None or event.key != primary.id:
-        return state.rationale, state.revised
+        return state.rationale
     former = next((p.value for p in state.provenance if p.key == event.key), event.value)
     if former == event.value:
-        return reasons.of_value(state.rationale, event.value), state.revised
-    rationale = reasons.of_another_value(state.rationale, event.value)
-    return rationale, tuple(dict.fromkeys((*state.revised, former)))
+        return reasons.of_value(state.rationale, event.value)
+    return reasons.of_another_value(state.rationale, event.value)
 
 
 def _after_suggestion(state: State, event: QuestionSuggested) -> State:

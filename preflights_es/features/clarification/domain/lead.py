@@ -458,7 +458,6 @@ def _offered(state: State, payload: dict[str, Any]) -> tuple[RationaleSuggested,
         value = state.answers.get(asked.field.id)
         if value and (more := reasons.offered(Rationale(), asked, value.value)):
             because = because or more.because
-            said = {caseless(one.name): one for one in more.alternatives} | said
     alternatives = tuple(said.values())
     offer = RationaleSuggested(
         because=because, consequences=consequences, alternatives=alternatives

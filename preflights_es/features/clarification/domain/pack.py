@@ -25,7 +25,7 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.kernel.ports import SettingsSource, SettingsTable
 from preflights_es.kernel.questions import Language, is_placeholder
-from preflights_es.kernel.text import line_trouble, own_file
+from preflights_es.kernel.text import late_pattern, line_trouble, own_file
 from preflights_es.kernel.words import canonical
 
 STANDARD: Final = PackRef(
@@ -43,6 +43,13 @@ class Both(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def said(self, language: Language) -> str:
         """In one of them."""
         return self.de if language == "de" else self.en
+
+
+_GERMAN_NOUN: Final = late_pattern(
+    r"\{value\} (?:f\u00fcr|als|zum) (?:d(?:ie|as|en|er|em) )?(.+?)(?: verwenden)?"
+)
+_GERMAN_VALUE: Final = late_pattern(r"(?:\b(?:mit|in|auf|durch) )?\{value\}")
+"""Of German titles: what the value is used for, and where it stands."""
 
 
 class UnaskedField(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -99,6 +106,22 @@ class Topic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def title(self, value: str, language: Language) -> str:
         """The title of the record of a decision."""
         return self.titles.said(language).replace("{value}", value)
+
+    def names(self, value: str) -> bool:
+        """Whether it is a value that is a name: of two spellings an option is a description."""
+        options = zip(self.options, self.offered("de"), strict=True)
+        return value in self.values or (value, value) in options
+
+    def noun(self, language: Language) -> str:
+        """What is decided, as it stands before a value that is no name."""
+        title = self.titles.said(language)
+        if title.endswith(": {value}"):
+            return title.removesuffix(": {value}")
+        if language == "en":
+            return self.category
+        if found := _GERMAN_NOUN.fullmatch(title):
+            return found[1]
+        return " ".join(_GERMAN_VALUE.sub("", title).split())
 
     def as_category(self, language: Language) -> Category:
         """The row of the tables that asks for it; `topics` finds it, not keywords."""

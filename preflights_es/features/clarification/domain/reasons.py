@@ -23,6 +23,7 @@ from preflights_es.kernel.decisions import Alternative, NotChosen, Rationale, Re
 from preflights_es.kernel.questions import is_placeholder, stripped
 from preflights_es.kernel.reach import PATTERNS_MAX, Reach, pattern_problem
 from preflights_es.kernel.text import caseless
+from preflights_es.kernel.words import product
 
 RATIONALE_MAX: Final = 20  # consequences, and alternatives, of one decision
 
@@ -68,37 +69,43 @@ def placed(before: Reach, new: RationaleGiven) -> tuple[ReachNoted, ...] | Mispl
 
 def added(before: Rationale, new: RationaleNoted | RationaleSuggested, by: Speaker) -> Rationale:
     """What was said, with what one more speaker says."""
+    unchanged = frozenset[NotChosen]()
     if isinstance(new, RationaleNoted) and new.replaces:
-        before = Rationale()
+        unchanged, before = frozenset(before.alternatives), Rationale()
     because = Reason(new.because, by) if new.because else before.because
     consequences = {one.text: one for one in before.consequences}
     consequences |= {text: Reason(text, by) for text in new.consequences}
-    alternatives = {caseless(one.name): one for one in before.alternatives}
+    alternatives = {_key(one.name): one for one in before.alternatives}
     for one in new.alternatives:
-        alternatives[caseless(one.name)] = NotChosen(one.name, one.why_not, by)
+        # Who saves a text in which a model's offer stands has not turned that down.
+        offer = NotChosen(one.name, one.why_not, "model")
+        named = offer if offer in unchanged else NotChosen(one.name, one.why_not, by)
+        alternatives[_key(one.name)] = named
     return Rationale(because, tuple(consequences.values()), tuple(alternatives.values()))
 
 
-def offered(before: Rationale, asked: QuestionSuggested, value: str) -> RationaleSuggested | None:
-    """What the writer of a question said for the value that is decided, and against the others.
+def _key(name: str) -> str:
+    """One for all names of a product."""
+    return caseless(product(name) or name)
 
-    None where that is nothing, or all of it is said already.
+
+def offered(before: Rationale, asked: QuestionSuggested, value: str) -> RationaleSuggested | None:
+    """What the writer of a question said for the value that is decided.
+
+    What the writer said against the others stands with the question: they were only offered.
+    None where nothing was said, or all of it is said already.
     """
-    chosen, best = caseless(value), asked.recommended
-    is_best = best is not None and caseless(best.option) == chosen
-    named = {caseless(one.name) for one in before.alternatives} | {chosen}
+    best = asked.recommended
+    is_best = best is not None and caseless(best.option) == caseless(value)
     said = {one.text for one in before.consequences}
-    others = [Alternative(one.label, one.against) for one in asked.offered if one.against]
-    if best is not None and not any(one.name == best.option for one in others):
-        others.append(Alternative(best.option))
     offer = RationaleSuggested(
         because=best.reason if best and is_best and not before.because else "",
         consequences=tuple(one for one in asked.consequences if one not in said)
         if is_best or best is None
         else (),
-        alternatives=tuple(one for one in others if caseless(one.name) not in named),
+        alternatives=(),
     )
-    return offer if offer.because or offer.consequences or offer.alternatives else None
+    return offer if offer.because or offer.consequences else None
 
 
 def suggested(before: Rationale, new: RationaleSuggested) -> Rationale:

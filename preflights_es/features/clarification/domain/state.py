@@ -38,8 +38,9 @@ from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.lead import Led
 from preflights_es.kernel.questions import Language, Observed, Question
 from preflights_es.kernel.reach import Reach
-from preflights_es.kernel.text import one_line, shortened
-from preflights_es.kernel.words import canonical, continued
+from preflights_es.kernel.statements import written_as_name
+from preflights_es.kernel.text import cut_at_word, one_line
+from preflights_es.kernel.words import canonical
 
 if TYPE_CHECKING:
     from preflights_es.features.clarification.domain.pack import Topic
@@ -130,8 +131,6 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """The same, as the patch was proposed."""
     reach: Reach = Reach()
     """Where and how strongly it holds."""
-    revised: tuple[str, ...] = ()
-    """Earlier values of the category's primary field."""
     patch: DecisionPatch | None = None
     hint: Hint = "unsure"
     """As the patch was proposed."""
@@ -263,15 +262,6 @@ def language_of(state: State) -> Language:
     return state.topics.language if state.topics is not None else "en"
 
 
-def named_for(state: State, key: str) -> tuple[str, ...]:
-    """The values that the intention names for a question."""
-    topic, found = topic_of(state, key), state.topics
-    if topic is None or found is None:
-        return ()
-    named = (*found.stated, *found.replaced, *found.mentioned)
-    return tuple(topic.said(one.value, found.language) for one in named if one.topic == topic.id)
-
-
 def stated_by_key(state: State) -> dict[str, str]:
     """The values that the intention states, by the key of the question they answer."""
     if state.topics is None:
@@ -312,30 +302,58 @@ def title_of(state: State) -> str:
     if state.patch is None or not state.patch.fields:
         return state.intention
     name, value = state.patch.fields[0]
-    said = shortened(one_line(value), VALUE_MAX)
-    config, category = state.heuristics, state.patch.category
+    said = cut_at_word(one_line(value), VALUE_MAX)
     fields = {field.name: field.id for field in state.found[0].fields()} if state.found else {}
-    key = fields.get(name, "")
-    scope, language = state.scope, language_of(state)
-    inner = continued(said) if language == "en" else said
-    if category == OTHER and key == config.description.id:
-        is_stated = any(one.key == key and one.source == "stated" for one in state.provenance)
-        return scoped(inner, scope, language) if scope or is_stated else said
-    if scope:
-        return scoped(inner, scope, language)
-    if (topic := topic_of(state, key)) is not None:
-        return one_line(topic.title(inner, language))
-    if key in TITLES:
-        return TITLES[key].format(value=inner)
-    if name == TOPIC and state.framed is not None:  # no topic says what it is about
-        return f"{one_line(state.framed.field.question)} {said}"
-    table = config.named(category)
+    key, scope, language = fields.get(name, ""), one_line(state.scope), language_of(state)
+    topic = topic_of(state, key)
+    if _is_name(state, key, topic, value):
+        if topic is not None and not scope:
+            return one_line(topic.title(said, language))
+        if key in TITLES and not scope:
+            return TITLES[key].format(value=said)
+        return scoped(said, scope, language)
+    if len(said.split()) > SHORT_MAX:
+        return said.removesuffix(".")
+    about = _about(state, name, key, topic)
+    if about.endswith("?"):
+        return f"{about} {said}"
+    preposition = "f\u00fcr" if language == "de" else "for"
+    place = f" {preposition} {scope}" if scope else ""
+    return f"{about}{place}: {said}" if about else f"{said}{place}"
+
+
+SHORT_MAX: Final = 6  # words of a value that a topic stands before; more are a sentence of its own
+
+
+def _about(state: State, name: str, key: str, topic: Topic | None) -> str:
+    """What a value that is no name is about; empty where nothing but the decision says it."""
+    assert state.patch is not None, "the caller looked"
+    category = state.patch.category
+    if topic is not None:
+        return one_line(topic.noun(language_of(state)))
+    if name == TOPIC and state.framed is not None:
+        return one_line(state.framed.field.question)
+    if category == OTHER:
+        return "" if key == state.heuristics.description.id else one_line(name)
+    table = state.heuristics.named(category)
     is_primary = table is not None and table.primary is not None and table.primary.id == key
-    return f"{one_line(category if is_primary else name)}: {said}"
+    return one_line(category if is_primary else name)
+
+
+def _is_name(state: State, key: str, topic: Topic | None, value: str) -> bool:
+    """Whether a value is a name, as those are that an intention states (section 12.1)."""
+    if any(one.key == key and one.source == "stated" for one in state.provenance):
+        return True
+    if topic is not None and topic.names(value):
+        return True
+    table = state.found[0].primary if state.found else None
+    if key in TITLES and table is not None and value in table.options:
+        return True
+    return written_as_name(value, language_of(state))
 
 
 def scoped(value: str, scope: str, language: Language) -> str:
-    """The title of a decision for a value, where no topic has one."""
+    """The title of a decision for a name."""
     if language == "de":
-        return f"{value} f\u00fcr {one_line(scope)} verwenden" if scope else f"{value} verwenden"
-    return f"Use {value} for {one_line(scope)}" if scope else f"Use {value}"
+        return f"{value} f\u00fcr {scope} verwenden" if scope else f"{value} verwenden"
+    return f"Use {value} for {scope}" if scope else f"Use {value}"

@@ -18,7 +18,6 @@ from preflights_es.features.clarification.domain.state import (
     is_asking,
     is_due,
     language_of,
-    named_for,
     response_of,
     title_of,
     topics_of,
@@ -40,6 +39,7 @@ from preflights_es.kernel.decisions import (
     Relations,
     ShownQuestion,
     Speaker,
+    named_instead,
 )
 from preflights_es.kernel.events import Actor, ActorKind, Evidence, Value
 from preflights_es.kernel.ids import iso
@@ -480,14 +480,13 @@ def _shown(state: State) -> tuple[ShownQuestion, ...]:
         if written is None and key == state.heuristics.description.id:
             continue  # the same words for every decision
         offered = {one.label: one for one in written.offered} if written else {}
-        signs = {} if written else dict(view(state).beside)
-        options = question.options[:-1]
+        options = tuple(offered.get(o) or Option(o) for o in question.options[:-1])
         found.append(
             ShownQuestion(
                 question=question.question,
                 by="" if written is None else _writer(state),
                 why=written.why if written else "",
-                options=tuple(offered.get(o) or Option(o, signs.get(o, "")) for o in options),
+                options=options,
                 recommended=written.recommended if written else None,
                 quote=written.quote if written else "",
                 evidence=written.evidence if written else (),
@@ -511,17 +510,20 @@ _KINDS: Final[dict[ActorKind, str]] = {
 
 
 def _considered(state: State) -> tuple[str, ...]:
-    """What was chosen, what was shown, named or chosen before, and the alternatives; each once."""
+    """What was chosen, what was turned down, and the options of who wrote the question; each once.
+
+    What a menu of the rules held was only offered.
+    """
     if state.patch is None or not state.patch.fields:
         return ()
     name, chosen = state.patch.fields[0]
     keys = {field.name: field.id for field in state.found[0].fields()} if state.found else {}
-    alternatives = (one.name for one in state.rationale.alternatives)
-    said = named_for(state, keys.get(name, ""))
-    shown = (o for q in state.asked if q.id == keys.get(name) for o in q.options[:-1])
-    values = (chosen, *shown, *said, *state.revised, *alternatives)
+    written = asked_by(state, keys.get(name, ""))
+    offered = (one.label for one in written.offered) if written else ()
+    bare = written.field.options if written else ()
+    named = (one.name for one in named_instead(state.rationale.alternatives))
     found: dict[str, str] = {}
-    for value in values:
+    for value in (chosen, *offered, *bare, *named):
         found.setdefault(caseless(value), value)
     return tuple(found.values())
 
@@ -560,16 +562,9 @@ def _fields(state: State) -> tuple[RecordField, ...]:
     # Two categories may have fields of one name; a key belongs to one alone. A model's own field is
     # the session's, and in no table.
     known = {field.name: field for field in found[0].fields()}
-    options = {q.id: q.options[:-1] for q in state.asked}
     sources = {p.key: p for p in state.provenance}
-
-    def told(name: str, value: str, how: Provenance) -> RecordField:
-        offered = options.get(how.key)
-        unasked = known[name].options if offered is None else ()
-        return RecordField(name, value, how.source, _heard(how), offered or (), unasked)
-
     return tuple(
-        told(name, value, how)
+        RecordField(name, value, how.source, _heard(how))
         for name, value in state.patch.fields
         if name in known and (how := sources.get(known[name].id)) is not None
     )

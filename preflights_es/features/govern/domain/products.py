@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, get_args
 from preflights_es.features.govern.domain.imports import Kind, Used, words
 from preflights_es.kernel.statements import GENERIC
 from preflights_es.kernel.text import late_pattern
-from preflights_es.kernel.words import Name, folded, names, product
+from preflights_es.kernel.words import Name, folded, names, plain, product
 
 _ASIDE: Final = late_pattern(r"\s*\([^()]*\)|[`\"']")
 _OWNER: Final = late_pattern(r"\(([A-Za-z][\w.]*[a-z][\w.]*)\)")
@@ -60,7 +60,12 @@ def brought_in(
 
 
 def _is_in(option: str, value: str) -> bool:
-    """Whether an option is a word of a chosen value: Redux, where Redux Toolkit was chosen."""
+    """Whether an option is a word of a chosen value: Redux, where Redux Toolkit was chosen.
+
+    Of a sentence that takes something back, nobody can tell which word it keeps.
+    """
+    if not plain("retractions").isdisjoint(folded(value).split()):
+        return False
     bare = _ASIDE.sub("", option).strip()
     return re.search(rf"(?<!\w){re.escape(bare)}(?!\w)", value, re.IGNORECASE) is not None
 

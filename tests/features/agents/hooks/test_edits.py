@@ -14,6 +14,7 @@ import pytest
 from preflights_es.features.agents.hooks.edits import before_edit
 from preflights_es.features.agents.hooks.events import HookEvent
 from preflights_es.features.agents.hooks.memory import FILE, remembered
+from preflights_es.kernel.decisions import Alternative, Reasons
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.questions import written_question
 from preflights_es.system import files
@@ -27,12 +28,14 @@ _conversations = count()
 
 
 def decide(house: Opened, one: Decided, *, accepts: bool = True) -> str:
-    """A decision between options, by a person."""
+    """A decision of a person for an option, instead of the others."""
     request = house.request(ADA)
-    chosen, *_ = one.options
+    chosen, *others = one.options
     written = written_question(f"Which {one.topic}?", one.options, one.topic)
     workflow = next(name for name, w in house.process.runner.workflows.items() if w.written)
-    begun = sessions.start(request, f"Choose: {one.topic}", workflow, written=written)
+    reasons = Reasons(alternatives=tuple(map(Alternative, others)))
+    text = f"Choose: {one.topic}"
+    begun = sessions.start(request, text, workflow, written=written, reasons=reasons)
     sessions.answer(request, begun.session_id, {"": chosen})
     if accepts:
         sessions.accept(request, begun.session_id)
@@ -69,8 +72,8 @@ def test_an_edit_that_names_what_was_turned_down_asks_the_person(
     house: Opened, option: str, call: dict[str, Any]
 ) -> None:
     told = reason(answered(house, call))
-    assert f"names {option}." in told
-    assert " decided " in told
+    assert f"Ada turned down {option} for " in told
+    assert " uses it (" in told
 
 
 @each("call", INNOCENT)
@@ -91,7 +94,8 @@ def test_a_person_is_asked_again_until_the_file_has_the_lines(house: Opened) -> 
     file.parent.mkdir(exist_ok=True)
     file.write_text("# the database\nimport mysql\n")
     assert answered(house, call, said="same") == {}
-    assert answered(house, edit("app/x.py", "import mongodb"), said="same") == {}
+    assert answered(house, edit("app/x.py", "import mysql"), said="same") == {}
+    assert "MongoDB" in reason(answered(house, edit("app/x.py", "import mongodb"), said="same"))
     assert "Stripe" in reason(answered(house, edit("app/x.py", "import paypal"), said="same"))
     assert answered(house, call, said="other") != {}
     file.unlink()
@@ -153,7 +157,7 @@ def test_what_is_remembered_is_only_a_help(house: Opened) -> None:
         file.write_bytes(damage)
         assert answered(house, edit("app/db.py", "import mysql")) != {}
     assert file.stat().st_mode & 0o777 == 0o600
-    assert len(remembered(house.process.settings.root).turned) == len(DECISIONS)
+    assert remembered(house.process.settings.root).asked
 
 
 def test_a_file_that_cannot_be_read_stands_for_none(house: Opened) -> None:
@@ -166,7 +170,7 @@ def test_a_file_that_cannot_be_read_stands_for_none(house: Opened) -> None:
 
 def test_a_module_of_the_project_is_no_package(house: Opened) -> None:
     call = edit("app/run.py", "import panics")
-    assert "names Panics." in reason(answered(house, call))
+    assert "turned down Panics " in reason(answered(house, call))
     package = house.process.settings.root / "panics"
     package.mkdir()
     assert answered(house, call) != {}, "no module of Python"

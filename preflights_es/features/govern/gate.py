@@ -1,0 +1,76 @@
+"""Which files or commands bring in what a decision in force turned down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from preflights_es.features.govern.domain import products
+from preflights_es.features.govern.domain.imports import Used
+from preflights_es.kernel.ids import decision_name
+from preflights_es.use.foreign import ForeignRow
+from preflights_es.use.results import DecisionRow
+from preflights_es.use.turned_down import TurnedDown, binds, former_of, of_records, turned_down
+
+Row = DecisionRow | ForeignRow
+
+
+class Barred(NamedTuple):
+    """What a decision in force keeps out of the files that it binds."""
+
+    row: Row
+    what: TurnedDown
+
+    @property
+    def name(self) -> str:
+        """What people call the decision; of a record of another tool its path."""
+        row = self.row
+        return row.path if isinstance(row, ForeignRow) else decision_name(row.number, row.uid)
+
+
+def barred(in_force: Sequence[Row], others: Iterable[Row]) -> list[Barred]:
+    """What the decisions in force turned down, as far as they bind files.
+
+    Args:
+        others: what was superseded.
+    """
+    every = [*in_force, *others]
+    former = former_of(row for row in every if isinstance(row, DecisionRow))
+    own = [row for row in in_force if isinstance(row, DecisionRow)]
+    found = [Barred(row, what) for row in own for what in turned_down(row, former)]
+    records = [row for row in every if isinstance(row, ForeignRow)]
+    numbers = {row.number: row for row in own if row.number is not None}
+    known = {(one.name, one.what.name) for one in found}
+    more = (Barred(*pair) for pair in of_records(records, numbers))
+    found += [one for one in more if (one.name, one.what.name) not in known]
+    return [one for one in found if binds(one.row)]
+
+
+def brought_in(
+    found: Sequence[Barred], used: Iterable[Used], in_force: Iterable[Row]
+) -> Iterator[tuple[Barred, list[Used]]]:
+    """What of the names that are used each of them keeps out.
+
+    A value that another decision in force has is kept out of the first one's paths alone.
+    """
+    names = [*used]
+    everywhere = [one for one in found if not one.row.paths]
+    options = [one.what.name for one in everywhere]
+    met = products.brought_in(options, names, [*values_of(in_force)]) if options else {}
+    for one in found:
+        here = met
+        if one.row.paths:
+            here = products.brought_in([one.what.name], names, [*values_of([one.row])])
+        if names_met := here.get(one.what.name):
+            yield one, names_met
+
+
+def values_of(rows: Iterable[Row]) -> Iterator[str]:
+    """What decisions in force have; of a record of another tool its title, where that says no more.
+    """
+    for row in rows:
+        if isinstance(row, ForeignRow):
+            yield row.value or row.title
+        else:
+            yield from (value for _, value in row.fields)
+

@@ -1,0 +1,163 @@
+"""What decisions in force turned down, and who did: what checks, hooks, lists and briefs say of it.
+
+That is what stands under *Instead of*, and the value of a decision that was superseded, also in a
+record of another tool. What was merely offered is none of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple, Protocol
+
+from preflights_es.kernel.decisions import NotChosen, Related
+from preflights_es.kernel.ids import decision_name
+from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.words import canonical
+from preflights_es.runtime.features import FEATURES
+from preflights_es.use.foreign import ForeignRow
+from preflights_es.use.results import DecisionRow
+
+CHAIN_MAX = 20  # decisions that replaced one another, as far as they are followed
+
+
+class TurnedDown(NamedTuple):
+    """What a decision turned down."""
+
+    name: str
+    why: str
+    """Why it was not taken; empty where that is not said."""
+    former: str = ""
+    """The decision whose value it was; empty where it stands under *Instead of*."""
+
+
+class Deciding(Protocol):
+    """A decision, as far as it says what it turned down."""
+
+    @property
+    def fields(self) -> tuple[tuple[str, str], ...]: ...
+    @property
+    def turned_down(self) -> tuple[NotChosen, ...]: ...
+    @property
+    def supersedes(self) -> Related | None: ...
+    @property
+    def also_supersedes(self) -> tuple[Related, ...]: ...
+
+
+def turned_down(one: Deciding, former: Mapping[str, Deciding]) -> tuple[TurnedDown, ...]:
+    """What a decision turned down, each once, and none of its own values.
+
+    Args:
+        former: decisions that were superseded, by uid.
+    """
+    chosen = {canonical(value) for _, value in one.fields}
+    found = dict[str, TurnedDown]()
+    named = (TurnedDown(other.name, other.why_not) for other in one.turned_down)
+    for each in (*named, *_replaced(one, former, {name for name, _ in one.fields})):
+        if (key := canonical(each.name)) not in chosen:
+            found.setdefault(key, each)
+    return tuple(found.values())
+
+
+def _replaced(
+    one: Deciding, former: Mapping[str, Deciding], fields: set[str], depth: int = 0
+) -> Iterator[TurnedDown]:
+    """The values of what it superseded, and of what those had superseded."""
+    for old in (one.supersedes, *one.also_supersedes):
+        if old is None or depth > CHAIN_MAX:
+            continue
+        name = decision_name(old.number, old.uid) or one_line(old.title)
+        was = former.get(old.uid) if old.uid else None
+        if was is None:  # of another tool or clone
+            if value := _value_in(old.title):
+                yield TurnedDown(value, "", name)
+            continue
+        for place, (field, value) in enumerate(was.fields):
+            if not place or field in fields:
+                yield TurnedDown(value, "", name)
+        yield from _replaced(was, former, fields, depth + 1)
+
+
+@lru_cache(maxsize=256)
+def _value_in(title: str) -> str:
+    """What a title states, by the forms of intentions; else empty."""
+    value: str = FEATURES.port("said")(title).value
+    return value
+
+
+def of_records(
+    records: Sequence[ForeignRow], numbers: Mapping[int, DecisionRow]
+) -> Iterator[tuple[DecisionRow | ForeignRow, TurnedDown]]:
+    """Values of records of other tools that were superseded, each with what took its place.
+
+    Args:
+        records: all of them.
+        numbers: decisions in force, by number.
+    """
+    for old in records:
+        if old.status != "superseded" or not old.value:
+            continue
+        later = _successor(old, records, numbers)
+        values = _values(later) if later else []
+        if later and not any(canonical(old.value) == canonical(value) for value in values):
+            # What only held for a part says nothing of the whole.
+            if not old.scope or later.paths:
+                yield later, TurnedDown(old.value, "", old.path)
+
+
+def _values(one: DecisionRow | ForeignRow) -> list[str]:
+    if isinstance(one, ForeignRow):
+        return [one.value or one.title]
+    return [value for _, value in one.fields]
+
+
+def _successor(
+    old: ForeignRow, records: Sequence[ForeignRow], numbers: Mapping[int, DecisionRow]
+) -> DecisionRow | ForeignRow | None:
+    """What took a record's place, where that is in force and named beyond doubt."""
+    from preflights_es.records.record_text import reference
+
+    said = reference(old.superseded_by)
+    if said is None:
+        return None
+    names: list[int | str] = [said.text, said.path.rpartition("/")[2]]
+    names += [] if said.number is None else [said.number]
+    found: list[DecisionRow | ForeignRow] = [
+        one
+        for one in records
+        if one.is_held and (any(map(one.is_called, names)) or one.title == said.text)
+    ]
+    if said.number is not None and (own := numbers.get(said.number)):
+        found.append(own)
+    return found[0] if len(found) == 1 else None
+
+
+def binds(one: DecisionRow | ForeignRow) -> bool:
+    """Whether it binds files: with a scope, only those that its paths name."""
+    return bool(one.paths) or not one.scope
+
+
+def line_of(one: DecisionRow | ForeignRow, what: TurnedDown, mark: str = "") -> str:
+    """Who turned it down, and why, without a full stop.
+
+    Args:
+        mark: what stands behind the decision's name.
+    """
+    said = shown(one_line(what.name))
+    if isinstance(one, ForeignRow):
+        return f"{shown(one.path)} took the place of {shown(what.former)}, which chose {said}"
+    by = one.acknowledged_by
+    who = shown(one_line(by.name)) if by and by.name else "a person"
+    name = decision_name(one.number, one.uid)
+    day = (one.accepted_at or one.proposed_at)[: len("2026-11-23")]
+    chose = ", ".join(shown(one_line(value)) for _, value in one.fields)
+    did = "replaced" if what.former else "turned down"
+    of = f" ({shown(what.former)})" if what.former else ""
+    because = what.why or (one.because.text if one.because else "")
+    why = f": {shown(one_line(because))}" if because else ""
+    return f"{name}{mark}: on {day} {who} {did} {said}{of} for {chose}{why}"
+
+
+def former_of(rows: Iterable[DecisionRow]) -> dict[str, DecisionRow]:
+    """Decisions that a person had accepted, by uid."""
+    return {row.uid: row for row in rows if row.standing in ("accepted", "superseded")}
