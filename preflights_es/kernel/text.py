@@ -63,9 +63,9 @@ _UNSAFE_MULTILINE = late_pattern(
 )
 _CONTROL = late_pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SURROGATE = late_pattern(r"[\ud800-\udfff]")
-_WORD = late_pattern(r"[a-z0-9]+")
 
 SLUG_MAX: Final = 60  # characters, so that a path stays readable in a listing
+SLUG_BYTES_MAX: Final = 120  # a name has 255 bytes at most, and 143 where it is encrypted
 
 
 def composed(text: str) -> str:
@@ -154,16 +154,40 @@ def cut_at_word(text: str, width: int) -> str:
 
 
 def slug(text: str) -> str:
-    """ASCII words with dashes, cut at a word; empty when nothing in the text is Latin."""
-    ascii_text = unicodedata.normalize("NFKD", text.replace("ß", "ss")).encode("ascii", "ignore")
+    """Words of letters of any script with dashes, cut at a word; empty without a letter or digit.
+
+    Composed, in small letters and of few bytes, so that every file system keeps it as it is.
+    """
     words: list[str] = []
-    length = 0
-    for word in _WORD.findall(ascii_text.decode().lower()):
-        length += len(word) + 1
-        if length > SLUG_MAX + 1 and words:
+    for word in _words(unicodedata.normalize("NFKC", text).lower()):
+        if words and not _fits("-".join((*words, word))):
             break
-        words.append(word[:SLUG_MAX])
-    return "-".join(words)
+        words.append(word)
+    name = "-".join(words)
+    while not _fits(name):
+        name = name[:-1]
+    return name
+
+
+def _words(text: str) -> list[str]:
+    """Runs of letters, digits and the marks behind them."""
+    shown = "".join(c if _is_of_word(c) else " " for c in unicodedata.normalize("NFKC", text))
+    return [word for one in shown.split() if (word := _without_marks(one))]
+
+
+def _is_of_word(c: str) -> bool:
+    return unicodedata.category(c)[0] in "LNM" and c not in _FILLERS
+
+
+def _without_marks(word: str) -> str:
+    """Without marks that stand on no letter."""
+    while word and unicodedata.category(word[0])[0] == "M":
+        word = word[1:]
+    return word
+
+
+def _fits(name: str) -> bool:
+    return len(name) <= SLUG_MAX and len(name.encode()) <= SLUG_BYTES_MAX
 
 
 def line_trouble(text: str, limit: int) -> str | None:
