@@ -59,6 +59,21 @@ GERMAN: Final = {
     ),
     "This becomes an architecture decision record:": "Daraus wird ein Architekturentscheid (ADR):",
     "This becomes a task:": "Daraus wird eine Aufgabe:",
+    "Stops nothing: nothing stands under Instead of.": (
+        "Verhindert nichts: Unter Statt steht nichts."
+    ),
+    "Stops nothing: it is for {scope}; `--path` names files.": (
+        "Verhindert nichts: Es gilt für {scope}; `--path` nennt Dateien."
+    ),
+    "Stops nothing: it is for {scope}; `--path` names files, such as {folders}.": (
+        "Verhindert nichts: Es gilt für {scope}; `--path` nennt Dateien, etwa {folders}."
+    ),
+    "Will be stopped: {names}, in {paths}": "Wird verhindert: {names}, in {paths}",
+    "Will be stopped: {names}, in every file": "Wird verhindert: {names}, in jeder Datei",
+    "Stops nothing: another decision in force has {names}.": (
+        "Verhindert nichts: Eine andere geltende Entscheidung hat {names}."
+    ),
+    "Stops nothing: no package is called {names}.": "Verhindert nichts: Kein Paket heißt {names}.",
     "[a]ccept, [r]evise, [e]dit the reasons, [l]eave? ": (
         "[a]nnehmen, [r]evidieren, Gründe [e]ditieren, [l]assen? "
     ),

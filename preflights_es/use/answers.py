@@ -21,6 +21,7 @@ from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.text import caseless
 from preflights_es.kernel.views import View
 from preflights_es.records.record_folder import USUAL
+from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.inputs import AskedElsewhere, Recalled
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sanitizing import Sanitizer
@@ -287,7 +288,9 @@ def filed(request: Request, step: Step) -> View:
 
 
 def with_signature(process: Process, view: View) -> View:
-    """A session of a log, with what the signature of its acceptance proves."""
+    """A session of a log, with what accepting it will stop, or what its signature proves."""
+    if getattr(view, "patch", None) is not None and view.can_accept:
+        view = FEATURES.port("with_gate")(process, view)
     bears = getattr(view, "acknowledged_by", None) or getattr(view, "changed_at", None)
     return replace(view, signature=process.acceptance(view.session_id)) if bears else view
 

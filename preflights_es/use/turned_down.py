@@ -99,10 +99,10 @@ def of_records(
             continue
         later = _successor(old, records, numbers)
         values = _values(later) if later else []
-        if later and not any(canonical(old.value) == canonical(value) for value in values):
-            # What only held for a part says nothing of the whole.
-            if not old.scope or later.paths:
-                yield later, TurnedDown(old.value, "", old.path)
+        is_same = canonical(old.value) in map(canonical, values)
+        # What only held for a part says nothing of the whole.
+        if later and not is_same and (not old.scope or later.paths):
+            yield later, TurnedDown(old.value, "", old.path)
 
 
 def _values(one: DecisionRow | ForeignRow) -> list[str]:

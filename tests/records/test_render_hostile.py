@@ -51,9 +51,7 @@ def hostile(text: str) -> Record:
         intention=text,
         decided_by=text,
         category=text,
-        fields=(
-            RecordField(name=text, value=text, source="custom", by="user"),
-        ),
+        fields=(RecordField(name=text, value=text, source="custom", by="user"),),
         missing=(text,),
     )
 

@@ -33,5 +33,6 @@ FEATURE = Feature(
         "keep": "use.sessions:keep",
         "dismiss_topic": "use.sessions:dismiss_topic",
         "file_task": "use.sessions:file_task",
+        "with_gate": "use.gate:with_gate",
     },
 )

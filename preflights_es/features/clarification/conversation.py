@@ -33,6 +33,7 @@ from preflights_cli.options import alternative
 from preflights_cli.rendering import describe, exit_code, say_refusals
 from preflights_es.features.clarification.display import (
     compared,
+    gate_line,
     known_line,
     own,
     values,
@@ -156,7 +157,8 @@ def _say_proposal(voice: Voice, session: View) -> None:
     else:
         what = "an architecture decision record" if found.kind == "adr" else "a task"
         voice.say(say(f"This becomes {what}:"))
-        for line in (*values(found.provenance, say), *why(found)):
+        gate = (gate_line(found, say),) if found.gate else ()
+        for line in (*values(found.provenance, say), *why(found), *gate):
             voice.say(f"  {line}")
 
 

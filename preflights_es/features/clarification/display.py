@@ -21,6 +21,7 @@ from preflights_es.features.clarification.domain.views import (
     ClarificationView,
     KnownDecision,
     RelatedDecision,
+    gate_words,
 )
 from preflights_es.kernel.decisions import EXCEPTION, Speaker, alternative_text
 from preflights_es.kernel.ids import decision_name, short
@@ -63,7 +64,8 @@ def describe(voice: Voice, session: View) -> None:
     voice.say(f"  session {short(found.session_id)}, {stands}")
     for line in filter(None, (found.origin, str(found.signature or ""))):
         voice.say(f"  {shown(line)}")
-    for line in (*values(found.provenance, keyed=bool(found.to_do)), *why(found)):
+    gate = (gate_line(found),) if found.gate else ()
+    for line in (*values(found.provenance, keyed=bool(found.to_do)), *why(found), *gate):
         voice.say(f"  {line}")
     for line in _in_force(found):
         voice.say(f"  {line}")
@@ -222,6 +224,15 @@ def why(found: ClarificationView) -> list[str]:
     if found.hold != "tell":
         said.append(("hold: ", HELD[found.hold], "user"))
     return [f"{name}{shown(one_line(text))}{_said_by(by)}" for name, text, by in said]
+
+
+def gate_line(found: ClarificationView, say: Say = str.format) -> str:
+    """What accepting the proposal will stop; empty where nothing waits to be accepted."""
+    gate = found.gate
+    if gate is None:
+        return ""
+    text, gaps = gate_words(found, gate.stops, gate.elsewhere, gate.folders)
+    return say(text, **{name: shown(one_line(said)) for name, said in gaps.items()})
 
 
 def _said_by(speaker: Speaker) -> str:

@@ -15,5 +15,6 @@ FEATURE = Feature(
         "edited_records": "records:edited_records",
         "edit_concerns": "concerns:edit_concerns",
         "installs": "concerns:installs",
+        "stopped": "proposals:stopped",
     },
 )

@@ -44,7 +44,7 @@ from preflights_es.features.govern.required_signatures import (
 from preflights_es.features.govern.session_changes import SessionChanges, hashes
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import decision_name
-from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.text import shown
 from preflights_es.records.foreign_records import record_header
 from preflights_es.records.record_header import RecordHeader
 from preflights_es.records.record_names import MARKDOWN
@@ -337,7 +337,9 @@ def _imports(
     if not uses:
         return
     is_there = {id(row) for row in rows}
-    found = [*brought_in(barred(rows, (one for one in every if id(one) not in is_there)), uses, rows)]
+    found = [
+        *brought_in(barred(rows, (one for one in every if id(one) not in is_there)), uses, rows)
+    ]
     met = {one for _, names in found for one in names}
     former = _former(tree.root, change, [file for one in met for file in uses[one]])
     for what, names in found:

@@ -25,8 +25,8 @@ from preflights_es.use.work_tree import WorkTree
 
 if TYPE_CHECKING:
     from preflights_es.features.govern.domain.imports import Used
-    from preflights_es.use.process import Process
     from preflights_es.features.govern.gate import Row
+    from preflights_es.use.process import Process
     from preflights_es.use.results import DecisionRow
 
 NAMED_MAX: Final = 5  # decisions of which an edit is told at once

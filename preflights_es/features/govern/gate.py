@@ -66,11 +66,9 @@ def brought_in(
 
 
 def values_of(rows: Iterable[Row]) -> Iterator[str]:
-    """What decisions in force have; of a record of another tool its title, where that says no more.
-    """
+    """What decisions in force have; a record of another tool that states no value, its title."""
     for row in rows:
         if isinstance(row, ForeignRow):
             yield row.value or row.title
         else:
             yield from (value for _, value in row.fields)
-

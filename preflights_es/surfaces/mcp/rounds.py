@@ -323,6 +323,8 @@ class Standing(Given, frozen=True, kw_only=True):
     """Path of its document."""
     in_force: tuple[str, ...] = ()
     """Decisions in force: at the same place, then related ones."""
+    gate: str = ""
+    """What accepting it will stop; empty where nothing waits to be accepted."""
     facts: tuple[str, ...] = ()
     """Of the repository; of `start_decision` alone."""
     lacks: tuple[str, ...] = ()
@@ -345,6 +347,7 @@ def standing(session: View) -> Standing:
         refused=(*(one.message for one in session.refusals), *_differing(session)),
         record=session.document or "",
         in_force=tuple(map(_known, _told(session))),
+        gate=gate.line if (gate := session.shape().get("gate")) else "",
         next=_next(session, asked),
         notices=session.warnings,
     )

@@ -25,7 +25,7 @@ from preflights_es.features.clarification.domain.values import (
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionRequested, Message, prompt
-from preflights_es.kernel.decisions import NotChosen, Reason
+from preflights_es.kernel.decisions import Reason
 from preflights_es.kernel.errors import (
     LLMAPIError,
     LLMError,

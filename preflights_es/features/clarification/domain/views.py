@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -170,6 +170,42 @@ class RelatedDecision(Value, frozen=True, kw_only=True):
         return self.evolution in ("update", "contradict", "exception")
 
 
+class Gate(Value, frozen=True, kw_only=True):
+    """What accepting a proposal will stop."""
+
+    stops: tuple[str, ...]
+    """Products that were turned down."""
+    elsewhere: tuple[str, ...]
+    """Those that are not stopped, because another decision in force has them."""
+    folders: tuple[str, ...]
+    """Folders that the scope names, where it names no files."""
+    line: str
+    """All of it, in English."""
+
+
+def gate_words(
+    found: ClarificationView, stops: Sequence[str], elsewhere: Sequence[str], folders: Sequence[str]
+) -> tuple[str, dict[str, str]]:
+    """What accepting will stop: a sentence, and what stands in its gaps."""
+    named = ", ".join(one.name for one in found.alternatives if one.by != "model")
+    if not (named or stops or elsewhere):
+        return "Stops nothing: nothing stands under Instead of.", {}
+    if found.scope and not found.paths:
+        if not folders:
+            return "Stops nothing: it is for {scope}; `--path` names files.", {"scope": found.scope}
+        said = {"scope": found.scope, "folders": ", ".join(folders)}
+        return "Stops nothing: it is for {scope}; `--path` names files, such as {folders}.", said
+    if stops and found.paths:
+        said = {"names": ", ".join(stops), "paths": ", ".join(found.paths)}
+        return "Will be stopped: {names}, in {paths}", said
+    if stops:
+        return "Will be stopped: {names}, in every file", {"names": ", ".join(stops)}
+    if elsewhere:
+        said = {"names": ", ".join(elsewhere)}
+        return "Stops nothing: another decision in force has {names}.", said
+    return "Stops nothing: no package is called {names}.", {"names": named}
+
+
 class ClarificationView(View, frozen=True, kw_only=True):
     """`session/1` (docs/api.md)."""
 
@@ -182,6 +218,7 @@ class ClarificationView(View, frozen=True, kw_only=True):
                 "evidence",
                 "signature",
                 "perhaps",
+                "gate",
                 "offer",
                 "fields",
             ),
@@ -243,6 +280,8 @@ class ClarificationView(View, frozen=True, kw_only=True):
     paths_by: Speaker | Literal[""] = ""
     """Who named them; empty where there are none."""
     hold: Hold = "tell"
+    gate: Gate | None = None
+    """What accepting will stop; None where nothing waits to be accepted."""
 
 
 def status(state: State) -> str:

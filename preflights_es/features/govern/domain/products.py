@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, get_args
 from preflights_es.features.govern.domain.imports import Kind, Used, words
 from preflights_es.kernel.statements import GENERIC
 from preflights_es.kernel.text import late_pattern
-from preflights_es.kernel.words import Name, folded, names, plain, product
+from preflights_es.kernel.words import Name, canonical, folded, names, plain, product
 
 _ASIDE: Final = late_pattern(r"\s*\([^()]*\)|[`\"']")
 _OWNER: Final = late_pattern(r"\(([A-Za-z][\w.]*[a-z][\w.]*)\)")
@@ -57,6 +57,17 @@ def brought_in(
         for option, ones in _fitting(options, used).items()
         if not any(_is_in(option, value) for value in values)
     }
+
+
+def is_product(option: str) -> bool:
+    """Whether packages can be told to be the option: a known product, or a single word."""
+    bare = _ASIDE.sub("", option).strip()
+    return _product(option) is not None or (" " not in bare and _squeezed(bare) not in _NONE)
+
+
+def is_chosen(option: str, values: Iterable[str]) -> bool:
+    """Whether one of these values is, or names, the option."""
+    return any(canonical(option) == canonical(value) or _is_in(option, value) for value in values)
 
 
 def _is_in(option: str, value: str) -> bool:
