@@ -13,7 +13,7 @@ run preflights init --agent claude
 agent startup
 agent decides
 run preflights inbox -q
-run preflights accept last --by "Ada Lovelace" -q
+run preflights accept last --by "Ada Lovelace" --alternative "SQLite: one writer at a time" -q
 agent edits
 agent compact
 run preflights why last Type

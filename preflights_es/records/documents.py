@@ -24,7 +24,7 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import ArtifactDue, ArtifactWritten, Filing, Written
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Workflow
-from preflights_es.kernel.text import late_pattern
+from preflights_es.kernel.text import late_pattern, slug
 from preflights_es.records import files, render
 from preflights_es.records.files import front_of
 from preflights_es.records.record_names import number_of
@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     from preflights_es.records.record_header import RecordHeader
 
 
-NAME: Final = late_pattern(r"(?:\d{4,9}|[0-9a-f]{12})(?:-[a-z0-9-]+)?\.md")  # see `document_path`
+NAME: Final = late_pattern(
+    r"(?:\d{4,9}|[0-9a-f]{12})(?:-(.+))?\.md", re.ASCII
+)  # see `document_path`
 FINISH_S: Final = 0.25  # seconds that a command waits for another one's documents before its own
 
 
@@ -260,7 +262,7 @@ class Documents:
                 other programs read files such as AGENTS.md by their names.
         """
         name = PurePosixPath(path).name
-        if not (re.fullmatch(filing.name, name) if filing else NAME.fullmatch(name)):
+        if not (re.fullmatch(filing.name, name) if filing else _is_name(name)):
             expected = "0007-title.md or 3f9a12c45d6e-title.md"
             such = filing.name if filing else f"such as {expected}"
             raise ArtifactOutside(
@@ -407,3 +409,9 @@ def _text(workflow: Workflow[Any], session_id: str, due: ArtifactDue, state: Any
 def _record(workflow: Workflow[Any], session_id: str, state: Any) -> Record:
     assert workflow.record is not None, "a record is due"
     return replace(workflow.record(state), session_id=session_id)
+
+
+def _is_name(name: str) -> bool:
+    """Whether a file's name is one that `document_path` gives, whatever log it stands in."""
+    found = NAME.fullmatch(name)
+    return found is not None and (not found[1] or slug(found[1]) == found[1])

@@ -1,7 +1,7 @@
 """What decisions in force turned down, and who did: what checks, hooks, lists and briefs say of it.
 
 That is what stands under *Instead of*, and the value of a decision that was superseded, also in a
-record of another tool. What was merely offered is none of it.
+record of another tool. What was merely offered is not turned down.
 """
 
 from __future__ import annotations

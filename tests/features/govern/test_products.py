@@ -32,6 +32,17 @@ ARE = (
     ("MongoDB", ":spring-boot-starter-data-mongodb", "jvm"),
     ("Redis", "org.springframework.boot:spring-boot-starter-data-redis", "jvm"),
     ("Prettier", "pre-commit/mirrors-prettier", "package"),
+    ("Redux", "redux-persist", "npm"),
+    ("Webpack", "babel-loader", "npm"),
+    ("Babel", "babel-loader", "npm"),
+    ("Babel", "@babel/preset-env", "npm"),
+    ("XState", "@xstate/react", "npm"),
+    ("Json.NET", "Newtonsoft.Json", "module"),
+    ("SendGrid", "com.sendgrid.SendGrid", "jvm"),
+    ("Spring Data JPA", ":spring-boot-starter-data-jpa", "jvm"),
+    ("Go kit", "github.com/go-kit/kit/log", "address"),
+    ("Temporal", "temporalio/auto-setup:1", "image"),
+    ("bcrypt", "bcryptjs", "npm"),
 )
 ARE_NOT = (
     ("React", "React Native", "react-native-config", "npm"),

@@ -311,8 +311,9 @@ def title_of(state: State) -> str:
             return one_line(topic.title(said, language))
         if key in TITLES and not scope:
             return TITLES[key].format(value=said)
-        return scoped(said, scope, language)
-    if len(said.split()) > SHORT_MAX:
+        if scope or key == state.heuristics.description.id:
+            return scoped(said, scope, language)
+    elif len(said.split()) > SHORT_MAX:
         return said.removesuffix(".")
     about = _about(state, name, key, topic)
     if about.endswith("?"):

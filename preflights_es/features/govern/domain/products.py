@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Final, NamedTuple, get_args
 
 from preflights_es.features.govern.domain.imports import Kind, Used, words
@@ -73,7 +74,7 @@ def is_chosen(option: str, values: Iterable[str]) -> bool:
 def _is_in(option: str, value: str) -> bool:
     """Whether an option is a word of a chosen value: Redux, where Redux Toolkit was chosen.
 
-    Of a sentence that takes something back, nobody can tell which word it keeps.
+    A sentence that takes something back does not say which word it keeps.
     """
     if not plain("retractions").isdisjoint(folded(value).split()):
         return False
@@ -92,7 +93,7 @@ def _fitting(options: Iterable[str], found: Iterable[Used]) -> dict[str, list[Us
     fitting = dict[str, list[Used]]()
     for one in found:
         form = _form(one)
-        near = (called.get(key, ()) for key in (*sorted(form.keys), *form.rows.values()))
+        near = (called.get(key, ()) for key in (*sorted(form.keys), *chain(*form.rows.values())))
         for option in dict.fromkeys(option for options in near for option in options):
             if fits(option, one):
                 fitting.setdefault(option, []).append(one)
@@ -106,7 +107,7 @@ def fits(option: str, one: Used) -> str:
     if owner and is_owned and _squeezed(owner[1]) not in _squeezed(one.name):
         return ""
     form, product = _form(one), _product(option)
-    found = {key for key, of in form.rows.items() if product and product.name == of}
+    found = {key for key, of in form.rows.items() if product and product.name in of}
     if product is None or not product.packages or one.kind in ("image", "tool"):
         found |= form.keys & _own(option, one.kind, product)
     elif _squeezed(product.name) == _owner_of(one):  # what a vendor publishes in its own name
@@ -167,14 +168,16 @@ def _by_name() -> dict[str, Name]:
 
 
 @cache
-def _rows() -> dict[str, str]:
+def _rows() -> dict[str, tuple[str, ...]]:
     """Products by each name of a package; of an artifact also without its group."""
-    found: dict[str, str] = {}
+    found: dict[str, tuple[str, ...]] = {}
     for one in names():
         for name in one.packages:
-            found.setdefault(_key(_MAJOR.sub("", name)), one.name)
+            keys = [_key(_MAJOR.sub("", name))]
             if ":" in name and "::" not in name:
-                found.setdefault(_key(name[name.index(":") :]), one.name)
+                keys.append(_key(name[name.index(":") :]))
+            for key in keys:
+                found[key] = (*found.get(key, ()), one.name)
     return found
 
 
@@ -190,14 +193,14 @@ class _Form(NamedTuple):
     """A name that is used, in the spellings in which it is compared."""
 
     keys: frozenset[str]
-    rows: dict[str, str]
+    rows: dict[str, tuple[str, ...]]
     """Spellings that stand in the table, and their products."""
 
 
 @lru_cache(maxsize=1024)
 def _form(one: Used) -> _Form:
     groups, own = _spelled(one)
-    rows: dict[str, str] = {}
+    rows: dict[str, tuple[str, ...]] = {}
     for group in groups:  # the longest of each
         spelled = (_key(said) for name in group for said in (name, _VERSION.sub("", folded(name))))
         if key := next((key for key in spelled if key in _rows()), ""):
@@ -211,7 +214,7 @@ def _spelled(one: Used) -> tuple[list[list[str]], list[str]]:
     match one.kind:
         case "image":
             *_, owner, bare = ("", *_TAG.sub("", name).split("/"))
-            return [[bare]], [bare, f"{owner} {bare}"]
+            return [[f"{owner}/{bare}", bare]], [bare, f"{owner} {bare}"]
         case "module" | "jvm":
             group, _, artifact = name.partition(":") if one.kind == "jvm" else (name, "", "")
             parts = [*filter(None, _PART.split(group))]
@@ -224,11 +227,12 @@ def _spelled(one: Used) -> tuple[list[list[str]], list[str]]:
             return [[name], rows], [*own[:1], artifact, *rows]
         case "address":
             host, *parts = name.split("/")
-            return [[*_beginnings([host, *parts])]], _pair(*parts[:2]) if parts[1:] else parts
+            pair = [*parts[:2], f"{parts[0]} {parts[1]}"] if parts[1:] else parts
+            return [[*_beginnings([host, *parts])]], pair
         case "npm" | "package" if "/" in name:
             owned, bare, *_ = name.split("/")
             if owned.startswith("@"):  # not all may publish there
-                return [[f"{owned}/{bare}"], [f"{owned}/"]], _pair(owned, bare)[:-1]
+                return [[f"{owned}/{bare}"], [f"{owned}/"]], [f"{owned} {bare}", owned]
             if one.kind == "npm":  # what lies deeper
                 return [[f"{owned}/{bare}"], [owned]], [owned]
             return [[name]], _pair(owned, bare)
