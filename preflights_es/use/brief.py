@@ -28,6 +28,8 @@ OTHER: Final = "Other"
 """The category of what has no topic: it says nothing, and its values say nothing of each other."""
 
 
+OPEN_FIELD: Final = "Description"
+"""Of what is decided in a person's own words: two of them say nothing of each other."""
 TOLD_MAX: Final = 100  # decisions that a brief may have room for: a line has five tokens or more
 DAY: Final = len("2026-11-22")
 
@@ -200,6 +202,8 @@ def conflicts(rows: Iterable[DecisionRow]) -> Iterator[Conflict]:
     for row in rows:
         begin = begins(row.scope) if row.scope else frozenset[str]()
         for field, _ in row.fields if row.category != OTHER else ():
+            if field == OPEN_FIELD:
+                continue  # under a label of a person's own
             alike.setdefault((row.category, field, begin), []).append(row)
     for (category, field, _), having in alike.items():
         for place in _places(having) if len(having) > 1 else ():

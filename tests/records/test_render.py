@@ -7,6 +7,7 @@ import re
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
+from urllib.parse import unquote
 
 import pytest
 from msgspec.structs import replace
@@ -310,10 +311,11 @@ def test_related_records_are_linked_and_tasks_are_named() -> None:
     assert [link.attrGet("href") for link in links] == ["0003-use-cookies.md"]
 
 
-def test_a_related_record_without_a_latin_title_is_linked_by_its_number() -> None:
-    text = document("adr.v1", replace(RECORD, supersedes=Related("a1", "漢字", 12)))
+@each(("title", "file"), [("漢字", "0012-漢字.md"), ("...", "0012.md")])
+def test_a_related_record_is_linked_by_its_file(title: str, file: str) -> None:
+    text = document("adr.v1", replace(RECORD, supersedes=Related("a1", title, 12)))
     (link,) = [token for token in every(body(text)) if token.type == "link_open"]
-    assert link.attrGet("href") == "0012.md"
+    assert unquote(str(link.attrGet("href"))) == file
 
 
 def test_a_document_is_the_same_each_time() -> None:

@@ -15,6 +15,7 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import iso
 from preflights_es.surfaces.view.drawing import Bars, bars, graph
 from preflights_es.surfaces.view.rendering import Asked, Page, page
+from preflights_es.use.brief import OTHER
 from preflights_es.use.decisions import Listing, days, end_of, listing
 from preflights_es.use.decisions import decisions as all_decisions
 from preflights_es.use.results import DecisionRow
@@ -145,7 +146,8 @@ def _about(rows: Iterable[DecisionRow], topic: str, counts: Counter[str]) -> Ite
 
 def topics(counts: Counter[str]) -> list[tuple[str, int]]:
     """Pairs of a topic and how many decisions it has, by name: those with the most."""
-    return sorted(counts.most_common(TOPICS_MAX), key=lambda one: one[0].casefold())
+    named = Counter({topic: count for topic, count in counts.items() if topic != OTHER})
+    return sorted(named.most_common(TOPICS_MAX), key=lambda one: one[0].casefold())
 
 
 def _is_same(one: str, two: str) -> bool:
@@ -165,7 +167,9 @@ def _groups(
     if by_rank:
         return [("", "", found)] if (found := list(rows)) else []
     there = groupby(rows, key=lambda one: (one.category, one.scope))
-    return [(topic, scope, list(found)) for (topic, scope), found in there]
+    return [
+        ("" if topic == OTHER else topic, scope, list(found)) for (topic, scope), found in there
+    ]
 
 
 def _days(asked: Asked, day: str) -> Bars | None:

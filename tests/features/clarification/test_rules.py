@@ -448,8 +448,9 @@ def test_a_decision_is_a_record_unless_a_person_says_task() -> None:
     [
         ("adr", 7, "Add login", "d/0007-add-login.md"),
         ("adr", 12345, "Add login", "d/12345-add-login.md"),
-        ("adr", 7, "数据库", "d/0007.md"),
-        ("adr", 7, "Straße & Café: größer!", "d/0007-strasse-cafe-grosser.md"),
+        ("adr", 7, "数据库", "d/0007-数据库.md"),
+        ("adr", 7, "...", "d/0007.md"),
+        ("adr", 7, "Straße & Café: größer!", "d/0007-straße-café-größer.md"),
         ("task", None, "Add login", "d/0123456789ab-add-login.md"),
         ("task", 7, "Add login", "d/0123456789ab-add-login.md"),
         ("task", None, "???", "d/0123456789ab.md"),

@@ -336,7 +336,7 @@ def test_fields_of_one_name_in_two_categories_are_told_apart() -> None:
 def test_a_description_is_recorded_with_its_source() -> None:
     state = after(declared(), answered(change_category="Mobile", description="Use Flutter"))
     record = views.record(state)
-    assert record.category == "Other"
+    assert record.category == "Mobile", "the label that the person gave"
     assert record.fields == (RecordField("Description", "Use Flutter", "typed", "user"),)
 
 

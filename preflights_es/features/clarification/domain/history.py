@@ -28,7 +28,12 @@ from preflights_es.features.clarification.domain.events import (
     ReachNoted,
     TopicsFound,
 )
-from preflights_es.features.clarification.domain.state import State, accepted, title_of
+from preflights_es.features.clarification.domain.state import (
+    State,
+    accepted,
+    category_of,
+    title_of,
+)
 from preflights_es.features.clarification.domain.values import Provenance
 from preflights_es.features.clarification.domain.views import kind, provenance
 from preflights_es.kernel.completions import CompletionReceived
@@ -154,7 +159,7 @@ def _patch(trail: Trail, event: PatchProposed, said: Said, state: State) -> Deci
         version=said.version,
         uid=state.uid,
         title=title_of(state),
-        category=event.patch.category,
+        category=category_of(state),
         fields=event.patch.fields,
         origins=tuple(_origin(trail, one, said) for one in provenance(state)),
         standing="ready",

@@ -292,6 +292,15 @@ def instead_of(state: State) -> tuple[str, ...]:
     return tuple(value for value in named if canonical(value) not in said)
 
 
+def category_of(state: State) -> str:
+    """The category of the patch; in place of `Other` the label that a person gave."""
+    if state.patch is None:
+        return ""
+    said = state.answers.get(state.heuristics.category.id)
+    is_own = said is not None and said.source == "custom" and state.patch.category == OTHER
+    return one_line(said.value) if said is not None and is_own else state.patch.category
+
+
 # Its title (docs/specs/clarification.md, section 13.5) ----------------------------------------
 
 VALUE_MAX: Final = 80  # characters of a value in a title
