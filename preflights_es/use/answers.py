@@ -133,11 +133,22 @@ def asked_in(handle: Handle) -> Asked:
     return [*(("", one) for one in open_ones if one.id not in known), *labelled]
 
 
-def with_taken(workflow: Workflow[Any], given: Pairs, first: Input, sanitizer: Sanitizer) -> Input:
+def with_taken(
+    workflow: Workflow[Any],
+    given: Pairs,
+    first: Input,
+    sanitizer: Sanitizer,
+    *,
+    refuses: bool = True,
+) -> Input:
     """The Input that begins a session, once it is seen that the session would take the answers.
 
     Where a model leads, its questions are not known yet: then only a key that is no question's at
     all is refused. The answers that count at once stand in the Input, so that it is told of them.
+
+    Args:
+        refuses: whether nothing begins with an answer that is not taken. A person at a terminal is
+            told, and asked.
 
     Raises:
         Refused: one would not be taken.
@@ -156,7 +167,7 @@ def with_taken(workflow: Workflow[Any], given: Pairs, first: Input, sanitizer: S
     if lead is not None:
         keys = {question.id for _, question in asked}
         refused = [one for one in refused if _is_unknown(one, keys)]
-    for one in refusals(workflow.name, refused, lambda: asked)[:1]:
+    for one in refusals(workflow.name, refused if refuses else (), lambda: asked)[:1]:
         message = f"{one.message}; no session was begun"
         raise Refused(message, code=one.code, key=one.key, expected=one.expected)
     return first
@@ -258,8 +269,8 @@ def reasoned(
 def with_reasons(
     sessions: Sessions, step: Step, reasons: Reasons | None, by: str | None = None
 ) -> Step:
-    """The step, and behind it what the reasons came to; a refused step takes none."""
-    if reasons is None or any(isinstance(one, Refusal) for one in step.decisions):
+    """The step, and behind it what the reasons came to, whatever became of the answers."""
+    if reasons is None:
         return step
     after = reasoned(sessions, step.handle, reasons, by=by)
     return replace(step, handle=after.handle, decisions=(*step.decisions, *after.decisions))

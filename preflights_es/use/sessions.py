@@ -121,7 +121,7 @@ def answer(
     Args:
         given: nothing, where only reasons are said.
         relays: whether an agent or script passes a person's words on.
-        reasons: why it is decided so; they count where the answers do.
+        reasons: why it is decided so; they count whatever becomes of the answers.
         expect: the version at which the session was shown.
 
     Raises:

@@ -89,6 +89,20 @@ def test_a_reason_that_does_not_count_accepts_nothing(house: Project) -> None:
     assert house.call("answer", "last").code == 2
 
 
+def test_reasons_beside_an_answer_that_is_not_taken_are_recorded(house: Project) -> None:
+    house.call("start", "Add login", "--no-input")
+    done = house.call("answer", "last", "tbd", *WHYS, "--path", "src/**")
+    assert (done.code, "was given a placeholder" in done.err) == (1, True)
+    found = house.show()
+    assert (told(found), found["paths"]) == (by_script(), ["src/**"])
+    given = ("--answer", "auth_strategy=tbd", "--scope", "the shop", *WHYS)
+    with terminal(house, "start", "Add login", *given) as t:
+        assert "was given a placeholder" in t.expect(ANSWER)
+        t.end()
+        t.rest()
+    assert (house.show()["scope"], house.show()["because"]["text"]) == ("the shop", "We know it")
+
+
 def test_an_alternative_is_a_name_and_a_reason() -> None:
     assert alternative("SAML: too: slow") == Alternative("SAML", "too: slow")
     assert alternative("SAML:") == Alternative("SAML", "")

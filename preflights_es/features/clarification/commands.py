@@ -331,6 +331,7 @@ def start_command(
             supersedes=supersedes[0] if supersedes else None,
             task=task,
             accepts=accepting and not asks,
+            asks=asks,
             by=by,
             written=written,
             reasons=why,

@@ -100,6 +100,7 @@ class Clarifications(Acceptances):
         told: Callable[[], tuple[KnownLine, ...]] = tuple,
         answers: Pairs = (),
         check: Callable[[Input], None] = lambda _: None,
+        asks: bool = False,
     ) -> Step:
         """Begin a session.
 
@@ -113,6 +114,7 @@ class Clarifications(Acceptances):
             told: decisions in force that are said first.
             answers: to what it will ask; those that count at once stand in it where a model leads.
             check: refuses it before it is recorded.
+            asks: whether a person is there, who is asked about what is not taken.
 
         Raises:
             Refused: the intention cannot be recorded, an answer would not be taken, or what it
@@ -126,9 +128,8 @@ class Clarifications(Acceptances):
             read = before.item or None
             place = (read.source.session_id, read.number) if read else None
             bare = replace(before, answers=UNSET)
-            if answers_in(with_taken(WORKFLOW, answers, bare, self.sanitizer)) != answers_in(
-                before
-            ):
+            taken = with_taken(WORKFLOW, answers, bare, self.sanitizer, refuses=not asks)
+            if answers_in(taken) != answers_in(before):
                 return False
             return (former, before.supersedes_file, place) == (session_id, file, of_item)
 
@@ -148,7 +149,7 @@ class Clarifications(Acceptances):
 
         def completed(new: Input) -> Input:
             check(new)
-            return with_taken(WORKFLOW, answers, new, self.sanitizer)
+            return with_taken(WORKFLOW, answers, new, self.sanitizer, refuses=not asks)
 
         is_titled = bool(title and not intention)
         of_item = (item.source.session_id, item.number) if item else None

@@ -68,6 +68,7 @@ def start(
     supersedes: str | None = None,
     task: str | None = None,
     accepts: bool = False,
+    asks: bool = False,
     by: str | None = None,
     written: WrittenQuestion | None = None,
     reasons: Reasons | None = None,
@@ -85,6 +86,7 @@ def start(
         task: the open task that it clarifies; its title is the intention where the text is empty.
         accepts: whether the outcome is accepted, where no question is left and no model
             suggested a value.
+        asks: whether a person is there, who is asked about an answer that is not taken.
         by: the person who accepts, or who keeps.
         written: the first question, which the actor wrote.
         reasons: why it is decided so.
@@ -125,6 +127,7 @@ def start(
         told=lambda: knowing.known(request, text, tables, scope, written),
         answers=answers,
         check=partial(_check, listed, keep_known),
+        asks=asks,
     )
     if scope:
         knowing.notice_other_scope(request, step.handle.session.state, scope)
@@ -139,6 +142,7 @@ def start(
         text = f"a model suggested {one_line(unseen[0].value)}: look at it, then accept it"
         request.notice("suggested_unseen", text, field=unseen[0].field)
         accepts = False
+    accepts = accepts and not any(isinstance(one, Refusal) for one in step.decisions)
     step = with_reasons(own, step, reasons, by if accepts else None)
     if accepts and not any(isinstance(one, Refusal) for one in step.decisions):
         step = _accepted_now(own, step.handle.session_id, choosing, by)
