@@ -32,6 +32,7 @@ from preflights_es.features.clarification.domain.events import (
     Known,
     KnownLine,
     RationaleGiven,
+    ReplacementChosen,
     TopicDismissed,
 )
 from preflights_es.features.clarification.domain.lead import response
@@ -408,6 +409,9 @@ def a_decision_in_force_is_kept(r: Recorder) -> None:
     r.submitted(kept, RationaleGiven(at=r.runner.now(), actor=ADA, because="Late"))
     other = r.start("Use NATS for telemetry", BY_PACK)
     r.accept(r.answer(other, message_broker__scope="telemetry of trucks"))
+    newer = r.start("Use NATS for the domain events", BY_PACK)
+    said = {"replaces": r.related(first), "source": first.source}
+    r.accept(r.by().submitted(newer, ReplacementChosen, said).handle)
 
 
 def what_no_topic_covers_is_a_record_or_a_task(r: Recorder) -> None:

@@ -26,6 +26,7 @@ from preflights_es.features.clarification.domain.events import (
     IntentionDeclared,
     RationaleGiven,
     ReferenceRenumbered,
+    ReplacementChosen,
     TopicDismissed,
 )
 from preflights_es.features.clarification.domain.pack import STANDARD
@@ -174,6 +175,7 @@ def clarification_moves(workflow: Workflow[Any]) -> SearchStrategy[SessionMove]:
     return weighted(
         (6, st.builds(_forward, ACTORS, st.integers(0, 9), st.integers(1, 12), _MARKS)),
         (1, nothing),
+        (1, st.builds(_replacing, ACTORS, st.integers(1, 12))),
         (2, st.builds(_to_the_question, cls, ACTORS, SEVERAL, VALUES | st.none())),
         (2, st.builds(_of_any_key, cls, ACTORS, GIVEN)),
         (2, st.builds(_to_another_category, ACTORS, st.sampled_from(_NAMES))),
@@ -217,6 +219,11 @@ def _forward(actor: Actor, place: int, number: int, mark: Mark) -> Move:
         return later[place % len(later)]
 
     return move
+
+
+def _replacing(actor: Actor, number: int) -> Input:
+    old = Related("cafe00000002", "Use cookies", number, "s-2")
+    return ReplacementChosen(at=NOON, actor=actor, replaces=old, source=Source("s-2", 5, "0" * 64))
 
 
 def _of_any_key(cls: _Answers, actor: Actor, given: tuple[Given, ...]) -> Input:

@@ -258,6 +258,7 @@ def test_what_can_name_another_session_is_known_of_every_event_that_ships() -> N
         "clarification.decision_acknowledged.v1",
         "clarification.decision_kept.v1",
         "clarification.intention_declared.v1",
+        "clarification.replacement_chosen.v1",
         "compiler.pass_begun.v1",
         "compiler.plan_approved.v1",
         "compiler.plan_locked.v1",

@@ -34,5 +34,6 @@ FEATURE = Feature(
         "dismiss_topic": "use.sessions:dismiss_topic",
         "file_task": "use.sessions:file_task",
         "with_gate": "use.gate:with_gate",
+        "replace_known": "use.sessions:replace_known",
     },
 )

@@ -12,6 +12,8 @@ from preflights_es.features.clarification.domain.events import (
     DecisionKept,
     FiledAsTask,
     QuestionAsked,
+    ReplacementChosen,
+    ReplacementNoted,
     TopicDismissed,
     TopicDropped,
 )
@@ -19,6 +21,7 @@ from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
 from preflights_es.features.clarification.domain.state import is_terminal
 from preflights_es.features.clarification.domain.values import DecisionPatch
 from preflights_es.features.clarification.domain.views import kind, view
+from preflights_es.kernel.decisions import Related
 from preflights_es.kernel.events import Input
 from tests.each import each
 from tests.features.clarification.cases import (
@@ -39,6 +42,7 @@ OPEN = declared("Make it faster", heuristics=NO_TABLES, pack=STANDARD)
 MENU = declared("Which queue do we need?", heuristics=NO_TABLES, pack=STANDARD)
 DISMISSED = TopicDismissed(at=NOON, actor=ADA)
 TASK = FiledAsTask(at=NOON, actor=ADA)
+REPLACED = ReplacementChosen(at=NOON, actor=ADA, replaces=FORMER, source=None)
 KEPT = DecisionKept(at=NOON, actor=ADA, kept=FORMER, since=0, source=None)
 
 
@@ -57,11 +61,28 @@ def test_a_menu_about_something_else_gives_way_to_own_words(opening: Input) -> N
 
 @each(
     ("late", "change"),
-    [(DISMISSED, "topic"), (TASK, "task"), (reasoned(because="Late"), "rationale")],
+    [
+        (DISMISSED, "topic"),
+        (TASK, "task"),
+        (REPLACED, "supersession"),
+        (reasoned(because="Late"), "rationale"),
+    ],
 )
 def test_nothing_is_taken_after_a_decision_was_kept(late: Input, change: str) -> None:
     refused = ChangeRefused(change=change, reason="kept")  # type: ignore[arg-type]
     check(OPEN, KEPT, when=late, then=(refused,))
+
+
+def test_what_is_replaced_is_chosen_until_a_person_accepts() -> None:
+    check(MENU, when=REPLACED, then=(ReplacementNoted(),))
+    said = answered(description="Indexes")
+    other = REPLACED.__class__(at=NOON, actor=ADA, replaces=Related("", "SOAP", 7), source=None)
+    state = after(OPEN, REPLACED, said, other)
+    assert (state.supersedes, state.patch) == (other.replaces, after(OPEN, said).patch)
+    accepted = (OPEN, said, acknowledged(state.patch))
+    late = ChangeRefused(change="supersession", reason="already_accepted")
+    check(*accepted, when=REPLACED, then=(late,))
+    check(when=REPLACED, then=(ChangeRefused(change="supersession", reason="not_expected"),))
 
 
 def test_a_task_can_be_accepted() -> None:

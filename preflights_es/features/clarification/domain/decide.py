@@ -37,6 +37,8 @@ from preflights_es.features.clarification.domain.events import (
     RationaleGiven,
     RationaleNoted,
     ReferenceRenumbered,
+    ReplacementChosen,
+    ReplacementNoted,
     ScopeNoted,
     TopicDismissed,
     TopicDropped,
@@ -96,6 +98,7 @@ def decide(state: State, new: Input) -> Decisions:
             return _acknowledged(state, new)
         case (
             DecisionKept()
+            | ReplacementChosen()
             | TopicDismissed()
             | FiledAsTask()
             | DecisionSuperseded()
@@ -455,6 +458,7 @@ def _due(state: State) -> ArtifactDue:
 
 _Changes = (
     DecisionKept
+    | ReplacementChosen
     | TopicDismissed
     | FiledAsTask
     | DecisionSuperseded
@@ -468,7 +472,9 @@ def _changed(state: State, new: _Changes) -> Decisions:
     """What becomes of an acknowledged decision, of which the log says more."""
     match new:
         case DecisionKept():
-            return _ended(state)
+            return _kept_known(state)
+        case ReplacementChosen():
+            return _replacing(state, new)
         case TopicDismissed():
             return _dismissed(state, new)
         case FiledAsTask():
@@ -483,38 +489,46 @@ def _changed(state: State, new: _Changes) -> Decisions:
             return _renumbered(state, new)
 
 
-def _ended(state: State) -> Decisions:
-    """What follows where a decision in force is kept, and nothing else is decided."""
-    if state.input is None or state.led.request is not None:
-        return (ChangeRefused(change="keeping", reason="not_expected"),)
+def _unfit(
+    state: State, change: Literal["keeping", "supersession", "topic", "task"], *, is_open: bool
+) -> Decisions:
+    """Why a person's word about an open session does not count; empty where it does."""
     if accepted(state):
-        return (ChangeRefused(change="keeping", reason="already_accepted"),)
+        return (ChangeRefused(change=change, reason="already_accepted"),)
     if reason := ended(state):
-        return (ChangeRefused(change="keeping", reason=reason),)
-    return (ClarificationStopped(reason="kept"),)
+        return (ChangeRefused(change=change, reason=reason),)
+    return () if is_open else (ChangeRefused(change=change, reason="not_expected"),)
+
+
+def _kept_known(state: State) -> Decisions:
+    """What follows where a decision in force is kept, and nothing else is decided."""
+    is_open = state.input is not None and state.led.request is None
+    return _unfit(state, "keeping", is_open=is_open) or (ClarificationStopped(reason="kept"),)
+
+
+def _replacing(state: State, new: ReplacementChosen) -> Decisions:
+    """What follows where a decision in force is chosen that this one replaces."""
+    is_open = state.input is not None and state.led.request is None
+    if refused := _unfit(state, "supersession", is_open=is_open):
+        return refused
+    noted = (ReplacementNoted(),)
+    if state.acknowledgement is None:
+        return noted
+    return (*noted, _due(state_after(evolve, state, new, noted)))
 
 
 def _dismissed(state: State, new: TopicDismissed) -> Decisions:
     """What follows where the menu is about something else: the question of no topic."""
-    if accepted(state):
-        return (ChangeRefused(change="topic", reason="already_accepted"),)
-    if reason := ended(state):
-        return (ChangeRefused(change="topic", reason=reason),)
-    if not can_dismiss(state):
-        return (ChangeRefused(change="topic", reason="not_expected"),)
+    if refused := _unfit(state, "topic", is_open=can_dismiss(state)):
+        return refused
     dropped = TopicDropped()
     return (dropped, *_next(state_after(evolve, state, new, (dropped,))))
 
 
 def _filed_as_task(state: State) -> Decisions:
     """What follows where the open question is answered by: it is a task."""
-    if accepted(state):
-        return (ChangeRefused(change="task", reason="already_accepted"),)
-    if reason := ended(state):
-        return (ChangeRefused(change="task", reason=reason),)
-    if state.question is None or is_asking(state):
-        return (ChangeRefused(change="task", reason="not_expected"),)
-    return (ClarificationStopped(reason="task"),)
+    is_open = state.question is not None and not is_asking(state)
+    return _unfit(state, "task", is_open=is_open) or (ClarificationStopped(reason="task"),)
 
 
 def _superseded(state: State, new: DecisionSuperseded) -> Decisions:

@@ -240,6 +240,19 @@ class DecisionKept(Input, frozen=True):
     """Who passed the actor's word on, with an acceptance (`--by`); None where the actor gave it."""
 
 
+class ReplacementChosen(Input, frozen=True):
+    """Of the decisions in force that were said first, this one is to be replaced."""
+
+    tag: ClassVar[str] = "clarification.replacement_chosen.v1"
+    verb: ClassVar[str] = "chose what is replaced by"
+    replaces: Related
+    """Without a session for a record of another tool."""
+    source: SessionSource | None
+    """Its session, as it was read."""
+    file: str = ""
+    """Name of the file of a record of another tool."""
+
+
 class TopicDismissed(Input, frozen=True):
     """The menu that is open is about something else; the actor decides in own words."""
 
@@ -395,6 +408,12 @@ class ScopeNoted(Decision, frozen=True):
     scope: str
 
 
+class ReplacementNoted(Decision, frozen=True):
+    """The decision that this one replaces was chosen."""
+
+    tag: ClassVar[str] = "clarification.replacement_noted.v1"
+
+
 class ReachNoted(Decision, frozen=True):
     """The files that the decision holds for, and how strongly, were said."""
 
@@ -511,6 +530,7 @@ EVENTS: tuple[type[Event], ...] = (
     RationaleGiven,
     DecisionAcknowledged,
     DecisionKept,
+    ReplacementChosen,
     TopicDismissed,
     FiledAsTask,
     DecisionSuperseded,
@@ -526,6 +546,7 @@ EVENTS: tuple[type[Event], ...] = (
     AnswerAccepted,
     AnswerRefused,
     ScopeNoted,
+    ReplacementNoted,
     ReachNoted,
     RationaleNoted,
     RationaleSuggested,

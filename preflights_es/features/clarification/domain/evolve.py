@@ -34,6 +34,8 @@ from preflights_es.features.clarification.domain.events import (
     RationaleSuggested,
     ReachNoted,
     ReferenceRenumbered,
+    ReplacementChosen,
+    ReplacementNoted,
     ScopeNoted,
     TopicDropped,
     TopicsFound,
@@ -450,6 +452,18 @@ def _after_choices(state: State, resolved: tuple[Resolution, ...]) -> State:
     return replace(state, also_supersedes=replaced, kept=tuple(kept), kept_by_choice=own)
 
 
+def _after_replacement(state: State, _: ReplacementNoted) -> State:
+    new = state.input
+    if not isinstance(new, ReplacementChosen):
+        return state
+    return replace(
+        state,
+        supersedes=new.replaces,
+        supersedes_source=new.source,
+        supersedes_file=new.file,
+    )
+
+
 def _after_supersession(state: State, _: DecisionMarkedSuperseded) -> State:
     """Another decision took its place."""
     by = state.input.by if isinstance(state.input, DecisionSuperseded) else None
@@ -514,6 +528,7 @@ _AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     PatchProposed: _after_patch,
     ClarificationStopped: _after_stop,
     DecisionRecorded: _after_record,
+    ReplacementNoted: _after_replacement,
     DecisionMarkedSuperseded: _after_supersession,
     DecisionMarkedKept: _after_keeping,
     ArtifactDue: _after_due,

@@ -26,6 +26,7 @@ from preflights_es.features.clarification.domain.events import (
     QuestionSuggested,
     RationaleNoted,
     ReachNoted,
+    ReplacementChosen,
     TopicsFound,
 )
 from preflights_es.features.clarification.domain.state import (
@@ -270,6 +271,8 @@ def quotes(event: Event) -> tuple[Quoted, ...]:
             return tuple(
                 Quoted("kept" if keeps else "supersedes", old.session_id) for keeps, old in found
             )
+        case ReplacementChosen(replaces=Related(uid=uid, session_id=old)) if uid:
+            return (Quoted("supersedes", old),)
         case DecisionKept(kept=kept) if kept.session_id:
             return (Quoted("kept", kept.session_id),)
         case DecisionSuperseded(by=by):

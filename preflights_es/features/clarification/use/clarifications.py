@@ -21,6 +21,7 @@ from preflights_es.features.clarification.domain.events import (
     Known,
     KnownLine,
     ReferenceRenumbered,
+    ReplacementChosen,
 )
 from preflights_es.features.clarification.domain.history import told_of
 from preflights_es.features.clarification.domain.lead import response, tables_of, trouble
@@ -71,6 +72,11 @@ def named_known(told: tuple[KnownLine, ...], typed: str) -> KnownLine:
     said = ", ".join(one.line.partition(" ")[0] for one in told) or "none"
     message = f"{typed!r} was not said to be in force here: {said}"
     raise Refused(message, code="not_known", typed=typed)
+
+
+def _place_of(one: KnownLine) -> str:
+    """Name of the file of a record of another tool, else its session."""
+    return PurePosixPath(one.path).name or one.kept.session_id
 
 
 def clarifications_of(request: Request) -> Clarifications:
@@ -143,8 +149,9 @@ class Clarifications(Acceptances):
                 "known": self._known(setup),
                 "supersedes_source": old.source if old else None,
             }
-            others = (one for one in told() if not session_id or one.kept.session_id != session_id)
-            read |= {"told": lines} if (lines := tuple(others)) else {}
+            replaced = file or session_id
+            lines = tuple(one for one in told() if _place_of(one) != replaced)
+            read |= {"told": lines} if lines else {}
             return {"supersedes": related, "supersedes_file": file, **read, **given}
 
         def completed(new: Input) -> Input:
@@ -240,6 +247,23 @@ class Clarifications(Acceptances):
         one = named_known(handle.session.state.told, typed)
         said = {"kept": one.kept, "since": one.since, "source": one.source, "path": one.path}
         return self.submitted(handle, DecisionKept, said, by=by, expect=expect)
+
+    def replace_known(self, handle: Handle, typed: str, expect: int | None = None) -> Step:
+        """Choose what is replaced, of what was said first, as `named_known` finds it.
+
+        Args:
+            expect: the version at which the session was shown.
+
+        Raises:
+            SessionMoved: it is at another version.
+            Refused: none of those that were said is called so, or it cannot be superseded.
+        """
+        one = named_known(handle.session.state.told, typed)
+        name = one.path or one.kept.session_id
+        _, file = self._former(name)
+        old, related = (None, self._replaceable(name, file)) if file else self._supersedable(name)
+        said = {"replaces": related, "source": old.source if old else None, "file": file}
+        return self.submitted(handle, ReplacementChosen, said, expect=expect)
 
     def kept(self, step: Step, same: OlderDecision | None, by: str | None) -> Step:
         """The step after an acceptance; where a decision in force says the same, that is kept."""

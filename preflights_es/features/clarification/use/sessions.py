@@ -211,6 +211,24 @@ def keep(request: Request, session: str, typed: str, *, expect: int | None = Non
     return filed(request, own.keep_known(handle, typed, expect=expect))
 
 
+def replace_known(request: Request, session: str, typed: str, *, expect: int | None = None) -> View:
+    """Choose the decision in force that this one replaces, of those that were said first.
+
+    Args:
+        typed: its number in that list, `ADR-0003`, its uid, or a record's path.
+        expect: the version at which the session was shown.
+
+    Raises:
+        SessionMoved: it is at another version.
+        Refused: none of those is called so, it cannot be superseded, or the session takes nothing
+            any more.
+    """
+    own = clarifications_of(request)
+    handle = request.sessions.load(session)
+    own.refuse_other(handle, WORKFLOW, "only a decision replaces another")
+    return filed(request, own.replace_known(handle, typed, expect))
+
+
 def dismiss_topic(request: Request, session: str, *, expect: int | None = None) -> View:
     """Say that the menu is about something else: then no topic is, and own words decide.
 
