@@ -23,7 +23,9 @@ from preflights_es.use.request import Request
 @click.argument("session")
 @click.argument("answer", nargs=-1, metavar="[KEY=]VALUE...")
 @click.option("--relayed", is_flag=True, help="Pass a person's words on; for agents and scripts.")
-@click.option("--not-this", is_flag=True, help="The menu is about something else: ask in the open.")
+@click.option(
+    "--not-this", is_flag=True, help="The menu is about something else; decide in own words."
+)
 @reasoned
 @key_option
 @common
@@ -127,7 +129,7 @@ def resume_command(session: str | None, no_input: bool, app: Request, voice: Voi
 @key_option
 @common
 def abandon_command(session: str, reason: str, force: bool, app: Request, voice: Voice) -> int:
-    """Give a session up; it stays in the log.
+    """Decline a proposal, or give a session up; it stays in the log.
 
     \b
     Examples:

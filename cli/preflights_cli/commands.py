@@ -70,7 +70,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "answer": ("answer", "Answer the open question of a session."),
     "revise": ("answer", "Change an answer that is not accepted yet."),
     "resume": ("answer", "Continue a session."),
-    "abandon": ("answer", "Give up a session."),
+    "abandon": ("answer", "Decline a proposal, or give up a session."),
     "show": ("sessions", "Show a session."),
     "inbox": ("inbox", "List what waits for you, and the command that settles it."),
     "sessions": ("sessions", "List the sessions of this project."),
@@ -104,6 +104,7 @@ MEANT: Final = {
     "session",
     "search": '`preflights recall "what you look for"` finds decisions',
     "supersede": "`preflights start INTENTION --supersedes DECISION` begins what replaces it",
+    "decline": "`preflights abandon SESSION` declines a proposal",
     "delete": "`preflights abandon SESSION` gives a session up, `preflights admin erase SESSION` "
     "erases its contents",
     "help": "`preflights --help` lists the commands, `preflights COMMAND --help` explains one",

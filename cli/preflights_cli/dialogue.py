@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Final
 
@@ -34,26 +34,21 @@ Say = Callable[..., str]
 
 GERMAN: Final = {
     "This is about {topic}, as the intention says.": "Es geht um {topic}, wie die Absicht sagt.",
-    "An answer is needed; Ctrl-D leaves it for later.": (
-        "Es fehlt eine Antwort; Strg-D lässt sie für später."
-    ),
     "There is no option {text}: give 1 to {most}, or the answer in words.": (
         "Es gibt keine Auswahl {text}: gib 1 bis {most} an, oder die Antwort in Worten."
     ),
     "Give a number from 1 to {most}, or the answer in your own words. "
-    "Ctrl-D leaves it for later.": (
+    "An empty line leaves it for later.": (
         "Gib eine Zahl von 1 bis {most} an, oder die Antwort in eigenen Worten. "
-        "Strg-D lässt sie für später."
+        "Eine leere Zeile lässt sie für später."
     ),
-    "Give the answer in your own words. Ctrl-D leaves it for later.": (
-        "Gib die Antwort in eigenen Worten. Strg-D lässt sie für später."
+    "Give the answer in your own words. An empty line leaves it for later.": (
+        "Gib die Antwort in eigenen Worten. Eine leere Zeile lässt sie für später."
     ),
     "  Enter takes {option}.": "  Enter nimmt {option}.",
     "In your own words: ": "In eigenen Worten: ",
-    "Why? (Enter to skip) ": "Warum? (Enter überspringt) ",
-    "Give the reason in your own words; Enter goes on without one.": (
-        "Gib den Grund in eigenen Worten; Enter geht ohne einen weiter."
-    ),
+    "n: it is not about this.": "n: darum geht es nicht.",
+    "t: it is a task, without a decision.": "t: eine Aufgabe, ohne Entscheidung.",
     "Nothing was decided; accepting files a task without a decision.": (
         "Nichts ist entschieden; die Annahme legt eine Aufgabe ohne Entscheidung ab."
     ),
@@ -74,31 +69,35 @@ GERMAN: Final = {
         "Verhindert nichts: Eine andere geltende Entscheidung hat {names}."
     ),
     "Stops nothing: no package is called {names}.": "Verhindert nichts: Kein Paket heißt {names}.",
-    "[a]ccept, [r]evise, [e]dit the reasons, [l]eave? ": (
-        "[a]nnehmen, [r]evidieren, Gründe [e]ditieren, [l]assen? "
+    "[a]ccept, [r]evise, [e]dit, [d]ecline, [?] help, [l]eave? ": (
+        "[a]nnehmen, [r]evidieren, [e]ditieren, ablehnen [d], [?] Hilfe, [l]assen? "
     ),
+    "a accepts it and writes the record. r changes an answer. e opens the reasons, the scope and "
+    "the files in your editor. d declines it: the session ends, and your reason is recorded. "
+    "l leaves it for later.": (
+        "a nimmt an und schreibt das Dokument. r ändert eine Antwort. e öffnet Gründe, Bereich und "
+        "Dateien im Editor. d lehnt ab: die Sitzung endet, der Grund wird festgehalten. "
+        "l lässt es für später."
+    ),
+    "Why is it declined? (Enter: no reason) ": "Warum abgelehnt? (Enter: kein Grund) ",
     "Which answer?": "Welche Antwort?",
     "Give 1 to {most}.": "Gib 1 bis {most} an.",
     "In force:": "In Kraft:",
-    "[k]eep it, [r]eplace it, [o]ther scope? Enter asks the question: ": (
-        "behalten [k], e[r]setzen, für etwas anderes [o]? Enter stellt die Frage: "
+    "[k]eep, [r]eplace? Enter goes on: ": "behalten [k], e[r]setzen? Enter geht weiter: ",
+    "k keeps the first and decides nothing new; r replaces it. k 2 and r 2 mean the second.": (
+        "k behält die erste, und nichts Neues wird entschieden; r ersetzt sie. "
+        "k 2 und r 2 meinen die zweite."
     ),
-    "For what? ": "Wofür? ",
-    "It is at another place: begin again with --supersedes {name}.": (
-        "Sie gilt an anderer Stelle: von vorn mit --supersedes {name}."
+    "k keeps it and decides nothing new; r replaces it.": (
+        "k behält sie, und nichts Neues wird entschieden; r ersetzt sie."
     ),
-    "k keeps the first, k 2 the second; r replaces it; o asks what the new one is for; "
-    "Enter asks the question.": (
-        "k behält die erste, k 2 die zweite; r ersetzt sie; o fragt, wofür die neue gilt; "
-        "Enter stellt die Frage."
-    ),
-    "Give k, r, o or Enter; a number from 1 to {most} follows k and r.": (
-        "k, r, o oder Enter; hinter k und r darf eine Zahl von 1 bis {most} stehen."
-    ),
-    "t makes it a task.": "t macht eine Aufgabe daraus.",
-    "t makes it a task, n says that it is not about this.": (
-        "t macht eine Aufgabe daraus, n sagt, dass es nicht darum geht."
-    ),
+    "{name} is replaced once you accept.": "{name} wird mit der Annahme ersetzt.",
+    "replaces {name}": "ersetzt {name}",
+    "because: {text}": "weil: {text}",
+    "for: {text}": "für: {text}",
+    "follows: {text}": "daraus folgt: {text}",
+    "not {text}": "nicht {text}",
+    "holds for {text}": "gilt für {text}",
     "Decision: ": "Entscheidung: ",
     "Decision": "Entscheidung",
     "Because: ": "Weil: ",
@@ -106,8 +105,8 @@ GERMAN: Final = {
     "Because": "Weil",
     "Instead of": "Statt",
     "{label}: may stay empty; {how}": "{label}: darf leer bleiben; {how}",
-    "In your own words; Enter leaves it empty.": ("In eigenen Worten; Enter lässt die Zeile leer."),
-    "For what? (Enter: the whole project) ": "Wofür? (Enter: das ganze Projekt) ",
+    "Instead of ({names}; - for nothing): ": "Statt ({names}; - für nichts): ",
+    "In your own words; Enter goes on.": "In eigenen Worten; Enter geht weiter.",
     "[e]xception to it, [s]upersede it, [l]eave? ": "[e] Ausnahme davon, er[s]etzen, [l]assen? ",
     "[s]upersede it, [k]eep both, [l]eave? ": "er[s]etzen, beides behalten [k], [l]assen? ",
     "Why do both stay in force? ": "Warum gelten beide weiter? ",
@@ -233,18 +232,19 @@ def answered(
     question: Question,
     *,
     prompt: str = "",
-    keys: Collection[str] = (),
+    is_key: Callable[[str], bool] = lambda _: False,
     keys_help: str = "",
 ) -> answer_options.Answers:
-    """What the person answers to one question; asked again while it is empty.
+    """What the person answers to one question.
 
     Args:
         prompt: in place of the question.
-        keys: what is no answer.
-        keys_help: what they do.
+        is_key: whether a text is a key of the workflow's own, and no answer.
+        keys_help: what the keys do.
 
     Raises:
         Pressed: one of the keys.
+        Left: an empty line, where it takes no option.
     """
     say = spoken(session)
     default = "" if prompt else shown_of(session.workflow).default(session)
@@ -252,17 +252,18 @@ def answered(
         ask(voice, session, question)
     if default:
         voice.say(say("  Enter takes {option}.", option=shown(default)))
+    if keys_help:
+        voice.say(f"  {keys_help}")
     while True:
         text = line(prompt or "> ")
         text = text if text.strip() else default
         if not text.strip():
-            click.echo(say("An answer is needed; Ctrl-D leaves it for later."), err=True)
-            continue
+            raise Left
         if text.strip().casefold() in HELP:
             click.echo(" ".join(filter(None, (_help(say, question), keys_help))), err=True)
             continue
-        if text.strip().casefold() in keys:
-            raise Pressed(text.strip().casefold())
+        if is_key(text.strip()):
+            raise Pressed(text.strip())
         try:
             value = chosen(question, text)
         except Refused:
@@ -277,10 +278,10 @@ def answered(
 
 def _help(say: Say, question: Question) -> str:
     if not question.options:
-        return say("Give the answer in your own words. Ctrl-D leaves it for later.")
+        return say("Give the answer in your own words. An empty line leaves it for later.")
     return say(
         "Give a number from 1 to {most}, or the answer in your own words. "
-        "Ctrl-D leaves it for later.",
+        "An empty line leaves it for later.",
         most=len(question.options),
     )
 

@@ -49,7 +49,7 @@ SETTLES: Final = {
 def inbox_command(everything: bool, by: str | None, app: Request, voice: Voice) -> int:
     """List what waits for you: proposals, questions, notes to file, models to ask, session files.
 
-    At a terminal you can then confirm what agents and scripts proposed, one by one.
+    At a terminal you then accept or decline what agents and scripts proposed, one by one.
 
     \b
     Examples:

@@ -313,5 +313,5 @@ def _notice_folder(request: Request, step: Step) -> None:
         return
     if list(process.store.numbers(process.project).values()) == [step.handle.session_id]:
         folder = settings.decisions
-        text = f"records go to {folder!r}, as found in this project; the setting `decisions` says"
-        request.notice("folder_found", f"{text} another folder", folder=folder)
+        text = f"records go to {folder!r}, where this project has records already"
+        request.notice("folder_found", f"{text}; `decisions` sets another folder", folder=folder)

@@ -24,8 +24,9 @@ WAIT_S: Final = 20  # seconds for the next words, on a machine that is busy
 ANSWER: Final = r"\n> "
 OWN_WORDS: Final = "In your own words: "
 KEY: Final = r"\[l\]eave\? "
-WHY: Final = r"skip\) "
-SCOPE: Final = rb"(?:whole project|ganze Projekt)\) "
+DECISION: Final = "\nDecision: "
+BECAUSE: Final = "Because: "
+INSTEAD: Final = "Instead of[^:\n]*: "
 AGAIN: Final = r"\n> \(\d+\) "
 
 
@@ -41,24 +42,19 @@ class Terminal:
 
         Fails with what was said instead.
         """
-        seen = ""
-        while True:
-            try:
-                place = self._child.expect([pattern.encode(), SCOPE])
-            except (pexpect.EOF, pexpect.TIMEOUT) as error:
-                raise AssertionError(f"no {pattern!r} in {self._child.before!r}") from error
-            seen += self._seen(self._child.before + self._child.after)
-            if place == 0:
-                return seen
-            time.sleep(0.05)  # what is typed before the question is seen is dropped
-            self.type("")  # the whole project
+        try:
+            self._child.expect(pattern.encode())
+        except (pexpect.EOF, pexpect.TIMEOUT) as error:
+            raise AssertionError(f"no {pattern!r} in {self._child.before!r}") from error
+        return self._seen(self._child.before + self._child.after)
 
     def proposal(self) -> str:
-        """What is proposed, after the person skipped the question why where it is asked."""
-        seen = self.expect(f"{WHY}|{KEY}")
-        if seen.endswith("skip) "):
+        """What is proposed, after the person passed the lines before it that are asked."""
+        seen = self.expect(f"{BECAUSE}|{INSTEAD}|{KEY}")
+        while not seen.endswith("? "):
+            time.sleep(0.05)  # what is typed before the line is seen is dropped
             self.type("")
-            seen += self.expect(KEY)
+            seen += self.expect(f"{BECAUSE}|{INSTEAD}|{KEY}")
         return seen
 
     def is_silent_for(self, seconds: float) -> bool:

@@ -9,7 +9,16 @@ import pytest
 
 from preflights_cli.dialogue import GERMAN
 from tests.cli.program import Project
-from tests.cli.terminal import AGAIN, ANSWER, OWN_WORDS, WHY, terminal
+from tests.cli.terminal import (
+    AGAIN,
+    ANSWER,
+    BECAUSE,
+    DECISION,
+    INSTEAD,
+    KEY,
+    OWN_WORDS,
+    terminal,
+)
 from tests.providers import server
 from tests.providers.server import FakeAPI
 from tests.scripted import asks
@@ -38,10 +47,6 @@ def test_an_option_is_chosen_by_its_number_and_accepted_by_one_key(house: Projec
 def test_every_slip_is_asked_again_and_nothing_is_lost(house: Project) -> None:
     with terminal(house, "start", "Make it nicer") as t:
         assert "is this?  (Category, change_category)\n  1. Frontend\n" in t.expect(ANSWER)
-        t.type("")
-        assert "An answer is needed; Ctrl-D leaves it for later." in t.expect(ANSWER)
-        t.type("   ")
-        t.expect(ANSWER)
         for beyond in ("0", "7", "99999"):
             t.type(beyond)
             assert f"There is no option {beyond}: give 1 to 6" in t.expect(ANSWER)
@@ -56,7 +61,7 @@ def test_every_slip_is_asked_again_and_nothing_is_lost(house: Project) -> None:
         t.type(b"\xff\xfe")
         assert "not valid Unicode" in t.expect(ANSWER)
         t.type("Gardening")  # a label that is no category leads to the free text
-        assert "What should be decided?" in t.expect(ANSWER)
+        t.expect(DECISION)
         t.type("Rounder corners")
         assert "This becomes an architecture decision record:" in t.proposal()
         t.press("l")
@@ -85,7 +90,9 @@ def test_other_asks_for_its_text_at_once_however_it_is_chosen(house: Project) ->
         t.type("other (SPECIFY)")
         t.expect(OWN_WORDS)
         t.type("CockroachDB")
-        t.expect(WHY)
+        t.expect(BECAUSE)
+        t.type("")
+        t.expect(INSTEAD)
         t.type("")
         assert "Type      CockroachDB  (in own words, by a person)" in t.rest()
         assert t.code() == 0
@@ -202,7 +209,7 @@ def test_what_was_pasted_before_the_proposal_was_seen_accepts_nothing(house: Pro
     with terminal(house, "start", "Tidy up") as t:
         t.expect(ANSWER)
         t.type("Other")
-        assert "What should be decided?" in t.expect(ANSWER)
+        t.expect(DECISION)
         t.paste("Sort the imports\ra\ra\r")
         t.proposal()
         assert t.is_silent_for(0.5)
@@ -233,6 +240,49 @@ def test_a_session_that_another_process_ends_meanwhile_ends_here_too(house: Proj
         assert "is at version" in t.rest()
         assert t.code() == 1
     assert house.show()["patch"]["fields"] == [["Strategy", "OAuth"]]
+
+
+@pytest.mark.parametrize("why", ["The vendor is gone", ""])
+def test_a_proposal_is_declined_with_a_reason_that_may_be_empty(house: Project, why: str) -> None:
+    with terminal(house, "start", "Add login", "--answer", "auth_strategy=OAuth") as t:
+        t.proposal()
+        t.press("?")
+        assert "d declines it: the session ends, and your reason is recorded." in t.proposal()
+        t.press("d")
+        t.expect(r"Why is it declined\? \(Enter: no reason\) ")
+        t.type(why)
+        assert "It is closed." in t.rest()
+        assert t.code() == 0
+    assert house.show()["status"] == "abandoned"
+    (ended,) = [one["data"] for one in house.events() if one["type"] == "session.abandoned.v1"]
+    assert ended.get("reason", "") == why
+
+
+def test_what_an_agent_proposed_is_declined_in_the_inbox(house: Project) -> None:
+    words = ("--answer", "auth_strategy=OAuth", "--accept", "--as", "agent:claude")
+    house.call("start", "Add login", *words)
+    with terminal(house, "inbox") as t:
+        t.expect("one by one")
+        t.type("y")
+        assert "Because: " not in t.expect(KEY)  # nothing is asked of it
+        t.press("d")
+        t.expect("no reason")
+        t.type("Not now")
+        t.rest()
+    assert house.show()["status"] == "abandoned"
+
+
+def test_nothing_is_revised_where_an_empty_line_answers(house: Project) -> None:
+    with terminal(house, "start", "Add login", "--answer", "auth_strategy=OAuth") as t:
+        t.proposal()
+        t.press("r")
+        t.expect(AGAIN)
+        t.type("2")
+        t.expect(ANSWER)
+        t.type("")
+        assert "Nothing was changed." in t.expect(KEY)
+        t.press("l")
+        t.rest()
 
 
 def test_a_secret_is_taken_out_and_the_person_is_told_once(house: Project) -> None:
@@ -314,7 +364,7 @@ def test_a_call_for_help_is_no_answer(house: Project, word: str) -> None:
         t.type(word)
         told = t.expect(ANSWER)
         assert "a number from 1 to" in told
-        assert "Ctrl-D leaves it for later." in told
+        assert "An empty line leaves it for later." in told
         t.end()
         t.rest()
     assert house.show()["provenance"][1:] == []
@@ -324,9 +374,9 @@ def test_a_call_for_help_is_no_reason(house: Project) -> None:
     with terminal(house, "start", "Add a login") as t:
         t.expect(ANSWER)
         t.type("1")
-        t.expect(WHY)
+        t.expect(BECAUSE)
         t.type("help")
-        assert "Give the reason in your own words" in t.expect(WHY)
+        assert "In your own words; Enter goes on." in t.expect(BECAUSE)
         t.type("The team knows it")
         assert "because: The team knows it" in t.proposal()
         t.press("l")
@@ -342,7 +392,9 @@ def test_a_dialogue_in_german_is_german_to_its_end(house: Project) -> None:
         t.type("?")
         assert "Gib eine Zahl von 1 bis 4 an" in t.expect("> ")
         t.type("1")
-        t.expect(r"Warum\? \(Enter überspringt\) ")
+        t.expect("\nWeil: ")
+        t.type("")
+        t.expect("\nStatt: ")
         t.type("")
         offered = t.expect(r"\[l\]assen\? ")
         assert "Daraus wird ein Architekturentscheid (ADR):" in offered

@@ -6,9 +6,8 @@ import pytest
 
 from preflights_cli import EXIT_WAITING
 from tests.cli.program import House, Project
-from tests.cli.terminal import ANSWER, KEY, WHY, terminal
+from tests.cli.terminal import ANSWER, terminal
 
-KEYS = r"asks the question: "
 QUESTION = "Which queue for the domain events?"
 RECORD = "# 7. Move the orders to PostgreSQL\n\n## Status\n\nAccepted\n\nIt joins.\n"
 
@@ -28,61 +27,77 @@ def two(house: Project) -> None:
 
 def test_the_second_is_kept_by_its_number(kafka: Project) -> None:
     with terminal(kafka, "start", QUESTION) as t:
-        told = t.expect(KEYS)
+        told = t.expect(ANSWER)
         assert "1. ADR-0001 Use Kafka" in told
         assert "2. related: ADR-0002 Use PostgreSQL for domain events" in told
-        assert "[k]eep it, [r]eplace it, [o]ther scope?" in told
+        assert "k keeps the first and decides nothing new; r replaces it." in told
+        t.type("k 3")
+        assert "'3' was not said to be in force here" in t.expect(ANSWER)
         t.type("k 2")
         assert "ADR-0002 is kept" in t.rest()
         assert t.code() == 0
     assert kafka.show()["keeps"]["number"] == 2
 
 
-def test_another_scope_is_asked_for_and_supersedes_nothing(kafka: Project) -> None:
+@pytest.mark.parametrize("key", ["r", "r 2"])
+def test_any_of_them_is_replaced_and_not_asked_about_again(kafka: Project, key: str) -> None:
+    number = 2 if "2" in key else 1
     with terminal(kafka, "start", QUESTION) as t:
-        t.expect(KEYS)
-        t.type("?")
-        assert "o asks what the new one is for" in t.expect(KEYS)
-        t.type("o 2")
-        assert "Give k, r, o or Enter" in t.expect(KEYS)
-        t.type("o")
-        t.expect(r"For what\? ")
-        t.type("")  # nothing is said: it asks again
-        t.expect(KEYS)
-        t.type("o")
-        t.expect(r"For what\? ")
-        t.type("tbd")
-        assert "was given a placeholder" in t.expect(KEYS)
-        t.type("o")
-        t.expect(r"For what\? ")
-        t.type("telemetry of trucks")
         t.expect(ANSWER)
-        t.type("NATS")
-        asked = t.expect(WHY)
-        assert "For what?" not in asked
+        t.type(key)
+        assert f"ADR-000{number} Use " in t.expect("is replaced once you accept")
+        t.expect(ANSWER)
+        t.type("R")  # a language, and no key
+        assert f"replaces ADR-000{number} Use " in t.proposal()
+        t.press("l")
+        t.rest()
+    with terminal(kafka, "resume") as t:
+        told = t.expect("goes on: ")
+        assert f"ADR-000{number}" not in told
         t.type("")
-        t.expect(KEY)
+        t.proposal()
         t.press("a")
-        said = t.expect(r"\[l\]eave\? ")
-        assert "Is an exception to" in said  # the first one is for the whole project
-        t.press("e")
-        assert "accepted" in t.rest()
+        if number == 2:  # the other is of the same topic
+            t.expect("Contradicts .*ADR-0001|exception to it")
+            t.press("s")
+        assert "written to" in t.rest()
     found = kafka.show()
-    assert found["title"] == "Use NATS for telemetry of trucks"
-    assert (found["supersedes"], found["also_supersedes"]) == (None, [])
-    assert len(kafka.call("decisions", "--json").json["decisions"]) == 3
+    assert found["provenance"][-1]["value"] == "R"
+    assert found["supersedes"]["number"] == number
+    assert f"superseded by {found['uid'][-8:]}" in kafka.call("show", f"ADR-{number}").out
+    assert kafka.call("replay", "last").code == 0
+
+
+def test_a_record_of_another_tool_is_replaced(kafka: Project) -> None:
+    path = "docs/decisions/0007-move-the-orders.md"
+    (kafka.folder / path).write_text(RECORD)
+    with terminal(kafka, "start", "Where do the orders live?") as t:
+        assert f"1. related: {path}" in t.expect("Decision: ")
+        t.type("r 1")
+        t.expect("is replaced once you accept")
+        t.expect("Decision: ")
+        t.type("In files")
+        t.proposal()
+        t.press("a")
+        t.rest()
+    assert "Superseded by" in (kafka.folder / path).read_text()
+
+
+def test_what_the_options_say_is_not_asked_about(kafka: Project) -> None:
+    for words in (("--supersedes", "ADR-1"), ("--accept", "--exception", "ADR-1")):
+        with terminal(kafka, "start", "Use NATS for telemetry", *words) as t:
+            assert "ADR-0001 Use Kafka" not in t.expect("Because: ")
+            t.end()
+            t.rest()
 
 
 def test_the_keys_are_german_where_the_intention_is(kafka: Project) -> None:
     with terminal(kafka, "start", "Welche Queue brauchen wir für die Bestellungen?") as t:
-        assert "für etwas anderes [o]?" in t.expect("stellt die Frage: ")
-        t.type("o")
-        t.expect(r"Wofür\? ")
-        t.type("Telemetrie")
-        t.expect("> ")
-        t.end()
-        t.rest()
-    assert kafka.show()["scope"] == "Telemetrie"
+        assert "k behält sie, und nichts Neues wird entschieden" in t.expect("> ")
+        t.type("n")
+        t.expect("Entscheidung: ")
+        t.type("")  # an empty first line leaves
+        assert "Gespeichert." in t.rest()
 
 
 def test_a_script_is_told_and_keeps_and_why_says_so(kafka: Project) -> None:
@@ -133,13 +148,10 @@ def test_a_record_of_another_tool_is_kept_and_perhaps_contradicted(kafka: Projec
     assert acknowledged[-1]["data"]["perhaps"] == differing
 
 
-def test_only_a_decision_at_the_same_place_is_kept_without_its_number(kafka: Project) -> None:
+def test_a_related_decision_is_kept_without_its_number_too(kafka: Project) -> None:
     with terminal(kafka, "start", "Where do the domain events live?") as t:
-        told = t.expect(KEYS)
-        assert "1. related: ADR-0002" in told
+        assert "1. related: ADR-0002" in t.expect("Decision: ")
         t.type("k")
-        assert "a number from 1 to" in t.expect(KEYS)
-        t.type("k 1")
         assert "ADR-0002 is kept" in t.rest()
 
 

@@ -177,12 +177,15 @@ def test_a_record_of_another_tool_says_where_it_holds(
 def test_the_editor_takes_paths_and_hold() -> None:
     before = Reasons("It is fast", replaces=True, paths=("src/**",), hold="tell")
     text = written(before)
-    same = parsed(text, before)
+    same, _ = parsed(text, before)
     assert (same.because, same.paths, same.hold) == ("It is fast", UNSET, UNSET)
-    changed = parsed(
-        text.replace("- src/**", "- lib/**\n- *.sql").replace("tell\n", "deny\n"), before
+    changed, scope = parsed(
+        text.replace("- src/**", "- lib/**\n- *.sql")
+        .replace("Agents: tell\n", "Agents: deny\n")
+        .replace("For:", "For: the till"),
+        before,
     )
-    assert (changed.paths, changed.hold) == (("lib/**", "*.sql"), "deny")
-    for wrong, why in (("- src/**", "- !src"), ("Hold: tell", "Hold: never")):
+    assert (changed.paths, changed.hold, scope) == (("lib/**", "*.sql"), "deny", "the till")
+    for wrong, why in (("- src/**", "- !src"), ("Agents: tell", "Agents: never")):
         with pytest.raises(Unparsable):
             parsed(text.replace(wrong, why), before)

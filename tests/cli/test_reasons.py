@@ -13,7 +13,7 @@ from preflights_cli.options import alternative
 from preflights_es.features.clarification.conversation import Unparsable, parsed, written
 from preflights_es.kernel.decisions import Alternative, Reasons
 from tests.cli.program import Project
-from tests.cli.terminal import ANSWER, KEY, WHY, terminal
+from tests.cli.terminal import ANSWER, BECAUSE, INSTEAD, KEY, terminal
 
 WHYS: Final = (
     "--because",
@@ -116,8 +116,10 @@ def test_a_person_is_asked_once_why(house: Project) -> None:
     with terminal(house, "start", "Add login") as t:
         t.expect(ANSWER)
         t.type("1")
-        t.expect(WHY)
+        t.expect(BECAUSE)
         t.type("We know it")
+        t.expect(INSTEAD)
+        t.type("")
         assert "because: We know it" in t.expect(KEY)
         t.press("a")
         assert t.code() == 0
@@ -167,8 +169,9 @@ def editing(house: Project, body: str) -> dict[str, str]:
 def test_what_a_model_offers_is_edited_and_is_the_persons_then(house: Project) -> None:
     body = (
         "assert os.stat(path).st_mode & 0o777 == 0o600\n"
-        "open(path, 'w').write('Because: We know it\\n\\nConsequences:\\n- One login\\n"
-        "Alternatives:\\n- SAML: slow\\n')"
+        "open(path, 'w').write('For: the shop\\nBecause: We know it\\n\\n"
+        "Consequences:\\n- One login\\n"
+        "Instead of:\\n- SAML: slow\\n')"
     )
     led = ("start", "Add login", "--provider", "sim", "--seed", "3")
     with terminal(house, *led, env=editing(house, body)) as t:
@@ -181,7 +184,7 @@ def test_what_a_model_offers_is_edited_and_is_the_persons_then(house: Project) -
         )
         t.press("a")
         assert t.code() == 0
-    assert told(house.show()) == ALL
+    assert (told(house.show()), house.show()["scope"]) == (ALL, "the shop")
     assert house.call("replay", "last").code == 0
 
 
@@ -223,20 +226,20 @@ def test_an_editor_that_fails_changes_nothing(house: Project, editor: str) -> No
 def test_a_text_is_read_as_it_was_written() -> None:
     said = Reasons(
         "Because: of it",
-        ("- one", "# two", "Alternatives:"),
+        ("- one", "# two", "Instead of:"),
         (Alternative("A: b", "c: d"), Alternative("E", "")),
         replaces=True,
     )
-    assert parsed(written(said), said) == said
+    assert parsed(written(said, "the shop"), said) == (said, "the shop")
     empty = Reasons(replaces=True)
-    assert parsed(written(empty), empty) == empty
+    assert parsed(written(empty), empty) == (empty, "")
 
 
 def test_a_long_line_may_be_broken() -> None:
     text = "Because: one\n  two\nConsequences:\n- three\n  four\n* five\n"
-    assert parsed(text, Reasons()) == Reasons("one two", ("three four", "five"), replaces=True)
+    assert parsed(text, Reasons())[0] == Reasons("one two", ("three four", "five"), replaces=True)
     with pytest.raises(Unparsable, match="line 2 belongs to no part: 'lost'"):
-        parsed("Alternatives:\nlost\n", Reasons())
+        parsed("Files:\nlost\n", Reasons())
 
 
 def test_the_file_is_gone_once_the_editor_ended(house: Project) -> None:

@@ -153,7 +153,8 @@ def test_start_says_it_in_advance(house: Project) -> None:
     assert (last["code"], last["supersedes"]["number"]) == (0, 2)
     assert last["also_supersedes"][0]["number"] == 3
     done = house.call("start", "Add a database", "--keep", f"ADR-0004={WHY}", "--no-input")
-    assert (done.code, "give --accept too" in done.err) == (2, True)
+    told = "--keep counts when the decision is accepted: add --accept, or give it to"
+    assert (done.code, told in done.err) == (2, True)
 
 
 @each(
@@ -306,6 +307,8 @@ def test_a_person_is_asked_about_each(house: Project) -> None:
     decided(house.call, "MySQL", "Store carts in a database", "--keep", f"ADR-0001={WHY}")
     answer = ("--answer", "db_type=SQLite")
     with terminal(house, "start", "Keep logs in a database", *answer) as t:
+        t.expect("goes on: ")
+        t.type("")
         t.proposal()
         t.press("a")
         seen = t.expect(r"\[k\]eep both, \[l\]eave\? ")

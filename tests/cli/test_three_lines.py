@@ -8,9 +8,7 @@ import pytest
 
 from preflights_cli import EXIT_WAITING
 from tests.cli.program import Project
-from tests.cli.terminal import ANSWER, KEY, terminal
-
-DECISION = "\nDecision: "
+from tests.cli.terminal import ANSWER, DECISION, KEY, terminal
 
 
 @pytest.fixture
@@ -23,7 +21,7 @@ def open_house(house: Project) -> Project:
 def test_three_lines_make_a_record(open_house: Project) -> None:
     with terminal(open_house, "start", "Make it faster") as t:
         asked = t.expect(DECISION)
-        assert "t makes it a task." in asked
+        assert "t: it is a task, without a decision." in asked
         assert "1." not in asked
         t.type("?")
         assert "Give the answer in your own words." in t.expect(DECISION)
@@ -32,10 +30,10 @@ def test_three_lines_make_a_record(open_house: Project) -> None:
         t.type("Cache the pages of the shop")
         t.expect("\nBecause: ")
         t.type("help")
-        assert "Enter leaves it empty" in t.expect("\nBecause: ")
+        assert "In your own words; Enter goes on." in t.expect("\nBecause: ")
         t.type("The database is slow")
         t.expect("\nInstead of: ")
-        t.type("A bigger server: too expensive")
+        t.type("A bigger server: too expensive; Varnish")
         offered = t.expect(KEY)
         assert "This becomes an architecture decision record:" in offered
         assert "skip" not in offered  # why was asked
@@ -45,8 +43,36 @@ def test_three_lines_make_a_record(open_house: Project) -> None:
     shown = open_house.show()
     assert shown["patch"]["fields"] == [["Description", "Cache the pages of the shop"]]
     assert shown["because"] == {"text": "The database is slow", "by": "user"}
-    assert [one["name"] for one in shown["alternatives"]] == ["A bigger server"]
+    assert [one["name"] for one in shown["alternatives"]] == ["A bigger server", "Varnish"]
     assert open_house.call("replay", "last").code == 0
+
+
+def test_what_a_form_says_is_not_asked(open_house: Project) -> None:
+    with terminal(open_house, "start", "Replace Memcached with Redis") as t:
+        t.expect("Because: ")
+        t.type("")
+        assert "Instead of" not in t.expect(KEY)
+        t.press("l")
+        t.rest()
+
+
+@pytest.mark.parametrize(
+    ("typed", "names"), [("", ["moment.js"]), ("-", []), ("Luxon: large", ["Luxon"])]
+)
+def test_what_the_intention_replaces_is_passed_by_enter(
+    open_house: Project, typed: str, names: list[str]
+) -> None:
+    with terminal(open_house, "start", "Replace moment.js with something smaller") as t:
+        t.expect(DECISION)
+        t.type("date-fns")
+        t.expect("Because: ")
+        t.type("")
+        t.expect(r"Instead of \(moment.js; - for nothing\): ")
+        t.type(typed)
+        t.expect(KEY)
+        t.press("l")
+        t.rest()
+    assert [one["name"] for one in open_house.show()["alternatives"]] == names
 
 
 def test_the_second_and_the_third_line_may_stay_empty(open_house: Project) -> None:
@@ -127,18 +153,18 @@ def test_a_call_for_help_at_a_menu_names_both_keys(open_house: Project) -> None:
         t.type("?")
         told = t.expect(ANSWER)
         assert "a number from 1 to 4" in told
-        assert "n says that it is not about this" in told
+        assert "n: it is not about this. t: it is a task" in told
         t.end()
         t.rest()
 
 
 def test_the_lines_are_german_where_the_intention_is(open_house: Project) -> None:
     with terminal(open_house, "start", "Wir müssen schneller werden") as t:
-        assert "t macht eine Aufgabe daraus" in t.expect("\nEntscheidung: ")
+        assert "t: eine Aufgabe, ohne Entscheidung." in t.expect("\nEntscheidung: ")
         t.type("Indexe pflegen")
         t.expect("\nWeil: ")
         t.type("?")
-        assert "Enter lässt die Zeile leer." in t.expect("\nWeil: ")
+        assert "In eigenen Worten; Enter geht weiter." in t.expect("\nWeil: ")
         t.type("Die Suche dauert")
         t.expect("\nStatt: ")
         t.type("")

@@ -241,7 +241,7 @@ def _refuse_own(flags: Mapping[str, bool]) -> None:
     "--keep-known",
     metavar="DECISION",
     callback=given,
-    help="Keep a decision in force that is said first; nothing new is decided.",
+    help="Keep this decision in force, of those that start lists; decide nothing new.",
 )
 @click.option("--scope", metavar="TEXT", callback=given, help="What the decision is for.")
 @click.option("--task", metavar="TASK", callback=given, help="Clarify this open task of a note.")
@@ -299,16 +299,17 @@ def start_command(
         message = "--by names the person who accepts: give --accept too"
         raise click.UsageError(message)
     choices = chosen(supersedes[1:], keep, exceptions, again=again)
-    if choices and not accepting:
-        what = "--keep, --exception, --again and a second --supersedes"
-        message = f"{what} are about the acceptance: give --accept too"
-        raise click.UsageError(message)
+    asks = is_terminal() and not (voice.as_json or no_input)
+    if choices and not (accepting or asks):
+        given_one = "--keep" if keep else "--exception" if exceptions else "--again"
+        what = "a second --supersedes" if supersedes[1:] else given_one
+        message = f"{what} counts when the decision is accepted: add --accept"
+        raise click.UsageError(f"{message}, or give it to `preflights accept`")
     mark = mark_of(as_task=as_task, adr=adr)
     if written and (strict or app.leads.named):
         message = "--question asks no model: leave --strict and the provider's options out"
         raise click.UsageError(message)
     wanted = (from_file(answers_file) if answers_file else []) + keyed(answered)
-    asks = is_terminal() and not (voice.as_json or no_input)
     if name not in (None, WORKFLOW.name):
         own = {
             "--accept": accepting,

@@ -6,8 +6,9 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -40,10 +41,9 @@ from preflights_es.features.clarification.display import (
     waiting,
     why,
 )
-from preflights_es.features.clarification.domain.values import DecisionPatch, suggested
+from preflights_es.features.clarification.domain.values import SCOPE, suggested
 from preflights_es.features.clarification.domain.views import (
     ClarificationView,
-    KnownDecision,
     RelatedDecision,
 )
 from preflights_es.features.clarification.use.sessions import (
@@ -52,15 +52,24 @@ from preflights_es.features.clarification.use.sessions import (
     dismiss_topic,
     file_task,
     keep,
+    replace_known,
 )
-from preflights_es.kernel.decisions import Alternative, Choices, Reasons, alternative_text
+from preflights_es.kernel.decisions import (
+    Alternative,
+    Choices,
+    Reasons,
+    Related,
+    alternative_text,
+)
 from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.questions import Question, is_placeholder
 from preflights_es.kernel.reach import HOLDS, Hold, pattern_problem
 from preflights_es.kernel.text import caseless, one_line, shown
 from preflights_es.kernel.views import View
 from preflights_es.system.files import Unreadable, beginning
 from preflights_es.use import sessions
+from preflights_es.use.inbox import PROPOSED
 from preflights_es.use.request import Request
 
 
@@ -73,7 +82,7 @@ def run(
     by: str | None,
     choices: Choices | None = None,
 ) -> int:
-    """Ask until nothing is open, show what would be decided, and take the person's word.
+    """Say what is in force, ask until nothing is open, and take the person's word.
 
     Args:
         choices: what the person said about older decisions before.
@@ -82,13 +91,9 @@ def run(
         Left, KeyboardInterrupt: the person left.
     """
     _say_detected(voice, session)
-    session, choices = _in_force(app, voice, session, choices)
-    is_whole = bool(own(session).fields)
+    session = _in_force(app, voice, session, choices)
     session = conversed(app, voice, session, _turn)
-    asked_of = own(session).patch if is_whole else None
-    return _ended(
-        app, voice, session, accepting=accepting, by=by, choices=choices, asked_of=asked_of
-    )
+    return _ended(app, voice, session, accepting=accepting, by=by, choices=choices)
 
 
 def _say_detected(voice: Voice, session: View) -> None:
@@ -107,19 +112,13 @@ def _ended(
     accepting: bool,
     by: str | None,
     choices: Choices | None,
-    asked_of: DecisionPatch | None = None,
 ) -> int:
-    """One keystroke between a proposal and a decision.
-
-    Args:
-        asked_of: the patch of which the person said why, or skipped it.
-    """
-    draft = ""
+    """One keystroke between a proposal and a decision."""
+    draft, asked_of = "", None
     while session.can_accept:
-        if own(session).patch != asked_of:
-            if asked_of is None:
-                session = _scope_asked(app, session)
-            session, asked_of = _why_asked(app, session), own(session).patch
+        # Of what an agent or a script proposed nothing is asked: the keys change it.
+        if session.status != PROPOSED and own(session).patch != asked_of:
+            session, asked_of = _reasoned(app, session), own(session).patch
         _say_proposal(voice, session)
         assert isinstance(session, ClarificationView), "it is a clarification"
         is_seen = accepting and not suggested(session.provenance)
@@ -127,6 +126,9 @@ def _ended(
         if key == "a":
             session = _accepted(app, voice, session, by, choices)
             say_refusals(session)
+            break
+        if key == "d":
+            session = _declined(app, session)
             break
         if key == "e":
             session, draft = _edited(app, voice, session, draft)
@@ -149,6 +151,13 @@ def _accepted(
     return resolved(voice, again(said, session), said, again)
 
 
+def _declined(app: Request, session: View) -> View:
+    """The session, given up for a reason that may stay empty."""
+    say = spoken(session)
+    reason = _line(say, say("Why is it declined? (Enter: no reason) "))
+    return sessions.abandon(app, session.session_id, reason, expect=session.version)
+
+
 def _say_proposal(voice: Voice, session: View) -> None:
     found, say = own(session), spoken(session)
     voice.say()
@@ -158,11 +167,18 @@ def _say_proposal(voice: Voice, session: View) -> None:
         what = "an architecture decision record" if found.kind == "adr" else "a task"
         voice.say(say(f"This becomes {what}:"))
         gate = (gate_line(found, say),) if found.gate else ()
-        for line in (*values(found.provenance, say), *why(found), *gate):
+        for line in (*values(found.provenance, say), *why(found, say), *gate):
             voice.say(f"  {line}")
+        if old := found.supersedes:
+            voice.say(f"  {say('replaces {name}', name=_named(old))}")
 
 
 _LEAVING = ("l", "q", "\x1b")
+_KEYS_HELP: Final = (
+    "a accepts it and writes the record. r changes an answer. e opens the reasons, the scope and "
+    "the files in your editor. d declines it: the session ends, and your reason is recorded. "
+    "l leaves it for later."
+)
 
 
 def _key(say: Say) -> str:
@@ -172,22 +188,29 @@ def _key(say: Say) -> str:
         Left, KeyboardInterrupt: Ctrl-D, Ctrl-C.
     """
     while True:
-        click.echo(say("[a]ccept, [r]evise, [e]dit the reasons, [l]eave? "), nl=False)
+        click.echo(say("[a]ccept, [r]evise, [e]dit, [d]ecline, [?] help, [l]eave? "), nl=False)
         try:
             key = click.getchar().lower()
             key = key.strip("\r\n") or key  # Enter behind it, in one burst
         except EOFError:
             raise Left from None
         click.echo(key if key.isprintable() else "")
-        if key in ("a", "r", "e", *_LEAVING):
+        if key in ("a", "r", "e", "d", *_LEAVING):
             return key
+        if key in HELP:
+            click.echo(say(_KEYS_HELP))
 
 
 def _revised(app: Request, voice: Voice, session: View) -> View:
     """Revise one answer, and answer the questions that follow."""
     again = answerable(app, session.session_id)
-    question = _chosen_again(voice, spoken(session), again)
-    session = taken(app, voice, session, answered(voice, session, question), revise=True)
+    try:
+        question = _chosen_again(voice, spoken(session), again)
+        given = answered(voice, session, question)
+    except Left:
+        voice.say(spoken(session)("Nothing was changed."))
+        return session
+    session = taken(app, voice, session, given, revise=True)
     return conversed(app, voice, replace(session, refusals=()), _turn)
 
 
@@ -208,156 +231,177 @@ def _chosen_again(voice: Voice, say: Say, again: list[tuple[str, Question]]) -> 
 
 # 1. What is in force ----------------------------------------------------------------------------
 
+_KEEPS_IT: Final = "k keeps it and decides nothing new; r replaces it."
+_KEEPS: Final = (
+    "k keeps the first and decides nothing new; r replaces it. k 2 and r 2 mean the second."
+)
 
-def _in_force(
-    app: Request, voice: Voice, session: View, choices: Choices | None
-) -> tuple[View, Choices | None]:
-    """The session once the person has seen what is in force, and what they chose about it.
+
+def _in_force(app: Request, voice: Voice, session: View, choices: Choices | None) -> View:
+    """The session once the person has seen what is in force.
+
+    Where a question is open, its prompt takes the keys.
 
     Raises:
         Left: the person leaves.
     """
-    found = own(session)
-    if not found.known or not found.questions:
-        return session, choices
-    say = spoken(session)
+    found, say = own(session), spoken(session)
+    is_open = bool(found.questions) or (session.can_accept and found.patch is not None)
+    settled = _settled_by(app, found, choices)
+    told = [(at, one) for at, one in enumerate(found.known, 1) if one.session_id not in settled]
+    if not (is_open and told):
+        return session
     voice.say(say("In force:"))
-    for place, one in enumerate(found.known, 1):
+    for place, one in told:
         voice.say(f"  {place}. {known_line(one)}")
-    while True:
-        key, meant = _said(say, found.known)
-        if not key:
-            return session, choices
-        if key == "o":
-            if scoped := _scoped(app, session, line(say("For what? "))):
-                return scoped, choices
-        elif key == "k":
-            place = found.known.index(meant) + 1
-            return keep(app, session.session_id, str(place)), choices
-        elif not meant.same_place:
-            name = meant.path or (f"ADR-{meant.number:04}" if meant.number else meant.uid)
-            told = "It is at another place: begin again with --supersedes {name}."
-            click.echo(say(told, name=shown(name)), err=True)
+    means = say(_KEEPS if len(found.known) > 1 else _KEEPS_IT)
+    voice.say(means)
+    while session.can_accept and own(session).patch is not None:
+        text = line(say("[k]eep, [r]eplace? Enter goes on: ")).strip()
+        if not text:
+            break
+        if _is_known_key(text):
+            session = _settled(app, session, text)
         else:
-            before = choices or Choices()
-            return session, replace(before, supersedes=(*before.supersedes, meant.uid))
+            click.echo(means, err=True)
+    return session
 
 
-def _said(say: Say, known: tuple[KnownDecision, ...]) -> tuple[str, KnownDecision]:
-    """A key that means something, and the decision that it is about; empty for Enter.
-
-    Raises:
-        Left: the person leaves.
-    """
-    while True:
-        keys = say("[k]eep it, [r]eplace it, [o]ther scope? Enter asks the question: ")
-        text = line(keys).strip().casefold()
-        key, _, rest = text.partition(" ")
-        if text in ("", "o"):
-            return text, known[0]
-        if key in ("k", "r") and (meant := _meant(known, rest)):
-            return key, meant
-        if text in _LEAVING:
-            raise Left
-        _help(say, text, len(known))
+def _settled_by(app: Request, found: ClarificationView, choices: Choices | None) -> set[str]:
+    """Sessions of decisions of which the person said already what becomes of them."""
+    said = choices or Choices()
+    typed = (*said.supersedes, *(typed for typed, _ in said.keeps), *said.exceptions)
+    replaced = found.supersedes.session_id if found.supersedes else ""
+    return {replaced, *map(app.sessions.resolved, typed)} - {""}
 
 
-def _meant(known: tuple[KnownDecision, ...], rest: str) -> KnownDecision | None:
-    """The one with the number that was typed; without one the first, at the same place."""
-    if not rest:
-        return known[0] if known[0].same_place else None
-    is_place = rest.isascii() and rest.isdigit() and 1 <= int(rest[:3]) <= len(known)
-    return known[int(rest) - 1] if is_place else None
+def _is_known_key(text: str) -> bool:
+    """Whether it is `k` or `r`, alone or with a number; K and R are names of languages."""
+    key, _, place = text.partition(" ")
+    return key in ("k", "r") and (not place or (place.isascii() and place.isdigit()))
 
 
-def _help(say: Say, text: str, most: int) -> None:
-    told = (
-        "k keeps the first, k 2 the second; r replaces it; o asks what the new one is for; "
-        "Enter asks the question."
-    )
-    if text not in HELP:
-        told = "Give k, r, o or Enter; a number from 1 to {most} follows k and r."
-    click.echo(say(told, most=most), err=True)
-
-
-def _scoped(app: Request, session: View, text: str) -> View | None:
-    """The session for something else; None where nothing, or no scope, was said."""
-    if not text.strip() or text.strip().casefold() in HELP:
-        return None
+def _settled(app: Request, session: View, text: str) -> View:
+    """The session after one of the decisions in force is kept or replaced."""
+    say = spoken(session)
+    key, _, place = text.partition(" ")
+    settle = keep if key == "k" else replace_known
     try:
-        key = session.questions[0].id
-        scoped = sessions.answer(app, session.session_id, [(f"{key}__scope", (text.strip(),))])
+        after = settle(app, session.session_id, place or "1", expect=session.version)
     except Refused as refused:
         click.echo(f"Not taken: {shown(worded(refused))}", err=True)
-        return None
-    say_refusals(scoped)
-    return None if scoped.not_done else scoped
+        return sessions.show(app, session.session_id)
+    say_refusals(after)
+    if key == "r" and not after.not_done and (old := own(after).supersedes):
+        click.echo(say("{name} is replaced once you accept.", name=_named(old)))
+    return replace(after, refusals=())
 
 
-def _scope_asked(app: Request, session: View) -> View:
-    """The session after the person was asked what the decision is for; Enter: the whole project."""
-    found = own(session)
-    key = next((one.key for one in found.provenance if one.field != "Category"), "")
-    if found.patch is None or found.scope or not key or found.kind != "adr":
-        return session
-    _drop_typed()
-    text = line(spoken(session)("For what? (Enter: the whole project) ")).strip()
-    if not text or text.casefold() in HELP:
-        return session
-    return sessions.answer(app, session.session_id, [(f"{key}__scope", (text,))])
+def _named(old: Related) -> str:
+    """An older decision by its number, where it has one, and its title."""
+    name = decision_name(old.number, old.uid)
+    return shown(f"{name} {one_line(old.title)}".strip())
 
 
-# 2. A question: a menu, or the three lines that a record needs ----------------------------------
-
-KEYS: Final = ("t", "n")
-"""It is a task; the menu is about something else."""
-TASK_HELP: Final = "t makes it a task."
-KEYS_HELP: Final = "t makes it a task, n says that it is not about this."
+# 2. A question: a menu, or the decision in own words; and the two lines behind it ----------------
 
 
 def _turn(app: Request, voice: Voice, session: View) -> View:
-    """The session after its question was asked; three lines where no topic covers it."""
-    question, say = session.questions[0], spoken(session)
-    is_whole, prompt = bool(own(session).fields), ""
-    if is_whole:
-        voice.say(say(TASK_HELP))
-        prompt = say("Decision: ")
-    keys = _keys(question, can_dismiss=own(session).can_dismiss)
-    keys_help = KEYS_HELP if "n" in keys else TASK_HELP
+    """The session after its question was asked."""
+    question, say, found = session.questions[0], spoken(session), own(session)
+    is_whole = bool(found.fields)
+    keys = _keys(found)
+    told = " ".join(say(_MEANS[key]) for key in keys if key in _MEANS)
     try:
         given = answered(
             *(voice, session, question),
-            prompt=prompt,
-            keys=keys,
-            keys_help=say(keys_help) if keys and not is_whole else "",
+            prompt=say("Decision: ") if is_whole else "",
+            is_key=lambda text: _is_key(text, keys),
+            keys_help=told,
         )
     except Pressed as pressed:
-        if pressed.key == "t":
-            return file_task(app, session.session_id)
-        return dismiss_topic(app, session.session_id)
-    after = taken(app, voice, session, given, revise=False)
-    return _reasoned(app, say, after) if is_whole and own(after).patch else after
+        return _pressed(app, session, pressed.key)
+    return taken(app, voice, session, given, revise=False)
 
 
-def _keys(question: Question, *, can_dismiss: bool) -> tuple[str, ...]:
-    """None of them where one is an option."""
-    options = {caseless(option) for option in question.options}
-    keys = KEYS if can_dismiss else KEYS[:1]
-    return () if options.intersection(keys) else keys
+_MEANS: Final = {
+    "n": "n: it is not about this.",
+    "t": "t: it is a task, without a decision.",
+}
 
 
-def _reasoned(app: Request, say: Say, session: View) -> View:
-    """The session after the lines behind the decision, which may stay empty."""
-    because = _line(say, say("Because: ")) if own(session).because is None else ""
-    instead = _line(say, say("Instead of: "))
-    others = (alternative(instead),) if instead else ()
-    return _told(app, session, Reasons(because, (), others)) if because or others else session
+def _keys(found: ClarificationView) -> tuple[str, ...]:
+    """What is typed in place of an answer; none that an option is called."""
+    keys = (
+        *(("n",) if found.can_dismiss else ()),
+        "t",
+        *(("k", "r") if found.known else ()),
+    )
+    options = {caseless(option) for option in found.questions[0].options}
+    return tuple(key for key in keys if key not in options)
+
+
+def _is_key(text: str, keys: tuple[str, ...]) -> bool:
+    if _is_known_key(text):
+        return text[0] in keys
+    return text.casefold() in keys and text.casefold() in _MEANS
+
+
+def _pressed(app: Request, session: View, text: str) -> View:
+    """The session after a key in place of an answer."""
+    if _is_known_key(text):
+        return _settled(app, session, text)
+    end = dismiss_topic if text.casefold() == "n" else file_task
+    after = end(app, session.session_id)
+    say_refusals(after)
+    return after
+
+
+def _reasoned(app: Request, session: View) -> View:
+    """The session after the two lines behind the decision; what was said before is not asked."""
+    say, found = spoken(session), own(session)
+    if found.patch is None:
+        return session
+    if found.because is None:
+        session = _told_line(app, session, say("Because: "), Reasons)
+    if own(session).alternatives or (found.stated and found.replaced):
+        return session
+    default = found.instead_of
+    names = ", ".join(map(one_line, default))
+    asks = "Instead of ({names}; - for nothing): " if default else "Instead of: "
+    return _told_line(app, session, say(asks, names=shown(names)), partial(_instead, default))
+
+
+def _told_line(app: Request, session: View, prompt: str, said: Callable[[str], Reasons]) -> View:
+    """The session after one line, asked again until it is taken or says nothing."""
+    while (reasons := said(_line(spoken(session), prompt))) != Reasons():
+        after = _told(app, session, reasons)
+        if not after.not_done and after.version != session.version:
+            return after
+        session = replace(after, refusals=())
+    return session
+
+
+def _instead(default: tuple[str, ...], text: str) -> Reasons:
+    """What was turned down; several are separated by semicolons.
+
+    Args:
+        default: what Enter takes.
+    """
+    if text in NOTHING:
+        return Reasons()
+    names = text.split(";") if text else default
+    return Reasons(alternatives=tuple(alternative(one) for one in names if one.strip()))
+
+
+NOTHING: Final = ("-", "\u2013", "\u2014")
+"""Typed in place of what Enter would take: nothing."""
 
 
 def _line(say: Say, prompt: str) -> str:
     _drop_typed()
     while (text := line(prompt).strip()).casefold() in HELP:
-        click.echo(say("In your own words; Enter leaves it empty."), err=True)
+        click.echo(say("In your own words; Enter goes on."), err=True)
     return text
 
 
@@ -429,23 +473,12 @@ def _choice_key(say: Say, *, is_exception: bool) -> str:
 
 TEXT_MAX: Final = 200_000  # bytes of an edited text
 NAME: Final = "reasons.txt"
-_LISTS: Final = ("Consequences:", "Alternatives:", "Holds for the files:")
-_HOLD: Final = "Hold:"
+_LINES: Final = ("For:", "Because:", "Agents:")
+_LISTS: Final = ("Instead of:", "Consequences:", "Files:")
 
 
 class Unparsable(Exception):
     """A line of the text belongs nowhere."""
-
-
-def _why_asked(app: Request, session: View) -> View:
-    """The session after the person was asked why; Enter skips it."""
-    if own(session).patch is None or own(session).because is not None:
-        return session
-    _drop_typed()
-    say = spoken(session)
-    while (text := line(say("Why? (Enter to skip) "))).strip().casefold() in HELP:
-        click.echo(say("Give the reason in your own words; Enter goes on without one."), err=True)
-    return _told(app, session, Reasons(text)) if text.strip() else session
 
 
 def _drop_typed() -> None:
@@ -458,10 +491,12 @@ def _drop_typed() -> None:
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
-def _told(app: Request, session: View, reasons: Reasons) -> View:
+def _told(
+    app: Request, session: View, reasons: Reasons, given: Sequence[tuple[str, tuple[str]]] = ()
+) -> View:
     """The session with reasons; as it was where they cannot be recorded."""
     try:
-        after = sessions.answer(app, session.session_id, (), reasons=reasons)
+        after = sessions.answer(app, session.session_id, given, reasons=reasons)
     except Refused as refused:
         click.echo(f"Not taken: {shown(str(refused))}", err=True)
         return sessions.show(app, session.session_id)
@@ -471,17 +506,20 @@ def _told(app: Request, session: View, reasons: Reasons) -> View:
 
 def _edited(app: Request, voice: Voice, session: View, draft: str) -> tuple[View, str]:
     """The session after the person edited its reasons, and the text where it was not taken."""
-    before = written(_said_of(session))
+    found = own(session)
+    before = written(_said_of(session), one_line(found.scope))
     text = _saved(draft or before)
     if text is None or text == before:
         voice.say(spoken(session)("Nothing was changed."))
         return session, draft
     try:
-        reasons = parsed(text, _said_of(session))
+        reasons, scope = parsed(text, _said_of(session))
     except Unparsable as error:
         click.echo(f"Not taken: {shown(str(error))}; press e to go on with your text.", err=True)
         return session, text
-    after = _told(app, session, reasons)
+    is_new = bool(found.provenance) and scope != one_line(found.scope)
+    given = [(f"{found.provenance[0].key}{SCOPE}", (scope,))] if is_new else []
+    after = _told(app, session, reasons, given)
     return after, text if after.not_done or after.version == session.version else ""
 
 
@@ -498,34 +536,39 @@ def _said_of(session: View) -> Reasons:
     )
 
 
-def written(reasons: Reasons) -> str:
+def written(reasons: Reasons, scope: str = "") -> str:
     """The text that the person edits."""
     return "\n".join(
         (
             "# Lines that begin with # are left out.",
             "",
+            "# What it is for, such as: the orders. Empty: the whole project.",
+            f"For: {scope}".rstrip(),
+            "",
             f"Because: {reasons.because}".rstrip(),
             "",
             _LISTS[0],
-            *(f"- {text}" for text in reasons.consequences),
-            "",
-            _LISTS[1],
             "# - NAME: why not",
             *(f"- {alternative_text(one)}" for one in reasons.alternatives),
             "",
+            _LISTS[1],
+            *(f"- {text}" for text in reasons.consequences),
+            "",
+            "# The files that it holds for. None: all files.",
             _LISTS[2],
             "# - src/db/**",
             *(f"- {path}" for path in reasons.paths or ()),
             "",
-            f"# {', '.join(HOLDS)}",
-            f"{_HOLD} {reasons.hold or 'tell'}",
+            "# Before an agent edits one of them: tell (the agent is told of it),",
+            "# ask (a person is asked), deny (the edit is refused).",
+            f"Agents: {reasons.hold or 'tell'}",
             "",
         )
     )
 
 
-def parsed(text: str, before: Reasons) -> Reasons:
-    """What the person saved.
+def parsed(text: str, before: Reasons) -> tuple[Reasons, str]:
+    """What the person saved, and what the decision is for.
 
     Args:
         before: an alternative whose line did not change stays as it was.
@@ -534,7 +577,7 @@ def parsed(text: str, before: Reasons) -> Reasons:
         Unparsable: a line belongs nowhere.
     """
     known = {alternative_text(one): one for one in before.alternatives}
-    parts: dict[str, list[str]] = {"Because:": [], **{name: [] for name in (*_LISTS, _HOLD)}}
+    parts: dict[str, list[str]] = {name: [] for name in (*_LINES, *_LISTS)}
     part = ""
     for number, full in enumerate(text.splitlines(), 1):
         bare = full.strip()
@@ -551,23 +594,25 @@ def parsed(text: str, before: Reasons) -> Reasons:
         else:
             message = f"line {number} belongs to no part: {bare[:40]!r}"
             raise Unparsable(message)
-    said, paths = " ".join(parts[_HOLD]) or "tell", tuple(parts[_LISTS[2]])
-    hold: Hold | None = next((one for one in HOLDS if one == said), None)
+    scope, because, said = (" ".join(parts[name]) for name in _LINES)
+    others, consequences, paths = (tuple(parts[name]) for name in _LISTS)
+    hold: Hold | None = next((one for one in HOLDS if one == (said or "tell")), None)
     if hold is None:
-        message = f"found Hold: {said[:40]!r}, expected {', '.join(HOLDS)}"
+        message = f"found Agents: {said[:40]!r}, expected {', '.join(HOLDS)}"
         raise Unparsable(message)
     for path in paths:
         if why := pattern_problem(path):
             message = f"the path {path[:40]!r} {why}"
             raise Unparsable(message)
-    return Reasons(
-        " ".join(parts["Because:"]),
-        tuple(parts[_LISTS[0]]),
-        tuple(known.get(entry) or alternative(entry) for entry in parts[_LISTS[1]]),
+    reasons = Reasons(
+        because,
+        consequences,
+        tuple(known.get(entry) or alternative(entry) for entry in others),
         replaces=True,
         paths=UNSET if paths == (before.paths or ()) else paths,
         hold=UNSET if hold == (before.hold or "tell") else hold,
     )
+    return reasons, scope
 
 
 def _saved(text: str) -> str | None:

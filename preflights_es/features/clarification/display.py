@@ -207,23 +207,23 @@ def _by(one: Provenance, say: Say) -> str:
     return f", {say(f'by {_KINDS[one.by]}')}{relayed}"
 
 
-def why(found: ClarificationView) -> list[str]:
+def why(found: ClarificationView, say: Say = str.format) -> list[str]:
     """One line for the scope, a reason, a consequence, an alternative, and where it holds.
 
     A person's own words bear no mark.
     """
-    because = [("because: ", found.because)] if found.because else []
+    because = [("because: {text}", found.because)] if found.because else []
     said: list[tuple[str, str, Speaker]] = []
     if found.scope:
-        said.append(("for: ", found.scope, "user"))
-    said += [(name, one.text, one.by) for name, one in because]
-    said += [("follows: ", one.text, one.by) for one in found.consequences]
-    said += [("not ", alternative_text(one), one.by) for one in found.alternatives]
+        said.append(("for: {text}", found.scope, "user"))
+    said += [(how, one.text, one.by) for how, one in because]
+    said += [("follows: {text}", one.text, one.by) for one in found.consequences]
+    said += [("not {text}", alternative_text(one), one.by) for one in found.alternatives]
     if found.paths:
-        said.append(("holds for ", ", ".join(found.paths), found.paths_by or "user"))
+        said.append(("holds for {text}", ", ".join(found.paths), found.paths_by or "user"))
     if found.hold != "tell":
-        said.append(("hold: ", HELD[found.hold], "user"))
-    return [f"{name}{shown(one_line(text))}{_said_by(by)}" for name, text, by in said]
+        said.append(("agents: {text}", HELD[found.hold], "user"))
+    return [f"{say(how, text=shown(one_line(text)))}{_said_by(by)}" for how, text, by in said]
 
 
 def gate_line(found: ClarificationView, say: Say = str.format) -> str:
