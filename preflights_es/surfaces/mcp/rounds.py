@@ -14,9 +14,16 @@ from preflights_es.kernel.errors import Refused, UnknownSession
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.questions import Question
-from preflights_es.kernel.text import one_line, shortened, shown, shown_lines, visible
+from preflights_es.kernel.text import (
+    caseless,
+    one_line,
+    shortened,
+    shown,
+    shown_lines,
+    visible,
+)
 from preflights_es.kernel.views import View
-from preflights_es.runtime.features import WORKFLOWS
+from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.runtime.runner import Handle
 from preflights_es.surfaces.mcp.call import Call, Round
 from preflights_es.use import sessions
@@ -123,6 +130,8 @@ OTHER: Final = "Other"
 INTENTION_SHOWN: Final = 120  # characters
 CHOICE, OWN, AGREES = "choice", "other", "accept"
 """Keys of a form."""
+NOT_THIS: Final = {"en": "Not about this", "de": "Darum geht es nicht"}
+"""The option of a menu that is about something else, by language."""
 
 
 def message(session: View, question: Question) -> str:
@@ -144,7 +153,7 @@ def whole(session: View, question: Question, *, numbered: bool = False) -> str:
         worded(session, question),
         _sentence(f"{word.why}: {offer.why}") if offer and offer.why else "",
     ]
-    for number, option in enumerate(question.options, 1):
+    for number, option in enumerate(_offered(session, question), 1):
         one = told.get(option)
         against = f"{word.against}: {one.against}" if one and one.against else ""
         means = one.description if one else ""
@@ -194,12 +203,13 @@ def _cut(intention: str) -> str:
     return shown(shortened(one_line(intention), INTENTION_SHOWN))
 
 
-def asking(question: Question) -> dict[str, Any]:
+def asking(session: View, question: Question) -> dict[str, Any]:
     """The form of a question: its options with one for other words, or free text."""
     own = {"type": "string", "title": "In your own words"}
     if not question.options:
         return _form({CHOICE: own}, CHOICE)
-    choice: dict[str, Any] = {"type": "string", "enum": options(question)}
+    shown_ones = [*options(question), *_offered(session, question)[len(question.options) :]]
+    choice: dict[str, Any] = {"type": "string", "enum": shown_ones}
     if question.type == "multi_choice":
         choice = {"type": "array", "items": choice}
     own["description"] = "Where none of the options fits."
@@ -211,6 +221,21 @@ def options(question: Question) -> list[str]:
     found = list(question.options)
     has_other = any(_is_other(one) for one in found)
     return found if has_other else [*found, OTHER]
+
+
+def _offered(session: View, question: Question) -> tuple[str, ...]:
+    """The options, and behind them the one that leaves a menu, where it can be left."""
+    shape = session.shape()
+    way_out = NOT_THIS["de" if shape.get("language") == "de" else "en"]
+    return (*question.options, *((way_out,) if shape.get("can_dismiss") else ()))
+
+
+def is_dismissal(session: View, text: Any) -> bool:
+    """Whether an answer says that the menu is about something else, by its words or its number."""
+    offered = _offered(session, session.questions[0]) if session.questions else ()
+    if offered[-1:] and offered[-1] in NOT_THIS.values() and isinstance(text, str):
+        return caseless(text.strip()) in (caseless(offered[-1]), str(len(offered)))
+    return False
 
 
 def form_asked(session: View, question: Question) -> Round:
@@ -343,7 +368,7 @@ def standing(session: View) -> Standing:
         intention=session.intention,
         decided=values(session),
         question=worded(session, asked) if asked else "",
-        options=asked.options if asked else (),
+        options=_offered(session, asked) if asked else (),
         refused=(*(one.message for one in session.refusals), *_differing(session)),
         record=session.document or "",
         in_force=tuple(map(_known, _told(session))),
@@ -431,20 +456,41 @@ async def asked(call: Call, session: View) -> Came:
     """
     if call.round is not None:
         at = call.round
-        open_ = next((one for one in session.questions if one.id == at.question), None)
-        if not (said := answered(at, call.brought, open_)):
+        if (after := await _settled(call, session, at, call.brought)) is None:
             return standing(session)
-        session = await _answered(call, at, said)
+        session = after
     while session.questions and is_relayed(session) and not session.refusals:
         question = session.questions[0]
         now = form_asked(session, question)
-        came = await call.form(now, message(session, question), asking(question))
+        came = await call.form(now, message(session, question), asking(session, question))
         if isinstance(came, types.InputRequiredResult):
             return came
-        if not (said := answered(now, came, question)):
+        if (after := await _settled(call, session, now, came)) is None:
             break
-        session = await _answered(call, now, said)
+        session = after
     return standing(session)
+
+
+async def _settled(
+    call: Call, session: View, at: Round, came: Mapping[str, Any] | None
+) -> View | None:
+    """The session after what came back from a form; None where that says nothing."""
+    question = next((one for one in session.questions if one.id == at.question), None)
+    if question is not None and is_dismissal(session, (came or {}).get(CHOICE)):
+        return await call.run(partial(dismissed, at=at), _key_of(at), is_form=True)
+    said = answered(at, came, question)
+    return await _answered(call, at, said) if said else None
+
+
+def dismissed(request: Request, at: Round) -> View:
+    """The session without the topic of its menu, as it was shown."""
+    mine(request, at.session)
+    came: View = FEATURES.port("dismiss_topic")(request, at.session, expect=at.version)
+    return sessions.conversed(request, came)
+
+
+def _key_of(at: Round) -> str:
+    return f"elicited {at.session} {at.version}"
 
 
 async def _answered(call: Call, at: Round, said: dict[str, tuple[str, ...]]) -> View:
@@ -461,7 +507,7 @@ async def _answered(call: Call, at: Round, said: dict[str, tuple[str, ...]]) -> 
             raise Refused(message, code="answered_already") from error
         return sessions.conversed(request, came)
 
-    return await call.run(answer, f"elicited {at.session} {at.version}", is_form=True)
+    return await call.run(answer, _key_of(at), is_form=True)
 
 
 async def accepted(call: Call, typed: str) -> Came:

@@ -11,7 +11,7 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import decision_name, short
 from preflights_es.kernel.text import caseless, shortened, shown
 from preflights_es.kernel.views import View
-from preflights_es.surfaces.mcp.call import Call
+from preflights_es.surfaces.mcp.call import Call, Round
 from preflights_es.surfaces.mcp.rounds import (
     Arguments,
     Came,
@@ -20,7 +20,9 @@ from preflights_es.surfaces.mcp.rounds import (
     Tool,
     accepted,
     asked,
+    dismissed,
     found_for,
+    is_dismissal,
     mine,
     standing,
 )
@@ -186,6 +188,8 @@ async def _answer(call: Call, given: AnswerGiven) -> Came:
         if not handle.view.questions:
             message = f"session {short(handle.session_id)} asks nothing: show says how it stands"
             raise Refused(message, code="nothing_asked")
+        if is_dismissal(handle.view, given.answer):
+            return dismissed(request, Round(handle.session_id, handle.version))
         said = [("", (given.answer,))]
         return sessions.answer(request, handle.session_id, said, relays=given.relayed)
 

@@ -38,7 +38,7 @@ def test_a_form_brings_the_persons_answer_relayed_by_the_client(shop: Project, e
     (form,) = forms
     assert form["message"].startswith("Which authentication approach? (Preflights, for: Add login")
     assert form["properties"]["choice"]["enum"][0] == "OAuth"
-    assert form["properties"]["choice"]["enum"][-1].startswith("Other")
+    assert form["properties"]["choice"]["enum"][-2:] == ["Other (specify)", "Not about this"]
     begun, answered, accepted = inputs(shop)
     assert begun["data"]["actor"] == {"kind": "agent", "name": NAME}
     assert answered["data"]["actor"] == {"kind": "user", "name": ""}
@@ -58,6 +58,30 @@ def test_other_words_count_and_two_rounds_are_two_inputs(shop: Project, era: str
     forms = person("Authentication", {"choice": "Other (specify)", "other": "Passkeys"})
     talk(shop.folder, flow, era, forms)
     assert len(inputs(shop)) == 3
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_person_leaves_a_menu_that_is_about_something_else(shop: Project, era: str) -> None:
+    forms: list[Form] = []
+
+    async def flow(client: Client) -> None:
+        ready = await told(client, "start_decision", **START)
+        assert ready["decided"] == {"Description": "Ask the reception"}
+        open_ = await told(client, "start_decision", intention="Add login for guests")
+        assert open_["options"][-1] == "Not about this"
+        assert f"{len(open_['options'])}. Not about this" in open_["next"]
+        number = str(len(open_["options"]))
+        for words in (number, "not about this"):  # the second answers the open question
+            came = await told(client, "answer", session=open_["session"], answer=words)
+            if words == number:
+                assert (came["status"], came.get("options", [])) == ("needs_answers", [])
+        assert came["decided"] == {"Description": "not about this"}
+
+    replies = ("Not about this", "Ask the reception", "decline")
+    talk(shop.folder, flow, era, person(*replies, seen=forms))
+    assert "choice" in forms[1]["properties"]
+    assert "enum" not in forms[1]["properties"]["choice"]
+    assert shop.call("replay", "last").code == 0
 
 
 def test_a_form_shows_the_beginning_of_a_long_intention(shop: Project) -> None:
