@@ -179,7 +179,7 @@ def reasons(asked: Asked) -> Answer:
     )
     keys = [one.key for one in shape.get("provenance", ()) if one.field != "Category"]
     scope = asked.said("scope")
-    is_new = scope and keys and scope != shape.get("scope", "")
+    is_new = keys and scope != shape.get("scope", "")
     given = [(f"{keys[0]}__scope", (scope,))] if is_new else []
     done = sessions.answer(
         asked.request, handle.session_id, given, reasons=said, expect=handle.version
@@ -226,6 +226,13 @@ def keep(asked: Asked) -> Answer:
     handle, known = _expected(asked), asked.said("known")
     keeps = FEATURES.port("keep")
     return _done(asked, keeps(asked.request, handle.session_id, known, expect=handle.version))
+
+
+def replace_known(asked: Asked) -> Answer:
+    """A decision in force is replaced once this one is accepted."""
+    handle, known = _expected(asked), asked.said("known")
+    replaces = FEATURES.port("replace_known")
+    return _done(asked, replaces(asked.request, handle.session_id, known, expect=handle.version))
 
 
 def file_task(asked: Asked) -> Answer:
@@ -313,6 +320,7 @@ ROUTES: Final = (
             ("reasons", reasons),
             ("accept", accept),
             ("keep", keep),
+            ("replace", replace_known),
             ("task", file_task),
             ("not-this", dismiss_topic),
             ("decline", decline),

@@ -166,10 +166,13 @@ def test_a_search_stays_on_the_day_of_the_slider(browser: Browser, site: Opened)
 def test_a_question_is_answered_kept_or_ended_by_keyboard_alone(
     browser: Browser, site: Opened
 ) -> None:
-    for what, said in (("keep", "Kept instead: "), ("nothing", "ended with nothing to decide")):
+    for button, said in (
+        ("form[action$='/keep'] button:first-of-type", "Kept instead: "),
+        ("form[action$='/task'] button", "accepting files a task"),
+    ):
         ended = begun(site.shop, "Choose a database for the orders")
         browser.visit(f"{site.address}/inbox/{ended}")
-        _tab_to(browser, f"form[action$='/{what}'] button:last-of-type")
+        _tab_to(browser, button)
         browser.press(Keys.ENTER)
         browser.shows(f"return document.body.innerText.includes({said!r})", True)
         assert shown(site.shop, ended)["status"] == "stopped"

@@ -135,7 +135,8 @@ def test_reasons_are_edited_as_a_whole(shop: Project, pages: Pages) -> None:
     again = {**form, "because": "", "consequences": "", "scope": ""}
     assert "It needs a backup" in page
     pages.fill(f"/inbox/{session}/reasons", version=version(shop, session), **again)
-    assert (shown(shop, session)["because"], shown(shop, session)["consequences"]) == (None, [])
+    found = shown(shop, session)
+    assert (found["because"], found["consequences"], found["scope"]) == (None, [], "")
 
 
 def test_a_pattern_that_is_none_is_refused(shop: Project, pages: Pages) -> None:
@@ -354,6 +355,10 @@ def test_a_decision_in_force_is_kept_instead(shop: Project, pages: Pages) -> Non
     for typed in ("", "2", "x"):
         found = pages.fill(f"/inbox/{session}/keep", version=at, known=typed)
         assert (found.status_code, "Nothing was recorded." in words(found.text)) == (409, True)
+    replaced = pages.fill(f"/inbox/{session}/replace", version=at, known="1")
+    assert "Replaces ADR-0001" in words(replaced.text)
+    assert shown(shop, session)["supersedes"]["uid"] == known[0]["uid"]
+    at = version(shop, session)
     done = pages.fill(f"/inbox/{session}/keep", version=at, known="1")
     assert (done.status_code, str(done.url)) == (200, f"{ADDRESS}/inbox/{session}")
     assert ("Kept instead: ADR-0001" in words(done.text), "<button" in done.text) == (True, False)
