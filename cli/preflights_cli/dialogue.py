@@ -47,6 +47,9 @@ GERMAN: Final = {
     ),
     "  Enter takes {option}.": "  Enter nimmt {option}.",
     "In your own words: ": "In eigenen Worten: ",
+    "Not about this: preflights answer {id} --not-this": (
+        "Darum geht es nicht: preflights answer {id} --not-this"
+    ),
     "n: it is not about this.": "n: darum geht es nicht.",
     "t: it is a task, without a decision.": "t: eine Aufgabe, ohne Entscheidung.",
     "Nothing was decided; accepting files a task without a decision.": (

@@ -184,6 +184,8 @@ def _below(session: View) -> Iterator[str]:
     for one in own(completed(session)).fields:
         if not one.required:
             yield say("{label}: may stay empty; {how}", label=say(one.label), how=one.how)
+    if own(session).can_dismiss:
+        yield say("Not about this: preflights answer {id} --not-this", id=short(session.session_id))
 
 
 def values(
