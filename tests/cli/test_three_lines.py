@@ -56,6 +56,25 @@ def test_what_a_form_says_is_not_asked(open_house: Project) -> None:
         t.rest()
 
 
+@pytest.mark.parametrize(
+    ("typed", "names"), [("", ["moment.js"]), ("-", []), ("Luxon: large", ["Luxon"])]
+)
+def test_what_the_intention_replaces_is_passed_by_enter(
+    open_house: Project, typed: str, names: list[str]
+) -> None:
+    with terminal(open_house, "start", "Replace moment.js with something smaller") as t:
+        t.expect(DECISION)
+        t.type("date-fns")
+        t.expect("Because: ")
+        t.type("")
+        t.expect(r"Instead of \(moment.js; - for nothing\): ")
+        t.type(typed)
+        t.expect(KEY)
+        t.press("l")
+        t.rest()
+    assert [one["name"] for one in open_house.show()["alternatives"]] == names
+
+
 def test_the_second_and_the_third_line_may_stay_empty(open_house: Project) -> None:
     with terminal(open_house, "start", "Make it faster", "--accept") as t:
         t.expect(DECISION)
