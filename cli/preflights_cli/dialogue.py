@@ -57,9 +57,6 @@ GERMAN: Final = {
     ),
     "This becomes an architecture decision record:": "Daraus wird ein Architekturentscheid (ADR):",
     "This becomes a task:": "Daraus wird eine Aufgabe:",
-    "Stops nothing: nothing stands under Instead of.": (
-        "Verhindert nichts: Unter Statt steht nichts."
-    ),
     "Stops nothing: it is for {scope}; `--path` names files.": (
         "Verhindert nichts: Es gilt für {scope}; `--path` nennt Dateien."
     ),

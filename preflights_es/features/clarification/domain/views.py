@@ -189,8 +189,6 @@ def gate_words(
 ) -> tuple[str, dict[str, str]]:
     """What accepting will stop: a sentence, and what stands in its gaps."""
     named = ", ".join(one.name for one in found.alternatives if one.by != "model")
-    if not (named or stops or elsewhere):
-        return "Stops nothing: nothing stands under Instead of.", {}
     if found.scope and not found.paths:
         if not folders:
             return "Stops nothing: it is for {scope}; `--path` names files.", {"scope": found.scope}

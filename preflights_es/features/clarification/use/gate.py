@@ -38,6 +38,8 @@ def with_gate(process: Process, view: View) -> View:
     if named or view.supersedes:
         one = Proposal(view.patch.fields, named, view.supersedes, (), view.paths)
         stops, elsewhere = FEATURES.port("stopped")(process, one)
+    if not (named or stops or elsewhere):
+        return view
     folders = tuple(_folders(process, view.scope)) if view.scope and not view.paths else ()
     text, gaps = gate_words(view, stops, elsewhere, folders)
     line = text.format(**{name: shown(one_line(said)) for name, said in gaps.items()})
