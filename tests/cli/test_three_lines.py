@@ -57,7 +57,7 @@ def test_what_a_form_says_is_not_asked(open_house: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "names"), [("", ["moment.js"]), ("-", []), ("Luxon: large", ["Luxon"])]
+    ("typed", "names"), [("", ["Moment.js"]), ("-", []), ("Luxon: large", ["Luxon"])]
 )
 def test_what_the_intention_replaces_is_passed_by_enter(
     open_house: Project, typed: str, names: list[str]
@@ -67,7 +67,7 @@ def test_what_the_intention_replaces_is_passed_by_enter(
         t.type("date-fns")
         t.expect("Because: ")
         t.type("")
-        t.expect(r"Instead of \(moment.js; - for nothing\): ")
+        t.expect(r"Instead of \(Moment.js; - for nothing\): ")
         t.type(typed)
         t.expect(KEY)
         t.press("l")
