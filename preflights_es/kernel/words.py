@@ -49,6 +49,25 @@ def counted(text: str) -> Counter[str]:
     return Counter(word for word in found if len(word) > 1 and word not in stop_words)
 
 
+_SUFFIX: Final = late_pattern(r"(?<=\w)['\u2019]\w+")  # "customer's"
+
+
+def labels(text: str) -> frozenset[str]:
+    """The small words of a text that tell two places apart: "region b", "warehouse 2", "under 16".
+
+    They are digits and letters that stand alone, and words such as `under`. An `a` before a word is
+    an article.
+    """
+    found = _WORD.findall(_SUFFIX.sub("", folded(text)))
+    apart, stop_words = plain("apart"), plain("stop_words")
+    return frozenset(
+        word
+        for word, then in zip(found, [*found[1:], "a"], strict=False)
+        if word in apart
+        or (len(word) == 1 and (word != "a" or len(then) == 1 or then in stop_words))
+    )
+
+
 _FIRST: Final = late_pattern(r"[^\W\d_]+")
 
 
@@ -65,6 +84,7 @@ def plain(kind: str) -> frozenset[str]:
     """Small words, folded: those of one kind in `small_words.json`.
 
     `stop_words` are those of the Snowball project in both languages, and what every decision says;
+    `apart` are those of them that tell places apart;
     `no_first_names` English words that no product is called (`Go` is one).
     """
     data = own_file(__spec__, "small_words.json")

@@ -104,6 +104,7 @@ EVOLUTIONS: Final[tuple[tuple[Evolution, Compared, Compared], ...]] = (
     ("none", at("carts", data("Store carts", "Type=MongoDB")), ORDERS),
     ("contradict", at("order", data("Store orders", "Type=MongoDB")), ORDERS),
     ("none", data("Store all", "Type=MongoDB"), ORDERS),
+    ("none", at("orders 2", data("Store orders", "Type=pg")), at("orders 1", POSTGRES)),
     ("same", at("the order", data("Store orders", "Type=pg")), ORDERS),
     ("none", api("Add rest periods to the shift planner", "Pages=Cursor"), REST),
 )

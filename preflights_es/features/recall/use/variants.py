@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from preflights_es.features.recall.domain.ranking import Variants
 from preflights_es.kernel.text import own_file
-from preflights_es.kernel.words import also_called, words
+from preflights_es.kernel.words import also_called, labels, words
 
 SAME: Final = 1.0  # what another form of the word, or another name of the product, counts
 BEGINS: Final = 0.5  # a word that begins with it
@@ -86,12 +86,16 @@ def _lines() -> tuple[tuple[str, ...], ...]:
 
 
 def stems(text: str) -> tuple[frozenset[str], ...]:
-    """Stems of the words of a text that are no stop words, as English and as German.
+    """What a scope says, as English and as German: stems of its words, and its labels.
 
-    Two texts say the same where those of one language are the same; of no word there are none.
+    Two scopes say the same where those of one language are the same; of no word there are none.
     """
-    found = [[_stemmed(stemmer, word) for word in words(text)] for stemmer in _stemmers()]
-    return tuple(map(frozenset, found)) if words(text) else ()
+    of_text, small = words(text), labels(text)
+    if not (of_text or small):
+        return ()
+    return tuple(
+        small.union(_stemmed(stemmer, word) for word in of_text) for stemmer in _stemmers()
+    )
 
 
 def _stemmed(stemmer: Any, word: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -123,21 +123,34 @@ WORDS = st.sampled_from(
         "import2",
         "imports2",
         "2",
+        "b",
         "café",
     ]
 )
 SCOPES = st.lists(st.lists(WORDS, min_size=1, max_size=3).map(" ".join), unique=True, max_size=8)
 
 
-def test_scopes_that_say_the_same_are_one_place() -> None:
-    found = near.places(["orders", "the order", "background jobs", "Bestellung", "Bestellungen"])
-    assert found == {
-        "orders": "orders",
-        "the order": "orders",
-        "background jobs": "background jobs",
-        "Bestellung": "Bestellung",
-        "Bestellungen": "Bestellung",
-    }
+ONE_PLACE: Final = (
+    ("orders", "the order"),
+    ("Bestellung", "Bestellungen"),
+    ("a warehouse", "the warehouses"),
+    ("Region A", "region a"),
+    ("customer's orders", "customers' orders"),
+)
+TWO_PLACES: Final = (
+    ("orders", "background jobs"),
+    ("warehouse 1", "warehouse 2"),
+    ("Lager 1", "Lager"),
+    ("region a", "region b"),
+    ("players under 16", "players over 16"),
+)
+
+
+@each(
+    ("one", "other", "count"), [(*two, 1) for two in ONE_PLACE] + [(*two, 2) for two in TWO_PLACES]
+)
+def test_scopes_that_say_the_same_are_one_place(one: str, other: str, count: int) -> None:
+    assert len({*near.places([one, other]).values()}) == count
 
 
 @given(SCOPES)
