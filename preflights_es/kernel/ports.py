@@ -288,7 +288,8 @@ VALUE: Final = 1  # place in `memory` of a word of a decided value
 CATEGORY: Final = 2  # of a category's name
 DOCUMENT: Final = " "
 """The word of one more row of each decision in `memory`, by which decisions are counted."""
-FIELD: Final = 3  # of a field's name; all other places come behind it
+TITLE: Final = 3  # of the title or the scope
+FIELD: Final = 4  # of a field's name; all other places come behind it
 
 
 class KeptRows(msgspec.Struct, frozen=True):

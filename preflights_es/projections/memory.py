@@ -9,16 +9,15 @@ from typing import Final
 import msgspec
 
 from preflights_es.kernel.decisions import Decided, Rationale
-from preflights_es.kernel.ports import CATEGORY, DOCUMENT, FIELD, VALUE, Row
+from preflights_es.kernel.ports import CATEGORY, DOCUMENT, FIELD, TITLE, VALUE, Row
 from preflights_es.kernel.words import counted, words
 from preflights_es.projections.decisions import accepted_at
 from preflights_es.projections.projection import MEMORY_VERSION, Projection, Read, text
 
-TITLE: Final = 4
 INTENTION: Final = 5
 OPTION: Final = 6  # the name of one that was turned down
 REASON: Final = 7  # also a consequence, and why an option was turned down
-ASKED: Final = 8  # a question that was asked for a value, or an option that was shown
+ASKED: Final = 8  # a question that was asked for a value, or an option that an actor wrote
 TERMS_MAX: Final = 200  # words that are kept of a decision
 
 
@@ -82,8 +81,9 @@ def counted_words(patch: Decided, intention: str, asked: Iterable[str] = ()) -> 
     places: Iterable[tuple[int, str]] = (
         *((VALUE, value) for _, value in patch.fields),
         (CATEGORY, patch.category),
-        *((FIELD, name) for name, _ in patch.fields),
         (TITLE, patch.title),
+        (TITLE, patch.scope or ""),
+        *((FIELD, name) for name, _ in patch.fields),
         (INTENTION, intention),
         *_reasons(patch.rationale),
         *((ASKED, said) for said in asked),
@@ -111,14 +111,14 @@ def _reasons(rationale: Rationale) -> Iterator[tuple[int, str]]:
 
 
 def _asked(read: Read, patch: Decided) -> Iterator[str]:
-    """The question behind each value, and its options; that of the category lists all of them."""
+    """The question behind each value, and its options where an actor or a model wrote them."""
     for origin in patch.origins[1:]:
         if origin.asked is None:
             continue
         question = read.workflow.behind(read.folded[origin.asked - 1]).question
         if question is not None:
             yield question.question
-            yield from question.options
+            yield from () if origin.response is None else question.options
 
 
 MEMORY: Final = Projection(

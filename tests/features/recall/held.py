@@ -10,10 +10,10 @@ from preflights_es.features.recall.domain.events import Match
 from preflights_es.features.recall.domain.ranking import Corpus, Scored, Variants, answers, ranked
 from preflights_es.features.recall.use.variants import (
     BEGIN,
-    SYNONYM,
     forms,
     guesses,
     synonyms,
+    widened_by,
 )
 from preflights_es.kernel.decisions import Decided
 from preflights_es.kernel.words import also_called
@@ -45,12 +45,7 @@ class Held(NamedTuple):
         if found or not widens:
             return found
         for word, known in wanted.items():
-            more = {
-                term: SYNONYM * one
-                for synonym in synonyms(word)
-                for term, one in forms(synonym, near(synonym)).items()
-            }
-            wanted[word] = {**more, **known}
+            wanted[word] = widened_by(synonyms(word), near) | known
         return ranked(self.rows, wanted, self.corpus, enough=enough)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from preflights_es.features.recall.domain import rules
 from preflights_es.features.recall.domain.events import QUERIES_MAX, RESULTS_MAX, WORDS_MAX, Match
 from preflights_es.features.recall.domain.ranking import relates
 from preflights_es.features.recall.use.variants import forms, guesses, synonyms
-from preflights_es.kernel.decisions import Decided
+from preflights_es.kernel.decisions import Decided, Rationale, Reason
 from preflights_es.kernel.ports import TERMS_MAX
 from preflights_es.kernel.words import also_called, canonical, names
 from tests.each import each
@@ -89,7 +90,31 @@ def test_a_word_counts_by_its_place() -> None:
         Case("Alpha", "falcon", "alpha", "alpha"),
     ]
     every = of(*places).recalled("falcon", lambda _: True)
-    assert [one.uid[-1] for one in every] == ["0", "2", "1", "3"]  # two weigh the same
+    assert [one.uid[-1] for one in every] == ["0", "1", "3", "2"]
+
+
+@each(
+    ("question", "value"),
+    [
+        ("broker", "RabbitMQ"),
+        ("which library for dates?", "date-fns"),
+        ("who repairs the gate?", None),
+    ],
+)
+def test_a_topic_and_a_scope_say_what_a_decision_is_about(question: str, value: str | None) -> None:
+    cases = [
+        Case("Background Jobs", "Queue", "Celery", "Put mails into a queue"),
+        Case("Messaging", "Broker", "RabbitMQ", "Tell the warehouse"),
+        Case("Other", "Description", "date-fns", "Replace moment in the till"),
+        Case("Other", "Description", "WeasyPrint", "A library for delivery notes"),
+        Case("Other", "Description", "Token bucket at the gateway", "Stop scrapers"),
+    ]
+    made = [decided(number, case) for number, case in enumerate(cases)]
+    made[2] = (replace(made[2][0], scope="dates"), *made[2][1:])
+    because = Rationale(because=Reason("It repairs broken pages", "user"))
+    made[3] = (replace(made[3][0], rationale=because), *made[3][1:])
+    found = [cases[int(one.uid)].value for one in held(made).recalled(question)]
+    assert found[:1] == ([value] if value else [])
 
 
 def test_the_newer_comes_first_and_then_the_uid() -> None:

@@ -14,20 +14,22 @@ from typing import Any, Final, NamedTuple
 
 from preflights_es.features.recall.domain.events import RESULTS_MAX, Match
 
-WEIGHTS: Final = (0.0, 3.0, 1.0, 0.5, 4.0, 2.0, 2.0, 1.0, 1.5)
+WEIGHTS: Final = (0.0, 3.0, 3.0, 4.0, 2.0, 2.0, 2.0, 1.0, 1.5)
 """Of a word by its place, in the order of the places of `projections.memory`."""
 MORE: Final = 0.5  # each further time that a word stands somewhere
 SATURATION: Final = 2.0  # how much it still counts that a word comes again (`k1`)
 LENGTH: Final = 0.5  # how much a long decision loses (`b`)
 SUPERSEDED: Final = 0.7  # what a superseded decision counts
-QUALITY: Final = (0.0, 1.0, 1.0, 0.4, 1.0, 0.9, 1.2, 0.6, 0.6)
+QUALITY: Final = (0.0, 1.0, 1.0, 1.0, 0.8, 0.9, 1.2, 0.6, 0.6)
 """How sure it is by its place that a word is what the decision is about."""
 SHARE: Final = 0.5  # of what the words of a question could say, what an answer must have
 RELATED: Final = 1.8  # the same, where a whole decision is looked for
-SURE: Final = 0.6  # or this much, where a word that no other decision has says one
+SURE: Final = 0.61
+"""Or this much, where a word of one decision alone says one: more than one of a reason does."""
 CONCERNS: Final = 0.8
 """The same, for a line before a question: a word that two decisions have, in a title."""
 GUESSED: Final = 0.8  # of a word that stands for another by a part, an error or a synonym
+LONGER: Final = 0.5  # of one that counts less than this for another, and only begins like it
 UNKNOWN: Final = 0.5  # what a word that no decision has counts of it
 POINTS: Final = 100  # of a score of one
 
@@ -173,7 +175,14 @@ def _gathered(
             places[uid] = Place(*(row[name] for name in names))
         weight = WEIGHTS[row["field"]] + MORE * (row["count"] - 1)
         for word, factor in of_term[term]:
-            sure = QUALITY[row["field"]] * (1.0 if factor == 1.0 else GUESSED)
+            sure = QUALITY[row["field"]] * _sureness(factor)
             hit = word, term, weight * factor, sure
             having[uid] = (*having.get(uid, ()), same.setdefault(hit, hit))
     return having, places
+
+
+def _sureness(factor: float) -> float:
+    """How sure a word is that counts so much for one of the question."""
+    if factor == 1.0:
+        return 1.0
+    return GUESSED if factor >= LONGER else LONGER

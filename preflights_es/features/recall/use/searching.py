@@ -25,19 +25,19 @@ from preflights_es.features.recall.domain.ranking import (
 )
 from preflights_es.features.recall.use.variants import (
     BEGIN,
-    SYNONYM,
     forms,
     guesses,
     stems,
     synonyms,
+    widened_by,
 )
 from preflights_es.kernel.decisions import Decided
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.kernel.events import INT_MAX
-from preflights_es.kernel.ports import TERMS_MAX
+from preflights_es.kernel.ports import TERMS_MAX, TITLE
 from preflights_es.kernel.words import also_called, begins
 from preflights_es.projections.decisions import decision
-from preflights_es.projections.memory import REASON, TITLE
+from preflights_es.projections.memory import REASON
 from preflights_es.records.record_list import RecordIndex
 from preflights_es.store.projection_rows import SqlComparing
 from preflights_es.use.foreign import ForeignRow, with_words
@@ -183,12 +183,7 @@ class Search:
     def _widened(self, wanted: Mapping[str, Variants]) -> dict[str, Variants]:
         widened: dict[str, Variants] = {}
         for word, variants in wanted.items():
-            more = {
-                term: SYNONYM * one
-                for synonym in synonyms(word)
-                for term, one in forms(synonym, self._near(synonym)).items()
-            }
-            widened[word] = {**more, **variants}
+            widened[word] = widened_by(synonyms(word), self._near) | variants
         return widened
 
 

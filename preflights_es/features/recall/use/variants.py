@@ -7,7 +7,7 @@ is folded again when it gets better.
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
@@ -19,7 +19,7 @@ from preflights_es.kernel.text import own_file
 from preflights_es.kernel.words import also_called, labels, words
 
 SAME: Final = 1.0  # what another form of the word, or another name of the product, counts
-BEGINS: Final = 0.5  # a word that begins with it
+BEGINS: Final = 0.4  # a word that begins with it
 PART: Final = 0.6  # a part of a compound, or a compound that it is a part of
 TYPED: Final = 0.7  # a word that differs by a typing error
 SYNONYM: Final = 0.5
@@ -38,15 +38,22 @@ def forms(word: str, near: Iterable[str]) -> Variants:
     """
     found: Variants = {word: SAME}
     found |= dict.fromkeys(also_called(word), SAME)
-    of_word = _stems(word)
     for term in near:
         if term in found:
             continue
-        if not of_word.isdisjoint(_stems(term)):
+        if is_form(word, term):
             found[term] = SAME
         elif len(word) > BEGIN and term.startswith(word):
             found[term] = BEGINS
     return found
+
+
+def is_form(word: str, other: str) -> bool:
+    """Whether two words are forms of one: a "broker" is no form of "broken"."""
+    if _stems(word).isdisjoint(_stems(other)):
+        return False
+    is_agent = word.endswith("er") != other.endswith("er")
+    return not is_agent or word.startswith(other) or other.startswith(word)
 
 
 def guesses(word: str, there: Collection[str]) -> Variants:
@@ -77,6 +84,19 @@ def synonyms(word: str) -> tuple[str, ...]:
     of_word = _stems(word)
     lines = [line for line in _lines() if any(not of_word.isdisjoint(_stems(one)) for one in line)]
     return tuple(dict.fromkeys(one for line in lines for one in line if one != word))
+
+
+def widened_by(others: Iterable[str], near: Callable[[str], Iterable[str]]) -> Variants:
+    """Words of decisions that are forms of synonyms, each as its nearest one.
+
+    Args:
+        near: as `forms` wants them for a word.
+    """
+    found: Variants = {}
+    for synonym in others:
+        for term, counts in forms(synonym, near(synonym)).items():
+            found[term] = max(found.get(term, 0.0), SYNONYM * counts)
+    return found
 
 
 @cache
