@@ -140,10 +140,12 @@ class Conflict(Value, frozen=True):
     """A field with two values in force, which no person kept on purpose."""
 
     category: str
+    """Without a topic what both titles are about."""
     scope: str
     field: str
+    """Empty without a topic."""
     values: tuple[tuple[str, str], ...]
-    """Pairs of value and the decision's name, newest first."""
+    """Pairs of value and the decision's name, or the path of a record; newest first."""
 
 
 class Open(Value, frozen=True):
@@ -303,7 +305,8 @@ def _several(texts: Sequence[str], *, as_they_are: bool = False) -> str:
 
 def _conflict(one: Conflict) -> str:
     values = [f"{_cut(value, TEXT_MAX / 3)} ({name})" for value, name in one.values]
-    field = f"{_about(one.scope or one.category)}: {_cut(one.field, TEXT_MAX / 3)}"
+    about = _about(one.scope or one.category)
+    field = f"{about}: {_cut(one.field, TEXT_MAX / 3)}" if one.field else about
     return f"{field} is {_several(values, as_they_are=True)}\n"
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.signing import IN_SHORT
@@ -62,26 +62,32 @@ def brief(request: Request, task: str = "") -> Brief:
     """
     waiting = inbox(request, deciding=True)
     rows = sorted(decisions(request, everything=True), key=_moved, reverse=True)
-    in_force, near, count = _in_force(request, rows, task)
-    colliding = [*conflicts(row for row in rows if row.standing == "accepted")]
+    accepted = [row for row in rows if row.standing == "accepted"]
+    foreign = _foreign(request, rows)
+    clashes = [*colliding((*accepted, *foreign))]
+    apart = {_key(one.row) for place in clashes for one in place}
+    every: list[DecisionRow | ForeignRow] = [*accepted, *foreign]
+    others = [row for row in every if _key(row) not in apart]
+    in_force, near, count = _in_force(request, others, rows, task)
+    in_conflict = [_conflict(place) for place in clashes]
     proposed = [_told(row) for row in rows if row.standing in PENDING]
     asked = [
         Open(short(one.session_id), one.intention, one.question)
         for one in waiting.waiting
         if one.question is not None
     ]
-    found = told(in_force, colliding, proposed, asked, count, waiting.more, near)
+    found = told(in_force, in_conflict, proposed, asked, count, waiting.more, near)
     return Brief(
         project=request.process.project,
         behind=bool(request.process.projector.behind),
         near=min(near, found.decisions),
         decisions=tuple(in_force[: found.decisions]),
-        conflicts=tuple(colliding[: found.conflicts]),
+        conflicts=tuple(in_conflict[: found.conflicts]),
         proposed=tuple(proposed[: found.proposed]),
         open=tuple(asked[: found.open]),
         left_out={
             "decisions": count - found.decisions,
-            "conflicts": len(colliding) - found.conflicts,
+            "conflicts": len(in_conflict) - found.conflicts,
             "proposed": len(proposed) - found.proposed,
             "open": len(asked) + waiting.more - found.open,
         },
@@ -97,21 +103,25 @@ def beside(request: Request, session_id: str, task: str, room: float) -> str:
         room: estimated tokens that they may have.
     """
     rows = sorted(decisions(request, everything=True), key=_moved, reverse=True)
-    found, near, count = _in_force(request, rows, task, without=session_id)
+    accepted = [r for r in rows if r.standing == "accepted" and r.session_id != session_id]
+    found, near, count = _in_force(request, [*accepted, *_foreign(request, rows)], rows, task)
     return listed(found, count, room, near)[0] if found else ""
 
 
 def _in_force(
-    request: Request, rows: Sequence[DecisionRow], task: str, without: str = ""
+    request: Request,
+    holding: Iterable[DecisionRow | ForeignRow],
+    rows: Iterable[DecisionRow],
+    task: str,
 ) -> tuple[list[InForce], int, int]:
     """The decisions and records in force that a brief may tell, those near a task first.
 
     Also how many of them are near, and how many are in force.
+
+    Args:
+        rows: all decisions, also those that were superseded.
     """
-    found: dict[str, DecisionRow | ForeignRow] = {
-        row.uid: row for row in rows if row.standing == "accepted" and row.session_id != without
-    }
-    found |= {row.path: row for row in _foreign(request, rows)}
+    found = {_key(row): row for row in holding}
     order: dict[str, int] = {}
     if found and task.strip():
         places = {uid: (one.scope, one.category) for uid, one in found.items()}
@@ -122,6 +132,10 @@ def _in_force(
     by_uid = {row.uid: row for row in rows if row.standing in ("accepted", "superseded")}
     made = [_quoted(row) if isinstance(row, ForeignRow) else _told(row, by_uid) for row in chosen]
     return made, min(len(first), TOLD_MAX), len(found)
+
+
+def _key(row: DecisionRow | ForeignRow) -> str:
+    return row.path if isinstance(row, ForeignRow) else row.uid
 
 
 def _day(row: DecisionRow | ForeignRow) -> str:
@@ -196,44 +210,91 @@ def _excluded(row: DecisionRow, by_uid: Mapping[str, DecisionRow]) -> Iterable[s
         yield from (value for name, value in former.fields if (name, value) not in row.fields)
 
 
-def conflicts(rows: Iterable[DecisionRow]) -> Iterator[Conflict]:
-    """Fields of one place that have two values in force, which no person kept on purpose."""
-    alike: dict[tuple[str, str, frozenset[str]], list[DecisionRow]] = {}
+class _Valued(NamedTuple):
+    """A value of a decision or a record, and where it stands."""
+
+    row: DecisionRow | ForeignRow
+    category: str
+    field: str
+    scope: str
+    value: str
+
+    @property
+    def name(self) -> str:
+        if isinstance(self.row, ForeignRow):
+            return self.row.path
+        return _name(self.row.number, self.row.uid) + (" (file)" if self.row.file else "")
+
+
+def conflicts(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[Conflict]:
+    """What has two values in force at one place, which no person kept on purpose."""
+    yield from map(_conflict, colliding(rows))
+
+
+def _conflict(place: Sequence[_Valued]) -> Conflict:
+    first = next((one for one in place if one.field), place[0])
+    named = tuple((one.value, one.name) for one in place)
+    return Conflict(first.category, first.scope, first.field, named)
+
+
+def colliding(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[list[_Valued]]:
+    """The same, with one decision or record for each value."""
+    alike: dict[tuple[str, str, frozenset[str]], list[_Valued]] = {}
     for row in rows:
         begin = begins(row.scope) if row.scope else frozenset[str]()
-        for field, _ in row.fields if row.category != OTHER else ():
-            if field == OPEN_FIELD:
-                continue  # under a label of a person's own
-            alike.setdefault((row.category, field, begin), []).append(row)
-    for (category, field, _), having in alike.items():
-        for place in _places(having) if len(having) > 1 else ():
-            values: dict[str, tuple[str, DecisionRow]] = {}
-            for row in place:
-                value = dict(row.fields)[field]
-                values.setdefault(canonical(value), (value, row))
-            differing = [row for _, row in values.values()]
-            if any(not _are_kept(*pair) for pair in combinations(differing, 2)):
-                named = tuple(
-                    (value, _name(row.number, row.uid) + (" (file)" if row.file else ""))
-                    for value, row in values.values()
-                )
-                yield Conflict(category, place[0].scope, field, named)
+        for (category, field), said in _valued(row):
+            alike.setdefault((category, field, begin), []).append(said)
+    for (_, key, _), having in alike.items():
+        for place in _places(having, by_subject=not key) if len(having) > 1 else ():
+            values: dict[str, _Valued] = {}
+            for one in place:
+                values.setdefault(canonical(one.value), one)
+            differing = [*values.values()]
+            if any(not _are_kept(one.row, other.row) for one, other in combinations(differing, 2)):
+                yield differing
 
 
-def _places(rows: Sequence[DecisionRow]) -> Iterable[list[DecisionRow]]:
-    """Decisions whose scopes begin alike, those of one scope together."""
-    by_scope: dict[str, list[DecisionRow]] = {}
-    for row in rows:
-        by_scope.setdefault(row.scope, []).append(row)
-    if len(by_scope) > 1:
-        place_of = FEATURES.port("places")(by_scope)
-        places: dict[str, list[DecisionRow]] = {}
-        for scope, having in by_scope.items():
-            places.setdefault(place_of[scope], []).extend(having)
-        return places.values()
-    return by_scope.values()
+def _valued(row: DecisionRow | ForeignRow) -> Iterator[tuple[tuple[str, str], _Valued]]:
+    """The values of a decision or a record, behind what two of one topic have in common."""
+    if isinstance(row, ForeignRow):
+        fields: tuple[tuple[str, str], ...] = ((row.category, row.value),) if row.value else ()
+    else:
+        fields = row.fields
+    # A label of a person's own is no topic: it names no place.
+    is_own = bool(fields) and fields[0][0] == OPEN_FIELD
+    has_topic = row.category not in ("", OTHER) and not is_own
+    for at, (field, value) in enumerate(fields):
+        if has_topic:  # a record of another tool says what is first
+            said = "" if isinstance(row, ForeignRow) else field
+            key = row.category, f"{field if at else 1}"
+            yield key, _Valued(row, row.category, said, row.scope, value)
+        elif not at and (about := _about(row.title, value)):
+            yield ("", ""), _Valued(row, about, "", row.scope, value)
 
 
-def _are_kept(one: DecisionRow, other: DecisionRow) -> bool:
+def _about(title: str, value: str) -> str:
+    """What a title says beside its value."""
+    before, found, after = title.casefold().partition(value.casefold())
+    return " ".join(f"{before} {after}".split()) if found else ""
+
+
+def _places(having: Sequence[_Valued], *, by_subject: bool) -> Iterable[list[_Valued]]:
+    """Those of one scope together, and where no topic says it of one subject."""
+    if len({one.scope for one in having}) == 1 and not by_subject:
+        return [[*having]]
+    same = FEATURES.port("places")
+    scopes = same(dict.fromkeys(one.scope for one in having))
+    subjects = same(dict.fromkeys(one.category for one in having)) if by_subject else {}
+    places: dict[tuple[str, str], list[_Valued]] = {}
+    for one in having:
+        place = scopes[one.scope], subjects.get(one.category, "")
+        places.setdefault(place, []).append(one)
+    return places.values()
+
+
+def _are_kept(one: DecisionRow | ForeignRow, other: DecisionRow | ForeignRow) -> bool:
     """Whether a person kept both, for a reason."""
+    if isinstance(one, ForeignRow) or isinstance(other, ForeignRow):
+        # No session says it of two records: what another tool wrote is left to its writers.
+        return isinstance(one, ForeignRow) and isinstance(other, ForeignRow)
     return any(beside.related.uid == other.uid for beside in one.kept)

@@ -207,8 +207,8 @@ def test_the_brief_of_the_project_tells_what_is_in_force_and_what_is_not(house: 
     first = chosen("MySQL", "--accept", "--by", "Ada")
     house.decided_apart("Use PostgreSQL", "change_category=Database", "db_type=PostgreSQL")
     brief = house.call("prompt").out
-    assert "\nDatabase: PostgreSQL (ADR-2)\nDatabase: MySQL (ADR-1)\n" in brief
     assert "\nDatabase: Type is PostgreSQL (ADR-2), MySQL (ADR-1)\n" in brief
+    assert "\nDatabase: MySQL" not in brief, "what is in conflict is not in force"
     kept = ("--keep", "ADR-0002=Reports need it")
     chosen("MongoDB", "--accept", "--by", "Ada", "--supersedes", first, *kept)
     chosen("SQLite")
@@ -280,6 +280,17 @@ def test_scopes_are_no_conflict_and_questions_of_other_workflows_are_not_told(
     (clash,) = house.call("prompt", "--json").json["conflicts"]
     assert [value for value, _ in clash["values"]] == ["MySQL", "PostgreSQL"]
     assert "\nThe order: Type is MySQL (ADR-3), PostgreSQL (ADR-1)\n" in house.call("prompt").out
+
+
+def test_a_record_of_another_tool_is_in_conflict_with_a_decision(house: Project) -> None:
+    record = house.folder / "docs" / "decisions" / "0001-use-mysql-for-carts.md"
+    record.parent.mkdir(parents=True, exist_ok=True)
+    record.write_text("# Use MySQL for carts\n\n## Status\n\nAccepted\n")
+    for_scope(house, "MongoDB", "carts")
+    said = house.call("prompt").out
+    clash = "Carts: Type is MongoDB (ADR-2), MySQL (docs/decisions/0001-use-mysql-for-carts.md)"
+    assert section(said, "In conflict, ask which one holds") == [clash]
+    assert not any("MongoDB" in line for line in in_force(said))
 
 
 def in_force(text: str) -> list[str]:

@@ -388,12 +388,14 @@ def _brought_in(root: Path, what: Barred, new: dict[str, Used], change: Change) 
 def _contradictions(rows: Sequence[DecisionRow]) -> Iterator[Finding]:
     """Two values in force for one field at one place."""
     records = {f"ADR-{row.number}": row.artifact for row in rows if row.number is not None}
-    for one in conflicts(sorted(rows, key=lambda row: row.accepted_at or "", reverse=True)):
+    newest_first = sorted(rows, key=lambda row: row.accepted_at or "", reverse=True)
+    for one in conflicts(newest_first):
         said = " and ".join(f"{shown(value)} ({name})" for value, name in one.values)
         place = f" for {shown(one.scope)}" if one.scope else ""
         newest = one.values[0][1].partition(" ")[0]
+        what = ", ".join(map(shown, filter(None, (one.category, one.field))))
         text = (
-            f"{shown(one.category)}, {shown(one.field)}{place}: {said} are both in force. "
+            f"{what}{place}: {said} are both in force. "
             f"Undo one: {_NEWER.format(newest)}, or the other, or keep one as an exception"
         )
         record = records.get(newest) or ""
