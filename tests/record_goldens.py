@@ -26,7 +26,6 @@ from preflights_es.features.clarification.domain.events import (
     DecisionKept,
     DecisionKeptBeside,
     DecisionSuperseded,
-    Differing,
     FiledAsTask,
     IntentionDeclared,
     Known,
@@ -791,7 +790,6 @@ def an_intention_comes_with_what_is_known(r: Recorder) -> None:
             number=2,
             evidence=Evidence(way="browser"),
             reach=state.reach,
-            perhaps=(Differing("doc/adr/0001.md", "Use MySQL"),),
             signature=Signature("{}", "A" * 16, "A" * 16),
         ),
     )

@@ -22,7 +22,7 @@ _IDS: Final = re.compile(
 )
 _DATES: Final = re.compile(r"\b20(?:2[5-9]|[3-9]\d)-\d\d-\d\d(?:T[\d:.]+Z)?")
 """Of the program's clock: records of the other tool are of 2024."""
-SAID: Final = ("status", "known", "questions", "perhaps", "related")
+SAID: Final = ("status", "known", "questions", "related")
 """What is compared of the command's JSON."""
 
 

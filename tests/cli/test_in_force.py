@@ -123,7 +123,7 @@ def test_a_script_is_told_and_keeps_and_why_says_so(kafka: Project) -> None:
     assert "again " not in kafka.call("why", "ADR-2").out
 
 
-def test_a_record_of_another_tool_is_kept_and_perhaps_contradicted(kafka: Project) -> None:
+def test_a_record_of_another_tool_is_kept_and_contradicted(kafka: Project) -> None:
     path = "docs/decisions/0007-move-the-orders.md"
     (kafka.folder / path).write_text(RECORD)
     asked = kafka.call("start", "Where do the orders live?", "--no-input")
@@ -139,13 +139,17 @@ def test_a_record_of_another_tool_is_kept_and_perhaps_contradicted(kafka: Projec
 
     done = kafka.call("start", "Use MySQL for the orders", "--accept", "--by", "Ada", "--json")
     assert done.code == 0
-    assert f"perhaps contradicts {path}: Move the orders to PostgreSQL" in done.err
-    differing = [{"path": path, "title": "Move the orders to PostgreSQL"}]
-    assert (done.json["status"], done.json["perhaps"]) == ("accepted", differing)
-    assert kafka.show()["perhaps"] == differing
-    assert f"perhaps contradicts {path}" in kafka.call("show", "last").out
-    acknowledged = [e for e in kafka.events() if e["type"].endswith("acknowledged.v1")]
-    assert acknowledged[-1]["data"]["perhaps"] == differing
+    assert f"{path} is in force and says something else: Move the orders to" in done.err
+    assert done.json["status"] == "accepted"
+
+
+def test_a_contradiction_is_said_before_what_is_stated_is_recorded(kafka: Project) -> None:
+    stated = kafka.call("start", "Use NATS", "--no-input")
+    assert "1. contradicts: ADR-0001 Use Kafka" in stated.out
+    (first, *_) = kafka.show()["known"]
+    assert (first["same_place"], first["differs"]) == (True, True)
+    settled = kafka.call("start", "Use NATS", "--supersedes", "ADR-1", "--accept", "--by", "Ada")
+    assert (settled.code, "contradicts" in settled.out) == (0, False)
 
 
 def test_a_related_decision_is_kept_without_its_number_too(kafka: Project) -> None:

@@ -96,20 +96,20 @@ def _standing(found: ClarificationView) -> str:
 
 
 def _in_force(found: ClarificationView) -> Iterator[str]:
-    """What is said before a question, and what was kept in place of an answer."""
-    if found.questions:
+    """What is said before a decision, and what was kept in place of an answer."""
+    if found.questions or found.status in ("ready", "proposed"):
         for place, one in enumerate(found.known, 1):
             yield f"{place}. {known_line(one)}"
     if (kept := found.keeps) is not None:
         name = decision_name(kept.number, kept.uid) or "a record"
         is_here = all(one.same_place for one in found.known if one.uid == kept.uid)
-        says = "says so already" if is_here else "is kept"
+        says = "says the same" if is_here else "is kept"
         yield shown(f"{name} {says}: {one_line(kept.title)}")
 
 
 def known_line(one: KnownDecision) -> str:
     """A decision in force that is said first, in one line."""
-    return shown(one.line if one.same_place else f"related: {one.line}")
+    return shown(one.said)
 
 
 def tell_found(voice: Voice, session: View) -> None:
@@ -126,7 +126,7 @@ def tell_found(voice: Voice, session: View) -> None:
         elif one.key not in answered:
             others.append(said)
     if others:
-        voice.hint(f"Also stated: {', '.join(others)}. `preflights start` records each.")
+        voice.hint(f"The intention also states: {', '.join(others)}. Start a decision for each.")
 
 
 def _others(found: ClarificationView) -> Iterator[str]:
@@ -143,8 +143,6 @@ def _others(found: ClarificationView) -> Iterator[str]:
             yield f"exception to {short(one.related.uid)}: {title}"
             continue
         yield f"kept beside {short(one.related.uid)}, {title}: {reason}"
-    for record in found.perhaps:
-        yield f"perhaps contradicts {record.path}: {record.title}"
 
 
 def hint(session: View) -> str:
@@ -153,8 +151,8 @@ def hint(session: View) -> str:
         return f"Or revise an answer: preflights revise {short(session.session_id)} KEY=VALUE"
     id_, by = short(session.session_id), own(session).superseded_by
     if kept := own(session).keeps:
-        look = f": preflights show {short(kept.uid)}" if kept.uid else ""
-        return f"It says so already; `--again` records it once more{look}"
+        look = f" Look at it with: preflights show {short(kept.uid)}" if kept.uid else ""
+        return f"Nothing new is recorded. `--again` records a decision once more.{look}"
     newer = short(by.uid) if by else ""
     return {
         "ready": f"Accept with: preflights accept {id_}",
@@ -290,9 +288,9 @@ EVOLUTIONS: Final = {
     "update": "Updates",
     "contradict": "Contradicts",
     "exception": "Is an exception to",
-    "same": "Says the same as",
+    "same": "Has the same value as",
     "extend": "Extends",
-    "derive": "Derives from",
+    "derive": "Builds on",
 }
 
 

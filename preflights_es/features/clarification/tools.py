@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta, ValidationError, convert
 from msgspec.structs import replace
 
-from preflights_es.features.clarification.use.knowing import context_of, remembered
+from preflights_es.features.clarification.use.knowing import context_of
 from preflights_es.features.clarification.use.observed import record
 from preflights_es.features.clarification.use.sessions import start
 from preflights_es.kernel.decisions import Reasons
@@ -36,7 +36,6 @@ from preflights_es.surfaces.mcp.rounds import (
     found_for,
     standing,
     values,
-    working_by,
 )
 from preflights_es.use import sessions
 from preflights_es.use.inbox import acceptable
@@ -83,9 +82,6 @@ async def _start_decision(call: Call, given: Begun) -> Came:
     came = await asked(call, await _once(call, given, begin))
     if not isinstance(came, Standing):
         return came
-    if came.status == "stopped" and not came.in_force:
-        found = await call.run(partial(remembered, text=given.intention))
-        return working_by(came, tuple(one.line for one in found.values()))
     if not came.question:
         return came  # no facts for a question
     lacks = lacking(written) if written else (QUESTION_OF_YOURS,)

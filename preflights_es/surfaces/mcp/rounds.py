@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args, get_type_hin
 
 import mcp_types as types
 import msgspec
-from msgspec.structs import replace
 
 from preflights_es.kernel.errors import Refused, UnknownSession
 from preflights_es.kernel.ids import short
@@ -329,7 +328,6 @@ OPEN: Final = ("needs_answers", "ready", "proposed", "stopped")
 """Statuses in which what is in force beside it matters."""
 SETTLED: Final = "{name} is in force: if it settles this, work by it and ask nothing. Otherwise: "
 DIFFERS: Final = "{name} is in force at this place: tell your person that this would change it. "
-WORK_BY: Final = "Work by what is in force."
 
 
 class Standing(Given, frozen=True, kw_only=True):
@@ -371,7 +369,7 @@ def standing(session: View) -> Standing:
         options=_offered(session, asked) if asked else (),
         refused=(*(one.message for one in session.refusals), *_differing(session)),
         record=session.document or "",
-        in_force=tuple(map(_known, _told(session))),
+        in_force=tuple(one.said for one in _told(session)),
         gate=gate.line if (gate := session.shape().get("gate")) else "",
         next=_next(session, asked),
         notices=session.warnings,
@@ -383,25 +381,15 @@ def _told(session: View) -> tuple[Any, ...]:
     return session.shape().get("known", ()) if session.status in OPEN else ()
 
 
-def _known(one: Any) -> str:
-    return one.line if one.same_place else f"related: {one.line}"
-
-
 def _next(session: View, asked: Question | None) -> str:
     """What the agent does now: a decision at the same place comes before a question."""
     name = short(session.session_id)
     said = _ask(session, asked) if asked else NEXT.get(session.status, "").format(session=name)
-    here = next((one for one in _told(session) if one.same_place), None)
-    if here is None or session.status == "stopped":
+    here = [one for one in _told(session) if one.same_place]
+    if not here or session.status == "stopped":
         return said
-    return (SETTLED if asked else DIFFERS).format(name=here.line.partition(" ")[0]) + said
-
-
-def working_by(came: Standing, lines: tuple[str, ...]) -> Standing:
-    """A session in which nothing is decided, with what is in force about its words."""
-    if not lines:
-        return came
-    return replace(came, in_force=lines, next=f"{came.next} {WORK_BY}")
+    first = next((one for one in here if one.differs), here[0])
+    return (DIFFERS if first.differs else SETTLED).format(name=first.line.partition(" ")[0]) + said
 
 
 def _differing(session: View) -> list[str]:

@@ -46,6 +46,12 @@ def at(scope: str, one: Compared) -> Compared:
     return replace(one, scope=stems(scope))
 
 
+def dates(value: str, scope: str = "dates") -> Compared:
+    """A decision without a topic, titled by what it is for."""
+    one = decided("Other", "Choose a library", f"Description={value}")
+    return replace(at(scope, one), subject=stems(scope))
+
+
 ORDERS: Final = at("orders", POSTGRES)
 
 
@@ -105,6 +111,9 @@ EVOLUTIONS: Final[tuple[tuple[Evolution, Compared, Compared], ...]] = (
     ("contradict", at("order", data("Store orders", "Type=MongoDB")), ORDERS),
     ("none", data("Store all", "Type=MongoDB"), ORDERS),
     ("none", at("orders 2", data("Store orders", "Type=pg")), at("orders 1", POSTGRES)),
+    ("contradict", dates("Luxon"), dates("date-fns")),
+    ("same", dates("date-fns"), dates("date-fns")),
+    ("none", dates("Luxon", "maps"), dates("date-fns")),
     ("same", at("the order", data("Store orders", "Type=pg")), ORDERS),
     ("none", api("Add rest periods to the shift planner", "Pages=Cursor"), REST),
 )

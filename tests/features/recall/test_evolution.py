@@ -24,7 +24,7 @@ DECISIONS = st.builds(
 
 
 def test_the_table_has_pairs_of_every_kind() -> None:
-    assert len(EVOLUTIONS) == 57
+    assert len(EVOLUTIONS) == 60
     assert {kind for kind, _, _ in EVOLUTIONS} == set(get_args(Evolution))
 
 

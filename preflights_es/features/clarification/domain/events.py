@@ -83,13 +83,6 @@ class KnownLine(Value, frozen=True, kw_only=True):
     """What it decided; not written where that is not known."""
 
 
-class Differing(Value, frozen=True):
-    """A record of another tool in force whose title names another value."""
-
-    path: str
-    title: str
-
-
 class Present(Value, frozen=True):
     """A value that the repository has already."""
 
@@ -219,8 +212,6 @@ class DecisionAcknowledged(Signable, frozen=True):
     """As shown; not written where it is the whole project."""
     reach: Reach | UnsetType = UNSET
     """As shown; not written where it tells everywhere."""
-    perhaps: tuple[Differing, ...] | UnsetType = UNSET
-    """Records of other tools that it perhaps contradicts; not written where there are none."""
 
 
 class DecisionKept(Input, frozen=True):

@@ -422,7 +422,6 @@ def _after_record(state: State, event: DecisionRecorded) -> State:
             event.kind,
             new.relayed_by,
             new.evidence,
-            () if new.perhaps is UNSET else new.perhaps,
             made_with(new.signature),
         ),
         mark=new.mark or state.mark,

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import (
     DecisionKept,
-    Differing,
     Known,
     KnownLine,
     QuestionSuggested,
@@ -60,8 +59,6 @@ class Acknowledgement(msgspec.Struct, frozen=True):
     relayed_by: Actor | None = None
     """The actor that passed on what this actor said."""
     evidence: Evidence = UNSEEN
-    perhaps: tuple[Differing, ...] = ()
-    """Records of other tools that it perhaps contradicts."""
     signed_with: str = ""
     """The key that its signature names; empty without one."""
 

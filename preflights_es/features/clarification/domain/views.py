@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from msgspec import UNSET
+
 from preflights_es.features.clarification.domain import rules
-from preflights_es.features.clarification.domain.events import Differing, KnownLine, TopicsFound
+from preflights_es.features.clarification.domain.events import KnownLine, TopicsFound
 from preflights_es.features.clarification.domain.state import (
     State,
     accepted,
@@ -59,6 +61,7 @@ from preflights_es.kernel.reach import Hold
 from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.text import caseless, one_line
 from preflights_es.kernel.views import View, taken_out
+from preflights_es.kernel.words import canonical
 
 if TYPE_CHECKING:  # imported where a session has a pack: its classes cost time
     from preflights_es.features.clarification.domain.pack import Topic
@@ -111,11 +114,27 @@ class KnownDecision(Value, frozen=True, kw_only=True):
     path: str
     """Of a record of another tool; else empty."""
     same_place: bool
+    differs: bool
+    """Whether it contradicts what is proposed: it has another value at the same place."""
+
+    @property
+    def said(self) -> str:
+        """Its line, behind a word for how it stands to what is proposed."""
+        if self.differs:
+            return f"contradicts: {self.line}"
+        return self.line if self.same_place else f"related: {self.line}"
 
     @classmethod
-    def of(cls, one: KnownLine) -> KnownDecision:
-        """As the session has it."""
+    def of(cls, one: KnownLine, patch: DecisionPatch | None) -> KnownDecision:
+        """As the session has it.
+
+        Args:
+            patch: what is proposed, or accepted.
+        """
         old = one.kept
+        values = () if one.values is UNSET else one.values
+        new = patch.fields[:1] if patch else ()
+        pairs = zip(values, new, strict=False)
         return cls(
             line=one.line,
             session_id=old.session_id,
@@ -123,6 +142,7 @@ class KnownDecision(Value, frozen=True, kw_only=True):
             number=old.number,
             path=one.path,
             same_place=one.is_here,
+            differs=one.is_here and any(canonical(v) != canonical(now) for v, (_, now) in pairs),
         )
 
 
@@ -216,7 +236,6 @@ class ClarificationView(View, frozen=True, kw_only=True):
                 "relayed_by",
                 "evidence",
                 "signature",
-                "perhaps",
                 "gate",
                 "offer",
                 "fields",
@@ -263,7 +282,6 @@ class ClarificationView(View, frozen=True, kw_only=True):
     known: tuple[KnownDecision, ...] = ()
     """Decisions in force that were said first, at most three."""
     fields: tuple[AskedField, ...] = ()
-    perhaps: tuple[Differing, ...] = ()
     beside: tuple[tuple[str, str], ...] = ()
     """Options that stand first, each with why: the intention names it, the repository has it."""
     related: tuple[RelatedDecision, ...] = ()
@@ -325,7 +343,7 @@ def view(state: State) -> ClarificationView:
         paths_by=state.reach.by if state.reach.paths else "",
         hold=state.reach.hold,
         scope=state.scope,
-        known=tuple(map(KnownDecision.of, state.told)),
+        known=tuple(KnownDecision.of(one, state.patch) for one in state.told),
         fields=_asked_fields(state),
         instead_of=() if done else instead_of(state),
         can_dismiss=can_dismiss(state),
@@ -333,7 +351,6 @@ def view(state: State) -> ClarificationView:
         acknowledged_by=done.actor if done else None,
         relayed_by=done.relayed_by if done else None,
         evidence=done.evidence if done else None,
-        perhaps=done.perhaps if done else (),
         supersedes=state.supersedes,
         superseded_by=state.superseded_by,
         also_supersedes=state.also_supersedes,

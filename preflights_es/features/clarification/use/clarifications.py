@@ -74,11 +74,6 @@ def named_known(told: tuple[KnownLine, ...], typed: str) -> KnownLine:
     raise Refused(message, code="not_known", typed=typed)
 
 
-def _place_of(one: KnownLine) -> str:
-    """Name of the file of a record of another tool, else its session."""
-    return PurePosixPath(one.path).name or one.kept.session_id
-
-
 def clarifications_of(request: Request) -> Clarifications:
     """The clarifications of the project that a request is about."""
     return Clarifications.of(request)
@@ -129,6 +124,11 @@ class Clarifications(Acceptances):
         chosen = heuristics if isinstance(heuristics, Heuristics) else Heuristics(heuristics)
         session_id, file = self._former(supersedes) if supersedes else ("", "")
 
+        def is_replaced(one: KnownLine) -> bool:
+            if file:
+                return PurePosixPath(one.path).name == file
+            return bool(session_id) and one.kept.session_id == session_id
+
         def is_same(before: IntentionDeclared) -> bool:
             former = before.supersedes.session_id if before.supersedes else ""
             read = before.item or None
@@ -149,9 +149,8 @@ class Clarifications(Acceptances):
                 "known": self._known(setup),
                 "supersedes_source": old.source if old else None,
             }
-            replaced = file or session_id
-            lines = tuple(one for one in told() if _place_of(one) != replaced)
-            read |= {"told": lines} if lines else {}
+            others = (one for one in told() if not is_replaced(one))
+            read |= {"told": lines} if (lines := tuple(others)) else {}
             return {"supersedes": related, "supersedes_file": file, **read, **given}
 
         def completed(new: Input) -> Input:

@@ -1,14 +1,17 @@
 """What is known before anything is asked: decisions in force (RESOLUTIONS 0.24), the repository.
 
-Decisions at the same place come first, then what memory finds: ours, and records of other tools.
+Decisions at the same place come first, then those of the same subject: ours, and records of other
+tools.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final, NamedTuple
 
 import msgspec
+from msgspec import UNSET
 
 from preflights_es.features.clarification.domain.events import KnownLine
 from preflights_es.features.clarification.domain.pack import loaded
@@ -16,10 +19,9 @@ from preflights_es.features.clarification.domain.rules import detected as detect
 from preflights_es.features.clarification.domain.state import State
 from preflights_es.features.clarification.domain.topics import Signal, find
 from preflights_es.features.clarification.domain.values import Heuristics, LLMContext
-from preflights_es.features.recall.domain import rules
-from preflights_es.features.recall.domain.ranking import concerns
-from preflights_es.features.recall.domain.rules import is_same
-from preflights_es.features.recall.use.searching import Search, decided_in_force, is_in_force
+from preflights_es.features.recall.domain.rules import Compared, is_same
+from preflights_es.features.recall.use.searching import InForce, Search, is_in_force
+from preflights_es.features.recall.use.subjects import Titled, stems_of_subject
 from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel.decisions import Decided, Related
 from preflights_es.kernel.errors import PreflightsError
@@ -50,76 +52,51 @@ def known(
     scope: str = "",
     written: WrittenQuestion | None = None,
 ) -> tuple[KnownLine, ...]:
-    """At most three decisions in force; none of a task.
+    """At most three decisions in force, ours and records of other tools.
 
-    Those at the same place come first, ours and records of other tools, then those of the topic for
-    the whole project, then what memory finds.
+    Those at the same place come first, then those of the topic for the whole project, then those
+    whose subject the intention speaks of, then the others of its topics.
 
     Args:
         scope: what the decision is for, where that is said beside the intention.
         written: the question that an actor wrote.
     """
     about = _about(intention, chosen, written)
-    if about is None:
-        return ()
-    category, said = about
-    process = request.process
-    place = stems((scope or said).strip())
-    found: dict[str, KnownLine] = {}
-    for session_id, one in _of_category(process, category) if category else ():
-        scope = (one.scope or "").strip()
-        # Stems cost time, and most decisions are for the whole project or for something else.
-        is_here = bool(scope) == bool(place) and (not scope or is_same(stems(scope), place))
-        if not (is_here or not scope):
-            continue
-        if made := _line(process, session_id, one, is_here=is_here):
-            found[session_id] = made
-    search = Search(process)
-    here = {key: one for key, one in found.items() if one.is_here}
-    beside = _records_here(search, category, place, process.sanitizer) if category else {}
-    placed = {**here, **beside, **found}
-    return tuple(_remembered(process, search, intention, placed).values())[:KNOWN_MAX]
+    process, search = request.process, Search(request.process)
+    scope = one_line(scope or about.scope).strip()
+    # What no topic covers is about what it is for.
+    place = Compared(category=about.category, fields=(), scope=stems(scope), subject=stems(scope))
+    of_topic = {one.name: one for one in _of_topics(process, search, about.categories)}
+    spoken = {one.name: one for one in search.about(f"{intention} {scope}", FOUND_MAX)}
+    found = {**of_topic, **spoken}
+    here = [name for name, one in found.items() if _is_at(place, one.titled)]
+    whole = [
+        name
+        for name, one in of_topic.items()
+        if caseless(one.titled.category) == caseless(about.category) and not one.titled.scope
+    ]
+    first = dict.fromkeys((*here, *whole, *spoken, *of_topic))
+    lines = (_line(process, found[name], is_here=name in here) for name in first)
+    return tuple(islice(filter(None, lines), KNOWN_MAX))
 
 
-def _records_here(
-    search: Search, category: str, place: tuple[frozenset[str], ...], sanitizer: Sanitizer
-) -> dict[str, KnownLine]:
-    """Records of other tools at the same place, as their titles say."""
+def _is_at(place: Compared, one: Titled) -> bool:
+    """Whether a decision is at a place."""
+    if bool(one.scope) != bool(place.scope):
+        return False  # stems cost time
+    subject = stems_of_subject(one.title, one.values) if not place.has_topic else ()
+    other = Compared(category=one.category, fields=(), scope=stems(one.scope), subject=subject)
+    return place.is_at(other) and place.is_of(other)
+
+
+def _of_topics(process: Process, search: Search, categories: Sequence[str]) -> Iterator[InForce]:
+    """Decisions in force of some categories."""
     held = [one for one in search.records.of.values() if one.is_held] if search.records else []
-    return {
-        one.path: _foreign(one, sanitizer)
-        for one in held
-        if one.value and caseless(one.category) == caseless(category)
-        # As above: only scopes that could be the same are stemmed.
-        if bool(one.scope) == bool(place) and (not place or is_same(stems(one.scope), place))
-    }
-
-
-def remembered(request: Request, text: str) -> dict[str, KnownLine]:
-    """What memory finds in force that a text concerns, by session and by path; also of a task."""
-    return _remembered(request.process, Search(request.process), text, {})
-
-
-def _remembered(
-    process: Process, search: Search, text: str, placed: Mapping[str, KnownLine]
-) -> dict[str, KnownLine]:
-    """What stands first, and then what memory finds, the best first.
-
-    Args:
-        placed: what stands first, by session and by path.
-    """
-    found = dict(placed)
-    for match in search.matches(rules.wanted((text,)), concerns, limit=FOUND_MAX, widens=False):
-        if len(found) >= KNOWN_MAX:
-            break
-        row = search.records.of.get(match.uid) if search.records else None
-        if row is not None:
-            found |= {row.path: _foreign(row, process.sanitizer)} if row.is_held else {}
-        elif match.session_id not in found:
-            of = decided_in_force(process, match.session_id)
-            if of and (made := _line(process, match.session_id, of, is_here=False)):
-                found[match.session_id] = made
-    return found
+    for category in categories:
+        yield from _of_category(process, category)
+        for row in held:
+            if row.value and caseless(row.category) == caseless(category):
+                yield InForce(row)
 
 
 def notice_other_scope(request: Request, state: State, scope: str) -> None:
@@ -130,33 +107,50 @@ def notice_other_scope(request: Request, state: State, scope: str) -> None:
         request.notice("other_scope", text, scope=scope)
 
 
-def _about(
-    intention: str, chosen: Heuristics, written: WrittenQuestion | None
-) -> tuple[str, str] | None:
-    """The category of what is decided and what it is for; None of a task."""
+class _About(NamedTuple):
+    """What an intention is about, as far as the rules tell."""
+
+    category: str = ""
+    """Of what is asked or stated; empty without a topic."""
+    scope: str = ""
+    others: tuple[str, ...] = ()
+    """Categories of what it names besides."""
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        return tuple(filter(None, dict.fromkeys((self.category, *self.others))))
+
+
+def _about(intention: str, chosen: Heuristics, written: WrittenQuestion | None) -> _About:
     if written is not None:
-        return written.topic, written.scope
+        return _About(written.topic, written.scope)
     if chosen.pack is None:
         detected = detect(intention, chosen.tables)
-        return detected.category.name if detected else "", ""
+        return _About(detected.category.name if detected else "")
     found = find(intention, inlined=chosen.inlined)
-    ids = (*(one.topic for one in found.stated), *found.topics)
-    topics = {topic.id: topic for topic in loaded(chosen.inlined).topics}
-    return next((topics[id_].category for id_ in ids if id_ in topics), ""), found.scope
+    topics = {topic.id: topic.category for topic in loaded(chosen.inlined).topics}
+    first = (*(one.topic for one in found.stated), *found.topics)
+    named = (one.topic for one in (*found.mentioned, *found.replaced))
+    category = next((topics[id_] for id_ in first if id_ in topics), "")
+    return _About(category, found.scope, tuple(topics[id_] for id_ in named if id_ in topics))
 
 
-def _of_category(process: Process, category: str) -> Iterator[tuple[str, Decided]]:
+def _of_category(process: Process, category: str) -> Iterator[InForce]:
     """Decisions in force of a category."""
     log = SqlComparing(process.store)
     for session_id, data in log.rows(process.project, words(category), PLACED_MAX):
         one = msgspec.json.decode(data, type=Decided)
         if caseless(one.category) == caseless(category) and is_in_force(one):
-            yield session_id, one
+            yield InForce(one, session_id)
 
 
-def _line(process: Process, session_id: str, one: Decided, *, is_here: bool) -> KnownLine | None:
+def _line(process: Process, found: InForce, *, is_here: bool) -> KnownLine | None:
+    """None where its session cannot be read."""
+    one = found.of
+    if isinstance(one, ForeignRow):
+        return _foreign(one, process.sanitizer, is_here=is_here)
     try:
-        head = process.store.head(session_id)
+        head = process.store.head(found.session_id)
     except PreflightsError:
         head = None
     if head is None:
@@ -167,15 +161,15 @@ def _line(process: Process, session_id: str, one: Decided, *, is_here: bool) -> 
     reason = f": {one_line(because.text)}" if because else ""
     return KnownLine(
         line=shortened(f"{name} {one_line(one.title)} ({iso(at)[:DAY]}){reason}", LINE_MAX),
-        kept=Related(one.uid, one.title, one.number, session_id),
+        kept=Related(one.uid, one.title, one.number, found.session_id),
         since=at,
         is_here=is_here,
-        source=Source(session_id, head.version, head.hash.hex()),
+        source=Source(found.session_id, head.version, head.hash.hex()),
         values=tuple(value for _, value in one.fields),
     )
 
 
-def _foreign(row: ForeignRow, sanitizer: Sanitizer) -> KnownLine:
+def _foreign(row: ForeignRow, sanitizer: Sanitizer, *, is_here: bool) -> KnownLine:
     title, _ = sanitizer.cleaned_text(
         "the record's title", shown(one_line(row.title)), INTENTION_MAX
     )
@@ -184,8 +178,9 @@ def _foreign(row: ForeignRow, sanitizer: Sanitizer) -> KnownLine:
         line=shortened(f"{shown(row.path)} {title}{said}", LINE_MAX),
         kept=Related("", title, row.number),
         since=0,
-        is_here=False,
+        is_here=is_here,
         path=row.path,
+        values=(row.value,) if row.value else UNSET,
     )
 
 

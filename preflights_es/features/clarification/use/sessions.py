@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import (
     DecisionAcknowledged,
-    Differing,
     FiledAsTask,
     IntentionDeclared,
     TopicDismissed,
@@ -305,7 +304,7 @@ def _accepted(request: Request, own: Clarifications, step: Step, choosing: Choos
     if choosing.is_accepted(step):
         from preflights_es.features.recall.use.comparing import tell_related
 
-        tell_related(request, step.handle, choosing.known, choosing.perhaps)
+        tell_related(request, step.handle, choosing.known)
     if step.handle.session.state.number is None or not (found := own.uncounted()):
         return step
     which = f"{found[0]:04d}" if len(found) == 1 else f"{found[0]:04d} to {found[-1]:04d}"
@@ -349,8 +348,6 @@ class Choosing:
         self._said = said or Choices()
         self.found: tuple[OlderDecision, ...] = ()
         """How the decision stands to others, as it was compared last."""
-        self.perhaps: tuple[Differing, ...] = ()
-        """Records of other tools that it perhaps contradicts."""
         self._chosen = self._by_session()
 
     @property
@@ -396,11 +393,9 @@ class Choosing:
             new = replace(new, resolved=resolved)
         if not {one.finding for one in resolved}.issuperset(self.open):
             return None
-        from preflights_es.features.recall.use.comparing import differing
+        from preflights_es.features.recall.use.comparing import tell_differing
 
-        if perhaps := tuple(differing(self._request, first.handle)):
-            new = replace(new, perhaps=perhaps)
-        self.perhaps = perhaps
+        tell_differing(self._request, first.handle)
         return replace(first, input=new)
 
     def compare(self, handle: Handle) -> None:

@@ -26,8 +26,6 @@ SHARE: Final = 0.5  # of what the words of a question could say, what an answer 
 RELATED: Final = 1.8  # the same, where a whole decision is looked for
 SURE: Final = 0.61
 """Or this much, where a word of one decision alone says one: more than one of a reason does."""
-CONCERNS: Final = 0.8
-"""The same, for a line before a question: a word that two decisions have, in a title."""
 GUESSED: Final = 0.8  # of a word that stands for another by a part, an error or a synonym
 LONGER: Final = 0.5  # of one that counts less than this for another, and only begins like it
 UNKNOWN: Final = 0.5  # what a word that no decision has counts of it
@@ -74,11 +72,6 @@ Hits = dict[str, dict[str, tuple[float, float]]]
 def answers(one: Scored) -> bool:
     """Whether a question may be about a decision."""
     return one.share >= SHARE or one.sure >= SURE
-
-
-def concerns(one: Scored) -> bool:
-    """Whether a decision is worth a line before a question: a rare word of it says what it is."""
-    return one.sure > CONCERNS
 
 
 def relates(one: Scored) -> bool:
@@ -133,9 +126,9 @@ def scored(
     total = max(corpus.documents, len(places), 1)
     average = max(corpus.words / max(corpus.documents, 1), 1)
     having = Counter(word for uid in places for word in hits(uid))
-    rare = {word: log(1 + (total - having[word] + 0.5) / (having[word] + 0.5)) for word in words}
+    rare = {word: rarity(having[word], total) for word in words}
     could = sum(one if having[word] else UNKNOWN * one for word, one in rare.items()) or 1.0
-    most = log(1 + (total - 0.5) / 1.5) or 1.0  # of a word that one decision has
+    most = rarity(1, total)
     for uid, place in places.items():
         of = hits(uid)
         norm = SATURATION * (1 - LENGTH + LENGTH * place.length / average)
@@ -146,6 +139,11 @@ def scored(
             known += rare[word] * max(sure for _, sure in terms.values())
         factor = 1.0 if place.superseded_at is None else SUPERSEDED
         yield Scored(uid, score * factor, known / could, known / most)
+
+
+def rarity(having: int, total: int) -> float:
+    """How much a word says that some of all decisions have."""
+    return log(1 + (total - having + 0.5) / (having + 0.5))
 
 
 def _by_word(hits: Iterable[Hit]) -> Hits:

@@ -75,16 +75,30 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     """Of its record."""
     scope: tuple[frozenset[str], ...] = ()
     """The stems of what it is for, by language; empty for the whole project."""
+    subject: tuple[frozenset[str], ...] = ()
+    """The stems of its title without the value; empty where the title is the value."""
 
     def is_at(self, other: Compared) -> bool:
         """Whether both have the same scope."""
         return is_same(self.scope, other.scope)
 
+    def is_of(self, other: Compared) -> bool:
+        """Whether both are of one topic; without one, whether their titles have one subject."""
+        if self.has_topic or other.has_topic:
+            return _same(self.category, other.category)
+        return any(self.subject) and is_same(self.subject, other.subject)
+
+    @property
+    def has_topic(self) -> bool:
+        """Whether its category says what it is about."""
+        return _plain(self.category) not in ("", EMPTY[0])
+
 
 def evolution(new: Compared, old: Compared) -> Evolution:
     """How the new one stands to the old one, which is in force."""
-    if _same(new.category, old.category) and (not old.scope or new.is_at(old)):
-        before, after = _values(old), _values(new)
+    is_about = new.is_of(old)
+    if (is_about or _same(new.category, old.category)) and (not old.scope or new.is_at(old)):
+        before, after = (_values(one, keeps_open=is_about) for one in (old, new))
         changed = [name for name in before if after.get(name, before[name]) != before[name]]
         if changed and not new.is_at(old):
             return "exception"
@@ -121,10 +135,14 @@ def is_named(intention: str, old: Compared) -> bool:
 _RECORD: Final = late_pattern(r"(?<!\w)adr[- ]?0*([1-9][0-9]{0,8})(?!\w)")
 
 
-def _values(one: Compared) -> dict[str, str]:
-    """By field; without open answers of what has no category, which bear one name for anything."""
+def _values(one: Compared, *, keeps_open: bool = False) -> dict[str, str]:
+    """By field; without open answers of what has no category, which bear one name for anything.
+
+    Args:
+        keeps_open: they stay, where both titles have one subject.
+    """
     values = {_plain(name): canonical(one_line(value)) for name, value in one.fields}
-    if _plain(one.category) == "other":
+    if not (one.has_topic or keeps_open):
         for name in OPEN:
             values.pop(name, None)
     return values

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.features.clarification.domain.events import Differing, PatchProposed
+from preflights_es.features.clarification.domain.events import PatchProposed
 from preflights_es.features.clarification.domain.pack import loaded
 from preflights_es.features.clarification.domain.state import State, accepted, title_of
 from preflights_es.features.clarification.domain.topics import find
@@ -17,11 +17,12 @@ from preflights_es.features.recall.domain import rules
 from preflights_es.features.recall.domain.ranking import relates
 from preflights_es.features.recall.domain.rules import Compared, evolution, is_related
 from preflights_es.features.recall.use.searching import RecordRows, Search, decided_in_force
+from preflights_es.features.recall.use.subjects import stems_of_subject
 from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel import ids
 from preflights_es.kernel.decisions import Evolution, OlderDecision, Related
 from preflights_es.kernel.errors import PreflightsError, ProjectionDamaged
-from preflights_es.kernel.text import INTENTION_MAX, late_pattern, one_line, shown
+from preflights_es.kernel.text import late_pattern, one_line, shown
 from preflights_es.kernel.words import canonical, folded, words
 from preflights_es.runtime.runner import Handle
 from preflights_es.store.projection_rows import SqlComparing
@@ -93,7 +94,7 @@ def _compared(process: Process, handle: Handle) -> Iterator[OlderDecision]:
     patches = {one: data for one, data in proposed.items() if one != handle.session_id}
     # Those of the same field come first, however many are of its category.
     names = " ".join(name for name, _ in state.patch.fields)
-    terms = words(f"{state.patch.category} {names} {state.intention}")
+    terms = words(f"{state.patch.category} {names} {title_of(state)} {state.intention}")
     kept = [
         (session_id, decided)
         for session_id, decided in log.rows(process.project, terms, COMPARED_MAX)
@@ -233,6 +234,7 @@ def _evolution(state: State, old: Older) -> Evolution:
         fields=state.patch.fields,
         intention=state.intention,
         scope=stems(state.scope),
+        subject=_subject(title_of(state), state.patch.fields),
     )
     former = Compared(
         category=old.category,
@@ -240,8 +242,13 @@ def _evolution(state: State, old: Older) -> Evolution:
         uid=old.uid,
         number=old.number,
         scope=stems(old.scope),
+        subject=_subject(old.title, old.fields),
     )
     return evolution(new, former) if is_related(new, former) else "none"
+
+
+def _subject(title: str, fields: Iterable[tuple[str, str]]) -> tuple[frozenset[str], ...]:
+    return stems_of_subject(title, (value for _, value in fields))
 
 
 def _finding(process: Process, old: Older, kind: Evolution) -> OlderDecision | None:
@@ -265,14 +272,11 @@ def _finding(process: Process, old: Older, kind: Evolution) -> OlderDecision | N
 TOLD_MAX: Final = 3
 
 
-def tell_related(
-    request: Request, handle: Handle, known: Collection[str], perhaps: Sequence[Differing]
-) -> None:
+def tell_related(request: Request, handle: Handle, known: Collection[str]) -> None:
     """Say which decisions have much in common with one that a person accepted.
 
     Args:
         known: sessions of decisions that the person was told of already.
-        perhaps: records of other tools that it perhaps contradicts.
     """
     state: State = handle.session.state
     if state.patch is None:
@@ -281,9 +285,6 @@ def tell_related(
     words = _words(state)
     former = state.supersedes.session_id if state.supersedes else ""
     apart = {handle.session_id, former, *known}
-    for one in perhaps:
-        text = f"perhaps contradicts {shown(one.path)}: {one.title}"
-        request.notice("perhaps_contradicts", text, path=one.path)
     names: list[str] = []
     for match in search.matches(words, relates, widens=False):
         record = search.records.of.get(match.uid) if search.records else None
@@ -308,30 +309,47 @@ def _words(state: State) -> Sequence[str]:
     return rules.wanted((" ".join((title_of(state), *values, state.intention)),))
 
 
-def differing(request: Request, handle: Handle) -> Iterator[Differing]:
-    """Records in force of other tools whose titles name another value for the same.
-
-    A title is read by the forms and names of the rules alone, so it is never more than *perhaps*.
-    """
+def tell_differing(request: Request, handle: Handle) -> None:
+    """Say which records in force of other tools have another value at the same place."""
     state: State = handle.session.state
+    for row in _differing(request, state):
+        title = shown(one_line(row.title))
+        said = f"{shown(row.path)} is in force and says something else: {title}"
+        request.notice("contradicts", said, path=row.path)
+
+
+def _differing(request: Request, state: State) -> Iterator[ForeignRow]:
+    """By their titles, as the forms and names of the rules read them."""
     if state.patch is None or state.pack is None:
         return
     records = RecordRows(request.process)
-    place = stems(state.scope)
-    having = {row["uid"] for row in records.rows(_words(state))}
-    for path in sorted(having):
+    place, category = stems(state.scope), state.patch.category
+    values = {canonical(value) for _, value in state.patch.fields}
+    new = Compared(
+        category=category,
+        fields=(),
+        scope=place,
+        subject=_subject(title_of(state), state.patch.fields),
+    )
+    for path in sorted({row["uid"] for row in records.rows(_words(state))}):
         row = records.of[path]
         if not row.is_held or path.rpartition("/")[2] == state.supersedes_file:
             continue
-        named = _value_of(row.title, state.patch.category, state.inlined)
-        if not named or any(canonical(v) == canonical(named) for _, v in state.patch.fields):
+        if row.value and canonical(row.value) in values:
             continue
+        if row.value and (row.category or not new.has_topic):
+            subject = stems_of_subject(row.title, (row.value,))
+            old = Compared(
+                category=row.category, fields=(), scope=stems(row.scope), subject=subject
+            )
+            if new.is_at(old) and new.is_of(old):
+                yield row
+            continue
+        named = _value_of(row.title, category, state.inlined)
         of_title = stems(row.title)
-        is_at = (own <= others for own, others in zip(place, of_title, strict=False))
-        if not place or any(is_at):
-            cleaned = request.process.sanitizer.cleaned_text
-            title, _ = cleaned("the record's title", shown(one_line(row.title)), INTENTION_MAX)
-            yield Differing(path, title)
+        is_at = any(own <= others for own, others in zip(place, of_title, strict=False))
+        if named and canonical(named) not in values and (is_at or not place):
+            yield row
 
 
 def _value_of(title: str, category: str, inlined: str) -> str:

@@ -7,9 +7,11 @@ both.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from heapq import nlargest
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -20,11 +22,13 @@ from preflights_es.features.recall.domain.ranking import (
     Scored,
     Variants,
     answers,
-    concerns,
     ranked,
+    rarity,
 )
+from preflights_es.features.recall.use.subjects import Subject, Titled, subject_words
 from preflights_es.features.recall.use.variants import (
     BEGIN,
+    PART,
     forms,
     guesses,
     stems,
@@ -34,7 +38,7 @@ from preflights_es.features.recall.use.variants import (
 from preflights_es.kernel.decisions import Decided
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.kernel.events import INT_MAX
-from preflights_es.kernel.ports import TERMS_MAX, TITLE
+from preflights_es.kernel.ports import TERMS_MAX, TITLE, VALUE
 from preflights_es.kernel.words import also_called, begins
 from preflights_es.projections.decisions import decision
 from preflights_es.projections.memory import REASON
@@ -47,6 +51,28 @@ from preflights_es.use.request import Request
 WORDS_READ: Final = 50_000  # words of decisions that are looked at for one that is unknown
 LISTED_MAX: Final = 50  # decisions that a list is narrowed to
 LAST: Final = "\U0010ffff"  # behind every word
+
+
+class InForce(NamedTuple):
+    """A decision, or a record of another tool."""
+
+    of: Decided | ForeignRow
+    session_id: str = ""
+    """Empty of a record."""
+
+    @property
+    def name(self) -> str:
+        """Its uid; of a record its path."""
+        return self.of.path if isinstance(self.of, ForeignRow) else self.of.uid
+
+    @property
+    def titled(self) -> Titled:
+        """What it is compared by."""
+        one = self.of
+        if isinstance(one, ForeignRow):
+            return Titled(one.title, (one.value,) if one.value else (), one.scope, one.category)
+        values = tuple(value for _, value in one.fields)
+        return Titled(one.title, values, one.scope or "", one.category)
 
 
 class RecordRows:
@@ -140,6 +166,43 @@ class Search:
             return found
         return self._ranked(self._widened(wanted), enough, limit)
 
+    def about(self, text: str, limit: int) -> Iterator[InForce]:
+        """The decisions in force whose subject a text speaks of, the best first.
+
+        Args:
+            limit: how many of those with its words are looked at.
+        """
+        wanted = {
+            word: {term for term, counts in self._variants(word).items() if counts >= PART}
+            for word in subject_words(text)
+        }
+        having: dict[str, set[str]] = {}  # by word: who has it in title, value, category or scope
+        sessions: dict[str, str] = {}
+        of_term: dict[str, list[str]] = {}
+        for word, variants in wanted.items():
+            for term in variants:
+                of_term.setdefault(term, []).append(word)
+        for row in self._rows(tuple(of_term)):
+            if row["superseded_at"] is None and VALUE <= row["field"] <= TITLE:
+                sessions[row["uid"]] = row["session_id"]
+                for word in of_term.get(row["term"], ()):
+                    having.setdefault(word, set()).add(row["uid"])
+        total = self._corpus.documents
+        says = {word: rarity(len(uids), total) / rarity(1, total) for word, uids in having.items()}
+        score = Counter[str]()
+        for word, uids in having.items():
+            score.update(dict.fromkeys(uids, says[word]))
+        subject = Subject(text, says)
+        for uid in nlargest(limit, sorted(sessions, reverse=True), key=score.__getitem__):
+            if (one := self._in_force(uid, sessions[uid])) and subject.is_of(one.titled):
+                yield one
+
+    def _in_force(self, uid: str, session_id: str) -> InForce | None:
+        if self.records and (row := self.records.of.get(uid)):
+            return InForce(row)
+        found = decided_in_force(self._process, session_id)
+        return InForce(found, session_id) if found else None
+
     def _ranked(
         self, wanted: Mapping[str, Variants], enough: Callable[[Scored], bool], limit: int
     ) -> list[Match]:
@@ -190,9 +253,6 @@ class Search:
 def ranks(
     request: Request,
     query: str,
-    enough: Callable[[Scored], bool] = answers,
-    *,
-    widens: bool = True,
 ) -> dict[str, int]:
     """By uid of a decision, and by path of a record: its rank among those that match a text."""
     words = rules.wanted((query,))
@@ -200,7 +260,7 @@ def ranks(
         match
         for process in request.reading.logs
         for match in Search(process, with_records=process is request.process).matches(
-            words, enough, LISTED_MAX, widens=widens
+            words, limit=LISTED_MAX
         )
     ]
     found.sort(key=lambda one: -one.score)
@@ -225,7 +285,11 @@ def near(request: Request, task: str, places: Mapping[str, tuple[str, str]]) -> 
 
     by_scope = [uid for uid, (scope, _) in places.items() if is_named(scope)]
     by_topic = [uid for uid, (_, topic) in places.items() if is_named(topic)]
-    found = ranks(request, task, concerns, widens=False)
+    found = [
+        one.name
+        for process in request.reading.logs
+        for one in Search(process, with_records=process is request.process).about(task, LISTED_MAX)
+    ]
     return {uid: n for n, uid in enumerate(dict.fromkeys((*by_scope, *found, *by_topic)))}
 
 

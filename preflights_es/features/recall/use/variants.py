@@ -50,7 +50,7 @@ def forms(word: str, near: Iterable[str]) -> Variants:
 
 def is_form(word: str, other: str) -> bool:
     """Whether two words are forms of one: a "broker" is no form of "broken"."""
-    if _stems(word).isdisjoint(_stems(other)):
+    if word_stems(word).isdisjoint(word_stems(other)):
         return False
     is_agent = word.endswith("er") != other.endswith("er")
     return not is_agent or word.startswith(other) or other.startswith(word)
@@ -81,8 +81,10 @@ def guesses(word: str, there: Collection[str]) -> Variants:
 
 def synonyms(word: str) -> tuple[str, ...]:
     """Ordinary words of the same matter."""
-    of_word = _stems(word)
-    lines = [line for line in _lines() if any(not of_word.isdisjoint(_stems(one)) for one in line)]
+    of_word = word_stems(word)
+    lines = [
+        line for line in _lines() if any(not of_word.isdisjoint(word_stems(one)) for one in line)
+    ]
     return tuple(dict.fromkeys(one for line in lines for one in line if one != word))
 
 
@@ -124,9 +126,16 @@ def _stemmed(stemmer: Any, word: str) -> str:
 
 
 @lru_cache(maxsize=10_000)
-def _stems(word: str) -> frozenset[str]:
+def word_stems(word: str) -> frozenset[str]:
     """As English and as German: no text says in which it is written."""
     return frozenset(stemmer.stemWord(word) for stemmer in _stemmers())
+
+
+@lru_cache(maxsize=10_000)
+def english_stem(word: str) -> str:
+    """The stem of a word as English."""
+    stem: str = _stemmers()[0].stemWord(word)
+    return stem
 
 
 _importing: Final = Lock()

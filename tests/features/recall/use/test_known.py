@@ -13,6 +13,7 @@ from preflights_es.kernel.decisions import Choices
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.views import View
 from preflights_es.use.erasures import plan
+from tests.each import each
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_lines_are_few_short_and_of_decisions_in_force(begun: Any) -> None:
         reason = f"they all balance{' and agree' * 30}"
         text = f"Use PostgreSQL for the ledger of {thing} because {reason}"
         begun(text, accepts=True, by="Ada")
-    found = begun("What keeps orders, carts, invoices and returns?")
+    found = begun("Which database keeps orders, carts, invoices and returns?")
     assert len(found.known) == KNOWN_MAX
     assert all(len(one.line) <= LINE_MAX for one in found.known)
     assert begun("Fix the ledger").known == ()
@@ -65,7 +66,9 @@ def test_a_record_of_another_tool_at_the_same_place_comes_before_what_memory_fin
     folder = settings.root / settings.decisions
     text = "# 90. Use MySQL for the orders\n\nDate: 2026-01-02\n\n## Status\n\nAccepted\n"
     (folder / "0090-use-mysql-for-the-orders.md").write_text(text)
-    found = begun("Which database for the ledger of orders, carts, invoices, returns?", scope="orders")
+    found = begun(
+        "Which database for the ledger of orders, carts, invoices, returns?", scope="orders"
+    )
     assert found.known[0].line.startswith(f"{settings.decisions}/0090-use-mysql-for-the-orders.md")
     assert len(found.known) == KNOWN_MAX
     other = begun("Which database for the labels ledger?", scope="labels")
@@ -75,8 +78,9 @@ def test_a_record_of_another_tool_at_the_same_place_comes_before_what_memory_fin
 def test_a_decision_for_the_whole_project_is_said_of_every_scope(begun: Any) -> None:
     whole = begun("Use PostgreSQL because reports join", accepts=True, by="Ada")
     begun("Use MongoDB for carts", accepts=True, by="Ada", choices=Choices(exceptions=(whole.uid,)))
-    (one,) = begun("Use Cassandra for telemetry").known
-    assert (one.session_id, one.same_place) == (whole.session_id, False)
+    one, other = begun("Use Cassandra for telemetry").known
+    assert (one.session_id, one.same_place, one.differs) == (whole.session_id, False, False)
+    assert other.said.startswith("related: ADR-0002 Use MongoDB for carts")
 
 
 def test_a_word_of_the_product_says_nothing_beside_a_better_match(begun: Any) -> None:
@@ -149,10 +153,39 @@ def test_a_record_of_another_tool_is_said_and_may_contradict(begun: Any, tmp_pat
     assert (kept.status, kept.keeps.number) == ("stopped", 7)
     done = begun("Use MySQL for the orders", accepts=True, by="Ada")
     assert done.status == "accepted"
-    (told,) = [one.text for one in done.notices if one.code == "perhaps_contradicts"]
-    assert told == f"perhaps contradicts {known.path}: Move the orders to PostgreSQL"
+    (told,) = [one.text for one in done.notices if one.code == "contradicts"]
+    title = "Move the orders to PostgreSQL"
+    assert told == f"{known.path} is in force and says something else: {title}"
     same = begun("Use pg for the orders", accepts=False)
     assert same.known
+
+
+RECORD = "# {0}. {1}\n\n## Status\n\n{2}\n\nIt joins.\n"
+
+
+@each(
+    ("title", "text", "differs"),
+    [
+        ("Use PostgreSQL for orders", "Use MySQL for the orders", True),
+        ("Use PostgreSQL for orders", "Use pg for the orders", False),
+        ("Use Dates2 for dates", "Use Luxon2 for dates", True),
+        ("Use Dates2 for dates", "Use Luxon2 for maps", None),
+        ("Use PostgreSQL for region 1", "Use MySQL for region 2", None),
+    ],
+)
+def test_a_contradiction_is_said_before_a_stated_value_is_recorded(
+    title: str, text: str, differs: bool | None, begun: Any, tmp_path: Path
+) -> None:
+    folder = tmp_path / "docs" / "decisions"
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in folder.glob("*.md"):
+        file.unlink()
+    (folder / "0007-it.md").write_text(RECORD.format(7, title, "Accepted"), "utf-8")
+    found = begun(text)
+    here = [one.differs for one in found.known if one.same_place]
+    assert (found.status, here) == ("ready", [] if differs is None else [differs])
+    settled = begun(text, supersedes="docs/decisions/0007-it.md")
+    assert not any(one.path for one in settled.known)
 
 
 @pytest.mark.slow("sizes")
