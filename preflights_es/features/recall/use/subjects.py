@@ -12,10 +12,11 @@ from typing import Final, NamedTuple
 
 from preflights_es.features.recall.use.variants import PART_MIN, english_stem, is_form, stems
 from preflights_es.kernel.statements import language_of
-from preflights_es.kernel.text import caseless
+from preflights_es.kernel.text import caseless, late_pattern
 from preflights_es.kernel.words import also_called, folded, plain, words
 
 HALF: Final = 0.5  # of the words of a text, or of a title
+MUCH: Final = 0.6  # of the words of a title that have one word of the text and one that says little
 MOST: Final = 0.4  # of the words of a title that have two words of the text
 TWO: Final = 1.2  # what two words must say together, of one that a single decision has
 RARE: Final = 0.7  # what one word must say
@@ -93,7 +94,7 @@ class Subject:
         if len(full) > 1:
             return says >= TWO and (share >= MOST or spoken >= HALF)
         if sum(map(bool, shared.values())) > 1:
-            return says >= SMALL and share == 1.0
+            return says >= SMALL and share >= MUCH
         (word,) = full
         if says < RARE:
             return False
@@ -111,10 +112,18 @@ class Subject:
         return self._is_german and (_has_part(word, term) or _has_part(term, word))
 
 
+_FORM: Final = late_pattern(
+    r"(?i:(?:we )?(?:use|adopt|choose|prefer) (?P<en>.+?) (?:for|as) .+|(?P<de>\S+) f\u00fcr .+)"
+)
+"""Titles that say a value even where it is no name."""
+
+
 def _of_value(one: Titled) -> frozenset[str]:
     """The words of a value that is less than the title: of a sentence all words are its subject."""
     title = folded(one.title)
-    values = (value for value in one.values if folded(value) != title)
+    values = [value for value in one.values if folded(value) != title]
+    if not values and (said := _FORM.fullmatch(one.title)):
+        values = [said["en"] or said["de"]]
     return frozenset(word for value in values for word in words(value)) - {*words(one.scope)}
 
 
