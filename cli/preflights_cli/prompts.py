@@ -33,7 +33,7 @@ def prompts_command(name: str | None, as_json: bool) -> int:
     """
     used = [
         (key, workflow.name, prompt(workflow.package, id_))
-        for workflow in WORKFLOWS.values()
+        for workflow in WORKFLOWS.installed()
         for key, id_ in workflow.prompts
     ]
     if name is not None:

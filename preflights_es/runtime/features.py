@@ -246,6 +246,13 @@ class Registry(MutableMapping[str, "Workflow[Any]"]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
+    def installed(self) -> Iterator[Workflow[Any]]:
+        """All that there are, those of other packages too; what does not load is left out."""
+        found = (one.name for one in self._features.installed() if one.workflow)
+        for name in dict.fromkeys((*found, *self._loaded)):
+            if (workflow := self.get(name)) is not None:
+                yield workflow
+
 
 WORKFLOWS: Final = Registry(FEATURES)
 """Of this process."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from hashlib import sha256
+from pathlib import Path
 
 from tests.cli.program import Project
+from tests.house.test_smallest_workflow import BLOCKS
+from tests.installed import installed
+from tests.markdown import ROOT
 
 
 def test_each_prompt_is_listed_and_printed_byte_by_byte(house: Project) -> None:
@@ -25,3 +30,21 @@ def test_a_printed_prompt_is_tried_in_its_own_place(house: Project) -> None:
     done = house.call("regress", "--prompt", "clarify=new.md", "--json")
     assert "no prompt" not in done.err
     assert done.code in (0, 6), done.err
+
+
+def test_prompts_of_another_package_are_listed_and_tried(house: Project, tmp_path: Path) -> None:
+    name = 'name="blocker"'
+    code = BLOCKS["preflights_blocker.py"].replace(
+        name, f'{name}, package=__name__, prompts=(("triage", "triage.v1"),)'
+    )
+    files = {f"preflights_blocker/data/prompts/triage.v{n}.md": f"Triage {n}." for n in (1, 2)}
+    points = {"blocker": "preflights_blocker:FEATURE"}
+    site = installed(tmp_path / "site", "preflights-blocker", points, files)
+    (site / "preflights_blocker" / "__init__.py").write_text(code)
+    env = {"PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
+    assert house.run("prompts", "triage", env=env).out == "Triage 1."
+    house.decided()
+    (house.folder / "new.md").write_text("Triage otherwise.")
+    for value, code_, said in (("v2", 6, ""), ("new.md", 6, ""), ("v3", 2, "triage.v1, triage.v2")):
+        done = house.run("regress", "--prompt", f"triage={value}", env=env)
+        assert (done.code, said in done.err) == (code_, True), done

@@ -234,13 +234,13 @@ def _prompt_changes(pairs: Pairs) -> Iterable[PromptChange]:
     """Raises:
     SettingsError: no workflow has such a prompt, or such a version of it; names those that exist.
     """
-    names = [name for name, _ in pairs]
+    names, workflows = [name for name, _ in pairs], [*WORKFLOWS.installed()] if pairs else []
     for name, value in pairs:
         if names.count(name) > 1:
             raise SettingsError(f"the prompt {name} is named twice")
-        packages = [one.package for one in WORKFLOWS.values() if name in dict(one.prompts)]
+        packages = [one.package for one in workflows if name in dict(one.prompts)]
         if not packages:
-            known = sorted({name for one in WORKFLOWS.values() for name, _ in one.prompts})
+            known = sorted({name for one in workflows for name, _ in one.prompts})
             raise SettingsError(f"no prompt {name!r}: expected one of {', '.join(known)}")
         if not _VERSION.fullmatch(value):
             yield PromptChange(name, text=_text(value))
