@@ -10,6 +10,7 @@ PreflightsError
 ├── SettingsError           a settings file or variable is wrong
 │   └── ProviderMissing     its key or its package is not here
 ├── LogDamaged              what was stored does not verify
+│   ├── NotSessionFile      a file that should hold sessions holds something else
 │   └── ProjectionDamaged   nothing of the log: it can be made again
 ├── AnotherVersion          this version of the program cannot read it
 │   ├── LogFromFuture           a newer one wrote it
@@ -167,6 +168,14 @@ class LogDamaged(PreflightsError):
         at = f", event {version}" if version else ""
         super().__init__(f"damaged log: {where}{at}: {found}", version=version, **fields)
         self.where, self.version, self.found = where, version, found
+
+
+class NotSessionFile(LogDamaged):
+    """A file that should hold sessions says no format of them."""
+
+    def __init__(self, where: str, found: str) -> None:
+        super().__init__(where, 0, found)
+        self.args = (f"{where} is not a session file: {found}",)
 
 
 class ProjectionDamaged(LogDamaged):

@@ -11,7 +11,12 @@ from typing import Annotated, Any, BinaryIO, Final, TypeVar, cast
 
 import msgspec
 
-from preflights_es.kernel.errors import LogDamaged, LogFromDevelopment, LogFromFuture
+from preflights_es.kernel.errors import (
+    LogDamaged,
+    LogFromDevelopment,
+    LogFromFuture,
+    NotSessionFile,
+)
 from preflights_es.kernel.ids import SALT_BYTES
 from preflights_es.kernel.json import NESTED_MAX, is_too_deep
 from preflights_es.kernel.ports import Stored
@@ -257,7 +262,7 @@ def read_format(line: bytes, where: str, number: int) -> None:
     """See that the first line of a file says the format that this version reads.
 
     Raises:
-        LogDamaged: it says none.
+        NotSessionFile: it says none.
         LogFromFuture: it says a higher one.
         LogFromDevelopment: it is an event, as versions before the first release began a file.
     """
@@ -268,7 +273,7 @@ def read_format(line: bytes, where: str, number: int) -> None:
                 "no format), which no release reads: delete it, or keep it elsewhere"
             )
         expected = f"expected the format of the file, {FIRST.decode().strip()}"
-        raise LogDamaged(f"{where}, line {number}", 0, expected)
+        raise NotSessionFile(where, f"line {number}: {expected}")
     if said.format > FORMAT:
         raise LogFromFuture(
             f"{where} was written by a newer Preflights (format {said.format}, this version knows "
