@@ -314,24 +314,42 @@ def test_a_change_is_judged_and_says_so(suite: Project) -> None:
     assert tried["changes"] == ["prompt clarify, with another text"]
 
 
-def test_a_baseline_says_what_is_new(house: Project) -> None:
+def other_model(events: Any, model: str = "x") -> bytes:
+    at = place(events, "completion.requested.v1")
+    return jsonl.lines(edited(events, at, lambda payload: payload.update(model=model)))
+
+
+def test_what_a_person_accepted_leaves_the_list_and_no_count(house: Project) -> None:
     planted, other, whole = sessions(3)
-
-    def changed(events: Any) -> bytes:
-        at = place(events, "completion.requested.v1")
-        return jsonl.lines(edited(events, at, lambda payload: payload.update(model="x")))
-
-    file = house.folder / "all.jsonl"
-    file.write_bytes(changed(planted) + jsonl.lines(other) + jsonl.lines(whole))
-    assert house.call("regress", "all.jsonl", "--report", "json=before.json").code == 1
-    assert regress(house, "all.jsonl", "--baseline", "before.json", code=1)["new"] == []
-    file.write_bytes(changed(planted) + changed(other) + jsonl.lines(whole))
-    found = regress(house, "all.jsonl", "--baseline", "before.json", code=1)
-    assert found["new"] == [other[0].session_id]
-    assert house.call("regress", "all.jsonl", "--baseline", "all.jsonl").code == 1
-    (house.folder / "before.json").write_bytes(b'{"cases":[{"workflow":"\xff"}]}')
-    done = house.call("regress", "all.jsonl", "--baseline", "before.json")
-    assert (done.code, "before.json is no report" in done.err) == (1, True)
+    file, seen = house.folder / "all.jsonl", house.folder / "regress" / "accepted.jsonl"
+    file.write_bytes(other_model(planted) + jsonl.lines(other) + jsonl.lines(whole))
+    (group,) = {one["group"] for one in regress(house, "all.jsonl", code=1)["cases"]} - {""}
+    words = ("regress", "all.jsonl", "--accept", group, "--reason", "The model is retired")
+    for more, env, code, said in (
+        ((), {}, 2, "name the person with --by"),
+        (("--by", "Ada"), {"CLAUDECODE": "1"}, 1, "cannot accept a difference"),
+        (("--by", "Ada", "--accept", "model-000000"), {}, 1, f"found {group}"),
+    ):
+        refused = house.call(*words, *more, env=env)
+        assert (refused.code, said in refused.err, seen.exists()) == (code, True, False), refused
+    done = house.call(*words, "--by", "Ada", "--history", "runs.jsonl")
+    assert (done.code, "1 accepted by Ada." in done.out) == (1, True), done
+    first, *_ = map(msgspec.json.decode, seen.read_bytes().splitlines())
+    assert (first["session"], first["by"], first["why"]) == (
+        *(planted[0].session_id, "Ada", "The model is retired"),
+    )
+    file.write_bytes(other_model(planted) + other_model(other) + jsonl.lines(whole))
+    again = house.call("regress", ".", "--history", "runs.jsonl")
+    assert "2 of 3 sessions differ" in again.out
+    assert "1 accepted by Ada." in again.out
+    listed = [one[0].session_id in again.out for one in (planted, other)]
+    assert listed == [False, True], "as a file of the repository, it is no session file either"
+    assert again.out.count("  different  ") == 2, "of two runs"
+    assert house.call("regress", "all.jsonl", "--history", "all.jsonl").code == 1
+    file.write_bytes(other_model(planted, "y"))
+    assert regress(house, "all.jsonl", code=1)["accepted"] == {}, "it differs otherwise now"
+    seen.write_bytes(b'{"session":"\xff"}')
+    assert "accepted.jsonl, line 1, cannot be read" in house.call("regress", "all.jsonl").err
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
@@ -422,14 +440,15 @@ def test_files_are_judged_without_a_log(house: Project, words: tuple[str, ...]) 
     assert (done.code in (0, 6), done.err) == (True, ""), done
 
 
-def test_equal_differences_are_one_line_with_their_number_and_one_example(house: Project) -> None:
+def test_alike_differences_are_one_group_and_the_first_of_it_is_shown(house: Project) -> None:
     one = sessions(1)[0]
     at = place(one, "completion.requested.v1")
     planted = edited(one, at, lambda payload: payload.update(model="x"))
-    other = edited(one, at, lambda payload: payload.update(model="y"))
+    value = edited(one, at, lambda payload: payload.update(model="y"))
+    other = edited(one, at, lambda payload: payload.update(contract="x.v1"))
     copies = [
         sealed_as(f"01a0c450-6c02-7000-8000-{number:012x}", events, salt)
-        for number, events in enumerate([planted] * 5 + [other])
+        for number, events in enumerate([planted] * 4 + [value, other])
     ]
     (house.folder / "all.jsonl").write_bytes(b"".join(map(jsonl.lines, copies)))
     said = house.call("regress", "all.jsonl").out

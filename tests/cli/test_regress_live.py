@@ -166,7 +166,7 @@ def test_live_asks_both_sides_and_recorded_says_that_chance_counts_as_loss(
     kept = live("--recorded")
     assert kept["live_calls"] < asked["live_calls"]
     assert kept["verdict"]["chance_is_loss"] is True
-    assert "Chance counts as loss" in kept["verdict"]["why"]
+    assert "Chance counts as loss" in kept["verdict"]["figures"]
 
 
 def test_a_run_without_leave_needs_no_key(house: Project, here: dict[str, str]) -> None:

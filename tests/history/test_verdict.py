@@ -343,10 +343,11 @@ def test_a_loss_that_is_shown_blocks_and_says_of_what() -> None:
     assert (found.word, found.why) == (
         "BLOCK",
         (
-            "Keep what you have: the change is worse. "
-            "Worse: agreement in 12 of 300 pairs, better in 2 (p = 0.013)."
+            "The change is worse: keep what you have. Of 300 sessions, 12 no longer give what "
+            "people accepted, and 2 got better."
         ),
     )
+    assert found.figures == "Worse: agreement in 12 of 300 pairs, better in 2 (p = 0.013)."
     agreement, validity = found.tests
     assert (agreement.p, agreement.p_adjusted) == (
         0.00646972656,
@@ -365,43 +366,44 @@ def test_no_loss_in_enough_pairs_passes() -> None:
     assert (found.word, found.why) == (
         "PASS",
         (
-            "The change can land: it is not worse by more than the margin. "
-            "With 95 % confidence, the loss is below 2 points: agreement at most 0.9, "
-            "validity at most 0.8."
+            "The change can land: it is not worse than what you have. 400 sessions were compared, "
+            "enough to exclude that more than 2 in 100 get worse."
         ),
     )
+    bounds = "agreement at most 0.9, validity at most 0.8."
+    assert found.figures == f"With 95 % confidence, the loss is below 2 points: {bounds}"
 
 
 def test_too_few_pairs_are_inconclusive_and_say_how_many_would_do() -> None:
     found = verdict(cases(0, 0, 40), MARGIN)
-    assert (found.word, found.why) == (
+    assert (found.word, f"{found.why} {found.figures}") == (
         "INCONCLUSIVE",
         (
-            "Too few sessions to judge: 40. About 150 that agree would pass. "
-            "Agreement may be 7.3 points worse: 40 pairs can show a loss of 15, "
+            "This run cannot tell whether the change is worse. 40 sessions were compared; to tell, "
+            "it takes about 150 such sessions. Agreement may be 7.3 points worse: "
+            "40 pairs can show a loss of 15, "
             "149 would pass a change without loss; validity may be 7.3 points worse: "
             "40 pairs can show a loss of 15, 149 would pass a change without loss."
         ),
     )
     assert (
         "3 pairs can show no loss, 149 would pass a change without loss"
-        in verdict(cases(0, 0, 3), MARGIN).why
+        in verdict(cases(0, 0, 3), MARGIN).figures
     )
 
 
 def test_some_losses_among_enough_pairs_are_looked_at() -> None:
     found = verdict(cases(2, 0, 300), MARGIN)
     assert found.word == "INCONCLUSIVE"
-    begins = "2 of 300 sessions got worse: too many to pass, too few to block. Look at them. "
-    assert found.why.startswith(begins)
+    assert found.why.endswith("worse. 2 of 300 sessions got worse: look at them.")
 
 
 def test_without_anything_accepted_nothing_passes() -> None:
     valid = case(side(right=None), side(right=None))
     found = verdict([valid] * 5_000, MARGIN)
     assert (found.word, found.tests[0].pairs_needed) == ("INCONCLUSIVE", 149)
-    assert found.why.startswith("Too few sessions to judge: 0. About 150 that agree would pass.")
-    assert "No session can be compared with what a person accepted" in found.why
+    assert found.why.endswith("No session could be compared with what a person accepted.")
+    assert found.figures == "149 pairs would pass a change without loss."
     assert verdict([], MARGIN).word == "INCONCLUSIVE"
 
 
@@ -416,9 +418,9 @@ def test_sessions_without_a_result_cannot_pass_and_do_not_block() -> None:
     lost = [case(side(right=True), None, "open")] * 100
     found = verdict([*cases(0, 0, 900), *lost], MARGIN)
     assert found.word == "INCONCLUSIVE"
-    assert "(100 without a result count as worse)" in found.why
+    assert "(100 without a result count as worse)" in found.figures
     assert pairs(lost, "agreement") == PairCounts(0, 0, 0, 100)
-    assert "100 sessions came to no result" in verdict(lost, MARGIN).why
+    assert "100 sessions came to no result" in verdict(lost, MARGIN).figures
     assert pairs([case(side(right=False), None)], "agreement") == PairCounts(0, 0, 0)
 
 

@@ -6,9 +6,11 @@ where the log says that.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Container, Coroutine, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from msgspec.structs import replace
 
 from preflights_es.features.regress.change import Change, changed, simulated, words
 from preflights_es.features.regress.results import Side
@@ -30,10 +32,16 @@ from preflights_es.kernel.completions import (
     CompletionReceived,
     CompletionRequested,
 )
-from preflights_es.kernel.errors import LLMLostError, LogDamaged
+from preflights_es.kernel.errors import (
+    LLMError,
+    LLMLostError,
+    LLMRequestRejectedError,
+    LogDamaged,
+    SettingsError,
+)
 from preflights_es.kernel.events import Actor, Event, Input, InputIgnored, Outcome, Request
 from preflights_es.kernel.json import decoded, encoded
-from preflights_es.kernel.lead import WRITERS, FellBack, ResponseAccepted
+from preflights_es.kernel.lead import UNFINISHED, WRITERS, FellBack, ResponseAccepted, StepFailed
 from preflights_es.kernel.ports import Provider, Stored
 from preflights_es.kernel.questions import Answers, Given, Question, Reached, Refusal
 from preflights_es.kernel.session import Session, Workflow
@@ -137,7 +145,12 @@ class Runs:
         self._driven(child.run(playing.play()))
         codec = child.runner.codec(recorded.workflow)
         events = tuple(codec.decode(one) for one in child.stored)
-        side = side_of(recorded.workflow, child.handle.session, events, label, self._prices)
+        side = replace(
+            side_of(recorded.workflow, child.handle.session, events, label, self._prices),
+            asked=answerer.asked,
+            unanswered=len(answerer.failed),
+            failure=next((one.message for one in _failures(events, answerer.failed)), ""),
+        )
         assumed = tuple(playing.assumed)
         return Ran(side, events, questions(events), child, assumed, answerer.needed)
 
@@ -169,7 +182,10 @@ class Runs:
         assert self._models is not None, "looked at before"
         key = (request.provider, request.model, request.parameters)
         if key not in self._providers:
-            self._providers[key] = self._models(request)
+            try:
+                self._providers[key] = self._models(request)
+            except SettingsError as error:  # this side cannot be asked today, the other one may
+                raise LLMRequestRejectedError(str(error)) from error
         return self._providers[key]
 
     def close(self) -> None:
@@ -279,6 +295,10 @@ class Answerer:
         """
         self.needed = False
         """Whether only a model could answer."""
+        self.asked = 0
+        """Calls of a model."""
+        self.failed: set[str] = set()
+        """Those that brought nothing."""
         self._recording = recording
         self._reasking = reasking
         self._models = models
@@ -310,12 +330,23 @@ class Answerer:
             self.needed = True
             asks = "a model would have to be asked" if self._models is None else NO_MORE
             raise Unanswered(request, asks)
-        return await self._models(request).respond(request)
+        self.asked += 1
+        try:
+            return await self._models(request).respond(request)
+        except LLMError as error:
+            if error.kind not in UNFINISHED:
+                self.failed.add(request.call)
+            raise
 
     def _heard(self) -> RecordedProvider:
         if self._recorded is None:
             self._recorded = RecordedProvider(self._recording.events, by_call=self._by_call)
         return self._recorded
+
+
+def _failures(events: Iterable[Event], calls: Container[str]) -> Iterator[CompletionFailed]:
+    """Failures of some calls as they are recorded, without secrets."""
+    return (e for e in events if isinstance(e, CompletionFailed) and e.call in calls)
 
 
 # What one run comes to -------------------------------------------------------------------------
@@ -336,9 +367,11 @@ def side_of(
     asked = [event for event in events if isinstance(event, CompletionRequested)]
     outcomes = [e for e in events if isinstance(e, (CompletionReceived, CompletionFailed))]
     result = workflow.reached(session.state).result
+    is_known = not brought_nothing(events)
+    agrees = None if label.accepted is None else _plain(result) == _plain(label.accepted)
     return Side(
-        valid=_valid(events, asked, session),
-        agrees=None if label.accepted is None else _plain(result) == _plain(label.accepted),
+        valid=_valid(events, asked, session) if is_known else None,
+        agrees=agrees if is_known else None,
         result=None if result is None else sha256(encoded(result)).hexdigest(),
         questions=len(questions(events)),
         turns=_turns(events),
@@ -347,6 +380,22 @@ def side_of(
         tokens=sum((one.input_tokens or 0) + (one.output_tokens or 0) for one in outcomes),
         cost=_cost(asked, outcomes, prices) if prices else None,
     )
+
+
+def brought_nothing(events: Iterable[Event]) -> bool:
+    """Whether the rules stand in for a model that did not answer, or its last call is such.
+
+    A model that refused, or whose response was cut off, did answer.
+
+    Source: docs/specs/verdict.md, section 2.
+    """
+    is_lost = False
+    for event in events:
+        if isinstance(event, (CompletionReceived, CompletionFailed)):
+            is_lost = isinstance(event, CompletionFailed) and event.kind not in UNFINISHED
+        elif is_lost and isinstance(event, (FellBack, StepFailed)):
+            return True
+    return is_lost
 
 
 def _plain(value: object) -> Any:

@@ -10,11 +10,12 @@ from typing import Final
 from msgspec.structs import replace
 
 from preflights_es.features.regress.change import Change, Part, parts, touches
-from preflights_es.features.regress.children import NO_MORE, Ran, Runs, questions
+from preflights_es.features.regress.children import Ran, Runs, questions
 from preflights_es.features.regress.results import (
     Case,
     Cause,
     Difference,
+    Drift,
     Measure,
     Noise,
     Outcome,
@@ -28,6 +29,7 @@ from preflights_es.features.regress.strict import (
     detail_of,
     fault_words,
     request_causes,
+    rest_digest,
 )
 from preflights_es.history.child import fault_of
 from preflights_es.history.recording import Recording
@@ -102,87 +104,104 @@ class _Judging:
         return tuple(question.id for question in view.questions)
 
     def case(self, made: Made) -> Case:
-        """What came of it; where a model is asked, each side is what most of its runs come to."""
-        case, after = self._once(made)
-        if case.calls_needed or not (self._runs.asks_both or self._runs.repeat > 1):
-            return case
-        sides = [after, *self._sides(self._runs.change, self._runs.repeat - 1)]
-        unchanged = self._sides(Change(), self._runs.repeat) if self._runs.asks_both else []
-        if None in sides or None in unchanged:
-            most = self._most()
-            return replace(
-                case,
+        """What came of it: each side is what most of its runs come to."""
+        runs = self._runs
+        changed = self._played(runs.change, runs.repeat)
+        asks_both = runs.asks_both and not changed[-1].needed
+        unchanged = self._played(Change(), runs.repeat) if asks_both else []
+        after = majority([one.side for one in changed]) or changed[0].side
+        if needed := next((one for one in (*changed, *unchanged) if one.needed), None):
+            most = calls_of(runs, self._recorded)
+            return made(
                 outcome="open",
-                message=f"{NO_MORE}, at most {most} calls",
+                message=f"{needed.child.stopped}, at most {most} calls",
+                recorded=self._before,
                 candidate=replace(after, valid=None, agrees=None),
+                assumed=changed[0].assumed,
                 calls_needed=most,
             )
-        before, after = majority(unchanged) or self._before, majority(sides) or after
-        word = case.outcome
-        if word != "faulted" and (after.agrees, after.valid) != (None, None):
-            word = outcome(before, after, case.measures)
-        return replace(
-            case, outcome=word, recorded=before, candidate=after, noise=noise_of(unchanged)
-        )
-
-    def _sides(self, change: Change, runs: int) -> list[Side | None]:
-        """What runs come to; None, which ends them, where no more calls may be made."""
-        found: list[Side | None] = []
-        while len(found) < runs and None not in found:
-            ran = self._runs.ran(self._recorded, change, self._label)
-            found.append(None if ran.needed else self._side(ran, self._outcome(ran)[1]))
-        return found
-
-    def _side(self, ran: Ran, word: Outcome) -> Side:
-        """Of a run that did not end, nothing is known."""
-        is_whole = word not in ("open", "faulted")
-        return ran.side if is_whole else replace(ran.side, valid=None, agrees=None)
-
-    def _once(self, made: Made) -> tuple[Case, Side]:
-        """One run with the change, beside the recording."""
-        ran = self._runs.ran(self._recorded, self._runs.change, self._label)
-        found, word, message = self._outcome(ran)
-        after = self._side(ran, word)
+        base, ran = _usual(unchanged) if unchanged else None, _usual(changed)
+        before = majority([one.side for one in unchanged]) or self._before
+        found, word, message = self._outcome(base, ran, before, after)
+        noise = noise_of([one.side for one in unchanged if not lacks_answer(one.side)])
+        if noise and (noise.agreement or noise.validity) and word not in ("open", "faulted"):
+            word = "flaky"
         case = made(
             outcome=word,
             measures=found,
             message=message,
-            recorded=self._before,
+            recorded=before,
             candidate=after,
-            assumed=ran.assumed,
-            calls_needed=self._most() if ran.needed else 0,
+            drift=self._drift(base, ran),
+            noise=noise,
+            assumed=changed[0].assumed,
         )
-        if word == "same" or ran.needed:
-            return case, after
-        shown = self._differences(ran)
-        case = replace(
+        if word == "same" or lacks_answer(before) or lacks_answer(after):
+            return case
+        shown = self._differences(base, ran)
+        return replace(
             case,
-            causes=self._causes(ran),
+            causes=() if word == "flaky" else self._causes(base, ran),
             differences=shown[:DIFFERENCES_MAX],
             difference_count=len(shown),
+            rest_digest=rest_digest(shown[DIFFERENCES_MAX:]),
         )
-        return case, after
 
-    def _outcome(self, ran: Ran) -> tuple[tuple[Measure, ...], Outcome, str]:
+    def _played(self, change: Change, runs: int) -> list[Ran]:
+        """Runs of one side; one that no model may answer is the last."""
+        found: list[Ran] = []
+        while len(found) < runs and not (found and found[-1].needed):
+            ran = self._runs.ran(self._recorded, change, self._label)
+            ends = ran.child.fault is not None or self._is_open(ran)
+            side = replace(ran.side, valid=None, agrees=None) if ends else ran.side
+            found.append(ran._replace(side=side))
+        return found
+
+    def _is_open(self, ran: Ran) -> bool:
+        asks = bool(ran.child.questions()) and not self._asks
+        return bool(ran.child.stopped) or asks
+
+    def _outcome(
+        self, base: Ran | None, ran: Ran, before: Side, after: Side
+    ) -> tuple[tuple[Measure, ...], Outcome, str]:
         child = ran.child
-        found = measures(self._before, ran.side, self._asked, ran.questions)
         if child.fault is not None:
             return (), "faulted", fault_words(child.fault)
-        if ran.needed:
-            return (), "open", f"{child.stopped}, at most {self._most()} calls"
+        for side, name in ((after, "the changed side"), (before, "the unchanged side")):
+            if lacks_answer(side):
+                return (), "open", f"{name} had no response: {side.failure}"
         if child.stopped:
             return (), "open", child.stopped
-        asks = [question.id for question in child.questions()]
-        if asks and not self._asks:
-            return (), "open", f"the log has no answer to {', '.join(asks)}"
-        return found, outcome(self._before, ran.side, found), ""
+        if self._is_open(ran):
+            asks = ", ".join(question.id for question in child.questions())
+            return (), "open", f"the log has no answer to {asks}"
+        asked, whole = (self._asked, self._before) if base is None else (base.questions, base.side)
+        found = measures(whole, ran.side, asked, ran.questions)
+        return found, outcome(before, after, found), ""
 
-    def _most(self) -> int:
-        return calls_of(self._runs, self._recorded)
+    def _drift(self, base: Ran | None, ran: Ran) -> Drift:
+        """Of two sides that were asked, those that differ from the recording.
 
-    def _differences(self, ran: Ran) -> tuple[Difference, ...]:
-        recorded, workflow = self._recorded, self._recorded.workflow
-        before = told(workflow, recorded.session, recorded.events)
+        By result and validity first: the words of a question differ more often.
+        """
+        if base is None or not base.side.asked or lacks_answer(base.side) or lacks_answer(ran.side):
+            return ""
+        sides = [
+            measures(self._before, one.side, self._asked, one.questions) for one in (base, ran)
+        ]
+        for kinds in (("validity", "result"), BUT_COST):
+            unchanged, changed = (any(one in kinds for one in side) for side in sides)
+            if unchanged != changed:
+                return "unchanged" if unchanged else "changed"
+            if unchanged:
+                return "both"
+        return ""
+
+    def _differences(self, base: Ran | None, ran: Ran) -> tuple[Difference, ...]:
+        workflow = self._recorded.workflow
+        session = self._recorded.session if base is None else base.child.handle.session
+        events = self._recorded.events if base is None else base.events
+        before = told(workflow, session, events)
         after = told(workflow, ran.child.handle.session, ran.events)
         return tuple(
             Difference(
@@ -193,12 +212,17 @@ class _Judging:
 
     # Causes ----------------------------------------------------------------------------------
 
-    def _causes(self, ran: Ran) -> tuple[Cause, ...]:
-        """First what today's code does of itself, then each change alone, then all together."""
+    def _causes(self, asked: Ran | None, ran: Ran) -> tuple[Cause, ...]:
+        """First what today's code does of itself, then each change alone, then all together.
+
+        Args:
+            asked: the unchanged side, where a model was asked for it.
+        """
         base = self._unchanged()
         causes: list[Cause] = []
         if base is not None and self._differs(None, base):
             causes.append(code_or_data("without the change it differs, too"))
+        base = asked or base
         if not self._differs(base, ran):
             return tuple(causes)
         touching = touching_of(self._runs.change, self._recorded)
@@ -246,24 +270,46 @@ class _Judging:
 
 # Several of them ------------------------------------------------------------------------------
 
+BUT_COST: Final = ("validity", "questions", "turns", "result", "fallback")
+"""All measures but what a run costs."""
 
-def majority(sides: Sequence[Side | None]) -> Side | None:
+
+def lacks_answer(side: Side) -> bool:
+    """Whether nothing is known of a side, since a model was asked and brought nothing."""
+    return side.unanswered > 0 and (side.agrees, side.valid) == (None, None)
+
+
+def _usual_of(sides: Sequence[Side]) -> int:
+    """The place of the first run with the most frequent result."""
+    keys = [(one.agrees, one.valid, one.result) for one in sides]
+    return keys.index(max(keys, key=keys.count))
+
+
+def _usual(runs: Sequence[Ran]) -> Ran:
+    return runs[_usual_of([one.side for one in runs])]
+
+
+def majority(sides: Sequence[Side]) -> Side | None:
     """What more than half of the runs of one side say of each measure; None without runs."""
-    known = [one for one in sides if one is not None]
-    if not known:
+    if not sides:
         return None
-    agrees, valid = _most([s.agrees for s in known]), _most([s.valid for s in known])
-    usual = next((s for s in known if (s.agrees, s.valid) == (agrees, valid)), known[0])
-    return replace(usual, agrees=agrees, valid=valid)
+    return replace(
+        sides[_usual_of(sides)],
+        agrees=_most([one.agrees for one in sides]),
+        valid=_most([one.valid for one in sides]),
+        asked=sum(one.asked for one in sides),
+        unanswered=sum(one.unanswered for one in sides),
+        failure=next((one.failure for one in sides if one.failure), ""),
+    )
 
 
 def _most(said: Sequence[bool | None]) -> bool | None:
     return next((one for one in (True, False) if 2 * said.count(one) > len(said)), None)
 
 
-def noise_of(sides: Sequence[Side | None]) -> Noise | None:
+def noise_of(sides: Sequence[Side]) -> Noise | None:
     """How often two runs of one side, one after the other, differ; None of one run."""
-    pairs = [(one, other) for one, other in pairwise(sides) if one and other]
+    pairs = [*pairwise(sides)]
     if not pairs:
         return None
     return Noise(

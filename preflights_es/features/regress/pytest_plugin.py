@@ -32,6 +32,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     folders = cast("list[Path]", parent.config.getini(OPTION))
     if file_path.suffix != ENDING or not any(f in file_path.parents for f in folders):
         return None
+    from preflights_es.features.regress.accepting import is_of_regress
+
+    if is_of_regress(str(file_path)):
+        return None
     return cast("pytest.Collector", RecordedFile.from_parent(parent, path=file_path))
 
 
@@ -58,11 +62,12 @@ class RecordedSession(pytest.Item):
 
     def runtest(self) -> None:
         """Raises:
-        Failed: today's code decides otherwise, raises, or the session is damaged.
+        Failed: today's code decides otherwise, raises or cannot read it, or it is damaged.
         """
         from preflights_es.features.regress.batches import stored_of
         from preflights_es.features.regress.regression import Regression
         from preflights_es.features.regress.results import LeftOut
+        from preflights_es.features.regress.strict import ERASED
         from preflights_es.kernel.errors import AnotherVersion, LogDamaged
         from preflights_es.runtime.features import WORKFLOWS
         from preflights_es.use.replays import own_code
@@ -75,7 +80,9 @@ class RecordedSession(pytest.Item):
             raise Failed(str(error)) from error
         found = Regression(WORKFLOWS, own_code()).case(events, None, self._run.source)
         if isinstance(found, LeftOut):
-            pytest.skip(found.why)  # erased, or of a workflow that is not installed
+            if found.why != ERASED:  # nothing was checked, and `regress` fails for it, too
+                raise Failed(f"not judged: {found.why}")
+            pytest.skip(found.why)
         if found.outcome != "same":
             raise Failed("\n".join(self._differences(found)))
 

@@ -7,13 +7,17 @@ import shlex
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from time import monotonic
 from typing import Final, get_args
 
 import msgspec
 from msgspec.structs import replace
 
+from preflights_es.features.regress.accepting import (
+    accept_group,
+    accepted_differences,
+    with_acceptance,
+)
 from preflights_es.features.regress.batches import (
     BYTES,
     EVENTS,
@@ -37,7 +41,12 @@ from preflights_es.features.regress.results import (
     Verdict,
 )
 from preflights_es.features.regress.selection import Chosen, Selection, chosen
-from preflights_es.features.regress.verdict import MARGIN, require_statistics, verdict
+from preflights_es.features.regress.verdict import (
+    MARGIN,
+    require_statistics,
+    shows_difference,
+    verdict,
+)
 from preflights_es.features.regress.workers import (
     Done,
     Job,
@@ -56,7 +65,6 @@ from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.load import cached
 from preflights_es.store.urls import SqliteFile, address
 from preflights_es.system import clock_ids
-from preflights_es.system.files import Unreadable, regular
 from preflights_es.system.interpreter import children_are_safe
 from preflights_es.use.leads import Leads
 from preflights_es.use.progress import Drawn, undrawn
@@ -68,8 +76,8 @@ CAUSES: Final = get_args(CauseKind)
 LOST: Final = "a worker was lost twice with "
 NOT_THERE: Final = "is not here"
 """How what was left out begins, or ends, where the environment failed."""
-REPORT_MAX: Final = 1024 * 1024 * 1024  # bytes of an earlier report
-
+SURE: Final[frozenset[CauseKind]] = frozenset(("data", "code or data"))
+"""Causes that no chance brings about."""
 
 AHEAD: Final = 2  # batches that wait for each worker, or are judged
 BATCHES_A_WORKER: Final = 4  # at least, where there is work for more than one
@@ -81,7 +89,7 @@ TOGETHER: Final = 500  # sessions that are read again at once
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run goes, and what it is held against."""
+    """How a run goes."""
 
     jobs: int | None = None
     """Processes; None for as many as are worth their start."""
@@ -89,8 +97,6 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Address of a Dask scheduler, in place of processes."""
     resumes: bool = False
     """Whether what models answered in an interrupted run is not asked again."""
-    baseline: str = ""
-    """File of an earlier report in JSON."""
     is_live: bool = False
     """Whether a model may be asked, which costs money."""
     calls_max: int | None = None
@@ -140,20 +146,36 @@ def regress(
     """
     began = monotonic()
     _check(change, options)
-    known = _differing_in(options.baseline) if options.baseline else None
+    accepted = accepted_differences(request.process.settings.root)
     picked = chosen(request, named, selection)
     run = Run(request, picked, change, options)
     run.judge(drawn)
     if change is not None and options.is_live:
         Live(request.leads, change, options).judge(run, announce)
-    cases = sorted(map(_told, run.cases), key=lambda one: (one.session_id, one.source, one.head))
     margin = None if change is None else options.margin
     copies = {(case.session_id, case.head): case for case in run.cases}
-    pairs = cases if margin is None else list(copies.values())
+    pairs = run.cases if margin is None else list(copies.values())
     judged = verdict(pairs, margin, chance_is_loss=options.is_recorded)
-    new = () if known is None else sorted({*_differing(cases)} - known)
+    told = (_told(with_acceptance(case, accepted)) for case in _explained(run.cases, judged))
+    cases = sorted(told, key=lambda one: (one.session_id, one.source, one.head))
     changes = words(change) if change else ()
-    return _report(run, cases, judged, picked, changes, tuple(new), monotonic() - began)
+    return _report(run, cases, judged, picked, changes, monotonic() - began)
+
+
+def accept(request: Request, report: Report, group: str, by: str, why: str) -> Report:
+    """The report, once a person accepted the differences of one of its groups.
+
+    Raises:
+        Refused: as `accept_group` says.
+    """
+    root, at = request.process.settings.root, clock_ids.now()
+    cases = accept_group(root, group, report.cases, by=by, at=at, why=why)
+    return replace(report, cases=cases, accepted=_accepted(cases))
+
+
+def _accepted(cases: Iterable[Case]) -> dict[str, int]:
+    persons = Counter(case.accepted_by for case in cases if case.accepted_by)
+    return dict(sorted(persons.items()))
 
 
 def _check(change: Change | None, options: RunOptions) -> None:
@@ -170,26 +192,20 @@ def _check(change: Change | None, options: RunOptions) -> None:
     require_statistics()
 
 
-def _differing_in(file: str) -> frozenset[str]:
-    """Ids of the sessions that differ in a report.
+def _explained(cases: Iterable[Case], judged: Verdict) -> list[Case]:
+    """Cases whose causes may be named: of two sides that were asked, chance explains some.
 
-    Raises:
-        Refused: it cannot be read, or is no report in JSON.
+    What today's code does of itself is no chance.
     """
-    try:
-        report = msgspec.json.decode(regular(Path(file), REPORT_MAX), type=Report)
-    except (Unreadable, OSError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise Refused(f"{file} cannot be read: {why}") from error
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:  # or no UTF-8
-        what = "no report that `--report json=FILE` wrote"
-        raise Refused(f"{file} is {what}: {error}") from error
-    return frozenset(_differing(report.cases))
-
-
-def _differing(cases: Iterable[Case]) -> Iterator[str]:
-    """Ids of the sessions that are not the same."""
-    return (case.session_id for case in cases if case.outcome != "same")
+    cases = list(cases)
+    if judged.margin is None or shows_difference(cases):
+        return cases
+    return [
+        replace(case, causes=tuple(one for one in case.causes if one.kind in SURE))
+        if case.recorded is not None and case.recorded.asked
+        else case
+        for case in cases
+    ]
 
 
 def _report(
@@ -198,7 +214,6 @@ def _report(
     judged: Verdict,
     picked: Chosen,
     changes: tuple[str, ...],
-    new: tuple[str, ...],
     seconds: float,
 ) -> Report:
     outcomes = Counter(case.outcome for case in cases)
@@ -212,7 +227,8 @@ def _report(
         cause_counts={name: causes[name] for name in CAUSES if causes[name]},
         cases=tuple(cases),
         verdict=judged,
-        new=new,
+        accepted=_accepted(cases),
+        drifted=sum(case.drift == "both" for case in cases),
         left_out=tuple(_left_out(run.left, run.lost)),
         live_calls=sum(case.live_calls for case in cases),
         seconds=round(seconds, 3),

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from preflights_es.features.regress.results import (
     UNREADABLE,
     Case,
@@ -21,12 +23,13 @@ from preflights_es.features.regress.strict import (
     begun,
     strict_case,
 )
-from preflights_es.history.recording import Code
+from preflights_es.history.recording import Code, recording
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.errors import (
     DuplicateInput,
     LogDamaged,
     LogFromFuture,
+    SessionFaulted,
     UnreadableEvent,
     WorkflowMissing,
 )
@@ -65,6 +68,7 @@ class Regression:
         Raises:
             Misused: the simulator does not take what the change says.
         """
+        self._workflows = workflows
         self._replayer = Replayer(workflows, code)
         self._runs: Runs | None = None
         if change is not None:
@@ -98,8 +102,17 @@ class Regression:
         except (LogDamaged, LogFromFuture, DuplicateInput) as error:
             found = made(outcome="damaged", causes=(UNREADABLE,), message=str(error))
         if isinstance(found, Case):
-            return found
+            differs = found.outcome not in ("same", "damaged")
+            return replace(found, intention=self._intention(stored)) if differs else found
         return LeftOut(session_id=stored[0].session_id, source=source, why=found)
+
+    def _intention(self, stored: Sequence[Stored]) -> str:
+        """What a session is about; empty where today's code cannot say it."""
+        try:
+            read = recording(self._workflows, stored, None)
+        except (LogDamaged, LogFromFuture, SessionFaulted):
+            return ""
+        return read.workflow.view(read.session.state).intention
 
     def calls(self, stored: Sequence[Stored], head: bytes | None = None) -> int:
         """Calls of a model that judging a session takes at most, both sides counted."""

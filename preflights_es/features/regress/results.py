@@ -10,12 +10,13 @@ from typing import Any, Final, Literal, get_args
 
 import msgspec
 
-Outcome = Literal["same", "changed", "failed", "fixed", "open", "faulted", "damaged"]
+Outcome = Literal["same", "changed", "failed", "fixed", "flaky", "open", "faulted", "damaged"]
 """Of one session.
 
 `same`: nothing differs. `changed`: it differs, and what a person accepted says nothing for or
 against it. `failed`: the recorded run agreed with what the person accepted, or was valid, and this
-one is not. `fixed`: the other way round. `open`: a question has no answer, or a call no response.
+one is not. `fixed`: the other way round. `flaky`: the unchanged side differs from itself. `open`:
+a question has no answer, or a call no response.
 `faulted`: today's code raises. `damaged`: it does not verify, or cannot be read; not judged.
 """
 OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
@@ -28,8 +29,11 @@ CauseKind = Literal[
 ]
 """Where a difference comes from."""
 
-VerdictWord = Literal["same", "different", "PASS", "BLOCK", "INCONCLUSIVE"]
+VerdictWord = Literal["same", "different", "PASS", "BLOCK", "INCONCLUSIVE", "could not run"]
 """`same` and `different` are those of a strict run, the others those of a change."""
+
+Drift = Literal["", "unchanged", "changed", "both"]
+"""Which of two sides that a model was asked for today differ from the recording."""
 
 Paired = Literal["agreement", "validity"]
 """What is compared pair by pair: with what a person accepted, and of the responses."""
@@ -68,9 +72,9 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 
     valid: bool | None
     """Whether every step ended in a response that meets its contract; None without a response, or
-    where the run is open."""
+    where the run is open, or a call brought nothing."""
     agrees: bool | None
-    """With what the person accepted; None where nothing was accepted, or the run is open."""
+    """With what the person accepted; None where nothing was accepted, or as for `valid`."""
     result: str | None
     """SHA-256 of the result's canonical JSON, in hexadecimal; None without a result."""
     questions: int
@@ -82,6 +86,12 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     """In and out."""
     cost: float | None
     """In the currency of the settings; None where no price is set."""
+    asked: int = 0
+    """Calls of a model that were made now, in all runs of this side."""
+    unanswered: int = 0
+    """Of them, those that brought nothing: a timeout, a rate limit, an error of the API."""
+    failure: str = ""
+    """What the first of those said."""
 
 
 class Noise(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,6 +126,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """The recording, or the unchanged session where a model was asked for both sides."""
     candidate: Side | None = None
     """None of a strict run."""
+    drift: Drift = ""
     noise: Noise | None = None
     """Of this session; None where its unchanged side was not run several times."""
     assumed: tuple[str, ...] = ()
@@ -126,6 +137,14 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """Calls of a model that `--live` would make at most, for both sides."""
     repeat: str = ""
     """The command that repeats this case alone."""
+    intention: str = ""
+    """What the session is about; empty where nothing differs, or it cannot be read."""
+    group: str = ""
+    """The name of those that differ in the same way; empty where nothing differs."""
+    accepted_by: str = ""
+    """The person who accepted every difference of it; empty where none did."""
+    rest_digest: str = ""
+    """SHA-256 of the differences beyond the first ones; empty where there are none."""
 
 
 class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,7 +186,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     word: VerdictWord
     why: str
-    """What a person can do, in a sentence; then the figures."""
+    """What it comes to, and what that rests on: two sentences at most."""
+    figures: str = ""
+    """The numbers of each measure, and how many calls failed; empty of a strict run."""
     margin: float | None = None
     tests: tuple[PairedTest, ...] = ()
     noise: Noise | None = None
@@ -192,8 +213,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, tag_field="format", tag=
     cases: tuple[Case, ...]
     """By session id, then by source."""
     verdict: Verdict
-    new: tuple[str, ...] = ()
-    """Ids of sessions that differ and did not in the baseline."""
+    accepted: dict[str, int] = {}
+    """By person: sessions of which every difference was accepted."""
+    drifted: int = 0
+    """Sessions of which both sides differ from the recording: the provider answers otherwise."""
     left_out: tuple[str, ...] = ()
     """What was not judged, in words: such as sessions whose workflow is not here."""
     live_calls: int = 0

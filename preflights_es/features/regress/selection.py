@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from preflights_es.features.regress.accepting import is_of_regress
 from preflights_es.features.regress.batches import (
     Extent,
     Piece,
@@ -171,7 +172,7 @@ def _files(typed: str) -> list[str]:
         return []
     try:
         if path.is_dir():
-            found = sorted(_below(typed))
+            found = sorted(path for path in _below(typed) if not is_of_regress(path))
             if not found:
                 raise Refused(f"{typed} holds no file that ends with {' or '.join(ENDINGS)}")
             return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from hashlib import sha256
 from typing import Final
 
 from preflights_es.features.regress.results import (
@@ -21,7 +22,7 @@ from preflights_es.kernel.completions import (
     CompletionRequested,
 )
 from preflights_es.kernel.events import Event
-from preflights_es.kernel.json import decoded
+from preflights_es.kernel.json import decoded, encoded
 from preflights_es.kernel.ports import Stored
 
 Made = Callable[..., Case]
@@ -73,7 +74,7 @@ def strict_case(replay: Replay, stored: Sequence[Stored], made: Made) -> Case:
             expected=one.recorded,
             actual=one.computed,
         )
-        for one in replay.divergences[:DIFFERENCES_MAX]
+        for one in replay.divergences
     )
     outcome: Outcome
     if replay.fault is not None:
@@ -90,10 +91,16 @@ def strict_case(replay: Replay, stored: Sequence[Stored], made: Made) -> Case:
     return made(
         outcome=outcome,
         causes=causes,
-        differences=shown,
-        difference_count=len(replay.divergences),
+        differences=shown[:DIFFERENCES_MAX],
+        difference_count=len(shown),
         message=message,
+        rest_digest=rest_digest(shown[DIFFERENCES_MAX:]),
     )
+
+
+def rest_digest(rest: Sequence[Difference]) -> str:
+    """Of the differences that no report shows; empty where there are none."""
+    return sha256(encoded(rest)).hexdigest() if rest else ""
 
 
 def fault_words(fault: Fault) -> str:

@@ -26,9 +26,10 @@ MARGIN: Final = 0.02  # the loss that is too small to matter
 POWER: Final = 0.8  # chance of PASS, at `pairs_needed`, of a change without loss
 PAIRS_MAX: Final = 2**40  # more pairs than a log will hold: a search ends here
 CHANCE: Final = (
-    " Chance counts as loss: the recording is the other side, and it is right by construction."
+    "Chance counts as loss: the recording is the other side, and it is right by construction."
 )
 """Of a run with `--recorded`."""
+NAMED: Final = 0.0001 / 5  # of a cause where a model was asked for both sides; five tests
 _BOUND_TOLERANCE: Final = 1e-12
 _DIGITS: Final = 9  # significant digits that are kept, so that a library's last bit does not show
 
@@ -48,6 +49,8 @@ class PairCounts(msgspec.Struct, frozen=True):
     """With both sides."""
     unknown: int = 0
     """Right as recorded, and the change leaves nothing to compare."""
+    right: int = 0
+    """With both sides, and right as recorded."""
 
 
 def require_statistics() -> None:
@@ -76,10 +79,18 @@ def verdict(
     tests = _tests(
         {m: p for m, p in counted.items() if p.total + p.unknown or m == "agreement"}, margin
     )
-    word, why = _judged(tests, margin)
+    dead = [name for name, sides in _sides(cases).items() if _all_failed(sides)]
+    if dead:
+        of_which = f" of {dead[0]}" if len(dead) == 1 else ""
+        why = f"The change was not judged: no call{of_which} was answered."
+        return Verdict(word="could not run", why=why, figures=_failed(cases), margin=margin)
+    hollow = [name for name, one in counted.items() if one.total and not one.right]
+    word, figures = _judged(tests, margin, hollow)
+    said = (figures, _failed(cases), CHANCE * chance_is_loss)
     return Verdict(
         word=word,
-        why=f"{_advice(word, tests)} {why}" + CHANCE * chance_is_loss,
+        why=_advice(word, tests, margin, hollow),
+        figures=" ".join(filter(None, said)),
         margin=margin,
         tests=tests,
         noise=_noise(cases),
@@ -87,21 +98,63 @@ def verdict(
     )
 
 
-def _advice(word: VerdictWord, tests: tuple[PairedTest, ...]) -> str:
-    """What a person can do with it."""
+def _advice(
+    word: VerdictWord, tests: tuple[PairedTest, ...], margin: float, hollow: Sequence[Paired]
+) -> str:
+    """What it comes to, and what that rests on: two plain sentences."""
+    agreement = tests[0]
     if word == "BLOCK":
-        return "Keep what you have: the change is worse."
-    if word == "PASS":
-        return "The change can land: it is not worse by more than the margin."
-    needed = max(one.pairs_needed for one in tests)
-    pairs, about = tests[0].pairs, f"{math.ceil(needed / 10) * 10:,}"
-    if pairs >= needed:
-        worse = max(one.worse for one in tests)
+        one = next(one for one in tests if _blocks(one))
+        what = "no longer give what people accepted" if one is agreement else "became invalid"
         return (
-            f"{worse:,} of {_of(pairs, 'session')} got worse: too many to pass, too few to block. "
-            "Look at them."
+            "The change is worse: keep what you have. "
+            f"Of {_of(one.pairs, 'session')}, {one.worse:,} {what}, and {one.better:,} got better."
         )
-    return f"Too few sessions to judge: {pairs:,}. About {about} that agree would pass."
+    if word == "PASS":
+        return (
+            "The change can land: it is not worse than what you have. "
+            f"{_of(agreement.pairs, 'session')} were compared, enough to exclude that more than"
+            f" {_points(margin)} in 100 get worse."
+        )
+    unclear = "This run cannot tell whether the change is worse."
+    if not agreement.pairs:
+        return f"{unclear} No session could be compared with what a person accepted."
+    compared = f"{_of(agreement.pairs, 'session')} {'was' if agreement.pairs == 1 else 'were'}"
+    needed = max(one.pairs_needed for one in tests)
+    if hollow:
+        return f"{unclear} Without the change, no {hollow[0]} is right either: nothing can be lost."
+    if agreement.pairs >= needed:
+        worse = max(one.worse for one in tests)
+        unknown = max(one.unknown for one in tests)
+        what = f"got worse, and {unknown:,} more came to no result" if unknown else "got worse"
+        return f"{unclear} {worse:,} of {_of(agreement.pairs, 'session')} {what}: look at them."
+    differ = max(one.worse + one.better for one in tests)
+    of_which = f", of which {differ:,} got worse or better" if differ else ""
+    return (
+        f"{unclear} {compared} compared{of_which}; to tell, it takes about"
+        f" {math.ceil(needed / 10) * 10:,} such sessions."
+    )
+
+
+def _sides(cases: Sequence[Case]) -> dict[str, list[Side]]:
+    """Those of which a model was asked, by name."""
+    unchanged = [case.recorded for case in cases if case.recorded and case.recorded.asked]
+    changed = [case.candidate for case in cases if case.candidate and case.candidate.asked]
+    return {"the unchanged side": unchanged, "the changed side": changed}
+
+
+def _all_failed(sides: Sequence[Side]) -> bool:
+    return bool(sides) and all(side.asked == side.unanswered for side in sides)
+
+
+def _failed(cases: Sequence[Case]) -> str:
+    """How many calls brought nothing, and what the first of them said; empty where none did."""
+    sides = [side for some in _sides(cases).values() for side in some]
+    first = next((side.failure for side in sides if side.failure), "")
+    if not first:
+        return ""
+    failed, asked = sum(side.unanswered for side in sides), sum(side.asked for side in sides)
+    return f"{failed:,} of {_of(asked, 'call')} had no response; the first: {first}"
 
 
 def _noise(cases: Sequence[Case]) -> Noise | None:
@@ -131,7 +184,7 @@ def _strict(cases: Sequence[Case]) -> Verdict:
 def pairs(cases: Sequence[Case], measure: Paired) -> PairCounts:
     """Of all sessions whose recorded side has the measure."""
     of = _MEASURES[measure]
-    worse = better = total = unknown = 0
+    worse = better = total = unknown = right = 0
     for case in cases:
         before = None if case.recorded is None else of(case.recorded)
         after = None if case.candidate is None else of(case.candidate)
@@ -141,9 +194,10 @@ def pairs(cases: Sequence[Case], measure: Paired) -> PairCounts:
             unknown += 1
             continue
         total += 1
+        right += before
         worse += before and not after
         better += after and not before
-    return PairCounts(worse, better, total, unknown)
+    return PairCounts(worse, better, total, unknown, right)
 
 
 def _tests(counted: dict[Paired, PairCounts], margin: float) -> tuple[PairedTest, ...]:
@@ -278,22 +332,21 @@ def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
     return high
 
 
-def _judged(tests: tuple[PairedTest, ...], margin: float) -> tuple[VerdictWord, str]:
-    if blocked := [one for one in tests if one.pairs and one.p_adjusted <= ALPHA]:
+def _judged(
+    tests: tuple[PairedTest, ...], margin: float, hollow: Sequence[Paired]
+) -> tuple[VerdictWord, str]:
+    """The word, and its figures."""
+    if blocked := [one for one in tests if _blocks(one)]:
         return "BLOCK", "Worse: " + "; ".join(map(_is_worse, blocked)) + "."
     agreement = tests[0]
     if not agreement.pairs:
-        lost = f", {_of(agreement.unknown, 'session')} came to no result" * (agreement.unknown > 0)
-        return "INCONCLUSIVE", (
-            f"No session can be compared with what a person accepted{lost}:"
-            f" {_of(agreement.pairs_needed, 'pair')} would pass a change without loss."
-        )
-    bounds = ", ".join(f"{one.measure} at most {_points(one.loss_bound)}" for one in tests)
+        lost = f"{_of(agreement.unknown, 'session')} came to no result; " * (agreement.unknown > 0)
+        needed = _of(agreement.pairs_needed, "pair")
+        return "INCONCLUSIVE", f"{lost}{needed} would pass a change without loss.".capitalize()
     if all(one.loss_bound < margin for one in tests):
-        return (
-            "PASS",
-            f"With 95 % confidence, the loss is below {_points(margin)} points: {bounds}.",
-        )
+        bounds = ", ".join(f"{one.measure} at most {_points(one.loss_bound)}" for one in tests)
+        said = f"With 95 % confidence, the loss is below {_points(margin)} points: {bounds}."
+        return ("INCONCLUSIVE" if hollow else "PASS"), said
     return "INCONCLUSIVE", "; ".join(
         f"{one.measure} may be {_points(one.loss_bound)} points worse{_unknown(one)}:"
         f" {_of(one.pairs, 'pair')} can show {_shown(one)},"
@@ -301,6 +354,25 @@ def _judged(tests: tuple[PairedTest, ...], margin: float) -> tuple[VerdictWord, 
         for one in tests
         if one.loss_bound >= margin
     ).capitalize() + "."
+
+
+def _blocks(one: PairedTest) -> bool:
+    return one.pairs > 0 and one.p_adjusted <= ALPHA
+
+
+def shows_difference(cases: Sequence[Case]) -> bool:
+    """Whether the change makes a difference that chance does not, so that a cause may be named.
+
+    A change that makes none is taken for one in at most 1 of 10,000 runs.
+
+    Source: docs/specs/regress.md, section 7.
+    """
+    drifts = [case.drift for case in cases]
+    counts = [(drifts.count("changed"), drifts.count("unchanged"))]
+    for measure in _MEASURES:
+        one = pairs(cases, measure)
+        counts += [(one.worse, one.better), (one.better, one.worse)]
+    return any(mcnemar(more, less) <= NAMED for more, less in counts)
 
 
 def _is_worse(one: PairedTest) -> str:

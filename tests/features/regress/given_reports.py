@@ -71,6 +71,7 @@ def case(number: int, outcome: Outcome = "same", **fields: Any) -> Case:
                 Difference(version=0, type="", pointer="/turns", expected=2, actual=3),
             ),
             "difference_count": 5,
+            "intention": "Add login",
             "repeat": f"preflights regress {number:012x} --prompt clarify=clarify.v2",
         }
     if outcome in ("open", "faulted", "damaged"):
@@ -112,7 +113,7 @@ def usual() -> Report:
     cases[190] = replace(cases[190], source="sessions/a.jsonl")
     together = Cause(kind="model", detail="gpt-6 became gpt-6-mini", together=True)
     cases[191] = replace(cases[191], causes=(*cases[191].causes, together))
-    return report(cases, new=(cases[183].session_id,), seconds=12.3456, left_out=("2 of toys",))
+    return report(cases, accepted={"Ada": 1}, drifted=2, seconds=12.3456, left_out=("2 of toys",))
 
 
 def strict() -> Report:
@@ -128,6 +129,7 @@ def hostile(texts: Sequence[str] = HOSTILE) -> Report:
             case(
                 number, outcome,
                 session_id=text, workflow=text, source=text, message=text, repeat=text,
+                intention=text, group=text,
                 causes=(Cause(kind="unexplained", detail=text),), assumed=(text,),
                 differences=(
                     Difference(version=3, type=text, pointer=text, expected=text, actual=[text]),

@@ -20,11 +20,16 @@ from preflights_es.history.child import sealed_as
 from preflights_es.history.replayer import Replayer
 from preflights_es.history.whatif import Misused
 from preflights_es.kernel.completions import Completion, CompletionRequested, prompt
-from preflights_es.kernel.errors import LLMLostError
+from preflights_es.kernel.errors import (
+    LLMLostError,
+    LLMRefusedError,
+    LLMTimeoutError,
+    ProviderMissing,
+)
 from preflights_es.kernel.events import Decision, Event, Input
 from preflights_es.kernel.json import decoded, encoded
 from preflights_es.kernel.lead import Setup
-from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.ports import Provider, Stored
 from preflights_es.kernel.questions import Answers, Question, Reached
 from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.views import View
@@ -417,7 +422,7 @@ def test_of_several_changes_the_one_that_differs_alone_is_the_cause() -> None:
 
 
 def test_what_could_not_be_run_alone_is_unexplained() -> None:
-    case = judged(stored(noted(EMAIL)), BOTH, models=lambda _request: Picky(), calls_max=1)
+    case = judged(stored(noted(EMAIL)), BOTH, models=lambda _request: Picky(), calls_max=2)
     assert kinds(case) == [("unexplained", False)]
 
 
@@ -437,6 +442,9 @@ def _asks(one: object) -> bool:
 # 8. What varies ------------------------------------------------------------------------------
 
 
+OTHER: Final = items(task("x"))
+
+
 def done_note() -> list[Stored]:
     """A note whose one item a person closed."""
     note = noted(EMAIL)
@@ -454,11 +462,46 @@ def test_a_model_is_asked_once_for_each_side() -> None:
     assert (case.outcome, case.live_calls, case.noise) == ("failed", 2, None)
 
 
-def test_what_both_sides_say_by_chance_is_no_loss() -> None:
-    script = ScriptedProvider(items(task("x")), items(task("x")))
+TIMEOUT: Final = LLMTimeoutError("no response within 1 s")
+NO_KEY: Final = ProviderMissing("no key for openai")
+
+
+@each(
+    ("replies", "outcome", "drift", "agrees"),
+    [
+        ((OTHER, OTHER), "same", "both", (False, False)),  # the provider drifted, not the change
+        ((OTHER, EMAIL), "failed", "changed", (True, False)),
+        ((EMAIL, OTHER), "fixed", "unchanged", (False, True)),
+        ((TIMEOUT, TIMEOUT, EMAIL), "open", "", (True, None)),
+        ((EMAIL, TIMEOUT, TIMEOUT), "open", "", (None, True)),
+        ((TIMEOUT, EMAIL, EMAIL), "same", "", (True, True)),  # the retry was answered
+        ((LLMRefusedError("no"),) * 2 + (EMAIL,), "failed", "changed", (True, False)),
+    ],
+)
+def test_two_sides_are_compared_with_each_other(
+    replies: tuple[Reply, ...], outcome: str, drift: str, agrees: tuple[bool | None, ...]
+) -> None:
+    script = ScriptedProvider(*replies)
     case = judged(done_note(), Change(model="b"), models=lambda _request: script)
     assert case.recorded is not None
-    assert (case.recorded.agrees, case.outcome) == (False, "changed")
+    assert case.candidate is not None
+    assert (case.outcome, case.drift) == (outcome, drift)
+    assert (case.recorded.agrees, case.candidate.agrees) == agrees
+    assert bool(case.causes) == (outcome in ("failed", "fixed"))
+    assert ("no response within 1 s" in case.message) == (outcome == "open")
+
+
+def test_a_recorded_side_that_cannot_be_asked_today_is_unknown() -> None:
+    def models(request: CompletionRequested) -> Provider:
+        if request.model == "m-1":
+            raise NO_KEY
+        return ScriptedProvider(EMAIL)
+
+    case = judged(done_note(), Change(model="b"), models=models)
+    assert (case.outcome, case.message) == (
+        "open",
+        "the unchanged side had no response: no key for openai",
+    )
 
 
 def test_a_side_is_right_where_most_of_its_runs_are() -> None:
@@ -469,7 +512,7 @@ def test_a_side_is_right_where_most_of_its_runs_are() -> None:
     assert case.recorded is not None
     assert case.candidate is not None
     assert (case.recorded.agrees, case.candidate.agrees) == (False, True)
-    assert (case.outcome, case.live_calls) == ("fixed", 6)
+    assert (case.outcome, case.live_calls) == ("flaky", 6)
     assert case.noise == Noise(runs=3, agreement=0.5, validity=0.0)
 
 

@@ -78,6 +78,7 @@ def test_a_damaged_session_fails_and_the_others_go_on(project: Path) -> None:
     code, said = _tested(project)
     assert code == 1
     assert "2 failed, 2 passed" in said
+    assert "text.jsonl is not a session file" in said
     assert "Traceback" not in said
 
 
@@ -112,4 +113,5 @@ def test_sessions_of_one_file_are_tests_of_their_own(project: Path) -> None:
     foreign = [replace(one, workflow="elsewhere") for one in cut]
     file.write_bytes(jsonl.lines(chained(foreign)))
     code, said = _tested(project)
-    assert (code, "2 passed, 1 skipped" in said) == (0, True), said
+    assert (code, "1 failed, 2 passed" in said) == (1, True), said
+    assert "not judged: the workflow elsewhere (install the package that has it)" in said

@@ -94,6 +94,7 @@ def test_a_session_opens_by_keyboard_and_shows_both_sides(browser: Browser) -> N
         texts.format("details[open] .differences mark"),
         ["do you want?", "for sign-in do you want, and why?"],
     )
+    browser.shows("return document.querySelector('[open] .text').textContent", "Add login")
     assert "regress 0000000000c0 --prompt" in browser.run("return document.body.innerText")
 
 
@@ -127,7 +128,7 @@ def test_hostile_text_is_shown_as_text(browser: Browser) -> None:
     assert browser.run("return document.scripts.length") == 2
     links = browser.run("return [...document.links].map(one => one.getAttribute('href'))")
     assert links == ["#sessions"]
-    browser.shows("return document.querySelectorAll('details > .body').length", 90)
+    browser.shows("return document.querySelectorAll('details > .body').length", 100)
     shown = browser.run("return document.getElementById('cases').textContent")
     for text in ("</script><img src=x onerror=alert(1)>", "<!-- <script> -->", "\\u{202e}"):
         assert text in shown

@@ -10,16 +10,25 @@ from typing import Any, Final
 import click
 
 from preflights_cli import EXIT_DAMAGED, EXIT_ENVIRONMENT, EXIT_INCONCLUSIVE, EXIT_REFUSED
-from preflights_cli.common import Voice, given, reading
+from preflights_cli.common import Voice, by_option, given, reading
 from preflights_cli.dates import Moment
 from preflights_cli.progress import bar, counted
 from preflights_cli.reports import check, pairs, refuse, report_options, reports_of, write
 from preflights_es.features.regress.change import ChangeOptions, change_of
-from preflights_es.features.regress.regress import LOST, NOT_THERE, Announced, RunOptions, regress
+from preflights_es.features.regress.regress import (
+    LOST,
+    NOT_THERE,
+    Announced,
+    RunOptions,
+    accept,
+    regress,
+)
 from preflights_es.features.regress.results import Report
+from preflights_es.features.regress.run_history import earlier_runs, run_line, with_run
 from preflights_es.features.regress.selection import Selection
 from preflights_es.features.regress.strict import CANNOT_READ
 from preflights_es.features.regress.verdict import MARGIN
+from preflights_es.system import clock_ids
 from preflights_es.use.request import Request
 
 JOBS_MAX: Final = 256  # processes
@@ -93,7 +102,12 @@ EXAMPLES: Final = {
 @click.option(
     "--resume", "resumes", is_flag=True, help="With --live: go on with an interrupted run."
 )
-@click.option("--baseline", metavar="REPORT", callback=given, help="Name what is new since.")
+@click.option(
+    "--accept", metavar="GROUP", callback=given, help="Accept the differences of a group."
+)
+@click.option("--reason", metavar="TEXT", callback=given, help="With --accept: why.")
+@by_option
+@click.option("--history", metavar="FILE", callback=given, help="Keep one line a run; show them.")
 @report_options(FORMATS)
 @reading
 def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **asked: Any) -> int:
@@ -108,16 +122,22 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
       preflights regress
       preflights regress replays/ --jobs 4 --report junit=regress.xml
       preflights regress --since 2026-11-01 --prompt clarify=v2
+      preflights regress --accept prompt-3f2a1b --reason "The new words are better"
       preflights regress --sample 500 --model claude-sonnet-5-5 --live --max-calls 200
     """
     wanted, options = reports_of(asked["reports"], FORMATS, EXAMPLES["--report"]), options_of(asked)
     check(wanted, replacing=asked["replaces"], is_json=voice.as_json)
     selection = Selection(**{name: asked[name] for name in Selection.__struct_fields__})
     change = change_of(app.leads, change_asked(asked))
+    by = person_accepting(app, asked) if asked["accept"] else ""
+    if asked["history"]:
+        earlier_runs(asked["history"])  # what cannot be read ends a run before it begins
     report = regress(
         *(app, session, selection, change, options, bar(voice, "Judging")),
         announce=lambda told: voice.remark(announced(told)),
     )
+    if asked["accept"]:
+        report = accept(app, report, asked["accept"], by, asked["reason"])
     if wanted:
         from preflights_es.features.regress.commands.reports import rendered
 
@@ -127,7 +147,27 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
         from preflights_es.features.regress.commands.reports import say
 
         say(voice, report)
+    if asked["history"]:
+        from preflights_es.features.regress.commands.reports import say_history
+
+        say_history(voice, with_run(asked["history"], run_line(report, clock_ids.now())))
     return exit_code(report)
+
+
+def person_accepting(app: Request, asked: Mapping[str, Any]) -> str:
+    """The name of the person who accepts differences.
+
+    Raises:
+        UsageError: no person is there or named, or no reason is given.
+        Refused: an agent is at work.
+    """
+    app.sessions.refuse_agent("accept a difference")
+    if asked["reason"] is None:
+        refuse("--accept: give the reason with --reason")
+    by = asked["by"] or (app.actor.name if app.actor.kind == "user" else "")
+    if not by:
+        refuse("--accept: a person accepts: name the person with --by")
+    return str(by)
 
 
 def announced(told: Announced) -> str:
@@ -144,7 +184,7 @@ def exit_code(report: Report) -> int:
         return EXIT_DAMAGED
     if report.verdict.word in ("different", "BLOCK"):
         return EXIT_REFUSED
-    if any(map(_lacks_code, report.left_out)):
+    if report.verdict.word == "could not run" or any(map(_lacks_code, report.left_out)):
         return EXIT_ENVIRONMENT
     return EXIT_INCONCLUSIVE if report.verdict.word == "INCONCLUSIVE" else 0
 
@@ -174,10 +214,12 @@ def options_of(asked: Mapping[str, Any]) -> RunOptions:
         refuse(f"--repeat: found {asked['repeat']}, expected an odd number, such as 3")
     if not asked["is_live"] and (asked["repeat"] > 1 or asked["is_recorded"] or asked["resumes"]):
         refuse("--repeat, --recorded and --resume say how --live asks: give --live, too")
+    if asked["accept"] is None and (asked["reason"] or asked["by"]):
+        refuse("--reason and --by belong to --accept GROUP: give it, too")
     if math.isnan(asked["margin"]):
         refuse("--margin: found nan, expected a share between 0 and 1")
     given = {name: asked[name] for name in RunOptions.__struct_fields__ if name in asked}
-    given |= {name: asked[name] or "" for name in ("scheduler", "baseline")}
+    given["scheduler"] = asked["scheduler"] or ""
     return RunOptions(**given, repeating=_repeating(asked))
 
 

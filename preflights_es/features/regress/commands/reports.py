@@ -6,9 +6,7 @@ Text of sessions comes from outside. Here it becomes no markup and no command.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
 from string import Template
 from typing import Final
 
@@ -17,6 +15,8 @@ from msgspec.structs import replace
 from preflights_cli.common import Voice
 from preflights_cli.progress import counted
 from preflights_cli.replay import value
+from preflights_cli.table import streamed
+from preflights_es.features.regress.accepting import case_groups
 from preflights_es.features.regress.batches import LOG
 from preflights_es.features.regress.pages import own, policy
 from preflights_es.features.regress.results import (
@@ -26,21 +26,21 @@ from preflights_es.features.regress.results import (
     Outcome,
     Report,
 )
-from preflights_es.kernel.ids import short
+from preflights_es.features.regress.run_history import RunLine
+from preflights_es.kernel.ids import iso, short
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.text import one_line, shortened, shown
 
 GRAVEST_FIRST: Final[tuple[Outcome, ...]] = (
-    *("failed", "faulted", "damaged", "open", "changed", "fixed", "same"),
+    *("failed", "faulted", "damaged", "open", "flaky", "changed", "fixed", "same"),
 )
 
 
 def by_gravity(report: Report) -> list[Case]:
-    """All that differs: the gravest first, within an outcome the new ones first."""
-    new = frozenset(report.new)
+    """All that differs: the gravest first, within an outcome what no person accepted first."""
     return sorted(
         (case for case in report.cases if case.outcome != "same"),
-        key=lambda case: (GRAVEST_FIRST.index(case.outcome), case.session_id not in new),
+        key=lambda case: (GRAVEST_FIRST.index(case.outcome), bool(case.accepted_by)),
     )
 
 
@@ -66,6 +66,8 @@ def cause(found: Cause) -> str:
 def explained(case: Case) -> list[str]:
     """All that is known of a difference, line by line; no line holds a line break."""
     lines = [headline(case)]
+    if case.accepted_by:
+        lines.append(shown(f"accepted by {case.accepted_by}"))
     if case.message:
         lines.append(shown(case.message))
     lines += [f"cause: {cause(one)}" for one in case.causes]
@@ -88,48 +90,75 @@ VALUE_MAX: Final = 120  # characters of a value that differs
 
 
 def say(voice: Voice, report: Report) -> None:
-    """The sessions that differ, then the sums and the verdict."""
-    differing = [case for case in report.cases if case.outcome != "same"]
-    groups: dict[object, list[Case]] = defaultdict(list)
-    for case in differing:
-        groups[_alike(case)].append(case)
-    for cases in islice(groups.values(), SESSIONS_MAX):
+    """What differs, the first of each group in full, then the sums and the verdict."""
+    groups = case_groups(report.cases)
+    for cases in groups[:SESSIONS_MAX]:
         _say_case(voice, cases[0], len(cases) - 1)
-    if (more := sum(map(len, islice(groups.values(), SESSIONS_MAX, None)))) > 0:
+    if (more := sum(map(len, groups[SESSIONS_MAX:]))) > 0:
         voice.hint(f"{more:,} more: --report html=FILE shows all.")
     voice.say(f"{counted(report.sessions, 'session')}: {_counts(report.counts)}.")
     if report.cause_counts:
         causes = ", ".join(f"{kind} {n:,}" for kind, n in report.cause_counts.items())
         voice.say(f"Causes: {causes}.")
+    if report.drifted:
+        sessions = counted(report.drifted, "session")
+        voice.say(f"Drift of the provider: both sides differ from the recording in {sessions}.")
+    if report.accepted:
+        said = (f"{count:,} accepted by {person}" for person, count in report.accepted.items())
+        voice.say(shown(f"{', '.join(said)}."))
     if report.left_out:
         voice.say(shown(f"Not judged: {'; '.join(report.left_out)}."))
-    if report.new:
-        voice.say(f"New since the baseline: {', '.join(map(short, report.new[:SESSIONS_MAX]))}")
     for change in report.changes:
         voice.say(shown(f"Change: {change}."))
     voice.say(f"{voice.bold(report.verdict.word)}: {shown(report.verdict.why)}")
+    if report.verdict.figures:
+        voice.say(shown(report.verdict.figures))
+
+
+def say_history(voice: Voice, runs: Sequence[RunLine]) -> None:
+    """All runs of a file as a table."""
+    if voice.as_json:
+        return
+    columns = ("when", "verdict", "sessions", "agrees", "valid", "calls", "cost", "change")
+    streamed(
+        columns,
+        (
+            (
+                iso(one.at)[:16],
+                one.verdict,
+                f"{one.sessions:,}",
+                _rates(one.agrees),
+                _rates(one.valid),
+                f"{one.live_calls:,}",
+                "-" if one.cost is None else f"{one.cost:,.2f}",
+                shown(", ".join(one.changes) or "-"),
+            )
+            for one in runs
+        ),
+    )
+
+
+def _rates(shares: tuple[float | None, float | None]) -> str:
+    """Without the change, then with it."""
+    before, after = ("-" if one is None else f"{one:.1%}" for one in shares)
+    return before if before == after else f"{before} -> {after}"
 
 
 def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {kind}" for kind, count in counts.items() if count) or "none"
 
 
-def _alike(case: Case) -> object:
-    """What sessions have in common whose differences are equal; damaged ones stand alone."""
-    if case.outcome == "damaged":
-        return id(case)
-    shown = encoded([case.outcome, case.measures, case.message, case.causes, case.differences])
-    return shown, case.difference_count
-
-
 def _say_case(voice: Voice, case: Case, alike: int) -> None:
-    """One session, and how many others differ in the same."""
+    """One session, and how many others differ in the same way."""
     name = short(case.session_id) if case.session_id else case.source
     measures = f" ({', '.join(case.measures)})" if case.measures else ""
     causes = ", ".join(map(cause, case.causes))
     tail = "; ".join(filter(None, (case.message, causes)))
     more = f" and {counted(alike, 'more session')}" if alike else ""
-    voice.say(shown(f"{name}{more} {case.outcome}{measures}: {tail}".rstrip(": ")))
+    group = f" [{case.group}]" if case.group else ""
+    voice.say(shown(f"{name}{more} {case.outcome}{measures}: {tail}".rstrip(": ") + group))
+    if case.intention:
+        voice.say(shown(f"  {_value(case.intention)}"))
     for one in case.differences[:SHOWN_DIFFERENCES_MAX]:
         voice.say(shown(f"  {_place(one)}: {_value(one.expected)} -> {_value(one.actual)}"))
     if (rest := case.difference_count - SHOWN_DIFFERENCES_MAX) > 0:
@@ -180,6 +209,8 @@ def _kind(case: Case, report: Report) -> str:
     if case.outcome in ("faulted", "damaged"):
         return "error"
     is_strict = report.verdict.margin is None  # then any difference is a failure
+    if case.accepted_by:
+        return ""
     if case.outcome == "failed" or (is_strict and case.outcome != "same"):
         return "failure"
     return "skipped" if case.outcome == "open" else ""
@@ -190,7 +221,7 @@ def _properties(report: Report) -> Iterator[str]:
     for key, said in (
         ("preflights", report.preflights),
         ("verdict", report.verdict.word),
-        ("why", report.verdict.why),
+        ("why", f"{report.verdict.why} {report.verdict.figures}".rstrip()),
         ("selection", report.selection),
         *(("change", change) for change in report.changes),
         *(("left out", left_out) for left_out in report.left_out),

@@ -3,11 +3,12 @@
 (() => {
   const { report, cases, left_out: leftOut } = JSON.parse(document.getElementById("data").textContent);
   const STEP = 100; // sessions that are added to the list at once
-  const OUTCOMES = ["failed", "faulted", "damaged", "open", "changed", "fixed", "same"];
+  const OUTCOMES = ["failed", "faulted", "damaged", "open", "flaky", "changed", "fixed", "same"];
   const NO_CAUSE = "none";
   const UNSEEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
   const strict = report.verdict.margin === null;
-  const isNew = new Set(report.new);
+  // `preflights view` serves this page below /reports/: only there is a page of each session.
+  const isServed = location.protocol.startsWith("http") && location.pathname.startsWith("/reports/");
   const at = (id) => document.getElementById(id);
 
   // All text goes through here: it becomes text, never markup, and nothing in it hides.
@@ -40,7 +41,7 @@
   };
 
   const showHead = () => {
-    const { word, why, noise } = report.verdict;
+    const { word, why, figures, noise } = report.verdict;
     document.title = `${word}: Preflights regress`;
     at("word").append(word);
     at("word").className = word;
@@ -48,7 +49,9 @@
     fact("Changes", strict ? ["none: today's code, strictly"] : report.changes);
     fact("Selection", [report.selection]);
     fact("Sessions", [counted(report.sessions, "session")]);
-    fact("New", isNew.size ? [`${counted(isNew.size, "session")} since the baseline`] : []);
+    fact("Figures", figures ? [figures] : []);
+    fact("Accepted", Object.entries(report.accepted).map(([person, count]) => `${count.toLocaleString("en")} by ${person}`));
+    fact("Drift", report.drifted ? [`both sides differ from the recording in ${counted(report.drifted, "session")}`] : []);
     fact("Not judged", report.left_out);
     fact("Asked live", report.live_calls ? [counted(report.live_calls, "call")] : []);
     fact("Noise", noise ? [`${counted(noise.runs, "run")} of the unchanged side: ${percent(noise.agreement)} of sessions differ in agreement, ${percent(noise.validity)} in validity`] : []);
@@ -110,8 +113,11 @@
   const body = (one) => {
     const parts = [];
     if (one.message) parts.push(make("p", { class: "text" }, one.message));
-    const lines = [["In", one.source === "log" ? "the log" : one.source], ["Workflow", one.workflow], ["Repeat with", one.repeat],
+    const lines = [["Session", one.session_id], ["Group", one.group], ["Accepted by", one.accepted_by], ["In", one.source === "log" ? "the log" : one.source], ["Workflow", one.workflow], ["Repeat with", one.repeat],
       ["Answered with what was accepted", one.assumed.join(", ")]];
+    if (isServed && one.source === "log" && one.session_id) {
+      parts.push(make("p", null, make("a", { href: `/sessions/${encodeURIComponent(one.session_id)}` }, "Open the session")));
+    }
     parts.push(make("ul", null, ...lines.filter(([, value]) => value).map(([name, value]) => make("li", null, `${name}: `, make("code", null, value)))));
     if (one.causes.length) parts.push(make("h3", null, "Causes"), make("ul", null, ...one.causes.map((cause) => make("li", { class: "text" }, causeText(cause)))));
     if (one.differences.length) {
@@ -129,8 +135,8 @@
   const item = (one) => {
     const details = make("details", null, make("summary", null,
       make("span", { class: `outcome ${one.outcome}` }, one.outcome),
-      make("code", null, one.session_id || one.source),
-      make("span", { class: "text" }, ...(isNew.has(one.session_id) ? [make("span", { class: "new" }, "new "), ""] : []),
+      make("span", { class: "text" }, one.intention || one.session_id || one.source),
+      make("span", { class: "text" }, one.accepted_by ? "accepted " : "",
         one.measures.join(", "), make("span", { class: "soft" }, one.causes.length ? ` ${one.causes.map(causeText).join("; ")}` : one.message && ` ${one.message}`))));
     details.addEventListener("toggle", () => {
       if (details.open && details.children.length === 1) details.append(body(one));
@@ -165,7 +171,7 @@
     const causes = checked("causes");
     const text = at("text").value.trim().toLowerCase();
     found = cases.filter((one) => outcomes.has(one.outcome) && causesOf(one).some((kind) => causes.has(kind))
-      && (!text || [one.session_id, one.workflow, one.source].some((name) => name.toLowerCase().includes(text))));
+      && (!text || [one.intention, one.session_id, one.workflow, one.source].some((name) => name.toLowerCase().includes(text))));
     at("cases").replaceChildren();
     shown = 0;
     showMore(false);
