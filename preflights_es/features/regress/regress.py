@@ -156,7 +156,7 @@ def regress(
     copies = {(case.session_id, case.head): case for case in run.cases}
     pairs = run.cases if margin is None else list(copies.values())
     judged = verdict(pairs, margin, chance_is_loss=options.is_recorded)
-    told = (_told(with_acceptance(case, accepted)) for case in _explained(run.cases, judged))
+    told = (_told(with_acceptance(case, accepted)) for case in explained_cases(run.cases, judged))
     cases = sorted(told, key=lambda one: (one.session_id, one.source, one.head))
     changes = words(change) if change else ()
     return _report(run, cases, judged, picked, changes, monotonic() - began)
@@ -192,7 +192,7 @@ def _check(change: Change | None, options: RunOptions) -> None:
     require_statistics()
 
 
-def _explained(cases: Iterable[Case], judged: Verdict) -> list[Case]:
+def explained_cases(cases: Iterable[Case], judged: Verdict) -> list[Case]:
     """Cases whose causes may be named: of two sides that were asked, chance explains some.
 
     What today's code does of itself is no chance.

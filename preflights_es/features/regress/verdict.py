@@ -29,7 +29,12 @@ CHANCE: Final = (
     "Chance counts as loss: the recording is the other side, and it is right by construction."
 )
 """Of a run with `--recorded`."""
-NAMED: Final = 0.0001 / 5  # of a cause where a model was asked for both sides; five tests
+NAMED: Final = 0.0005 / 5  # of a cause where a model was asked for both sides; five tests
+HOLLOW: Final[dict[Paired, str]] = {
+    "agreement": "no session gives what people accepted",
+    "validity": "no session has a valid response",
+}
+"""What is so where a measure has nothing to lose."""
 _BOUND_TOLERANCE: Final = 1e-12
 _DIGITS: Final = 9  # significant digits that are kept, so that a library's last bit does not show
 
@@ -122,7 +127,7 @@ def _advice(
     compared = f"{_of(agreement.pairs, 'session')} {'was' if agreement.pairs == 1 else 'were'}"
     needed = max(one.pairs_needed for one in tests)
     if hollow:
-        return f"{unclear} Without the change, no {hollow[0]} is right either: nothing can be lost."
+        return f"{unclear} Without the change, {HOLLOW[hollow[0]]}: nothing can be lost."
     if agreement.pairs >= needed:
         worse = max(one.worse for one in tests)
         unknown = max(one.unknown for one in tests)
@@ -363,7 +368,7 @@ def _blocks(one: PairedTest) -> bool:
 def shows_difference(cases: Sequence[Case]) -> bool:
     """Whether the change makes a difference that chance does not, so that a cause may be named.
 
-    A change that makes none is taken for one in at most 1 of 10,000 runs.
+    A change that makes none is taken for one in at most 5 of 10,000 runs.
 
     Source: docs/specs/regress.md, section 7.
     """
