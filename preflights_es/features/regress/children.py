@@ -6,7 +6,7 @@ where the log says that.
 
 from __future__ import annotations
 
-from collections.abc import Container, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Coroutine, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -149,7 +149,7 @@ class Runs:
             side_of(recorded.workflow, child.handle.session, events, label, self._prices),
             asked=answerer.asked,
             unanswered=len(answerer.failed),
-            failure=next((one.message for one in _failures(events, answerer.failed)), ""),
+            failure=_failure(events, answerer.failed) if brought_nothing(events) else "",
         )
         assumed = tuple(playing.assumed)
         return Ran(side, events, questions(events), child, assumed, answerer.needed)
@@ -344,9 +344,10 @@ class Answerer:
         return self._recorded
 
 
-def _failures(events: Iterable[Event], calls: Container[str]) -> Iterator[CompletionFailed]:
-    """Failures of some calls as they are recorded, without secrets."""
-    return (e for e in events if isinstance(e, CompletionFailed) and e.call in calls)
+def _failure(events: Iterable[Event], calls: Container[str]) -> str:
+    """What the first of some calls said that failed, as it is recorded: without secrets."""
+    failed = (e for e in events if isinstance(e, CompletionFailed) and e.call in calls)
+    return next((one.message for one in failed), "")
 
 
 # What one run comes to -------------------------------------------------------------------------

@@ -276,7 +276,7 @@ BUT_COST: Final = ("validity", "questions", "turns", "result", "fallback")
 
 def lacks_answer(side: Side) -> bool:
     """Whether nothing is known of a side, since a model was asked and brought nothing."""
-    return side.unanswered > 0 and (side.agrees, side.valid) == (None, None)
+    return bool(side.failure) and (side.agrees, side.valid) == (None, None)
 
 
 def _usual_of(sides: Sequence[Side]) -> int:

@@ -91,7 +91,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     unanswered: int = 0
     """Of them, those that brought nothing: a timeout, a rate limit, an error of the API."""
     failure: str = ""
-    """What the first of those said."""
+    """What the first of those said; empty where all steps were answered in the end."""
 
 
 class Noise(msgspec.Struct, frozen=True, kw_only=True):
