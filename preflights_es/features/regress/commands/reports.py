@@ -85,8 +85,7 @@ def explained(case: Case) -> list[str]:
 # 1. A terminal -------------------------------------------------------------------------------
 
 SESSIONS_MAX: Final = 20  # that are shown one by one
-SHOWN_DIFFERENCES_MAX: Final = 3  # of one session, that are shown
-VALUE_MAX: Final = 120  # characters of a value that differs
+VALUE_MAX: Final = 1_000  # characters of a value that differs
 
 
 def say(voice: Voice, report: Report) -> None:
@@ -159,10 +158,10 @@ def _say_case(voice: Voice, case: Case, alike: int) -> None:
     voice.say(shown(f"{name}{more} {case.outcome}{measures}: {tail}".rstrip(": ") + group))
     if case.intention:
         voice.say(shown(f"  {_value(case.intention)}"))
-    for one in case.differences[:SHOWN_DIFFERENCES_MAX]:
+    for one in case.differences:
         voice.say(shown(f"  {_place(one)}: {_value(one.expected)} -> {_value(one.actual)}"))
-    if (rest := case.difference_count - SHOWN_DIFFERENCES_MAX) > 0:
-        voice.say(f"  {rest:,} more differences")
+    if (rest := case.difference_count - len(case.differences)) > 0:
+        voice.say(f"  and {counted(rest, 'more difference')}")
     voice.hint(shown(f"  {case.repeat}"))
 
 
