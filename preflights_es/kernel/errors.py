@@ -173,9 +173,9 @@ class LogDamaged(PreflightsError):
 class NotSessionFile(LogDamaged):
     """A file that should hold sessions says no format of them."""
 
-    def __init__(self, where: str, found: str) -> None:
-        super().__init__(where, 0, found)
-        self.args = (f"{where} is not a session file: {found}",)
+    def __init__(self, file: str, line: int, found: str) -> None:
+        super().__init__(f"{file}, line {line}", 0, found)
+        self.args = (f"{file} is not a session file: line {line}: {found}",)
 
 
 class ProjectionDamaged(LogDamaged):

@@ -273,7 +273,7 @@ def read_format(line: bytes, where: str, number: int) -> None:
                 "no format), which no release reads: delete it, or keep it elsewhere"
             )
         expected = f"expected the format of the file, {FIRST.decode().strip()}"
-        raise NotSessionFile(where, f"line {number}: {expected}")
+        raise NotSessionFile(where, number, expected)
     if said.format > FORMAT:
         raise LogFromFuture(
             f"{where} was written by a newer Preflights (format {said.format}, this version knows "
