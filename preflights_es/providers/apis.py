@@ -14,13 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.kernel.completions import Completion, CompletionRequested, Message
-from preflights_es.kernel.errors import (
-    LLMEmptyError,
-    LLMRefusedError,
-    LLMTruncatedError,
-    ProviderMissing,
-    SettingsError,
-)
+from preflights_es.kernel.errors import ProviderMissing, SettingsError
 from preflights_es.kernel.text import Secret
 from preflights_es.providers import http_body
 from preflights_es.providers.capabilities import (
@@ -136,9 +130,6 @@ def _key(name: str, key: Secret | None, url: str) -> Secret:
 
 # 2. Claude, by Anthropic's Messages API ---------------------------------------------------------
 
-STOPPED_EARLY: Final = ("max_tokens", "model_context_window_exceeded", "pause_turn")
-"""Reasons to stop before the end; a turn is paused when a server's tool takes long."""
-
 EMPTY: Final = "(empty response)"
 """Sent in place of a reply of white space only, which the API does not take back."""
 
@@ -191,11 +182,11 @@ class AnthropicProvider(RemoteProvider):
     def read(self, answer: Answer) -> Completion:
         """The text of a message, without what the model thought before it."""
         message, valid = self.body(answer, _Message)
-        text = "".join(block.text for block in message.content if block.type == "text")
+        texts = [block.text for block in message.content if block.type == "text"]
         usage = http_body.fields(message.usage)
         found = self.completion(
             answer,
-            text,
+            "".join(texts),
             valid=valid,
             model=message.model,
             stop_reason=message.stop_reason,
@@ -203,11 +194,7 @@ class AnthropicProvider(RemoteProvider):
             input_tokens=usage.get("input_tokens"),
             output_tokens=usage.get("output_tokens"),
         )
-        if message.stop_reason == "refusal":
-            raise self.unfinished(LLMRefusedError, text, found)
-        if message.stop_reason in STOPPED_EARLY:
-            raise self.unfinished(LLMTruncatedError, text, found)
-        return found
+        return self.whole(answer, found, "".join(texts) if texts else None)
 
 
 def _format(request: CompletionRequested) -> dict[str, Any]:
@@ -226,9 +213,6 @@ def _sent(message: Message) -> str:
 
 # 3. GPT by OpenAI's Chat Completions or Responses API -------------------------------------------
 
-FILTERED: Final = "content_filter"
-CUT_OFF: Final = "length"
-
 
 class _Said(msgspec.Struct):
     """A message, or a part of one."""
@@ -241,6 +225,8 @@ class _Said(msgspec.Struct):
 class _Choice(msgspec.Struct):
     message: _Said
     finish_reason: Any = None
+    error: Any = None
+    """How a router says that the provider behind it failed halfway."""
 
 
 class _Chat(msgspec.Struct):
@@ -332,11 +318,7 @@ class OpenAIProvider(RemoteProvider):
             input_tokens=usage.get("prompt_tokens"),
             output_tokens=usage.get("completion_tokens"),
         )
-        if refusal or choice.finish_reason == FILTERED:
-            raise self.unfinished(LLMRefusedError, refusal or text or "", found)
-        if choice.finish_reason == CUT_OFF:
-            raise self.unfinished(LLMTruncatedError, text or "", found)
-        return self._with_text(found, text)
+        return self.whole(answer, found, text, refusal=refusal, error=choice.error)
 
     def _response(self, answer: Answer) -> Completion:
         """The text of every message, without the model's reasoning."""
@@ -355,19 +337,10 @@ class OpenAIProvider(RemoteProvider):
             input_tokens=usage.get("input_tokens"),
             output_tokens=usage.get("output_tokens"),
         )
-        if refusal or why == FILTERED:
-            raise self.unfinished(LLMRefusedError, refusal or text or "", found)
-        if response.status == "incomplete":
-            raise self.unfinished(LLMTruncatedError, text or "", found)
-        if response.status not in ("completed", None):
+        if response.status not in ("completed", "incomplete", None):
             raise self.failure(f"the response is {found.stop_reason!r}, not completed")
-        return self._with_text(found, text)
-
-    def _with_text(self, found: Completion, text: str | None) -> Completion:
-        if text is None:
-            why = f"the response holds no text (it stopped for {found.stop_reason!r})"
-            raise self.failure(why, LLMEmptyError)
-        return found
+        is_cut = response.status == "incomplete"
+        return self.whole(answer, found, text, refusal=refusal, is_cut=is_cut)
 
 
 def _texts(said: list[_Said]) -> tuple[str | None, str]:

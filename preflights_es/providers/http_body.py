@@ -172,7 +172,9 @@ def _until(headers: Mapping[str, str]) -> float | None:
 
 _RATE: Final = ("rate_limit_exceeded", "rate_limit_error")
 _SLOW: Final = ("timeout_error",)
-REJECTED: Final = (400, 401, 403, 404)
+_SPENT: Final = ("insufficient_quota", "billing_error", "insufficient_balance")
+"""Names of a limit that does not pass with time; OpenAI sends the first with status 429."""
+REJECTED: Final = (400, 401, 402, 403, 404, 413, 422)
 """Statuses of a request that would be answered the same again."""
 
 
@@ -187,6 +189,8 @@ class Reported(NamedTuple):
 def error_kind(status: int, reported: Reported) -> type[LLMError]:
     """The error that a status stands for, or what a body calls it; 504 is Anthropic's time-out."""
     names = (status, reported.code, reported.kind)
+    if any(name in _SPENT for name in names):
+        return LLMRequestRejectedError
     if any(name in (429, *_RATE) for name in names):
         return LLMRateLimitError
     if any(name in (408, 504, *_SLOW) for name in names):
@@ -204,6 +208,8 @@ def reported(error: object) -> Reported:
         return Reported(None, "", "")
     message = error.get("message") or error.get("detail")
     code = error.get("code")
+    if isinstance(code, str) and code.isdecimal() and len(code) == 3:
+        code = int(code)  # some routers write a status as text
     return Reported(
         code if isinstance(code, (int, str)) else None,
         word(error.get("type")),

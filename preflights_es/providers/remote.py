@@ -23,10 +23,12 @@ import msgspec
 from preflights_es.kernel.completions import Completion, CompletionRequested, Message
 from preflights_es.kernel.errors import (
     LLMAPIError,
+    LLMEmptyError,
     LLMError,
     LLMRefusedError,
     LLMRequestRejectedError,
     LLMTimeoutError,
+    LLMTruncatedError,
     LLMUnfinishedError,
     SettingsError,
 )
@@ -55,6 +57,18 @@ BEGINNING: Final = 80  # characters shown of a body that makes no sense
 _KEY = re.compile("[!-~]+")
 NO_KEY: Final = "none"
 """What a server gets that wants no key; without one the SDKs would look for another themselves."""
+
+# Reasons to stop: those of the makers, of the clouds that offer their models, and of routers.
+FAILED: Final = ("error", "network_error")
+REFUSED: Final = (
+    *("refusal", "content_filter", "content_filtered", "sensitive", "safety"),
+    "guardrail_intervened",
+)
+CUT_OFF: Final = (
+    *("length", "model_length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"),
+    "pause_turn",  # when a server's tool takes long
+)
+TOOLS: Final = ("tool_use", "tool_calls", "function_call")
 
 T = TypeVar("T")
 Call = Callable[..., Awaitable[Any]]
@@ -259,14 +273,14 @@ class RemoteProvider(LLMProvider):
         if isinstance(error, module.APIStatusError):
             response = error.response
             answer = Answer(response.status_code, response.headers, response.content)
-            return self._reported(answer, http_body.reported_in(answer.body), str(answer.status))
+            return self.reported(answer, http_body.reported_in(answer.body), str(answer.status))
         what = cause or error
         return self.failure(f"no answer: {type(what).__name__}: {what}")
 
     def _timed_out(self) -> LLMError:
         return self.failure(f"no response within {self.timeout_s:g} s", LLMTimeoutError)
 
-    def _reported(self, answer: Answer, error: Reported, what: str) -> LLMError:
+    def reported(self, answer: Answer, error: Reported, what: str) -> LLMError:
         """What the server calls an error, in our words."""
         words = self._discretion.said(error.message, MESSAGE_MAX // 2) or "without a message"
         text = f"{what} {error.kind}".rstrip() + f": {words}"
@@ -311,7 +325,7 @@ class RemoteProvider(LLMProvider):
         except (ValueError, RecursionError) as wrong:
             problem = f"is not JSON ({type(wrong).__name__})"
         else:
-            raise self._reported(answer, http_body.reported(error), "an error in the response")
+            raise self.reported(answer, http_body.reported(error), "an error in the response")
         raise self.failure(f"the body of the response {problem}{self._begins(answer)}")
 
     def _begins(self, answer: Answer) -> str:
@@ -339,13 +353,48 @@ class RemoteProvider(LLMProvider):
             output_tokens=http_body.count(fields.get("output_tokens")),
         )
 
+    def whole(
+        self,
+        answer: Answer,
+        found: Completion,
+        text: str | None,
+        *,
+        refusal: str = "",
+        error: object = None,
+        is_cut: bool = False,
+    ) -> Completion:
+        """The completion, where nothing stopped it before its end.
+
+        Args:
+            text: None where the response has no part for it.
+            refusal: what the model says instead.
+            error: how a router says that the provider behind it failed halfway.
+
+        Raises:
+            LLMError: something stopped it, or it has no text, as where it calls a tool.
+        """
+        why = found.stop_reason.lower()
+        if error or why in FAILED:
+            what = f"the response ended with {why or 'an error'}"
+            raise self.reported(answer, http_body.reported(error), what)
+        if refusal or why in REFUSED:
+            raise self.unfinished(LLMRefusedError, refusal or text or "", found)
+        if is_cut or why in CUT_OFF:
+            raise self.unfinished(LLMTruncatedError, text or "", found)
+        if text is None or (why in TOOLS and not text.strip()):
+            problem = f"the response holds no text (it stopped for {found.stop_reason!r})"
+            raise self.failure(problem, LLMEmptyError)
+        return found
+
     def unfinished(
         self, kind: type[LLMUnfinishedError], received: str, found: Completion
     ) -> LLMError:
         """A response that stopped at a limit, or in which the model, or a filter, refused."""
         what = "was refused" if kind is LLMRefusedError else "was cut off"
         kept = self._discretion.said(received, RECEIVED_MAX)
-        tokens = f"{found.input_tokens} tokens in, {found.output_tokens} out"
+        counts = (found.input_tokens, found.output_tokens)
+        sent, written = ("unknown" if count is None else count for count in counts)
+        tokens = f"tokens in: {sent}, out: {written}"
         text = f"{self.name}: the response {what} ({found.stop_reason}; {tokens}): {kept}"
         return kind(
             shortened(text, MESSAGE_MAX),

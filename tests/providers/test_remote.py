@@ -246,6 +246,16 @@ BAD: dict[str, tuple[Reply, type[LLMError], str]] = {
     "forbidden": (server.status(403), LLMRequestRejectedError, "key in MY_KEY may not"),
     "unknown key": (server.status(401), LLMRequestRejectedError, "key in MY_KEY was refused"),
     "not found": (server.status(404), LLMRequestRejectedError, "is `base_url` right"),
+    "no credit": (server.status(402), LLMRequestRejectedError, "402"),
+    "too large": (server.status(413), LLMRequestRejectedError, "413"),
+    "unprocessable": (server.status(422), LLMRequestRejectedError, "422"),
+    "spent": (server.status(429, "", "insufficient_quota"), LLMRequestRejectedError, "429"),
+    "spent in a success": (
+        server.json_body({"error": {"code": "insufficient_quota"}}),
+        LLMRequestRejectedError,
+        "without a message",
+    ),
+    "status as text": (server.json_body({"error": {"code": "504"}}), LLMTimeoutError, "without"),
     "moved": (
         server.status(307, location="http://127.0.0.1:9/"),
         LLMAPIError,
@@ -386,7 +396,7 @@ def test_any_json_ends_in_a_completion_or_an_error(value: Any, code: int, where:
             found = asked._completion(said)
             assert f"{found.model}{found.stop_reason}{found.request_id}".encode() is not None
         else:
-            raise asked._reported(said, http_body.reported_in(said.body), str(code))
+            raise asked.reported(said, http_body.reported_in(said.body), str(code))
 
 
 def test_the_rest_of_the_error_bodies_goes_through_the_sdks(api: FakeAPI, endpoint: str) -> None:
@@ -517,17 +527,47 @@ def test_a_refused_response_is_an_error_that_keeps_the_words(
     assert error.received == "No."
 
 
-@pytest.mark.parametrize("reason", ["model_context_window_exceeded", "pause_turn"])
-def test_other_reasons_to_stop_early_are_cuts(api: FakeAPI, reason: str) -> None:
-    api.script(server.json_body(server.message("a", reason)))
-    assert isinstance(failure(provider("messages", api)), LLMTruncatedError)
+ENDS: list[tuple[str, str, str | None, Any, type[LLMError], str]] = [
+    ("messages", "model_context_window_exceeded", "a", None, LLMTruncatedError, "tokens in: 12"),
+    ("messages", "pause_turn", "a", None, LLMTruncatedError, "pause_turn"),
+    ("messages", "guardrail_intervened", "No.", None, LLMRefusedError, "No."),
+    ("messages", "network_error", "a", None, LLMAPIError, "ended with network_error"),
+    ("messages", "tool_use", None, None, LLMEmptyError, "no text"),
+    ("messages", "end_turn", None, None, LLMEmptyError, "no text"),
+    ("chat", "length", None, None, LLMTruncatedError, "length"),
+    ("chat", "model_length", "a", None, LLMTruncatedError, "model_length"),
+    ("chat", "sensitive", "", None, LLMRefusedError, "sensitive"),
+    ("chat", "SAFETY", "", None, LLMRefusedError, "SAFETY"),
+    ("chat", "tool_calls", None, None, LLMEmptyError, "no text"),
+    ("chat", "tool_calls", "", None, LLMEmptyError, "no text"),
+    ("chat", "error", "a", None, LLMAPIError, "ended with error: without a message"),
+    ("chat", "network_error", "", None, LLMAPIError, "ended with network_error"),
+    ("chat", "error", "", {"code": 429, "message": "busy"}, LLMRateLimitError, "busy"),
+    ("chat", "stop", "a", {"code": "502", "message": "dropped"}, LLMAPIError, "dropped"),
+    ("chat", "", "a", {"code": 402, "message": "no credit"}, LLMRequestRejectedError, "no credit"),
+    ("chat", "error", "a", "broke down", LLMAPIError, "broke down"),
+]
 
 
-def test_a_model_that_thought_until_the_limit_was_cut_off(api: FakeAPI) -> None:
-    chat = server.chat_completion("", "length")
-    chat["choices"][0]["message"]["content"] = None
-    api.script(server.json_body(chat))
-    assert isinstance(failure(provider("chat", api)), LLMTruncatedError)
+@each(("endpoint", "reason", "text", "error", "kind", "words"), ENDS)
+def test_a_response_that_did_not_end_by_itself_is_an_error(
+    api: FakeAPI,
+    endpoint: str,
+    reason: str,
+    text: str | None,
+    error: Any,
+    kind: type[LLMError],
+    words: str,
+) -> None:
+    body = server.message(text or "", reason)
+    body["content"] = body["content"][: 1 if text is None else 2]
+    if endpoint == "chat":
+        body = server.chat_completion("", reason)
+        body["choices"][0] |= {"message": {"content": text}, "error": error}
+    api.script(server.json_body(body))
+    found = failure(provider(endpoint, api))
+    assert type(found) is kind
+    assert words in str(found)
 
 
 def test_the_record_of_a_long_response_is_short(api: FakeAPI, endpoint: str) -> None:
