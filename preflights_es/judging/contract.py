@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 
 from preflights_es.judging.code_search import found_code
-from preflights_es.judging.extraction import extracted, leaves, words
+from preflights_es.judging.extraction import Allowed, extracted, leaves, words
 from preflights_es.judging.schema import Shape, shape
 from preflights_es.kernel import errors
 from preflights_es.kernel.completions import (
@@ -52,6 +52,8 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
     """A pydantic class, or what imports it; asked what a schema cannot say."""
     prose: Literal["refuse", "drop"] = "refuse"
     """Text around the one value: refused, or dropped and reported."""
+    reasoning: Literal["refuse", "drop"] = "drop"
+    """What the model thought before the value, between tags: likewise."""
     unknown: Literal["refuse", "drop"] = "refuse"
     """Properties the schema does not declare: refused if it says so, or dropped and reported."""
     failure: bool = True
@@ -99,7 +101,8 @@ def judge(raw: str, contract: Contract) -> Accepted | Rejected:
 
 
 def _judged(raw: str, contract: Contract, shape: Shape) -> Accepted | Rejected:
-    found = extracted(raw, drop_prose=contract.prose == "drop", arrays=shape.arrays)
+    prose, reasoning = contract.prose == "drop", contract.reasoning == "drop"
+    found = extracted(raw, Allowed(prose=prose, reasoning=reasoning, arrays=shape.arrays))
     if isinstance(found, Rejected):
         text = words(raw) if contract.words and found.kind == "invalid_json" else ""
         return Accepted(text) if text else found
@@ -151,7 +154,7 @@ def error_of(found: Rejected) -> errors.LLMError:
     )
 
 
-_ALL_STAGES: Final = Contract(name="output", version=1)
+_ALL_STAGES: Final = Contract(name="output", version=1, reasoning="refuse")
 
 
 class OutputValidator:

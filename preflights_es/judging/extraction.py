@@ -7,10 +7,12 @@ Why a text is not strict JSON is said in words that stay the same whatever parse
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -240,6 +242,7 @@ def closing(text: str, start: int) -> tuple[int, str]:
 
 LENGTH_MAX: Final = 20_000_000  # characters of a response; no provider sends a tenth of it
 FENCES_MAX: Final = 8  # code fences around one value; beyond, they are text
+THOUGHTS_MAX: Final = 8  # ends of thoughts looked at; beyond, they are text
 GROUPS_MAX: Final = 1_000  # bracketed groups looked at; beyond, the response is no answer
 
 # Unicode's white space, and what has no width: U+FEFF at the beginning is the byte order mark.
@@ -254,13 +257,13 @@ _FENCE: Final = late_pattern(
     r"(?:[^\s`~{}\[\]\"]++|\{\.?[a-zA-Z]\w*+\})?+"
 )
 _FENCE_LINE: Final = late_pattern(r"^[ \t]*+(?:`{3,}+|~{3,}+)\S*+[ \t]*+$", re.MULTILINE)
-_MARK: Final = late_pattern(
-    r"[{}\[\]]|<(?P<closing>/?)(?:think|thinking|thought|reasoning|reflection|scratchpad)>",
-    re.IGNORECASE,
+# A model's thoughts stand in tags, which servers without a parser for them leave in the text.
+_TAG: Final = (
+    r"(?:\w++:)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad)(?:\s[^<>]*+)?>"
 )
-_THOUGHT_ENDS: Final = late_pattern(
-    r"</(?:think|thinking|thought|reasoning|reflection|scratchpad)>", re.IGNORECASE
-)
+_MARK: Final = late_pattern(rf"[{{}}\[\]]|<(?P<closing>/?){_TAG}", re.IGNORECASE)
+_THOUGHT: Final = late_pattern(f"</?{_TAG}", re.IGNORECASE)
+_THOUGHT_ENDS: Final = late_pattern(f"</{_TAG}", re.IGNORECASE)
 _ATTEMPT: Final = late_pattern(r"[\[\s]*+\{\s*+[\"']")
 _LONE: Final = "a character is half of one (a lone surrogate)"
 
@@ -272,12 +275,20 @@ class Extracted(msgspec.Struct, frozen=True):
     prose: str = ""
 
 
-def extracted(raw: str, *, drop_prose: bool, arrays: bool) -> Extracted | Rejected:
-    """The one value of a response.
+class Allowed(NamedTuple):
+    """What may stand around the value, and what it may be."""
 
-    `arrays`: a top level array is as welcome as an object. Where it is not, one without objects is
-    taken for text, such as a footnote's mark.
-    """
+    prose: bool
+    """Whether text around it is dropped."""
+    reasoning: bool
+    """Whether what a model thought before it is dropped."""
+    arrays: bool
+    """Whether an array is as welcome as an object. Where it is not, one without objects is taken
+    for text, such as a footnote's mark."""
+
+
+def extracted(raw: str, allowed: Allowed) -> Extracted | Rejected:
+    """The one value of a response."""
     if not isinstance(raw, str):
         return rejected("invalid_json", f"it is no text, but {type(raw).__name__}")
     if len(raw) > LENGTH_MAX:
@@ -289,7 +300,7 @@ def extracted(raw: str, *, drop_prose: bool, arrays: bool) -> Extracted | Reject
     except UnicodeEncodeError as error:
         return rejected("invalid_json", _LONE, excerpt(raw, error.start - 40))
     except ValueError:
-        return _unwrapped(raw, drop_prose=drop_prose, arrays=arrays)
+        return _unwrapped(raw, allowed)
 
 
 @cache
@@ -300,14 +311,30 @@ def _parser() -> Callable[[bytes], Any]:
     return partial(jiter.from_json, allow_inf_nan=False, catch_duplicate_keys=True)
 
 
-def _unwrapped(raw: str, *, drop_prose: bool, arrays: bool) -> Extracted | Rejected:
+def _unwrapped(raw: str, allowed: Allowed) -> Extracted | Rejected:
     text = _without_fences(raw)
     if len(text) != len(raw):
         try:
             return Extracted(_parser()(text.encode()))
         except ValueError:
             pass
-    return _Search(text, drop_prose=drop_prose, arrays=arrays).result()
+    if allowed.reasoning and (found := _behind_thoughts(text)):
+        return found
+    return _Search(text, allowed).result()
+
+
+def _behind_thoughts(text: str) -> Extracted | None:
+    """The value, where nothing but thoughts stands before it.
+
+    What was thought may hold drafts and open brackets, and the value the end of a tag: the last
+    end that a whole value follows counts.
+    """
+    ends = deque((tag.end() for tag in _THOUGHT_ENDS.finditer(text)), THOUGHTS_MAX)
+    for end in reversed(ends):
+        with contextlib.suppress(ValueError):
+            value = _parser()(_without_fences(text[end:]).encode())
+            return Extracted(value, _prose(text[:end], ""))
+    return None
 
 
 def _without_fences(raw: str) -> str:
@@ -343,10 +370,9 @@ def words(raw: str) -> str:
 class _Search:
     """Goes through a text that is no JSON as a whole, from bracket to bracket."""
 
-    def __init__(self, text: str, *, drop_prose: bool, arrays: bool) -> None:
+    def __init__(self, text: str, allowed: Allowed) -> None:
         self.text = text
-        self.drop_prose = drop_prose
-        self.arrays = arrays
+        self.allowed = allowed
         self.found: tuple[int, int, Any] | None = None
         self.damaged: tuple[int, int] | None = None
         self.endless = False
@@ -384,7 +410,7 @@ class _Search:
         if closed:
             return closed.end()
         self.endless = True
-        return -1 if self.drop_prose else mark.end()
+        return -1 if self.allowed.prose or self.allowed.reasoning else mark.end()
 
     def _group(self, start: int, end: int) -> Rejected | None:
         group = self.text[start:end]
@@ -406,7 +432,11 @@ class _Search:
 
     def _counts(self, value: Any) -> bool:
         """Whether a bracketed value is an answer, and not a mark in the text."""
-        return self.arrays or isinstance(value, dict) or any(isinstance(v, dict) for v in value)
+        return (
+            self.allowed.arrays
+            or isinstance(value, dict)
+            or any(isinstance(v, dict) for v in value)
+        )
 
     def _verdict(self) -> Extracted | Rejected:
         if self.found is None:
@@ -416,7 +446,9 @@ class _Search:
             return self._invalid(*_located(self.text[start:end], start))
         start, end, value = self.found
         before, after = self.text[:start].strip(_BLANK), self.text[end:].strip(_BLANK)
-        if not self.drop_prose:
+        if not self.allowed.prose:
+            if self.allowed.reasoning:  # it is not what is wrong here
+                before = _THOUGHT_ENDS.split(before)[-1].strip(_BLANK)
             return _refused(before, after)
         return Extracted(value, _prose(before, after))
 
@@ -437,10 +469,10 @@ def _refused(before: str, after: str) -> Rejected:
         bare = _FENCE_LINE.sub("", part).strip(_BLANK + ",;")
         if bare and _is_json(f"[{bare}]"):
             return rejected("multiple_artifacts", "there is another JSON value", excerpt(bare))
-    where = "before" if before else "behind"
-    return rejected(
-        "explanatory_text", f"there is text {where} the value", excerpt(before or after)
-    )
+    what = f"there is text {'before' if before else 'behind'} the value"
+    if _THOUGHT.search(before):
+        what = "reasoning stands before the value: turn on the reasoning parser of the server"
+    return rejected("explanatory_text", what, excerpt(before or after))
 
 
 def _is_json(text: str) -> bool:

@@ -186,6 +186,7 @@ WAIT_MAX_MS: Final = 30_000  # of a provider's hint; a person does not wait long
 RETRY: Final = "Your previous response "
 """The first words of every retry's sentence."""
 INVALID: Final = f"{RETRY}was invalid JSON. Please respond ONLY with valid JSON."
+AROUND: Final = f"{RETRY}held text around the JSON. Please respond ONLY with valid JSON."
 MISMATCH: Final = RETRY + "did not match the schema: {}. Please respond ONLY with valid JSON."
 REPLY_MAX: Final = 20_000  # characters of a rejected reply that a retry sends back
 MISMATCH_MAX: Final = 1_500  # characters of the violations in a retry
@@ -456,6 +457,8 @@ def text_of(outcome: CompletionReceived) -> str:
 
 def retry_sentence(rejected: Rejected) -> str:
     """The fixed sentence of seed 3, with the violations where it was JSON."""
+    if rejected.kind == "explanatory_text":
+        return AROUND
     if rejected.kind != "schema_violation":
         return INVALID
     named = "; ".join(f"{v.pointer or '/'} {v.message}" for v in rejected.violations)

@@ -70,6 +70,8 @@ class LLMProvider(ABC):
     async def complete_json(self, prompt: str, schema: object) -> Any:
         """The value of a response that is JSON and nothing else, checked against a schema.
 
+        What the model thought before it, between tags such as `<think>`, is dropped.
+
         Args:
             schema: a JSON Schema, a pydantic class, or the type `dict` or `list`.
 

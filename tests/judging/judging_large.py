@@ -37,6 +37,8 @@ LARGE: Final[dict[str, Callable[[int], str]]] = {
     "backticks": lambda n: "`" * n,
     "fences": lambda n: "```json\n{\n```\n" * (n // 14),
     "thoughts": lambda n: "<think>" * (n // 7),
+    "ends of thoughts": lambda n: "</think>[" * (n // 9),
+    "tags": lambda n: "<a:think b" * (n // 10),
     "prose with braces": lambda n: "The plan { is here. " * (n // 20),
     "prose before a value": lambda n: "The plan is here. " * (n // 18) + '{"a":"x"}',
     "one number": lambda n: '{"a":' + "9" * n + "}",

@@ -16,7 +16,8 @@ SCHEMA: dict[str, Any] = {
     "required": ["a"],
     "additionalProperties": False,
 }
-COMPILER = Contract(name="plan", version=1, schema=SCHEMA)
+COMPILER = Contract(name="plan", version=1, schema=SCHEMA, reasoning="refuse")
+STRICT = Contract(name="question", version=1, schema=SCHEMA, code=False)
 EXTRACTION = Contract(
     name="notes", version=1, schema=SCHEMA, prose="drop", unknown="drop", failure=False, code=False
 )
@@ -32,6 +33,7 @@ def verdict(raw: str, contract: Contract) -> Any:
 @each("case", CASES)
 def test_a_response_comes_to_what_its_case_says(case: Case) -> None:
     assert (verdict(case.raw, COMPILER), verdict(case.raw, EXTRACTION)) == case.verdicts
+    assert verdict(case.raw, STRICT) == case.strict
 
 
 def test_no_two_cases_are_the_same() -> None:

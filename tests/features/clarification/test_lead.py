@@ -35,6 +35,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import Actor, Source
 from preflights_es.kernel.lead import (
+    AROUND,
     INVALID,
     FellBack,
     Lead,
@@ -431,10 +432,20 @@ def test_the_budget_of_turns_holds_for_a_model_too() -> None:
 # 3. When it cannot be used -------------------------------------------------------------------
 
 
-def test_invalid_json_is_asked_for_once_more_with_the_fixed_sentence() -> None:
-    led = Led("I would use OAuth.", GOOD)
-    assert led.provider.requests[1].messages[-1].content == INVALID
-    assert led.provider.requests[1].messages[-2].content == "I would use OAuth."
+@each(
+    ("reply", "sentence"),
+    [
+        ("I would use OAuth.", INVALID),
+        (f"<think>{json.dumps(GOOD)}", INVALID),
+        (f"I would ask: {json.dumps(GOOD)}", AROUND),
+    ],
+)
+def test_no_json_and_prose_are_asked_for_once_more_with_their_sentences(
+    reply: str, sentence: str
+) -> None:
+    led = Led(reply, GOOD)
+    assert led.provider.requests[1].messages[-1].content == sentence
+    assert led.provider.requests[1].messages[-2].content == reply
     assert led.status == "needs_answers"
 
 

@@ -86,6 +86,12 @@ def test_6_2_explanatory_text_is_rejected(reply: str) -> None:
     stopped(reply, "explanatory_text", "validation_error", "abort")
 
 
+def test_reasoning_is_rejected_with_what_to_turn_on() -> None:
+    compiled = stopped("hm</think>" + PLAN, "explanatory_text", "validation_error", "abort")
+    (found,) = compiled.report["details"]["violations"]
+    assert "turn on the reasoning parser of the server" in found["message"]
+
+
 def test_6_2_missing_information_halts_for_a_human() -> None:
     compiled = Compiled(MISSING, PAYLOADS["project"])
     assert compiled.status == "needs_answers"

@@ -72,11 +72,12 @@ def test_the_whole_request_stands_in_the_log() -> None:
     assert note.events(CompletionRequested) == [request]
 
 
-def test_prose_and_unknown_properties_are_dropped_and_logged() -> None:
-    reply = f"Here: {json.dumps(items({**task('Email'), 'mood': 'calm'}))}"
+@each("before", ["Here:", "<think>an {item}</think>", "an {item</think>"])
+def test_prose_reasoning_and_unknown_properties_are_dropped_and_logged(before: str) -> None:
+    reply = f"{before} {json.dumps(items({**task('Email'), 'mood': 'calm'}))}"
     note = Note(reply)
     (accepted,) = note.events(ResponseAccepted)
-    assert (accepted.prose, accepted.dropped) == ("Here:", ("/items/0/mood",))
+    assert (accepted.prose, accepted.dropped) == (before, ("/items/0/mood",))
     (received,) = note.events(CompletionReceived)
     assert received.text == reply
     assert note.titles == [(1, "Email")]

@@ -15,4 +15,7 @@ MADE: Final = (
 )
 """Cases that are too long for a file, or that no file may hold."""
 
-CASES: Final = (*(Case(*row) for name in TABLES for row in FILED[name]), *MADE)
+CASES: Final = (
+    *(Case(*row)._replace(dropped=name == "THOUGHTS") for name in TABLES for row in FILED[name]),
+    *MADE,
+)

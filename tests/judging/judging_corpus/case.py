@@ -22,6 +22,13 @@ class Case(NamedTuple):
     extraction: Any = None
     """By one that drops prose and unknown properties and knows no failure object and no code; None
     where it says the same."""
+    dropped: bool = False
+    """Whether a contract that refuses prose, but not reasoning, says what the second one does."""
+
+    @property
+    def strict(self) -> Any:
+        """By a contract that drops reasoning alone, and does not look for code."""
+        return self.verdicts[self.dropped or self.compiler == CODE]
 
     @property
     def verdicts(self) -> tuple[Any, Any]:

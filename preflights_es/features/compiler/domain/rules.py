@@ -45,7 +45,11 @@ def loaded(id_: str) -> dict[str, Any]:
 
 CONTRACTS: Final[dict[str, Contract]] = {
     f"{one.schema}.v1": Contract(
-        name=one.schema, version=1, schema=partial(loaded, f"{one.schema}.v1"), policy=POLICY
+        name=one.schema,
+        version=1,
+        schema=partial(loaded, f"{one.schema}.v1"),
+        reasoning="refuse",
+        policy=POLICY,
     )
     for one in PASSES.values()
 }
