@@ -15,7 +15,7 @@ from typing import Final
 import pytest
 from hypothesis import HealthCheck, settings
 
-from preflights_es.providers.capabilities import KEY_VARIABLES, NO_LIVE
+from preflights_es.providers.capabilities import BASE_URL_VARIABLES, KEY_VARIABLES, NO_LIVE
 from preflights_es.runtime.runner import Runner
 from preflights_es.settings.agents import signs
 from tests.fixed import Clock, Ids, memory_runner
@@ -76,8 +76,8 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.pop(NO_LIVE, None)
         return
     os.environ[NO_LIVE] = "1"
-    for variables in KEY_VARIABLES.values():
-        for variable in variables:
+    for provider, variables in KEY_VARIABLES.items():
+        for variable in (*variables, BASE_URL_VARIABLES[provider]):
             os.environ.pop(variable, None)
 
 

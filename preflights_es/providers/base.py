@@ -40,6 +40,8 @@ class LLMProvider(ABC):
     """As in `--provider`."""
     model: str = ""
     """The one that is asked where a caller names none."""
+    failed_at: str = ""
+    """The host of the last call that failed; no error names it, since errors are recorded."""
 
     @abstractmethod
     async def respond(self, request: CompletionRequested) -> Completion:

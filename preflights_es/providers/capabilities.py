@@ -46,6 +46,9 @@ BASE_URLS: Final = {
 }
 """As the SDKs want them: Anthropic's without `/v1`, OpenAI's with it."""
 
+BASE_URL_VARIABLES: Final = {name: f"{name.upper()}_BASE_URL" for name in REAL}
+"""Where the maker's SDK takes the address of a gateway from: its key lies beside it."""
+
 TIMEOUT_S: Final = 120.0  # seconds for one call, all of it (seed 2, section 8.1)
 TIMEOUT_MAX_S: Final = 540.0  # seconds: a call must end before its claim does (at most 600)
 MAX_TOKENS: Final = 16_384  # tokens; what a model thinks counts too, which 4,096 would not survive

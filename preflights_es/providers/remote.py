@@ -135,6 +135,8 @@ class RemoteProvider(LLMProvider):
     async def respond(self, request: CompletionRequested) -> Completion:
         """One call; a retry is the workflow's to decide, so that each is in the log.
 
+        The host is left in `failed_at` where it fails.
+
         Raises:
             LLMTimeoutError: no whole response within the time allowed.
             LLMRateLimitError: too many requests; with the server's hint.
@@ -143,6 +145,13 @@ class RemoteProvider(LLMProvider):
             LLMRequestRejectedError: a wrong key, model, address or request.
             LLMAPIError: anything else that went wrong there or on the way.
         """
+        try:
+            return await self._answered(request)
+        except LLMError:
+            self.failed_at = host_of(self.base_url)
+            raise
+
+    async def _answered(self, request: CompletionRequested) -> Completion:
         arguments = self.arguments(request)
         if not self._key and self.base_url == BASE_URLS[self.name]:
             problem = "it needs a key, and there is none: nothing was sent"

@@ -235,11 +235,13 @@ class Layers(tuple[Layer, ...]):
 
     __slots__ = ()
 
+    def each(self, name: str) -> Iterator[FoundSetting]:
+        """What each place says that says a setting."""
+        return (FoundSetting(one.values[name], one, name) for one in self if name in one.values)
+
     def first(self, name: str) -> FoundSetting | None:
-        """What the first place that says a setting says."""
-        return next(
-            (FoundSetting(one.values[name], one, name) for one in self if name in one.values), None
-        )
+        """What the first of them says."""
+        return next(self.each(name), None)
 
 
 def outside(options: Mapping[str, Any], env: Mapping[str, str]) -> Iterator[Layer]:

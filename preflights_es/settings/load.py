@@ -255,7 +255,7 @@ def load_settings(
         language=_language(layers.first("language"), env),
         is_language_said=layers.first("language") is not None,
         keys=keys_of(env),
-        **asked_whom(layers),
+        **asked_whom(layers, env),
     )
 
 

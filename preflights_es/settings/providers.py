@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.kernel.text import NAME_MAX, Secret, shortened
 from preflights_es.providers.capabilities import (
     ALIASES,
+    BASE_URL_VARIABLES,
     DEFAULT_MODELS,
     KEY_VARIABLES,
     REAL,
@@ -22,7 +23,7 @@ from preflights_es.settings.file import FIELDS, FoundSetting, Layer, Layers, Set
 PROVIDERS: Final = ("mock", "sim", *REAL)
 
 
-def asked_whom(layers: Layers) -> dict[str, Any]:
+def asked_whom(layers: Layers, env: Mapping[str, str]) -> dict[str, Any]:
     """The fields of `Settings` that choose a provider and how it is asked."""
     provider = _provider(layers)
     # A model and an address belong to the provider that is named beside them: a user who chooses
@@ -31,7 +32,7 @@ def asked_whom(layers: Layers) -> dict[str, Any]:
     return {
         "provider": provider,
         "model": _model(beside.first("model")) or DEFAULT_MODELS.get(provider, ""),
-        "base_url": _base_url(provider, beside.first("base_url")),
+        "base_url": _base_url(provider, Layers((*beside, *_of_sdk(provider, env)))),
         "api": _api(layers.first("api")),
         "faults": _faults(layers.first("faults")),
         **{one.name: _number(one, layers.first(one.name)) for one in FIELDS if one.limits},
@@ -89,7 +90,15 @@ def _model(found: FoundSetting | None) -> str:
     return model
 
 
-def _base_url(provider: str, found: FoundSetting | None) -> str:
+def _of_sdk(provider: str, env: Mapping[str, str]) -> Iterator[Layer]:
+    """What the maker's SDK would read: with a gateway's key, the maker's address would get both."""
+    variable = BASE_URL_VARIABLES.get(provider, "")
+    if variable in env:
+        yield Layer({"base_url": env[variable]}, lambda _: variable)
+
+
+def _base_url(provider: str, layers: Layers) -> str:
+    found = next((one for one in layers.each("base_url") if one.value.strip()), None)
     if found is None or provider not in REAL:
         return ""
     try:

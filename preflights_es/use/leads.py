@@ -152,8 +152,8 @@ class Leads:
             faults=said.faults or kept.get("faults"),
         )
         made = Leads(self._reloaded(options), options, self._reloaded)
-        if keeps and said.base_url is None:
-            made.asked(former)  # without another address the former one must still be known
+        if keeps and not said.base_url:
+            made.refuse_another_address(former)
         return made
 
     def lead(self, workflow: Workflow[Any], *, strict: bool = False) -> Lead | None:
@@ -207,42 +207,51 @@ class Leads:
             return GivenProvider(lead.provider, self.written)
         from preflights_es.providers.apis import chosen
 
-        asked = msgspec.structs.replace(self.asked(lead), provider=lead.provider, model=lead.model)
-        if not lead.address:
-            asked = msgspec.structs.replace(asked, base_url="")
+        self.refuse_another_address(lead)
+        todays = self._todays(lead.provider)
+        asked = msgspec.structs.replace(todays, provider=lead.provider, model=lead.model)
         from preflights_es.redaction.masking import redact
 
         return chosen(asked, lambda text: redact(text).text)
 
-    def asked(self, lead: Lead) -> Settings:
-        """The settings for the provider of a session, whichever they choose for a new one.
+    def refuse_another_address(self, lead: Lead) -> None:
+        """See that a session goes on where it began: what was said there goes nowhere else.
 
         Raises:
-            ProviderMissing: the session is led at an address that nothing says today.
+            ProviderMissing: today's address of its provider is another one.
         """
-        settings = self.settings
-        if lead.provider != settings.provider:
-            if self._reloaded is not None:
-                settings = self._reloaded(Options(provider=lead.provider))
-            else:
-                settings = msgspec.structs.replace(settings, base_url="")
-        from preflights_es.providers.capabilities import digest_of
+        from preflights_es.providers.capabilities import BASE_URLS, digest_of, host_of
 
-        if lead.address and digest_of(lead.provider, settings.base_url) != lead.address:
+        if lead.provider not in BASE_URLS:
+            return
+        url = self._todays(lead.provider).base_url
+        if digest_of(lead.provider, url) != lead.address:
+            where = "another server" if lead.address else "its maker's own"
             raise ProviderMissing(
-                f"the session is led by a server like {lead.provider}'s at another address: set "
-                "PREFLIGHTS_BASE_URL to it, since what was said there goes nowhere else"
+                f"the session asks {lead.provider} at {where}, and today's address is at "
+                f"{host_of(url or BASE_URLS[lead.provider])}: set PREFLIGHTS_BASE_URL to that of "
+                "the session, or give one to `resume` by --base-url"
             )
-        return settings
+
+    def _todays(self, provider: str) -> Settings:
+        """The settings for the provider of a session, whichever they choose for a new one."""
+        if provider == self.settings.provider:
+            return self.settings
+        if self._reloaded is not None:
+            return self._reloaded(Options(provider=provider))
+        return msgspec.structs.replace(self.settings, base_url="")
 
     def address_for(self, recorded: Lead | None, provider: str) -> str:
-        """Where a what-if asks: as the session did, or today's address of another provider."""
+        """Where a rerun asks: as the session did, or at today's address of the provider.
+
+        Args:
+            recorded: None where the session's address does not matter.
+        """
         from preflights_es.providers.capabilities import digest_of
 
         if recorded is not None and recorded.provider == provider:
             return recorded.address
-        asked = self.asked(Lead(provider, ""))
-        return digest_of(provider, asked.base_url)
+        return digest_of(provider, self._todays(provider).base_url)
 
     def check(self, handle: Handle) -> None:
         """Before something is recorded that a provider must answer: it can be asked.

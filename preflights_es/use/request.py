@@ -238,7 +238,11 @@ class Request:
 
     async def _settled(self, handle: Handle, lead: Lead) -> Handle:
         async with self.leads.provider_for(lead) as provider, _watched(self.watch, lead):
-            return (await self.process.runner.settle(handle, provider)).handle
+            try:
+                return (await self.process.runner.settle(handle, provider)).handle
+            finally:
+                if host := provider.failed_at:
+                    self.notice("asked_at", f"{lead.provider} was asked at {host}", host=host)
 
     def close(self) -> None:
         """Give the process back, where it was made for this request alone."""

@@ -43,7 +43,8 @@ def test_what_was_said_to_one_server_goes_nowhere_else(house: Project, api: Fake
     api.script(*said(CLARIFY, DECIDE))
     assert started(house, api).code == 3
     before = events(house)
-    house.call("answer", "last", "SQLite", env=KEY).refused(5, "set PREFLIGHTS_BASE_URL")
+    there = "at another server, and today's address is at api.openai.com: set PREF"
+    house.call("answer", "last", "SQLite", env=KEY).refused(5, there)
     assert (events(house), len(api.requests)) == (before, 1)
     with FakeAPI() as other:
         elsewhere = {**KEY, "PREFLIGHTS_BASE_URL": other.openai}
@@ -76,6 +77,30 @@ def test_resume_with_an_address_asks_the_same_server_again(house: Project, api: 
     types = [event["type"] for event in house.events()]
     assert "led.step_retried.v1" in types
     assert "led.lead_changed.v1" not in types
+
+
+def test_the_address_of_the_makers_sdk_is_asked_and_named(house: Project, api: FakeAPI) -> None:
+    there = {"OPENAI_API_KEY": "sk-not-a-real-key", "OPENAI_BASE_URL": api.openai}
+    host = api.url.partition("//")[2]
+    words = ("start", "Keep orders in a database", "--provider", "openai", "--strict")
+    api.script(server.status(401))
+    done = house.call(*words, env=there)
+    assert (done.code, f"openai was asked at {host}" in done.err) == (5, True), done
+    assert host not in house.call("log", "last", "--json").out
+    listed = house.call("prompts", env={**there, "PREFLIGHTS_PROVIDER": "openai"}).out
+    assert f"to openai gpt-6.1-terra at {host}." in listed
+    with FakeAPI() as other:
+        elsewhere = {**there, "OPENAI_BASE_URL": other.openai}
+        done = house.call("resume", "last", env=elsewhere)
+        assert (done.code, len(done.err.splitlines())) == (5, 1), done
+        assert "or give one to `resume` by --base-url" in done.err
+        other.script(*said(CLARIFY))
+        assert house.call("resume", "last", "--base-url", other.openai, env=there).code == 3
+        assert (len(api.requests), len(other.requests)) == (1, 1)
+        # A regression run asks at today's address, whichever the session began with.
+        api.script(*said(CLARIFY))
+        done = house.call("regress", "--model", "m2", "--live", "--json", env=there)
+        assert (len(api.requests) > 1, len(other.requests)) == (True, 1), done
 
 
 def test_resume_lays_options_over_who_leads_already(house: Project) -> None:

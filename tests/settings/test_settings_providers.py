@@ -155,6 +155,29 @@ def test_a_model_and_an_address_belong_to_the_provider_named_beside_them(tmp_pat
     assert (found.model, found.base_url) == ("claude-9", "http://localhost")
 
 
+@pytest.mark.parametrize("name", REAL)
+def test_the_address_of_the_makers_sdk_is_taken_last_and_for_its_provider_alone(
+    tmp_path: Path, name: str
+) -> None:
+    sdk = {f"{one.upper()}_BASE_URL": f"http://{one}:1" for one in REAL}
+    ours = {"PREFLIGHTS_BASE_URL": "http://ours:1"}
+    blank = {"PREFLIGHTS_BASE_URL": " "}
+
+    def address(env: dict[str, str], **options: str) -> str:
+        return loaded(tmp_path, sdk | env, provider=name, **options).base_url
+
+    assert address({}) == address(blank, base_url="") == f"http://{name}:1"
+    assert address({f"{name.upper()}_BASE_URL": " "}) == ""
+    write(f'provider = "{name}"\nbase_url = "http://file:1"')
+    assert address({}) == address(blank) == "http://file:1"
+    assert address(ours) == "http://ours:1"
+    assert address(ours, base_url="http://option:1") == "http://option:1"
+    assert loaded(tmp_path, sdk, provider="mock").base_url == ""
+    write("")
+    found = problem(tmp_path, {f"{name.upper()}_BASE_URL": "gateway"}, provider=name)
+    assert found.startswith(f"{name.upper()}_BASE_URL: expected an address")
+
+
 # 3. Keys -------------------------------------------------------------------------------------
 
 
