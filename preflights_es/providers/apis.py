@@ -26,6 +26,7 @@ from preflights_es.providers.capabilities import (
     ProviderSettings,
     arguments,
     checked_url,
+    is_local,
 )
 from preflights_es.providers.http_body import Answer
 from preflights_es.providers.remote import NO_KEY, Call, RemoteProvider
@@ -99,13 +100,13 @@ def check_importable(asked: RemoteProvider) -> None:
     """Import all that the first request needs, before anything is recorded for it.
 
     Raises:
-        ProviderMissing: the provider's package lacks one of its own.
+        ProviderMissing: the provider's package, or a proxy, lacks one of its own.
     """
     try:
         module, _ = asked.sdk()
         # Without proxies and certificates: this client is never asked.
-        trusts_none = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        http = module.DefaultAsyncHttpxClient(trust_env=False, verify=trusts_none)
+        without = http_body.transport(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+        http = module.DefaultAsyncHttpxClient(transport=without)
         asked.endpoint(asked.client(api_key=NO_KEY, base_url=asked.base_url, http_client=http))
     except ImportError as error:
         package = _SDKS[asked.name]
@@ -113,6 +114,8 @@ def check_importable(asked: RemoteProvider) -> None:
             f"the provider {asked.name} needs the package {package!r}, which cannot be imported "
             f"({type(error).__name__}: {error}): `pip install --upgrade {package}`"
         ) from error
+    if not is_local(asked.base_url) and (problem := http_body.lacking_for_proxy()):
+        raise ProviderMissing(f"the provider {asked.name} cannot be asked: {problem}")
 
 
 def _key(name: str, key: Secret | None, url: str) -> Secret:

@@ -8,8 +8,10 @@ import re
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from functools import cache
+from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
+from urllib.request import getproxies
 
 from preflights_es.kernel.errors import (
     LLMAPIError,
@@ -67,6 +69,30 @@ def bounded(kind: type[Any]) -> type[Any]:
             )
 
     return Bounded
+
+
+def transport(verify: Any) -> Any:
+    """Connections of the SDKs' clients without a proxy, whatever the environment says of one.
+
+    Args:
+        verify: the certificates that are trusted; True for those of the environment.
+    """
+    from httpx2 import AsyncHTTPTransport
+
+    return AsyncHTTPTransport(verify=verify)
+
+
+def lacking_for_proxy() -> str:
+    """What a SOCKS proxy of the environment needs and is not installed; empty without one."""
+    if find_spec("socksio") is not None:
+        return ""
+    schemes = ("all", "https", "http")
+    named = [name for name in schemes if getproxies().get(name, "").lower().startswith("socks")]
+    if not named:
+        return ""
+    variables = " and ".join(f"{name.upper()}_PROXY" for name in named)
+    package = "the package 'socksio', which is not installed: `pip install socksio`"
+    return f"the SOCKS proxy of {variables} needs {package}"
 
 
 async def _read(response: Any) -> bytes:

@@ -247,13 +247,16 @@ class RemoteProvider(LLMProvider):
         module, _ = self.sdk()
         # A redirection would send the conversation to a server that the user did not choose.
         options: dict[str, Any] = {"timeout": self.timeout_s, "follow_redirects": False}
-        if is_local(self.base_url):
-            # What is said to this machine is not said to a proxy.
-            options["mounts"] = dict.fromkeys(("all://", "http://", "https://"))
-        if is_local(self.base_url) and self.base_url.startswith("http:"):
-            # Reading all certificates takes 20 ms; without any, no server is trusted.
-            options["verify"] = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        problem = "" if is_local(self.base_url) else http_body.lacking_for_proxy()
+        if problem:
+            raise self.failure(f"nothing was sent: {problem}", LLMRequestRejectedError)
         try:
+            if is_local(self.base_url):
+                # What is said to this machine is not said to a proxy; none is even looked for.
+                # Reading all certificates takes 20 ms, which only https needs.
+                trusts_none = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+                is_https = self.base_url.startswith("https:")
+                options["transport"] = http_body.transport(True if is_https else trusts_none)
             return http_body.bounded(module.DefaultAsyncHttpxClient)(**options)
         except (ImportError, ValueError, OSError) as error:
             problem = f"{type(error).__name__}: {error}"

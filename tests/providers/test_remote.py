@@ -27,11 +27,13 @@ from preflights_es.kernel.errors import (
     LLMRequestRejectedError,
     LLMTimeoutError,
     LLMTruncatedError,
+    ProviderMissing,
     SettingsError,
 )
 from preflights_es.kernel.text import Secret
 from preflights_es.providers import http_body
-from preflights_es.providers.apis import AnthropicProvider, OpenAIProvider
+from preflights_es.providers.apis import AnthropicProvider, OpenAIProvider, check_importable
+from preflights_es.providers.capabilities import NO_LIVE
 from tests.each import each
 from tests.providers import server
 from tests.providers.asking import ENDPOINTS, KEY, answer, failure, outcomes, provider, request
@@ -669,22 +671,38 @@ def test_what_cannot_be_a_key_is_refused_at_once() -> None:
         assert key not in str(raised.value)
 
 
+@pytest.mark.parametrize("scheme", ["http", "socks5", "socks5h", "ftp"])
 def test_this_machine_is_not_asked_by_way_of_a_proxy(
-    api: FakeAPI, endpoint: str, monkeypatch: pytest.MonkeyPatch
+    api: FakeAPI, endpoint: str, monkeypatch: pytest.MonkeyPatch, scheme: str
 ) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
+        monkeypatch.setenv(name, f"{scheme}://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
-    assert answer(provider(endpoint, api)).text == "ok"
+    asked = provider(endpoint, api)
+    check_importable(asked)
+    assert answer(asked).text == "ok"
 
 
+@each(
+    ("variable", "proxy", "words"),
+    [
+        ("HTTPS_PROXY", "ftp://127.0.0.1:9", "look at HTTPS_PROXY and SSL_CERT_FILE: ValueError"),
+        ("ALL_PROXY", "socks5://127.0.0.1:9", "the SOCKS proxy of ALL_PROXY needs the package"),
+    ],
+)
 def test_an_environment_that_cannot_be_used_is_an_error(
-    api: FakeAPI, endpoint: str, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch, variable: str, proxy: str, words: str
 ) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", "ftp://127.0.0.1:9")
-    error = failure(provider(endpoint, api))
-    assert "look at HTTPS_PROXY and SSL_CERT_FILE: ValueError" in str(error)
-    assert error.__context__ is None
+    monkeypatch.delenv(NO_LIVE, raising=False)
+    monkeypatch.setenv(variable, proxy)
+    for kind in (AnthropicProvider, OpenAIProvider):
+        asked = kind(KEY, base_url="http://gateway.invalid")
+        error = failure(asked)
+        assert words in str(error)
+        assert error.__context__ is None
+        if "SOCKS" in words:
+            with pytest.raises(ProviderMissing, match="pip install socksio"):
+                check_importable(asked)
 
 
 # 7. Sharing ----------------------------------------------------------------------------------
