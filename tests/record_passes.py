@@ -280,6 +280,14 @@ def a_provider_limits_its_calls(h: House) -> None:
     h.keep("project")
 
 
+def a_server_refuses_a_parameter(h: House) -> None:
+    refused = errors.LLMRequestRejectedError("400: no temperature")
+    refused.untaken = ("temperature",)
+    heated = replace(MODEL, parameters=(*MODEL.parameters, ("temperature", "0.0")))
+    h.plan("project", heated, refused, GOOD)
+    h.keep("project")
+
+
 def a_provider_fails_twice(h: House) -> None:
     h.plan("project", MODEL, errors.LLMAPIError("500"), errors.LLMAPIError("502"))
     h.keep("project")

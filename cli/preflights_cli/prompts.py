@@ -12,7 +12,6 @@ from preflights_cli.common import Voice
 from preflights_cli.table import streamed
 from preflights_es.kernel.completions import Prompt, prompt
 from preflights_es.kernel.errors import Refused
-from preflights_es.providers.capabilities import BASE_URLS, host_of
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.load import load_settings
 
@@ -52,8 +51,10 @@ def prompts_command(name: str | None, as_json: bool) -> int:
             ("name", "version", "workflow", "sha256"),
             ((key, one.id, workflow, one.sha256[:DIGITS]) for key, workflow, one in used),
         )
-        if who := _asked():
-            voice.say(f"\nA new session sends them to {who}.")
+        settings = load_settings(Path.cwd())
+        if host := settings.host:
+            who = f"{settings.provider} {settings.model}"
+            voice.say(f"\nA new session sends them to {who} at {host}.")
     return 0
 
 
@@ -71,15 +72,6 @@ def _named(name: str, used: list[Used]) -> Used:
         raise Refused(f"several prompts are called {name}: give {versions}", code="unknown_prompt")
     known = ", ".join(dict.fromkeys(one[0] for one in used))
     raise Refused(f"no prompt {name!r}: expected one of {known}", code="unknown_prompt")
-
-
-def _asked() -> str:
-    """Whom a new session asks, and at which host; empty where no model is asked."""
-    settings = load_settings(Path.cwd())
-    if settings.provider not in BASE_URLS:
-        return ""
-    host = host_of(settings.base_url or BASE_URLS[settings.provider])
-    return f"{settings.provider} {settings.model} at {host}"
 
 
 def _row(name: str, workflow: str, found: Prompt, *, whole: bool) -> dict[str, str]:

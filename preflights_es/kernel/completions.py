@@ -46,6 +46,9 @@ class CompletionRequested(Request, frozen=True):
     output: str | UnsetType = UNSET
     """The JSON Schema that the provider holds its response to; not written where it gets none. Our
     own judging stays the same."""
+    without: tuple[str, ...] | UnsetType = UNSET
+    """Parameters that the server refused: the same attempt again, without them. Not written in any
+    other request."""
 
 
 class CompletionReceived(Outcome, frozen=True):
@@ -83,6 +86,8 @@ class CompletionFailed(Outcome, frozen=True):
     request_id: str = ""
     input_tokens: Count | None = None
     output_tokens: Count | None = None
+    untaken: tuple[str, ...] | UnsetType = UNSET
+    """Parameters that the server refuses; not written where it names none."""
 
 
 class Completion(Value, frozen=True):

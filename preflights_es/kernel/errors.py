@@ -374,6 +374,8 @@ class LLMRequestRejectedError(LLMAPIError):
     """The provider rejected the request itself: the same request would be rejected again."""
 
     kind = "request_rejected"
+    untaken: tuple[str, ...] = ()
+    """Parameters of the request that the server does not take: without them it may answer."""
 
 
 class LLMTimeoutError(LLMError, TimeoutError):

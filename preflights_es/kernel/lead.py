@@ -181,7 +181,7 @@ LED_EVENTS: tuple[type[Event], ...] = (
 
 
 BACKOFF_MS: Final = 1_000  # before a retry, where the provider gives no hint
-WAIT_MAX_MS: Final = 30_000  # of a provider's hint; a person does not wait longer for a question
+WAIT_MAX_MS: Final = 30_000  # of a provider's hint; beyond, the call is not made again
 
 RETRY: Final = "Your previous response "
 """The first words of every retry's sentence."""
@@ -261,9 +261,15 @@ def after(led: Led, new: Input | None, event: Event) -> Led:
         return led
     match event:
         case CompletionRequested(attempt=attempt):
-            steps = led.steps + (attempt == 1)
-            calls = led.calls + 1
-            return replace(led, request=event, steps=steps, calls=calls, stalled="", failed="")
+            is_same = bool(event.without)
+            steps = led.steps + (attempt == 1 and not is_same)
+            calls = led.calls + (not is_same)
+            lead = led.lead
+            if is_same and lead is not None:  # from here on, the session sends them no more
+                lead = replace(lead, parameters=event.parameters)
+            return replace(
+                led, lead=lead, request=event, steps=steps, calls=calls, stalled="", failed=""
+            )
         case ResponseAccepted():
             text = new.text if isinstance(new, CompletionReceived) else None
             said = led.said.plus(Message("assistant", text or ""))
@@ -391,10 +397,13 @@ def concluded(
     assert request is not None, "an outcome answers an open step"
     assert lead is not None, "that a model was asked for"
     if isinstance(outcome, CompletionFailed):
+        if again := _without_untaken(request, outcome):
+            return (again,)
         is_output = outcome.kind in UNFINISHED
         retries = policy.bad_output if is_output else policy.failed_transport
-        # A rejected request is not sent again.
-        retries = 0 if outcome.kind == LLMRequestRejectedError.kind else retries
+        # A rejected request is not sent again, nor one that the server wants much later.
+        is_late = (outcome.retry_after_ms or 0) > WAIT_MAX_MS
+        retries = 0 if is_late or outcome.kind == LLMRequestRejectedError.kind else retries
         again = _retry(request, request.messages, wait_ms(outcome), retries)
         ends = _end(lead, StepFailed if is_output else StepStalled, policy)
         return (again or ends(contract=contract.id, reason=outcome.kind),)
@@ -467,7 +476,29 @@ def retry_sentence(rejected: Rejected) -> str:
 
 def wait_ms(failed: CompletionFailed) -> int:
     """How long to wait before the call is made again, in milliseconds."""
-    return min(failed.retry_after_ms or BACKOFF_MS, WAIT_MAX_MS)
+    return failed.retry_after_ms or BACKOFF_MS
+
+
+def _without_untaken(
+    request: CompletionRequested, failed: CompletionFailed
+) -> CompletionRequested | None:
+    """The same attempt without the parameters that the server refused; it counts once.
+
+    None where the request names none of them, so that this ends.
+
+    Source: docs/providers.md, "What is sent".
+    """
+    named = dict(request.parameters)
+    untaken = tuple(name for name in failed.untaken or () if name in named)
+    if not untaken:
+        return None
+    return replace(
+        request,
+        call=f"{request.call}-without-{'-'.join(untaken)}",
+        parameters=tuple(pair for pair in request.parameters if pair[0] not in untaken),
+        wait_ms=0,
+        without=untaken,
+    )
 
 
 def _retry(
@@ -481,4 +512,5 @@ def _retry(
         messages=messages,
         attempt=request.attempt + 1,
         wait_ms=wait,
+        without=UNSET,
     )

@@ -156,6 +156,7 @@ class AnthropicProvider(RemoteProvider):
     """Claude; a key, and nothing else, is needed."""
 
     name = "anthropic"
+    optional = ()  # the API wants a limit of tokens, and takes nothing else
 
     def arguments(self, request: CompletionRequested) -> dict[str, Any]:
         """System messages go where the API wants them; `max_tokens` is required."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import msgspec
 
 from preflights_es.kernel.completions import Completion, CompletionRequested, Message
-from preflights_es.kernel.errors import LLMAPIError
+from preflights_es.kernel.errors import LLMAPIError, LLMRequestRejectedError
 
 if TYPE_CHECKING:
     from preflights_es.judging.contract import Contract
@@ -58,7 +58,7 @@ class LLMProvider(ABC):
             LLMError: no usable response.
             ValueError: the prompt is empty.
         """
-        return text_of(await self.respond(self.asked([Message("user", prompt)])))
+        return text_of(await self.answered(self.asked([Message("user", prompt)])))
 
     async def chat(self, messages: Iterable[Said]) -> str:
         """The response to a conversation, verbatim; what was given is copied.
@@ -67,7 +67,18 @@ class LLMProvider(ABC):
             LLMError: no usable response.
             ValueError: there are no messages, or one has an unknown role.
         """
-        return text_of(await self.respond(self.asked([_message(said) for said in messages])))
+        return text_of(await self.answered(self.asked([_message(said) for said in messages])))
+
+    async def answered(self, request: CompletionRequested) -> Completion:
+        """As `respond`, for a request outside of a log: again without what the server refuses."""
+        while True:
+            try:
+                return await self.respond(request)
+            except LLMRequestRejectedError as error:
+                kept = tuple(one for one in request.parameters if one[0] not in error.untaken)
+                if kept == request.parameters:
+                    raise
+            request = msgspec.structs.replace(request, parameters=kept)
 
     async def complete_json(self, prompt: str, schema: object) -> Any:
         """The value of a response that is JSON and nothing else, checked against a schema.

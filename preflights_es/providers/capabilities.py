@@ -8,7 +8,7 @@ says, and a request says what `parameters_for` found.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, Final, Literal
 from urllib.parse import SplitResult, urlsplit
@@ -110,6 +110,11 @@ class ProviderSettings(msgspec.Struct, frozen=True, kw_only=True):
     keys: Mapping[str, Secret] = {}
     """By the provider's name, as far as the environment has them."""
 
+    @property
+    def host(self) -> str:
+        """That a session of today asks; empty where no server is asked."""
+        return host_of(self.base_url or BASE_URLS.get(self.provider, ""))
+
 
 def family(provider: str, model: str) -> Family | None:
     """How a model is asked; None for a provider that makes no request."""
@@ -132,7 +137,27 @@ def parameters_for(
         values |= _sampled(settings)
     if provider != "anthropic" and settings.api == "responses":
         values["store"] = False  # else OpenAI keeps what was said for thirty days
-    return tuple((name, msgspec.json.encode(value).decode()) for name, value in values.items())
+    untaken = _untaken.get((provider, model, settings.base_url or BASE_URLS[provider]), ())
+    return tuple(
+        (name, msgspec.json.encode(value).decode())
+        for name, value in values.items()
+        if name not in untaken
+    )
+
+
+OPTIONAL: Final = (
+    *("max_tokens", "max_completion_tokens", "max_output_tokens"),
+    *("temperature", "top_p"),
+)
+"""Parameters without which a request makes sense, where the server refuses them."""
+_untaken: dict[tuple[str, str, str], frozenset[str]] = {}
+"""What servers refused in this process, by provider, model and address."""
+
+
+def remember_untaken(provider: str, model: str, base_url: str, names: Iterable[str]) -> None:
+    """Send parameters to a model no more, as long as this process lasts."""
+    key = (provider, model, base_url)
+    _untaken[key] = _untaken.get(key, frozenset()).union(names)
 
 
 _STRUCTURED: Final = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from email.utils import parsedate_to_datetime
 from functools import cache
 from importlib.util import find_spec
@@ -210,6 +210,13 @@ class Reported(NamedTuple):
     code: object
     kind: str
     message: str
+    parameter: str = ""
+    """The parameter of the request that is wrong."""
+
+    def names(self, parameters: Iterable[str]) -> tuple[str, ...]:
+        """Which parameters of a request it is about."""
+        said = f"{self.parameter} {self.message}"
+        return tuple(name for name in parameters if re.search(rf"\b{name}\b", said))
 
 
 def error_kind(status: int, reported: Reported) -> type[LLMError]:
@@ -240,6 +247,7 @@ def reported(error: object) -> Reported:
         code if isinstance(code, (int, str)) else None,
         word(error.get("type")),
         message if isinstance(message, str) else "",
+        word(error.get("param")),
     )
 
 

@@ -14,6 +14,7 @@ from hashlib import sha256
 from typing import Final
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.kernel.completions import (
@@ -22,7 +23,13 @@ from preflights_es.kernel.completions import (
     CompletionReceived,
     CompletionRequested,
 )
-from preflights_es.kernel.errors import LLMAPIError, LLMError, LLMLostError, LLMUnfinishedError
+from preflights_es.kernel.errors import (
+    LLMAPIError,
+    LLMError,
+    LLMLostError,
+    LLMRequestRejectedError,
+    LLMUnfinishedError,
+)
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.simulation import References
@@ -119,7 +126,7 @@ def pairs(events: Iterable[Event]) -> list[Pair]:
 
 def digest(request: CompletionRequested) -> bytes:
     """Of all that is sent; not of the call's number, the attempt, nor how long it waits."""
-    return sha256(encoded(replace(request, call="", attempt=1, wait_ms=0))).digest()
+    return sha256(encoded(replace(request, call="", attempt=1, wait_ms=0, without=UNSET))).digest()
 
 
 def served(outcome: CompletionReceived | CompletionFailed) -> Completion:
@@ -156,6 +163,8 @@ def error_of(failed: CompletionFailed) -> LLMError:
         )
     else:
         error = cls(failed.message)
+    if failed.untaken and isinstance(error, LLMRequestRejectedError):
+        error.untaken = failed.untaken
     error.retry_after_ms = failed.retry_after_ms
     error.kind = failed.kind
     return error

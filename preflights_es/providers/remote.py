@@ -16,6 +16,7 @@ import re
 import ssl
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable
+from datetime import timedelta
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
@@ -32,6 +33,7 @@ from preflights_es.kernel.errors import (
     LLMUnfinishedError,
     SettingsError,
 )
+from preflights_es.kernel.lead import WAIT_MAX_MS
 from preflights_es.kernel.text import Secret, shortened
 from preflights_es.providers import http_body
 from preflights_es.providers.base import LLMProvider
@@ -41,6 +43,7 @@ from preflights_es.providers.capabilities import (
     DEFAULT_MODELS,
     MAX_TOKENS,
     NO_LIVE,
+    OPTIONAL,
     TIMEOUT_S,
     Api,
     ProviderSettings,
@@ -48,6 +51,7 @@ from preflights_es.providers.capabilities import (
     host_of,
     is_local,
     parameters_for,
+    remember_untaken,
 )
 from preflights_es.providers.http_body import Answer, Discretion, Reported
 
@@ -84,6 +88,9 @@ class _Pool(NamedTuple):
 
 class RemoteProvider(LLMProvider):
     """A provider behind an HTTP API, by way of its maker's SDK."""
+
+    optional: tuple[str, ...] = OPTIONAL
+    """Parameters that a request can do without."""
 
     def __init__(
         self,
@@ -147,8 +154,13 @@ class RemoteProvider(LLMProvider):
         """
         try:
             return await self._answered(request)
-        except LLMError:
+        except LLMError as error:
             self.failed_at = host_of(self.base_url)
+            if isinstance(error, LLMRequestRejectedError):
+                named = dict(request.parameters)
+                error.untaken = tuple(name for name in error.untaken if name in named)
+                model = request.model or self.model
+                remember_untaken(self.name, model, self.base_url, error.untaken)
             raise
 
     async def _answered(self, request: CompletionRequested) -> Completion:
@@ -306,7 +318,13 @@ class RemoteProvider(LLMProvider):
         if 300 <= answer.status <= 399 or answer.status == 404:
             text += "; is `base_url` right, and is the model known there?"
         hint = http_body.retry_after_ms(answer.headers)
-        return self.failure(text, http_body.error_kind(answer.status, error), hint)
+        if hint is not None and hint > WAIT_MAX_MS:
+            text += f"; the server says to wait {timedelta(seconds=hint // 1_000)} (h:mm:ss)"
+        found = self.failure(text, http_body.error_kind(answer.status, error), hint)
+        is_about_request = {answer.status, error.code} & {400, 422}
+        if isinstance(found, LLMRequestRejectedError) and is_about_request:
+            found.untaken = error.names(self.optional)
+        return found
 
     # 4. Reading ------------------------------------------------------------------------------
 

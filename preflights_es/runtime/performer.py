@@ -22,6 +22,7 @@ from preflights_es.kernel.errors import (
     CallHeld,
     LLMError,
     LLMLostError,
+    LLMRequestRejectedError,
     LLMUnfinishedError,
     StoreError,
 )
@@ -198,6 +199,8 @@ class Performer:
             retry_after_ms=error.retry_after_ms,
             latency_ms=latency_ms,
         )
+        if isinstance(error, LLMRequestRejectedError) and error.untaken:
+            return msgspec.structs.replace(failed, untaken=error.untaken)
         if not isinstance(error, LLMUnfinishedError):
             return failed
         return msgspec.structs.replace(

@@ -220,17 +220,17 @@ class Leads:
         Raises:
             ProviderMissing: today's address of its provider is another one.
         """
-        from preflights_es.providers.capabilities import BASE_URLS, digest_of, host_of
+        from preflights_es.providers.capabilities import REAL, digest_of
 
-        if lead.provider not in BASE_URLS:
+        if lead.provider not in REAL:
             return
-        url = self._todays(lead.provider).base_url
-        if digest_of(lead.provider, url) != lead.address:
+        todays = self._todays(lead.provider)
+        if digest_of(lead.provider, todays.base_url) != lead.address:
             where = "another server" if lead.address else "its maker's own"
             raise ProviderMissing(
                 f"the session asks {lead.provider} at {where}, and today's address is at "
-                f"{host_of(url or BASE_URLS[lead.provider])}: set PREFLIGHTS_BASE_URL to that of "
-                "the session, or give one to `resume` by --base-url"
+                f"{todays.host}: set PREFLIGHTS_BASE_URL to that of the session, or give one to "
+                "`resume` by --base-url"
             )
 
     def _todays(self, provider: str) -> Settings:
@@ -239,7 +239,7 @@ class Leads:
             return self.settings
         if self._reloaded is not None:
             return self._reloaded(Options(provider=provider))
-        return msgspec.structs.replace(self.settings, base_url="")
+        return msgspec.structs.replace(self.settings, provider=provider, base_url="")
 
     def address_for(self, recorded: Lead | None, provider: str) -> str:
         """Where a rerun asks: as the session did, or at today's address of the provider.

@@ -79,6 +79,26 @@ def test_resume_with_an_address_asks_the_same_server_again(house: Project, api: 
     assert "led.lead_changed.v1" not in types
 
 
+def test_a_parameter_that_a_server_refuses_is_left_out_from_then_on(
+    house: Project, api: FakeAPI
+) -> None:
+    there = {**KEY, "PREFLIGHTS_BASE_URL": api.openai, "PREFLIGHTS_TEMPERATURE": "0.5"}
+    words = ("start", "Keep orders in a database", "--provider", "openai", "--model", "alias")
+    no = server.status(400, "Unsupported parameter: 'temperature'")
+    api.script(no, server.text("no JSON"), *said(CLARIFY, DECIDE))
+    assert house.call(*words, env=there).code == 3
+    assert house.call("answer", "last", "SQLite", env=there).code == 3
+    sent = ["temperature" in one.body for one in api.requests]
+    assert sent == [True, False, False, False]
+    calls = [(one["data"]["call"], one["data"]["attempt"]) for one in requests(house)]
+    again = ("clarify-1.1-without-temperature", 1)  # it counts once
+    assert calls == [("clarify-1.1", 1), again, ("clarify-1.2", 2), ("decide-2.1", 1)]
+    assert house.call("replay", "last").code == 0
+    api.script(*said(CLARIFY))
+    assert house.call(*words, env=there).code == 3  # in the same process
+    assert "temperature" not in api.requests[-1].body
+
+
 def test_the_address_of_the_makers_sdk_is_asked_and_named(house: Project, api: FakeAPI) -> None:
     there = {"OPENAI_API_KEY": "sk-not-a-real-key", "OPENAI_BASE_URL": api.openai}
     host = api.url.partition("//")[2]

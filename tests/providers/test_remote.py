@@ -495,6 +495,46 @@ def test_the_hint_of_a_rate_limit_is_in_milliseconds(
     assert http_body.retry_after_ms(headers) == expected
 
 
+def test_a_hint_beyond_what_is_waited_is_said(api: FakeAPI, endpoint: str) -> None:
+    api.script(server.status(429, "busy", retry_after="86400"))
+    assert "busy" in str(error := failure(provider(endpoint, api)))
+    assert "the server says to wait 1 day, 0:00:00" in str(error)
+
+
+UNTAKEN: list[tuple[str, int, dict[str, Any], tuple[str, ...]]] = [
+    ("chat", 400, {"message": "Unsupported parameter", "param": "max_tokens"}, ("max_tokens",)),
+    ("chat", 400, {"message": "'temperature' is deprecated for this model"}, ("temperature",)),
+    ("chat", 422, {"detail": [{"loc": ["body", "temperature"], "msg": "no"}]}, ("temperature",)),
+    ("chat", 200, {"message": "max_tokens is too large", "code": 400}, ("max_tokens",)),
+    ("chat", 400, {"message": "use max_tokens, no temperature"}, ("max_tokens", "temperature")),
+    ("chat", 400, {"message": "top_p must be 1"}, ()),  # which is not sent
+    ("chat", 400, {"message": "no my_max_tokens"}, ()),
+    ("chat", 401, {"message": "max_tokens"}, ()),
+    ("chat", 500, {"message": "max_tokens"}, ()),
+    ("responses", 400, {"message": "no max_output_tokens, no store"}, ("max_output_tokens",)),
+    ("messages", 400, {"message": "max_tokens: 16384 > 8192"}, ()),  # which must be sent
+]
+
+
+@each(("endpoint", "code", "error", "names"), UNTAKEN)
+def test_without_the_parameters_that_a_server_refuses_it_is_asked_once_more(
+    endpoint: str, code: int, error: dict[str, Any], names: tuple[str, ...]
+) -> None:
+    with FakeAPI() as api:
+        refused = server.json_body({"error": error} if "detail" not in error else error, code)
+        api.script(refused, refused)
+        asked = provider(endpoint, api, model="alias", temperature=0.5)
+        assert getattr(failure(asked), "untaken", ()) == names
+        api.script(refused, server.text("ok"))
+        known = provider(endpoint, api, model="alias", temperature=0.5)  # in the same process
+        assert not set(names) & set(dict(request(known).parameters))
+        if names:
+            told = replace(request(known), parameters=tuple((name, "1") for name in names))
+            assert asyncio.run(known.answered(told)).text == "ok"
+            assert set(names) <= set(api.requests[1].body)
+            assert not set(names) & set(api.requests[2].body)
+
+
 def test_the_hint_travels_with_the_error(api: FakeAPI, endpoint: str) -> None:
     api.script(server.status(429, retry_after="2"))
     assert failure(provider(endpoint, api)).retry_after_ms == 2_000

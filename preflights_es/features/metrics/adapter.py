@@ -104,7 +104,7 @@ class LLMClient:
 
         async def said() -> str:
             async with self._leads.provider_for(lead) as provider:
-                return text_of(await provider.respond(request))
+                return text_of(await provider.answered(request))
 
         text = ran(said).strip()
         if not text:

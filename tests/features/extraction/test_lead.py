@@ -129,7 +129,7 @@ def test_a_broken_rule_is_named_in_the_retry(reply: dict[str, Any], place: str) 
         (LLMTimeoutError("slow"), 1.0),
         (DOWN, 1.0),
         (LLMRateLimitError("busy", retry_after_ms=2_500), 2.5),
-        (LLMRateLimitError("busy", retry_after_ms=3_600_000), 30.0),
+        (LLMRateLimitError("busy", retry_after_ms=30_000), 30.0),
     ],
 )
 def test_a_failed_call_is_made_once_more_after_a_pause(error: LLMError, wait: float) -> None:

@@ -298,7 +298,7 @@ class Adapter(LLMPort):
 
         async def responded() -> str:
             async with self.opened() as provider:
-                return text_of(await provider.respond(request))
+                return text_of(await provider.answered(request))
 
         text = ran(responded)
         try:
