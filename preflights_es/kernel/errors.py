@@ -134,11 +134,16 @@ class ErasedSession(Refused):
 class CallHeld(Refused):
     """Another process is asking the provider: this one does not ask as well."""
 
-    def __init__(self, session_id: str, provider: str, model: str) -> None:
+    def __init__(self, session_id: str, provider: str, model: str, until: str = "") -> None:
+        """Args:
+        until: the time of day at which its claim ends, and the call may be made again.
+        """
         who = " ".join(word for word in (provider, model) if word)
         self.asking = f"another process is asking the provider ({who})"
         """The same, where something was recorded meanwhile."""
-        super().__init__(f"{self.asking} for session {session_id[-8:]}", session=session_id[-8:])
+        if until:
+            self.asking += f" and holds the call until {until}"
+        super().__init__(f"session {session_id[-8:]}: {self.asking}", session=session_id[-8:])
 
 
 class SessionMoved(Refused):

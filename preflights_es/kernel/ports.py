@@ -124,6 +124,9 @@ class Store(Protocol):
     def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> Claim:
         """Take an open call unless another owner's claim holds; times in microseconds."""
 
+    def claimed_until(self, session_id: str, call: str) -> int:
+        """When the claim on a call ends, as the row has it; 0 where there is none."""
+
     def give_back(self, session_id: str, call: str, owner: str) -> None:
         """Undo the owner's claim on a call that was not begun. No effect on another's claim."""
 

@@ -263,6 +263,7 @@ class FaultyStore:
 
     append = _operation("append", writes=True)
     claim = _operation("claim", writes=True)
+    claimed_until = _operation("claimed_until")
     give_back = _operation("give_back", writes=True)
     reopen = _operation("reopen", writes=True)
     read = _operation("read")

@@ -27,6 +27,7 @@ from preflights_es.kernel.errors import (
     StoreError,
 )
 from preflights_es.kernel.events import Actor, Outcome
+from preflights_es.kernel.ids import iso
 from preflights_es.kernel.ports import Claim, Provider, Store
 from preflights_es.kernel.session import Session
 from preflights_es.redaction.patterns import SECRETS, SecretKind
@@ -154,7 +155,10 @@ class Performer:
             case "overdue":
                 return self._failed(request, LLMLostError(LOST), None)
             case "held":
-                raise _held(session_id, request)
+                until = self._store.claimed_until(session_id, request.call)
+                # An end that no claim of ours can have was written by another program.
+                is_ours = until <= self._now() + CLAIM_MAX_MS * 1_000
+                raise _held(session_id, request, until if is_ours else 0)
             case "not_open":
                 return None
 
@@ -241,8 +245,12 @@ def claim_ms(request: CompletionRequested, provider: Provider) -> int:
     return min(request.wait_ms + call_ms + MARGIN_MS, CLAIM_MAX_MS)
 
 
-def _held(session_id: str, request: CompletionRequested) -> CallHeld:
-    return CallHeld(session_id, request.provider, request.model)
+def _held(session_id: str, request: CompletionRequested, until: int = 0) -> CallHeld:
+    """Args:
+    until: when the claim ends; 0 where that is not known.
+    """
+    at = f"{iso(until)[11:19]} UTC" if until else ""
+    return CallHeld(session_id, request.provider, request.model, at)
 
 
 def _valid(text: str | None) -> tuple[str | None, str | None]:

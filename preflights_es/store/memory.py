@@ -181,6 +181,9 @@ class MemoryStore:
             self._open[session_id, call] = (owner, until)
         return found
 
+    def claimed_until(self, session_id: str, call: str) -> int:
+        return self._open.get((session_id, call), UNCLAIMED)[1]
+
     def give_back(self, session_id: str, call: str, owner: str) -> None:
         if self._open.get((session_id, call), UNCLAIMED)[0] == owner:
             self._open[session_id, call] = UNCLAIMED

@@ -355,6 +355,10 @@ class SqlStore(Looking):
     def open_calls(self, project: str) -> tuple[tuple[str, str], ...]:
         return tuple((row[0], row[1]) for row in self._rows("open_calls", of_project=project))
 
+    def claimed_until(self, session_id: str, call: str) -> int:
+        rows = self._rows("claimed", in_session=session_id, of_call=call)
+        return next((until for _, until in rows if isinstance(until, int)), 0)
+
     def calls_of(self, session_id: str) -> frozenset[str]:
         return frozenset(row[0] for row in self._rows("session_calls", in_session=session_id))
 

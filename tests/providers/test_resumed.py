@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -70,9 +71,10 @@ def test_what_is_said_while_another_process_asks_is_recorded_and_no_failure(
     process.communicate(timeout=TIMEOUT_S)
     assert (done.code, done.json["status"], done.json["refused"]) == (0, "waiting", []), done
     assert (plain.code, plain.out) == (0, f"Recorded in {id_}.\n")
-    assert plain.err == (
-        f"warning: another process is asking the provider (openai {MODEL}): "
-        f"see the result with `preflights show {id_}`\n"
+    assert re.fullmatch(
+        rf"warning: another process is asking the provider \(openai {MODEL}\) and holds the call "
+        rf"until \d\d:\d\d:\d\d UTC: see the result with `preflights show {id_}`\n",
+        plain.err,
     )
     assert len(api.requests) == asked + 1
     names = [event["type"] for event in house.events(id_)[before:]]

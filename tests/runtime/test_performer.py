@@ -29,6 +29,7 @@ from preflights_es.kernel.errors import (
     StoreUnavailable,
 )
 from preflights_es.kernel.events import Decision, Event, Input, ResponseIgnored, SessionAbandoned
+from preflights_es.kernel.ids import iso
 from preflights_es.kernel.ports import Batch, Claim, Head, Provider, Store
 from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.performer import (
@@ -213,7 +214,8 @@ def test_a_call_whose_process_died_is_a_failure_and_is_made_again_as_the_second(
     begun(bob)
     dead(bob, hands)
     provider = ScriptedProvider("because")
-    with pytest.raises(Refused, match="another process is asking"):
+    until = f"and holds the call until {iso(hands.at + CLAIM_US)[11:19]} UTC"
+    with pytest.raises(Refused, match=f"another process is asking the provider .* {until}"):
         settled(bob, provider)
     assert (provider.requests, failures(bob)) == ([], [])
     hands.at += CLAIM_US

@@ -127,6 +127,9 @@ class Counting:
     def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> Claim:
         return self.inner.claim(session_id, call, owner, now, until)
 
+    def claimed_until(self, session_id: str, call: str) -> int:
+        return self.inner.claimed_until(session_id, call)
+
     def give_back(self, session_id: str, call: str, owner: str) -> None:
         self.inner.give_back(session_id, call, owner)
 
