@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
@@ -201,10 +201,17 @@ def told(workflow: Workflow[Any], session: Session[Any], events: Sequence[Event]
         "failures": sum(isinstance(outcome, CompletionFailed) for outcome in outcomes),
         "rejected": sum(isinstance(event, ResponseRejected) for event in events),
         "fallbacks": sum(isinstance(event, FellBack) for event in events),
-        "input_tokens": sum(outcome.input_tokens or 0 for outcome in outcomes),
-        "output_tokens": sum(outcome.output_tokens or 0 for outcome in outcomes),
+        "input_tokens": _sum_told(outcome.input_tokens for outcome in outcomes),
+        "output_tokens": _sum_told(outcome.output_tokens for outcome in outcomes),
         "view": view,
     }
+
+
+def _sum_told(counts: Iterable[int | None]) -> int | None:
+    """Of the tokens that providers told; None where calls were made and none told any."""
+    known = [*counts]
+    told = [count for count in known if count is not None]
+    return sum(told) if told or not known else None
 
 
 def questions_in(event: Event) -> list[Question]:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from preflights_es.features.clarification.domain.events import QuestionSuggested
 from preflights_es.history.replayer import Replayer
+from preflights_es.history.report import told
 from preflights_es.kernel.completions import COMPLETION_EVENTS, CompletionRequested
 from preflights_es.kernel.events import ARTIFACT_EVENTS, SESSION_EVENTS, SessionErased
 from preflights_es.kernel.lead import LED_EVENTS
 from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.session import fold
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.store import jsonl
 from preflights_es.store.codec import Codec
@@ -57,6 +59,21 @@ def test_recording_a_golden_again_comes_to_the_same_decisions(
     assert [_decision(one) for one in again] == [
         _decision(one) for stream in golden_sessions(path) for one in stream
     ]
+
+
+@each(
+    ("golden", "tokens"),
+    [
+        ("compiler/a_server_refuses_a_parameter", None),
+        ("clarification/keyword_skips_the_generic_question", 0),
+    ],
+)
+def test_tokens_that_no_provider_told_are_unknown(golden: str, tokens: int | None) -> None:
+    workflow = WORKFLOWS[golden.partition("/")[0]]
+    (stream,) = golden_sessions(REPLAYS / f"{golden}.jsonl")
+    events = [*map(Codec(workflow).decode, stream)]
+    found = told(workflow, fold(workflow, events), events)
+    assert (found["input_tokens"], found["output_tokens"]) == (tokens, tokens)
 
 
 def _decision(one: Stored) -> tuple[str, bytes | None]:
