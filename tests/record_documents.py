@@ -133,7 +133,7 @@ def menu_with_what_the_repository_has(t: Team) -> Handle:
 
 
 def mention_is_the_first_option(t: Team) -> Handle:
-    handle = t.begin("Is RabbitMQ the right queue for us, or do we take Kafka?", context=SHOP)
+    handle = t.begin("RabbitMQ or Kafka as the message broker?", context=SHOP)
     handle = t.says(handle, {"message_broker": "Kafka", "message_broker__scope": "domain events"})
     return t.closed(t.because(handle, "Other teams have to be able to replay the events."))
 
@@ -182,7 +182,7 @@ def three_lines(t: Team) -> Handle:
 
 
 def revised_answer(t: Team) -> Handle:
-    handle = t.says(t.begin("Which CI do we use for the app?"), {"ci_service": "Jenkins"})
+    handle = t.says(t.begin("Which CI should we use for the app?"), {"ci_service": "Jenkins"})
     handle = t.because(handle, "The old one still runs")
     handle = t.revise(handle, ci_service="GitHub Actions")
     return t.closed(t.because(handle, "The Jenkins server is switched off in May"))
@@ -433,7 +433,7 @@ def secrets_and_hostile_text(t: Team) -> Handle:
 
 
 def task(t: Team) -> Handle:
-    handle = t.begin("Which cache do the tests use?", mark="task", context=SHOP)
+    handle = t.begin("Which cache should the tests use?", mark="task", context=SHOP)
     handle = t.says(handle, {"caching": "In-process memory"})
     return t.closed(t.because(handle, "The tests start in a second"))
 

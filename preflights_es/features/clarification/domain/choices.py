@@ -97,9 +97,10 @@ _ASKER = r"(?P<who>we|i|we're|i'm|(?:our|the|my) [\w-]+(?: [\w-]+){0,2})"
 _USE = _any("use,take,choose,pick,have,need,want,adopt,go for,go with,run,rely on,recommend,get,"
             "be using,switch to")  # fmt: skip
 _GOES = (
-    rf"(?: (?:should|shall|could|would|can|do|will|must)"
+    rf"(?: (?:should|shall|could|would|can|will|must)"
     rf"(?: (?:we|i|it|one|you)(?: best)?(?: {_USE})?| (?:the|our) (?:[\w-]+ ){{1,4}}?{_USE})"
     r"(?: (?P<for>.+))?"
+    r"| do (?:we|i) (?:need|want|take|choose|pick|prefer|adopt|go for|go with)(?: (?P<which>.+))?"
     r"| (?:is|are|would be)(?: the)? (?:best|good|right|suitable|better|a good fit|sensible)"
     r"(?: choice| fit)?"
     r"| (?:fits|suits|handles|supports|works|scales|makes sense|can|could|would|should)(?: .+)?"
@@ -314,7 +315,7 @@ def _read(part: Clause, form: Form, look: Lookup) -> Choice | None:
     if said is None or not plain("no_askers").isdisjoint(_words(said.get("who", ""))):
         return None
     noun, purpose = _noun(said["t"])
-    more = said.get("for", "") or said.get("more", "")
+    more = said.get("for", "") or said.get("more", "") or said.get("which", "")
     if more and _noun(more)[0]:
         return None  # it goes on with more than `for Y` and the like
     if not form.has_article and not plain("definite").isdisjoint(_words(noun)[:1]):
@@ -372,7 +373,7 @@ def _stands_beside(part: Clause, topic: str, look: Lookup) -> bool:
     if part.parts(_OUT):
         return True
     words, values = _words(part.folded), look.values(part.text)
-    if part.is_question and words[:1] not in (["where"], ["wo"], ["wohin"]):
+    if part.is_question and words[:1] not in (["where"], ["how"], ["wo"], ["wohin"], ["wie"]):
         return bool(values) and look.shared(values) == topic
     if not words or words[0] in plain("other_work") or words[-1] in plain("other_work"):
         return False

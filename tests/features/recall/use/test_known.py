@@ -51,7 +51,7 @@ def test_lines_are_few_short_and_of_decisions_in_force(begun: Any) -> None:
         reason = f"they all balance{' and agree' * 30}"
         text = f"Use PostgreSQL for the ledger of {thing} because {reason}"
         begun(text, accepts=True, by="Ada")
-    found = begun("Which database keeps orders, carts, invoices and returns?")
+    found = begun("Which database for orders, carts, invoices and returns?")
     assert len(found.known) == KNOWN_MAX
     assert all(len(one.line) <= LINE_MAX for one in found.known)
     assert begun("Fix the ledger").known == ()
