@@ -426,7 +426,8 @@ def what_no_topic_covers_is_a_record_or_a_task(r: Recorder) -> None:
     dismissed = r.by().submitted(menu, TopicDismissed, {}).handle
     late = TopicDismissed(at=r.runner.now(), actor=ADA)  # no menu is open any more
     own = r.runner.submit(dismissed, late, r.runner.new_id()).handle
-    r.accept(r.answer(own, description="Import by hand"))
+    done = r.accept(r.answer(own, description="Import by hand"))
+    r.runner.submit(done, FiledAsTask(at=r.runner.now(), actor=ADA), r.runner.new_id())
 
 
 def an_update_supersedes_two(r: Recorder) -> None:

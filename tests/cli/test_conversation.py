@@ -385,7 +385,7 @@ def test_a_call_for_help_is_no_reason(house: Project) -> None:
 
 def test_a_dialogue_in_german_is_german_to_its_end(house: Project) -> None:
     env = {"XDG_CONFIG_HOME": str(house.folder / "none")}  # the pack asks, not the reference
-    with terminal(house, "start", "Wir brauchen eine Anmeldung für den Shop", env=env) as t:
+    with terminal(house, "start", "Wir brauchen einen Login für den Shop", env=env) as t:
         asked = t.expect("> ")
         assert "Es geht um Authentication, wie die Absicht sagt." in asked
         assert "Wie melden sich die Nutzer an?" in asked
