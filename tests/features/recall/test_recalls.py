@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from preflights_es.features.recall.domain import rules
 from preflights_es.features.recall.domain.events import QUERIES_MAX, RESULTS_MAX, WORDS_MAX, Match
-from preflights_es.features.recall.domain.ranking import relates
 from preflights_es.features.recall.use.variants import forms, guesses, synonyms
 from preflights_es.kernel.decisions import Decided, Rationale, Reason
 from preflights_es.kernel.ports import TERMS_MAX
@@ -153,16 +152,6 @@ def test_what_nothing_fits_gets_nothing() -> None:
     some = of(*[Case("A", "A", "x", "falcon")] * 9)
     assert some.recalled(many) == []
     assert some.recalled(many, lambda _: True)
-
-
-def test_decisions_are_related_by_more_than_one_word() -> None:
-    some = of(
-        Case("A", "A", "hourly snapshots", "backup of orders"), Case("A", "A", "Kafka", "orders")
-    )
-    filler = [Case("A", "A", f"v{n}", f"thing{n}") for n in range(20)]
-    some = of(Case("A", "A", "hourly snapshots", "backup of orders"), *filler)
-    assert some.recalled("daily snapshots as backup of invoices", relates)
-    assert not some.recalled("paint the orders", relates)
 
 
 @each(

@@ -145,7 +145,7 @@ def start(
     step = with_reasons(own, step, reasons, by if accepts else None)
     if accepts and not any(isinstance(one, Refusal) for one in step.decisions):
         step = _accepted_now(own, step.handle.session_id, choosing, by)
-        step = _accepted(request, own, _kept(own, step, choosing, by), choosing)
+        step = _accepted(request, own, _kept(own, step, choosing, by))
     return choosing.told(filed(request, step))
 
 
@@ -288,7 +288,7 @@ def accept(
         relays=relays,
     )
     step = _kept(own, step, choosing, by)
-    return choosing.told(filed(request, _accepted(request, own, step, choosing)))
+    return choosing.told(filed(request, _accepted(request, own, step)))
 
 
 def _kept(own: Clarifications, step: Step, choosing: Choosing, by: str | None) -> Step:
@@ -298,13 +298,9 @@ def _kept(own: Clarifications, step: Step, choosing: Choosing, by: str | None) -
     return own.kept(step, choosing.same, by)
 
 
-def _accepted(request: Request, own: Clarifications, step: Step, choosing: Choosing) -> Step:
-    """Say whose acceptance it is, what may be related, and which files no number counts from."""
+def _accepted(request: Request, own: Clarifications, step: Step) -> Step:
+    """Say whose acceptance it is, and which files no number counts from."""
     notice_agent(request, step)
-    if choosing.is_accepted(step):
-        from preflights_es.features.recall.use.comparing import tell_related
-
-        tell_related(request, step.handle, choosing.known)
     if step.handle.session.state.number is None or not (found := own.uncounted()):
         return step
     which = f"{found[0]:04d}" if len(found) == 1 else f"{found[0]:04d} to {found[-1]:04d}"
@@ -361,16 +357,6 @@ class Choosing:
         if self._said.again:
             return None
         return next((one for one in self.found if one.evolution == "same"), None)
-
-    @property
-    def known(self) -> tuple[str, ...]:
-        """Sessions of the decisions that it was compared with."""
-        return tuple(one.related.session_id for one in self.found)
-
-    def is_accepted(self, step: Step) -> bool:
-        """Whether a person accepted just now."""
-        state: State = step.handle.session.state
-        return accepted(state) and bool(step.decisions)
 
     def completed(self, first: Proposed) -> Proposed | None:
         """The acknowledgement with what a person chose; None where a choice is missing.

@@ -23,7 +23,6 @@ SUPERSEDED: Final = 0.7  # what a superseded decision counts
 QUALITY: Final = (0.0, 1.0, 1.0, 1.0, 0.8, 0.9, 1.2, 0.6, 0.6)
 """How sure it is by its place that a word is what the decision is about."""
 SHARE: Final = 0.5  # of what the words of a question could say, what an answer must have
-RELATED: Final = 1.8  # the same, where a whole decision is looked for
 SURE: Final = 0.61
 """Or this much, where a word of one decision alone says one: more than one of a reason does."""
 GUESSED: Final = 0.8  # of a word that stands for another by a part, an error or a synonym
@@ -72,11 +71,6 @@ Hits = dict[str, dict[str, tuple[float, float]]]
 def answers(one: Scored) -> bool:
     """Whether a question may be about a decision."""
     return one.share >= SHARE or one.sure >= SURE
-
-
-def relates(one: Scored) -> bool:
-    """Whether two decisions may concern each other: one says much of what the other does."""
-    return one.sure >= RELATED
 
 
 def ranked(

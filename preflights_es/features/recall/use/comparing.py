@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -14,9 +14,8 @@ from preflights_es.features.clarification.domain.state import State, accepted, t
 from preflights_es.features.clarification.domain.topics import find
 from preflights_es.features.clarification.domain.values import DecisionPatch
 from preflights_es.features.recall.domain import rules
-from preflights_es.features.recall.domain.ranking import relates
 from preflights_es.features.recall.domain.rules import Compared, evolution, is_related
-from preflights_es.features.recall.use.searching import RecordRows, Search, decided_in_force
+from preflights_es.features.recall.use.searching import RecordRows
 from preflights_es.features.recall.use.subjects import stems_of_subject
 from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel import ids
@@ -267,46 +266,7 @@ def _finding(process: Process, old: Older, kind: Evolution) -> OlderDecision | N
     )
 
 
-# 3. What may be related to an accepted one: told, and blocking nothing --------------------------
-
-TOLD_MAX: Final = 3
-
-
-def tell_related(request: Request, handle: Handle, known: Collection[str]) -> None:
-    """Say which decisions have much in common with one that a person accepted.
-
-    Args:
-        known: sessions of decisions that the person was told of already.
-    """
-    state: State = handle.session.state
-    if state.patch is None:
-        return
-    process, search = request.process, Search(request.process, without=handle.session_id)
-    words = _words(state)
-    former = state.supersedes.session_id if state.supersedes else ""
-    apart = {handle.session_id, former, *known}
-    names: list[str] = []
-    for match in search.matches(words, relates, widens=False):
-        record = search.records.of.get(match.uid) if search.records else None
-        if record is not None:
-            names += _record(record, state.supersedes_file)
-        elif match.session_id not in apart and (old := decided_in_force(process, match.session_id)):
-            names.append(f"ADR-{old.number:04} {old.title}" if old.number else old.title)
-    if names := names[:TOLD_MAX]:
-        request.notice("perhaps_related", f"perhaps related: {'; '.join(names)}", names=names)
-
-
-def _record(row: ForeignRow, replaced: str) -> list[str]:
-    """Path and title of a record in force."""
-    if not row.is_held or row.path.rpartition("/")[2] == replaced:
-        return []
-    return [f"{row.title} ({row.path})"]
-
-
-def _words(state: State) -> Sequence[str]:
-    """What a decision is looked for by."""
-    values = (value for _, value in state.patch.fields) if state.patch else ()
-    return rules.wanted((" ".join((title_of(state), *values, state.intention)),))
+# 3. Records of other tools: told, and blocking nothing -------------------------------------------
 
 
 def tell_differing(request: Request, handle: Handle) -> None:
@@ -350,6 +310,12 @@ def _differing(request: Request, state: State) -> Iterator[ForeignRow]:
         is_at = any(own <= others for own, others in zip(place, of_title, strict=False))
         if named and canonical(named) not in values and (is_at or not place):
             yield row
+
+
+def _words(state: State) -> Sequence[str]:
+    """What a decision is looked for by."""
+    values = (value for _, value in state.patch.fields) if state.patch else ()
+    return rules.wanted((" ".join((title_of(state), *values, state.intention)),))
 
 
 def _value_of(title: str, category: str, inlined: str) -> str:

@@ -133,14 +133,11 @@ class Search:
         process: Process,
         *,
         with_records: bool = True,
-        without: str = "",
     ) -> None:
         """Args:
         with_records: whether records of other tools are looked through too.
-        without: a session that does not count, as if it had not been recorded.
         """
         process.projector.caught_up()
-        self._without = without
         self._process = process
         self._log = SqlComparing(process.store)
         self.records = RecordRows(process) if with_records else None
@@ -150,19 +147,13 @@ class Search:
         words: Sequence[str],
         enough: Callable[[Scored], bool] = answers,
         limit: int = RESULTS_MAX,
-        *,
-        widens: bool = True,
     ) -> list[Match]:
-        """The best first.
-
-        Args:
-            widens: whether synonyms are looked for where the words themselves find nothing.
-        """
+        """The best first; synonyms are looked for where the words themselves find nothing."""
         if not words:
             return []
         wanted = {word: self._variants(word) for word in words}
         found = self._ranked(wanted, enough, limit)
-        if found or not widens:
+        if found:
             return found
         return self._ranked(self._widened(wanted), enough, limit)
 
@@ -212,7 +203,6 @@ class Search:
     @cached_property
     def _corpus(self) -> Corpus:
         count, length = self._log.documents(self._process.project)
-        count -= bool(self._without)
         if self.records is None:
             return Corpus(count, length)
         return Corpus(count + len(self.records.of), length + self.records.length)
@@ -222,7 +212,7 @@ class Search:
         for first in range(0, len(terms), TERMS_MAX):
             page = {"terms": tuple(terms[first : first + TERMS_MAX])}
             rows = process.projector.rows("memory", process.project, "named", INT_MAX, **page)
-            yield from (row for row in rows if row["session_id"] != self._without)
+            yield from rows
         if self.records is not None:
             yield from self.records.rows(terms)
 

@@ -98,21 +98,6 @@ def test_a_list_is_narrowed_to_what_matches(log: Any, payments: str) -> None:
     assert len(list(listing(request).rows)) == 2
 
 
-def test_an_acceptance_tells_what_may_be_related(log: Any, payments: str) -> None:
-    assert len(log.decisions().decisions) == 1  # a list folds what is decided
-    text = "Refunds: keep the card numbers of disputes"
-    new = log.start(text, question="How?", options=["Encrypted", "Never"], topic="Retention")
-    new = log.answer(new.session_id, {new.questions[0].id: "Never"})
-    accepted = log.accept(new.session_id, by="Ada")
-    assert accepted.status == "accepted"
-    (told,) = [one.text for one in accepted.notices if one.code == "perhaps_related"]
-    assert told.startswith("perhaps related: ADR-0001 ")
-    assert payments
-    other = log.start("Add login", answers={"auth_strategy": "OAuth"})
-    notices = log.accept(other.session_id, by="Ada").notices
-    assert not [one for one in notices if one.code == "perhaps_related"]
-
-
 WORDS = st.sampled_from(
     [
         "order",
