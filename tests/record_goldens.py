@@ -122,7 +122,12 @@ class Recorder:
             lambda: ids.uuid7(BEGAN // 1000, (next(numbers) * 7_919).to_bytes(10, "big")),
             sanitizer=Sanitizer(KINDS),
         )
-        self.documents = Documents(self.runner, root, ("docs/decisions", "docs/tasks"))
+        self.documents = Documents(
+            self.runner,
+            root,
+            ("docs/decisions", "docs/tasks"),
+            is_tracked=lambda path: "sso" not in path,
+        )
         self.order: list[str] = []
         self.asked: Provider = SimLLMProvider(0, bank=BANK)
 
@@ -467,6 +472,15 @@ def a_task_of_a_note_is_decided(r: Recorder) -> None:
     )
     r.order.append(step.handle.session_id)
     r.accept(r.answer(step.handle, auth_strategy="OAuth"))
+
+
+def a_proposal_is_rejected(r: Recorder) -> None:
+    for auth in ("OAuth", "SSO", "JWT"):
+        handle = r.accept(r.answer(r.start("Add login"), auth_strategy=auth), actor=CLAUDE)
+        if auth == "JWT":
+            handle = r.revise(handle, auth_strategy="Passkeys")
+        closed = r.by().abandon(handle, "" if auth == "JWT" else "not worth it").handle
+        assert bool(r.documents.finish(closed).view.written) == (auth != "SSO")
 
 
 def an_abandoned_session(r: Recorder) -> None:

@@ -12,6 +12,7 @@ from preflights_cli.options import reasoned
 from preflights_cli.rendering import said
 from preflights_es.kernel.decisions import Reasons
 from preflights_es.kernel.ids import short
+from preflights_es.kernel.text import shown
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.finding import LAST
 from preflights_es.use import sessions
@@ -131,6 +132,9 @@ def resume_command(session: str | None, no_input: bool, app: Request, voice: Voi
 def abandon_command(session: str, reason: str, force: bool, app: Request, voice: Voice) -> int:
     """Decline a proposal, or give a session up; it stays in the log.
 
+    The record of a proposal then says `rejected`, with the reason. A record that git does not know,
+    and that no person edited, is removed instead.
+
     \b
     Examples:
       preflights abandon last --reason "not needed any more"
@@ -139,4 +143,6 @@ def abandon_command(session: str, reason: str, force: bool, app: Request, voice:
     if voice.as_json:
         return said(voice, found)
     voice.say(f"Abandoned {short(found.session_id)}.")
+    if found.written:
+        voice.say(f"  rejected in {shown(found.written.path)}")
     return 0

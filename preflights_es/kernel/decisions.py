@@ -155,12 +155,15 @@ class Record(Value, frozen=True):
     title: str
     intention: str
     status: str
-    """`open`, `proposed`, `accepted` or `superseded`."""
+    """`open`, `proposed`, `rejected`, `accepted` or `superseded`."""
     date: str = ""
     """The date of the acknowledgement, ISO 8601, UTC; empty while open."""
     decided_by: str = ""
     """The person's name; empty when a script or an agent proposed it."""
     proposed_by: ActorKind | None = None
+    rejected_by: Actor | None = None
+    """Who declined or abandoned the proposal."""
+    why_rejected: str = ""
     category: str = ""
     fields: tuple[RecordField, ...] = ()
     rationale: Rationale = Rationale()
@@ -188,11 +191,14 @@ class Record(Value, frozen=True):
     """Of the sentences that the program adds."""
 
 
-Standing = Literal["ready", "replaced", "proposed", "accepted", "superseded", "abandoned"]
+Standing = Literal[
+    "ready", "replaced", "proposed", "rejected", "accepted", "superseded", "abandoned"
+]
 """Where a patch stands.
 
 `ready`: it waits to be accepted. `replaced`: the session went on, and it counts no more.
-`proposed`: a script or an agent accepted it; a person has not. `superseded`: it was accepted, and
+`proposed`: a script or an agent accepted it; a person has not. `rejected`: such a proposal was
+declined or abandoned. `superseded`: it was accepted, and
 another decision took its place.
 """
 

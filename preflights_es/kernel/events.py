@@ -253,7 +253,15 @@ class ArtifactWritten(Outcome, frozen=True):
     """True when a person's edits were found and `path` is a `.new` file next to them."""
 
 
-ARTIFACT_EVENTS: tuple[type[Event], ...] = (ArtifactDue, ArtifactWritten)
+class ArtifactRemoved(Outcome, frozen=True):
+    """The file of a rejected proposal is gone: git did not know it, and no person had edited it."""
+
+    tag: ClassVar[str] = "artifact.removed.v1"
+    answers: ClassVar[type[Request]] = ArtifactDue
+    path: str
+
+
+ARTIFACT_EVENTS: tuple[type[Event], ...] = (ArtifactDue, ArtifactWritten, ArtifactRemoved)
 
 
 class Written(Value, frozen=True):

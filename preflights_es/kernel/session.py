@@ -17,6 +17,7 @@ from preflights_es.kernel.decisions import Accepting, Decided, Record, Relations
 from preflights_es.kernel.errors import WorkflowBug, WorkflowMissing
 from preflights_es.kernel.events import (
     Actor,
+    ArtifactDue,
     Decision,
     Event,
     Filing,
@@ -127,6 +128,9 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """By which a person accepts what is proposed; None where nothing is."""
     accepting: Callable[[S, Mapping[str, Any]], Accepting] = lambda _state, _said: Accepting()
     """What an acceptance takes, in any state, with the fields that the caller said."""
+    abandoned: Callable[[S, SessionAbandoned], tuple[ArtifactDue, ...]] = lambda _state, _new: ()
+    """The documents that a session still owes once it is abandoned; without any the Input reaches
+    no workflow."""
     proposal: Callable[[S, Signable], Mapping[str, Any]] = _as_said
     """What an actor sees of what is signed, in the state before; by default what the Input says."""
     fixed: Callable[[S], Any] = _none
@@ -221,10 +225,13 @@ def decide(workflow: Workflow[S], session: Session[S], new: Input) -> tuple[Deci
     if isinstance(new, SessionErased):
         return (SessionClosed(status="erased"),)
     if isinstance(new, KERNEL_INPUTS) and session.closed != "erased":
-        return (SessionClosed(status="abandoned"),)
+        closed = SessionClosed(status="abandoned")
+        if session.closed or isinstance(new, InputQuarantined):
+            return (closed,)
+        return (*workflow.abandoned(session.state, new), closed)
     if isinstance(new, Outcome) and not any(_answers(new, call) for call in session.calls):
         return (ResponseIgnored(call=new.call, reason="closed" if session.closed else "not_open"),)
-    if session.closed:
+    if session.closed and not isinstance(new, Outcome):
         return (InputIgnored(reason="closed"),)
     given: Any = workflow.decide(session.state, new)  # the code of others keeps no promise
     is_tuple = isinstance(given, tuple) and given
@@ -267,7 +274,10 @@ def _after_erasure(workflow: Workflow[S], session: Session[S], new: SessionErase
 
 
 def _after_closing(_: Workflow[S], session: Session[S], event: SessionClosed) -> Session[S]:
-    return Session(session.state, session.version + 1, (), None, event.status)
+    """The calls are closed as well, but for documents where the closing asked for one."""
+    is_owed = session.undecided is None
+    calls = tuple(call for call in session.calls if is_owed and isinstance(call, ArtifactDue))
+    return Session(session.state, session.version + 1, calls, None, event.status)
 
 
 def _after_ignoring(_: Workflow[S], session: Session[S], __: Decision) -> Session[S]:

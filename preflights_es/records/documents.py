@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -21,7 +21,13 @@ from preflights_es.kernel.errors import (
     Refused,
     UnknownSession,
 )
-from preflights_es.kernel.events import ArtifactDue, ArtifactWritten, Filing, Written
+from preflights_es.kernel.events import (
+    ArtifactDue,
+    ArtifactRemoved,
+    ArtifactWritten,
+    Filing,
+    Written,
+)
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.text import late_pattern, slug
@@ -65,15 +71,18 @@ class Documents:
         root: Path,
         folders: tuple[str, ...],
         sessions: SessionFiles | None = None,
+        is_tracked: Callable[[str], bool] = lambda _path: True,
     ) -> None:
         """Args:
         folders: of records.
         sessions: writes a session beside the record that it wrote; None where none are kept.
+        is_tracked: whether git knows a path, relative to the root, or cannot say.
         """
         self._runner = runner
         self.root = root
         self._folders = folders
         self._sessions = sessions
+        self._is_tracked = is_tracked
 
     def check_folders(self, filing: Filing | None = None, *, writes: bool = False) -> None:
         """Refuse a folder before anything is recorded.
@@ -298,6 +307,8 @@ class Documents:
                 yield due, one.version
 
     def _written(self, handle: Handle, due: ArtifactDue) -> Step:
+        if (path := self._superfluous(handle)) and not self._is_tracked(path):
+            return self._removed(handle, due, path)
         _, text = self.text(handle.session_id, due.call)
         former = self._former(handle, due.path)
         is_record = handle.workflow.filing is None
@@ -316,6 +327,31 @@ class Documents:
             beside=beside,
         )
         return self._runner.submit(handle, outcome, self._runner.new_id())
+
+    def _superfluous(self, handle: Handle) -> str:
+        """Where the record of a rejected proposal lies as it was written; else empty."""
+        if handle.workflow.record is None:
+            return ""
+        written, record = handle.view.written, handle.workflow.record(handle.session.state)
+        if record.status != "rejected" or written is None or len(handle.session.calls) > 1:
+            return ""
+        try:
+            lies = files.found_hash(self.target(written.path))
+        except ArtifactOutside:
+            return ""
+        return written.path if lies in self.hashes(handle.session_id) else ""
+
+    def _removed(self, handle: Handle, due: ArtifactDue, path: str) -> Step:
+        """Remove the file, and the session's file where git does not know it either."""
+        files.removed(self.root, self.target(path), self.hashes(handle.session_id))
+        outcome = ArtifactRemoved(at=self._runner.now(), actor=PROGRAM, call=due.call, path=path)
+        step = self._runner.submit(handle, outcome, self._runner.new_id())
+        if self._sessions is not None:
+            if self._is_tracked(self._sessions.path(handle.session_id)):
+                self._sessions.end(handle.session_id)
+            else:
+                self._sessions.remove(handle.session_id)
+        return step
 
     def _filed(
         self,
@@ -352,7 +388,7 @@ class Documents:
         replaced = record.supersedes
         if record.status != "accepted" or replaced is None or replaced.uid:
             return
-        from preflights_es.records.record_status import Successor, superseded_status
+        from preflights_es.records.record_status import NewStatus, with_status
 
         records = self._folders[0]
         found = self.foreign(replaced.number, record.supersedes_file)
@@ -361,14 +397,14 @@ class Documents:
         path = PurePosixPath(due.path)
         number = number_of(path.stem)
         name = f"task {record.uid}" if number is None else f"ADR-{number:04d}"
-        by = Successor(name, path.name if path.parent == PurePosixPath(records) else "")
-        mark = partial(superseded_status, tool=found[0].tool, by=by)
+        by = NewStatus(name, path.name if path.parent == PurePosixPath(records) else "")
+        mark = partial(with_status, tool=found[0].tool, by=by)
         target = files.checked_folder(self.root, records) / found[0].path
         files.changed(self.root, target, mark)
 
     def _mended(self, handle: Handle, due: ArtifactDue, content: bytes) -> bytes | None:
         """A person's edits with the status that the log gives; None where more has changed."""
-        from preflights_es.records.record_status import Successor, mended
+        from preflights_es.records.record_status import mended
 
         id_, before = handle.session_id, None
         for asked, state in self._asked(self._stored(id_)):
@@ -376,10 +412,7 @@ class Documents:
             if asked.call == due.call:
                 break
             before = after
-        if before is None or after.superseded_by is None:
-            return None
-        by = Successor(render.related_name(after.superseded_by))
-        return mended(content, before, after, by)
+        return None if before is None else mended(content, before, after)
 
     def _former(self, handle: Handle, path: str) -> Path | None:
         """Where the document lay before, when its log asked for it there."""

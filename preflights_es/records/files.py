@@ -209,6 +209,18 @@ def _free_name(folder: atomic_file.Folder, name: str, is_ours: IsOurs) -> str:
     raise AssertionError("numbers do not end")
 
 
+def removed(root: Path, target: Path, ours: Collection[str]) -> None:
+    """Remove a document that has one of these hashes.
+
+    Raises:
+        StoreUnavailable: the disk refuses.
+    """
+    try:
+        _remove(root, target, lambda found: found in ours)
+    except OSError as error:
+        raise StoreUnavailable(f"{target.name} cannot be removed: {error.strerror}") from error
+
+
 def _remove(root: Path, target: Path, is_ours: IsOurs) -> None:
     with contextlib.suppress(FileNotFoundError), _opened(root, target) as folder:
         found = _hash(folder, target.name)

@@ -1,4 +1,4 @@
-"""Marks a record as superseded: its status changes in the record's own format, and nothing else."""
+"""Gives a record another status, in the record's own format, and changes nothing else."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from preflights_es.records.record_text import (
     text_of,
     trimmed,
 )
+from preflights_es.records.render import proposal, related_name
 from preflights_es.system.files import Unreadable
 
 _LINE = late_pattern(rb"^[ \t>]*(?:[*+-][ \t]+)?(?P<text>\S[^\n]*)", re.MULTILINE)
@@ -35,17 +36,22 @@ _RELATION = late_pattern(r"(?:[\w-]+ ){0,2}[\w-]+(?: by| durch)?:? \[")
 _TAKES = late_pattern(rb"[,;(]? ?\b(?:supersedes|supercedes|replaces|ersetzt)\b", re.IGNORECASE)
 
 
-class Successor(msgspec.Struct, frozen=True):
-    """The decision that takes a record's place."""
+class NewStatus(msgspec.Struct, frozen=True):
+    """That another decision took a record's place, or that its proposal was rejected."""
 
-    name: str
-    """`ADR-0012`, or `task 3f9a12c45d6e`."""
+    name: str = ""
+    """Of the other decision: `ADR-0012`, or `task 3f9a12c45d6e`; empty for `rejected`."""
     path: str = ""
     """Of its record, from the folder of the one that it replaces; empty for a task."""
 
+    @property
+    def words(self) -> str:
+        """The status in small letters, without a link."""
+        return f"superseded by {self.name}" if self.name else "rejected"
 
-def superseded_status(content: bytes, tool: Tool, by: Successor) -> bytes:
-    """The record with the status "superseded by", every other byte as it was.
+
+def with_status(content: bytes, tool: Tool, by: NewStatus) -> bytes:
+    """The record with its new status, every other byte as it was.
 
     Args:
         tool: says where a status goes in a record that has none.
@@ -62,7 +68,7 @@ def superseded_status(content: bytes, tool: Tool, by: Successor) -> bytes:
     return content[:2] + made.decode().encode(wide)
 
 
-def _change(plain: bytes, parts: Parts, tool: Tool, by: Successor) -> tuple[int, int, str]:
+def _change(plain: bytes, parts: Parts, tool: Tool, by: NewStatus) -> tuple[int, int, str]:
     """What is replaced, from where to where, and by what."""
     newline = _newline(plain)
     place = parts.said.get("status") or parts.said.get("zustand")
@@ -75,14 +81,19 @@ def _change(plain: bytes, parts: Parts, tool: Tool, by: Successor) -> tuple[int,
     return _inserted(plain, parts, tool, by, newline)
 
 
-def mended(content: bytes, before: Record, after: Record, by: Successor) -> bytes | None:
+def mended(content: bytes, before: Record, after: Record) -> bytes | None:
     """A record of ours that a person edited, with its new status; None where more has changed.
 
     Args:
         before: what its log said when the document was written last, and `after`: what it says now.
     """
-    if after.superseded_by is None or after != replace(
-        before, status=after.status, superseded_by=after.superseded_by
+    is_changed = after.status == "rejected" or after.superseded_by is not None
+    if not is_changed or after != replace(
+        before,
+        status=after.status,
+        superseded_by=after.superseded_by,
+        rejected_by=after.rejected_by,
+        why_rejected=after.why_rejected,
     ):
         return None
     try:
@@ -91,7 +102,12 @@ def mended(content: bytes, before: Record, after: Record, by: Successor) -> byte
         return None
     # Whatever else lies in its place is not the record.
     is_it = header.session == after.session_id and header.status != "unknown"
-    return superseded_status(content, header.tool, by) if is_it else None
+    if not is_it:
+        return None
+    by = NewStatus(related_name(after.superseded_by) if after.superseded_by else "")
+    said_before, said_now = proposal(before).encode(), proposal(after).encode()
+    content = content.replace(said_before, said_now, 1) if said_before else content
+    return with_status(content, header.tool, by)
 
 
 def _line_end(content: bytes, at: int) -> int:
@@ -110,10 +126,10 @@ def _newline(content: bytes) -> str:
 # 1. A status that is there -------------------------------------------------------------------
 
 
-def _in_place(plain: bytes, parts: Parts, place: Place, by: Successor) -> tuple[int, int, str]:
+def _in_place(plain: bytes, parts: Parts, place: Place, by: NewStatus) -> tuple[int, int, str]:
     before = plain[place.start : place.end]
     if place.form == "front":
-        value = encoded(f"superseded by {by.name}").decode()
+        value = encoded(by.words).decode()
         blank = "" if plain[place.start - 1 : place.start] in (b" ", b"\t") else " "
         return place.start, place.end, blank + value
     end = place.start + _replaced(parts.masked[place.start : place.end])
@@ -127,9 +143,9 @@ def _replaced(line: bytes) -> int:
     return len(line) if found is None or found.start() == 0 else found.start()
 
 
-def _words(by: Successor, *, is_title: bool) -> str:
-    first = "Superseded by" if is_title else "superseded by"
-    return f"{first} [{by.name}]({by.path})" if by.path else f"{first} {by.name}"
+def _words(by: NewStatus, *, is_title: bool) -> str:
+    words = f"{by.words[0].upper()}{by.words[1:]}" if is_title else by.words
+    return words.replace(by.name, f"[{by.name}]({by.path})") if by.path else words
 
 
 def _is_title(before: bytes) -> bool:
@@ -148,7 +164,7 @@ def _section(parts: Parts) -> Heading | None:
 
 
 def _in_section(
-    parts: Parts, heading: Heading, by: Successor, newline: str
+    parts: Parts, heading: Heading, by: NewStatus, newline: str
 ) -> tuple[int, int, str]:
     """The first line with a status; behind the heading where no line has one."""
     words = _words(by, is_title=True)
@@ -178,15 +194,15 @@ def _stands_alone(line: str) -> bool:
 
 
 def _inserted(
-    plain: bytes, parts: Parts, tool: Tool, by: Successor, newline: str
+    plain: bytes, parts: Parts, tool: Tool, by: NewStatus, newline: str
 ) -> tuple[int, int, str]:
     """Where the tool has it: a line of front matter, of the list below the title, or a section."""
     if parts.front is not None:
-        value = encoded(f"superseded by {by.name}").decode()
+        value = encoded(by.words).decode()
         return parts.front.start, parts.front.start, f"status: {value}{newline}"
     top = len(BOM) if plain.startswith(BOM) else 0
     if tool in ("madr3", "madr4"):
-        value = encoded(f"superseded by {by.name}").decode()
+        value = encoded(by.words).decode()
         front = ("---", f"status: {value}", "---", "")
         return top, top, "".join(f"{line}{newline}" for line in front)
     # A line below a title behind another section would belong to that section.

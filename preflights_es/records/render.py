@@ -274,6 +274,9 @@ _GERMAN: Final[Mapping[str, str]] = {
     "Nothing was decided": "Nichts wurde entschieden",
     "offered by {}": "vorgeschlagen von {}",
     "offered by {}, accepted by {}": "vorgeschlagen von {}, angenommen von {}",
+    "Proposed by {}.": "Vorgeschlagen von {}.",
+    "Rejected by {}: {}": "Abgelehnt von {}: {}",
+    "Rejected by {}.": "Abgelehnt von {}.",
     "Proposed by {}; no person has confirmed it yet.": (
         "Vorgeschlagen von {}; noch kein Mensch hat es best\u00e4tigt."
     ),
@@ -340,11 +343,23 @@ def _chosen(record: Record) -> str:
         by = _speaker(because.by, record)
         text += _reason(because.text, record) + (f" ({by})" if by else "")
     lines = [_ended(text)]
-    if record.proposed_by is not None:
-        by = _said(record, _BY[record.proposed_by])
-        confirmed = _said(record, "Proposed by {}; no person has confirmed it yet.", by)
-        lines.insert(0, confirmed)
-    return "\n\n".join(lines)
+    return "\n\n".join((*filter(None, (proposal(record),)), *lines))
+
+
+def proposal(record: Record) -> str:
+    """Who proposed it, and who rejected it and why; empty where a person accepted it."""
+    by = _said(record, _BY[record.proposed_by]) if record.proposed_by else ""
+    if record.rejected_by is None:
+        text = "Proposed by {}; no person has confirmed it yet."
+        return _said(record, text, by) if by else ""
+    who = inline(record.rejected_by.name) or _said(record, _BY[record.rejected_by.kind])
+    why = inline(record.why_rejected)
+    rejected = (
+        _ended(_said(record, "Rejected by {}: {}", who, why))
+        if why
+        else _said(record, "Rejected by {}.", who)
+    )
+    return f"{_said(record, 'Proposed by {}.', by)} {rejected}" if by else rejected
 
 
 def _speaker(by: Speaker, record: Record) -> str:
@@ -516,11 +531,13 @@ def _before_you_code(record: Record, accepted: str) -> str:
 _STANDING: Final = {
     "accepted": "Decided, do not reconsider",
     "proposed": "Proposed, not accepted yet",
+    "rejected": "Rejected, do not follow",
     "open": "Proposed, not accepted yet",
 }
 _STATE: Final = {
     "open": "No person has accepted this yet: treat it as a proposal.",
     "proposed": "No person has accepted this yet: treat it as a proposal.",
+    "rejected": "This proposal was rejected: do not follow it.",
     "superseded": "This decision was superseded{newer}: ask for the newer one.",
 }
 

@@ -293,6 +293,18 @@ class SessionFiles:
         self.keep(session_id)
         self._of(session_id).end()
 
+    def path(self, session_id: str) -> str:
+        """Where the file of a session lies, relative to the project's root."""
+        return f"{self._of(session_id).path}/{name_of(decision_uid(session_id))}"
+
+    def remove(self, session_id: str) -> None:
+        """Remove the file of a session, unless it holds other events than the log."""
+        folder, name = self._of(session_id), name_of(decision_uid(session_id))
+        with contextlib.suppress(Unreadable):
+            content = folder.content(name) or b""
+            if not differs(content, name, self._store.read(session_id)):
+                folder.remove(name)
+
     def finish(self) -> None:
         """Keep the sessions that killed processes did not keep; errors as for `keep`."""
         for folder in self._folders:

@@ -219,7 +219,15 @@ class Process:
 
         folders = (self.settings.decisions, self.settings.tasks)
         kept = self.session_files if self.settings.keeps_sessions else None
-        return Documents(self.runner, self.settings.root, folders, kept)
+        return Documents(self.runner, self.settings.root, folders, kept, self._is_tracked)
+
+    def _is_tracked(self, path: str) -> bool:
+        """Whether git knows a file of the project; also where git cannot say."""
+        from preflights_es.settings.load import surroundings
+        from preflights_es.system import git
+
+        words = ("ls-files", "-z", "--", f":(literal){path}")
+        return git.said(words, self.settings.root, surroundings()) != ""
 
     @made_once
     def session_files(self) -> SessionFiles:

@@ -234,7 +234,9 @@ def abandon(
     force: bool = False,
     expect: int | None = None,
 ) -> View:
-    """Give a session up; it stays in the log.
+    """Give a session up; it stays in the log, and the record of a proposal becomes `rejected`.
+
+    A record that git does not know, and that no person edited, is removed instead.
 
     Args:
         force: also one whose last Input cannot be decided.
@@ -243,7 +245,12 @@ def abandon(
     handle = request.sessions.load(session)
     step = request.sessions.abandon(handle, reason, force=force, expect=expect)
     request.notice_redacted("the reason", reason)
-    return filed(request, step)
+    found = filed(request, step)
+    if handle.view.written and found.written is None:
+        path = handle.view.written.path
+        text = f"Removed {path}: git does not know it, and it was not edited."
+        request.notice("record_removed", text, path=path)
+    return found
 
 
 def resume(request: Request, session: str, *, anew: bool = False) -> View:

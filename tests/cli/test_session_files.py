@@ -58,6 +58,66 @@ def test_a_proposal_has_a_file_and_its_acceptance_rewrites_it(house: Project) ->
     assert file.read_text() == house.call("admin", "export", session_id).out
 
 
+def proposed_and_declined(house: Project, before: str) -> Result:
+    """A script's proposal in a record that git knows or not, or that was edited; it is declined."""
+    house.call("start", "Add OAuth login", "--answer", "auth_strategy=OAuth", "--accept", "--again")
+    (record,) = (house.folder / "docs/decisions").glob("*.md")
+    if before == "known to git":
+        committed(house)
+    if before == "edited":
+        record.write_text(record.read_text() + "\nA note.\n")
+    return house.call("abandon", "last", "--reason", "too *big*")
+
+
+@pytest.mark.parametrize("before", ["known to git", "edited", "new"])
+def test_the_record_of_a_declined_proposal_is_rejected_or_goes(house: Project, before: str) -> None:
+    committed(house)
+    done = proposed_and_declined(house, before)
+    folder = house.folder / "docs/decisions"
+    (row,) = house.call("decisions", "--all", "--json").json["decisions"]
+    assert (row["standing"], house.show()["status"]) == ("rejected", "abandoned")
+    assert house.call("replay", "last").code == 0
+    if before == "new":
+        assert "Removed docs/decisions/0001-use-oauth-for-authentication.md: git" in done.err
+        assert (row["artifact"], [*folder.glob("*.md"), *folder.glob("*/*.jsonl")]) == (None, [])
+    else:
+        text = (house.folder / row["artifact"]).read_text()
+        assert done.out.endswith(f"rejected in {row['artifact']}\n")
+        assert 'status: "rejected"' in text
+        assert "Proposed by a script. Rejected by Ada: too \\*big\\*." in text
+        assert text.endswith("A note.\n") == (before == "edited")
+        file = session_file(house, house.show()["session_id"]).read_text()
+        assert file == house.call("admin", "export", "last").out
+
+
+@pytest.mark.parametrize("before", ["known to git", "new"])
+@pytest.mark.parametrize(
+    ("reader", "says"),
+    [
+        (("decisions", "--json"), '"decisions":[]'),
+        (("decisions", "--all"), "rejected"),
+        (("check",), "nothing to say"),
+        (("sync",), "say the same"),
+        (("inbox",), "Nothing waits"),
+        (("prompt",), ""),
+        (("audit", "verify"), "every chain holds"),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
+)
+def test_all_readers_agree_that_a_proposal_was_declined(
+    house: Project, tmp_path: Path, before: str, reader: tuple[str, ...], says: str
+) -> None:
+    proposed_and_declined(house, before)
+    committed(house)
+    for project in (house, *([cloned(house, tmp_path / "clone")] if before != "new" else [])):
+        if reader == ("sync",):
+            project.call("sync")  # a clone takes it over first
+        done = project.call(*reader)
+        assert (done.code, done.err) == (0, "")
+        assert says in done.out
+        assert "proposed" not in done.out.lower()
+
+
 def test_superseding_rewrites_the_file_of_the_former_decision(house: Project) -> None:
     former = house.decided()["session_id"]
     house.decided("Add SSO", "--supersedes", former)

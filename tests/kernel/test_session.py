@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial, reduce
 from typing import Any, ClassVar
 
 import msgspec
@@ -212,6 +213,21 @@ def test_an_abandoned_session_is_closed_and_waits_for_nothing() -> None:
     session = run(pressed("ask"), ABANDONED)
     assert (session.closed, session.calls, session.undecided) == ("abandoned", (), None)
     assert session.state == Count(1, 1), "abandoning reaches no workflow"
+
+
+def test_a_document_that_is_owed_at_the_end_is_still_written() -> None:
+    due = ArtifactDue(call="a-9", template="t.v1", path="p")
+    owing = replace(COUNTER, abandoned=lambda _state, _new: (due,))
+    session = run(pressed("write"), pressed("ask"))
+    decisions = kernel.decide(owing, kernel.evolve(owing, session, ABANDONED), ABANDONED)
+    assert decisions == (due, SessionClosed(status="abandoned"))
+    ended = reduce(partial(kernel.evolve, owing), (ABANDONED, *decisions), session)
+    assert [call.call for call in ended.calls] == ["a-1", "a-9"], "no completion is awaited"
+    wrote = ArtifactWritten(at=2, actor=ADA, call="a-9", path="p", sha256="0")
+    told = kernel.decide(owing, kernel.evolve(owing, ended, wrote), wrote)
+    after = reduce(partial(kernel.evolve, owing), (wrote, *told), ended)
+    assert (told, after.closed) == ((Counted(of="outcome"),), "abandoned")
+    assert [call.call for call in after.calls] == ["a-1"]
 
 
 def test_after_the_end_every_input_is_recorded_and_ignored() -> None:

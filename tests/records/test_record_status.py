@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from preflights_es.records.foreign_records import foreign_record
 from preflights_es.records.record_header import Reference, Tool
-from preflights_es.records.record_status import Successor, superseded_status
+from preflights_es.records.record_status import NewStatus, with_status
 from tests.each import each
 from tests.records.test_record_list import EXPECTED, RECORDS
 
-BY: Final = Successor("ADR-0112", "0112-use-something-new.md")
+BY: Final = NewStatus("ADR-0112", "0112-use-something-new.md")
 LINK: Final = "[ADR-0112](0112-use-something-new.md)"
 
 
 def changed(text: str, tool: Tool = "other") -> str:
-    return superseded_status(text.encode(), tool, BY).decode()
+    return with_status(text.encode(), tool, BY).decode()
 
 
 def difference(before: bytes, after: bytes) -> tuple[bytes, bytes]:
@@ -108,8 +108,8 @@ def test_a_record_without_a_status_gets_one_where_its_tool_has_it(
 
 
 def test_a_task_that_replaces_a_record_has_no_link() -> None:
-    by = Successor("task 3f9a12c45d6e")
-    assert superseded_status(b"* Status: accepted", "madr2", by) == (
+    by = NewStatus("task 3f9a12c45d6e")
+    assert with_status(b"* Status: accepted", "madr2", by) == (
         b"* Status: superseded by task 3f9a12c45d6e"
     )
 
@@ -121,7 +121,7 @@ def test_a_task_that_replaces_a_record_has_no_link() -> None:
 def test_a_record_says_what_replaced_it_and_else_what_it_said(path: str) -> None:
     before = (RECORDS / path).read_bytes()
     read = foreign_record(path, before)
-    after = superseded_status(before, read.tool, BY)
+    after = with_status(before, read.tool, BY)
     again = foreign_record(path, after)
     assert again.status == "superseded"
     assert again.superseded_by in (
@@ -139,8 +139,8 @@ def test_a_record_says_what_replaced_it_and_else_what_it_said(path: str) -> None
 @each("path", EXPECTED)
 def test_a_status_that_is_set_again_is_the_same(path: str) -> None:
     tool = EXPECTED[path]["tool"]
-    once = superseded_status((RECORDS / path).read_bytes(), tool, BY)
-    assert superseded_status(once, tool, BY) == once
+    once = with_status((RECORDS / path).read_bytes(), tool, BY)
+    assert with_status(once, tool, BY) == once
 
 
 NEW: Final = re.compile(rb"[Ss]uperseded by|ADR-0112|0112-use-something-new\.md")
@@ -159,7 +159,7 @@ def test_every_other_byte_stays(path: str, ends: str, encoding: str, is_cut: boo
     text = text.lstrip("\ufeff").rstrip("\n") + ("" if is_cut else "\n")
     before = text.replace("\n", ends).encode(encoding, "replace")
     read = foreign_record(path, before)
-    after = superseded_status(before, read.tool, BY)
+    after = with_status(before, read.tool, BY)
     out, put = difference(before, after)
     is_wide = encoding == "utf-16"
     gone = out.decode("utf-16-le", "replace").encode() if is_wide and len(out) % 2 == 0 else out
@@ -199,13 +199,13 @@ LINES: Final = (
 @example(lines=["---", "---", "", "date: x", "---", "# T"], ends="\n", tool="madr2")
 def test_any_record_can_be_marked(lines: list[str], ends: str, tool: Tool) -> None:
     before = ends.join(lines).encode("utf-8", "replace")
-    after = superseded_status(before, tool, BY)
+    after = with_status(before, tool, BY)
     read = foreign_record("0001-x.md", after)
     assert (read.status, read.superseded_by and read.superseded_by.number) == ("superseded", 112)
-    assert superseded_status(after, tool, BY) == after
+    assert with_status(after, tool, BY) == after
 
 
 @given(st.binary(max_size=200), st.sampled_from(get_args(Tool)))
 def test_any_bytes_can_be_marked(content: bytes, tool: Tool) -> None:
     before = content.removeprefix(b"\xff\xfe").removeprefix(b"\xfe\xff")
-    assert foreign_record("1.md", superseded_status(before, tool, BY)).status == "superseded"
+    assert foreign_record("1.md", with_status(before, tool, BY)).status == "superseded"

@@ -154,6 +154,7 @@ def test_a_session_is_declined_with_a_reason(shop: Project, pages: Pages) -> Non
     assert shown(shop, session)["status"] == "abandoned"
     page = pages.text(f"/inbox/{session}")
     assert ("What would have been decided" in page, "What was decided" in page) == (True, False)
+    assert "proposed" not in words(page)
 
 
 def test_a_session_whose_last_input_is_not_decided_says_so(shop: Project, pages: Pages) -> None:

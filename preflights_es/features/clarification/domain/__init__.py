@@ -24,7 +24,7 @@ from preflights_es.features.clarification.domain.views import (
     view,
 )
 from preflights_es.kernel.decisions import Accepting
-from preflights_es.kernel.events import Decision, Input, Signable
+from preflights_es.kernel.events import ArtifactDue, Decision, Input, SessionAbandoned, Signable
 from preflights_es.kernel.ports import SettingsTable
 from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.signing import said_of
@@ -36,6 +36,12 @@ def _decide(state: State, new: Input) -> tuple[Decision, ...]:
     from preflights_es.features.clarification.domain.decide import decide
 
     return decide(state, new)
+
+
+def _abandoned(state: State, new: SessionAbandoned) -> tuple[ArtifactDue, ...]:
+    from preflights_es.features.clarification.domain.decide import abandoned
+
+    return abandoned(state, new)
 
 
 def _accepting(state: State, said: Mapping[str, Any]) -> Accepting:
@@ -73,6 +79,7 @@ WORKFLOW: Workflow[State] = Workflow(
     number=lambda state: state.number,
     acknowledges=DecisionAcknowledged,
     accepting=_accepting,
+    abandoned=_abandoned,
     proposal=_proposal,
     fixed=fixed,
     record=record,

@@ -69,7 +69,15 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
 from preflights_es.kernel.decisions import Accepting
-from preflights_es.kernel.events import ArtifactDue, ArtifactWritten, Decision, Input, state_after
+from preflights_es.kernel.events import (
+    ArtifactDue,
+    ArtifactRemoved,
+    ArtifactWritten,
+    Decision,
+    Input,
+    SessionAbandoned,
+    state_after,
+)
 from preflights_es.kernel.lead import FellBack, LeadChanged, StepRetried, taken_over
 from preflights_es.kernel.questions import Answers, Given, is_placeholder, stripped
 from preflights_es.kernel.reach import Reach
@@ -107,7 +115,7 @@ def decide(state: State, new: Input) -> Decisions:
             | ReferenceRenumbered()
         ):
             return _changed(state, new)
-        case ArtifactWritten(path=path):
+        case ArtifactWritten(path=path) | ArtifactRemoved(path=path):
             return (ArtifactFiled(path=path),)
         case _:
             return (ChangeRefused(change="input", reason="not_expected"),)
@@ -447,10 +455,16 @@ def accepting(state: State, said: Mapping[str, Any]) -> Accepting:
     return Accepting(kind, is_due(state) and kind == "adr", shown)
 
 
+def abandoned(state: State, new: SessionAbandoned) -> tuple[ArtifactDue, ...]:
+    """The document of a proposal, which says from now on that it was rejected."""
+    if accepted(state) or not state.dues:
+        return ()
+    return (_due(evolve(state, new)),)
+
+
 def _due(state: State) -> ArtifactDue:
-    """The document of what was acknowledged."""
-    assert state.acknowledgement is not None, "a document is due only for what was acknowledged"
-    kind = state.acknowledgement.kind
+    """The document of what was acknowledged; a task has no number."""
+    kind: rules.RecordKind = "task" if state.number is None else "adr"
     path = rules.document_path(state.folder, kind, state.number, state.uid, title_of(state))
     call = f"artifact-{state.dues + 1}"
     return ArtifactDue(call=call, template=rules.TEMPLATES[kind], path=path)

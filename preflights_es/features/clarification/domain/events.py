@@ -505,7 +505,7 @@ class DecisionMarkedKept(Decision, frozen=True):
 
 
 class ArtifactFiled(Decision, frozen=True):
-    """The document that was due lies on disk."""
+    """The document that was due lies on disk, or that of a rejected proposal is gone."""
 
     tag: ClassVar[str] = "clarification.artifact_filed.v1"
     path: str

@@ -66,7 +66,17 @@ from preflights_es.kernel.decisions import (
     Related,
     Resolution,
 )
-from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, Event, Input, Written
+from preflights_es.kernel.events import (
+    Actor,
+    ArtifactDue,
+    ArtifactRemoved,
+    ArtifactWritten,
+    Event,
+    Growing,
+    Input,
+    SessionAbandoned,
+    Written,
+)
 from preflights_es.kernel.lead import WRITERS, FellBack
 from preflights_es.kernel.questions import Answers
 from preflights_es.kernel.signing import made_with
@@ -160,6 +170,16 @@ def _after_writing(state: State, new: ArtifactWritten) -> State:
         return replace(state, actor=new.actor, input=new, beside=new.path, hashes=hashes)
     written = Written(new.path, new.sha256)
     return replace(state, actor=new.actor, input=new, written=written, beside="", hashes=hashes)
+
+
+def _after_removal(state: State, new: ArtifactRemoved) -> State:
+    return replace(
+        state, actor=new.actor, input=new, written=None, beside="", hashes=Growing[str]()
+    )
+
+
+def _after_rejection(state: State, new: SessionAbandoned) -> State:
+    return replace(state, actor=new.actor, input=new, rejected=new)
 
 
 # Of Decisions --------------------------------------------------------------------------------
@@ -513,6 +533,8 @@ _AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     AnswersRelayed: _after_answers,
     RationaleGiven: _after_answers,
     ArtifactWritten: _after_writing,
+    ArtifactRemoved: _after_removal,
+    SessionAbandoned: _after_rejection,
     CategoryDetected: _after_category,
     TopicsFound: _after_topics,
     TopicDropped: _after_dropping,

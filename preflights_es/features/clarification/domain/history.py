@@ -237,7 +237,7 @@ def _standing(session: Session[State]) -> Standing:
     if accepted(state):
         return "accepted"
     if session.closed:
-        return "abandoned"
+        return "abandoned" if state.rejected is None else "rejected"
     if state.patch is None:
         return "replaced"
     return "ready" if state.acknowledgement is None else "proposed"

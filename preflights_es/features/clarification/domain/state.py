@@ -32,7 +32,16 @@ from preflights_es.features.clarification.domain.values import (
     Resolved,
 )
 from preflights_es.kernel.decisions import KeptDecision, Rationale, Related
-from preflights_es.kernel.events import UNSEEN, Actor, Evidence, Growing, Input, Source, Written
+from preflights_es.kernel.events import (
+    UNSEEN,
+    Actor,
+    Evidence,
+    Growing,
+    Input,
+    SessionAbandoned,
+    Source,
+    Written,
+)
 from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.lead import Led
 from preflights_es.kernel.questions import Language, Observed, Question
@@ -134,6 +143,8 @@ class State(msgspec.Struct, frozen=True, gc=False):
     stopped: str = ""
     """Why nothing more is asked without a patch; empty otherwise."""
     acknowledgement: Acknowledgement | None = None
+    rejected: SessionAbandoned | None = None
+    """By which a proposal with a document was declined or abandoned."""
     superseded_by: Related | None = None
     keeps: DecisionKept | None = None
     """The decision in force that it ended with, where nothing else was decided."""

@@ -486,17 +486,20 @@ def _warnings(state: State) -> tuple[str, ...]:
 
 def record(state: State) -> Record:
     """What a document or a brief may say; `open` before an acknowledgement."""
-    done = state.acknowledgement
+    done, rejected = state.acknowledgement, state.rejected
     by_person = accepted(state)
+    status = "superseded" if state.superseded_by else done.status if done else "open"
     return Record(
         uid=state.uid,
         session_id="",
         title=one_line(title_of(state)),
         intention=state.intention,
-        status="superseded" if state.superseded_by else done.status if done else "open",
+        status="rejected" if rejected else status,
         date=_date(done.at) if done else "",
         decided_by=done.actor.name if done and by_person else "",
         proposed_by=None if done is None or by_person else done.actor.kind,
+        rejected_by=rejected.actor if rejected else None,
+        why_rejected=rejected.reason if rejected else "",
         category=category_of(state),
         fields=_fields(state),
         missing=_open_questions(state),
