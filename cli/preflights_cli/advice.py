@@ -95,6 +95,10 @@ ADVICE: Final[dict[str, str]] = {
 
 def advised(text: str, code: str, fields: Mapping[str, Any]) -> str:
     """A text, and the command that helps, where one does."""
+    if code in ("extra_missing", "no_extra"):
+        from preflights_es.use.installed_source import command_with
+
+        return f"{text}: `{command_with(fields['extra'])}`"
     return text + ADVICE[code].format(**fields) if code in ADVICE else text
 
 

@@ -9,14 +9,11 @@ import click
 
 from preflights_cli.advice import advised
 from preflights_cli.common import Voice, led, recording
-from preflights_es.kernel.errors import SettingsError
+from preflights_es.kernel.errors import ExtraMissing
 from preflights_es.use.request import Request
 
 SDK: Final = ("mcp", "mcp_types")
-NEEDED: Final = (
-    "the server needs the extra `mcp`, with version 2.3 of the SDK or a later one: "
-    "`pip install 'preflights-es[mcp]'`"
-)
+NEEDED: Final = "the server (with version 2.3 of the SDK or a later one)"
 
 
 @click.command(short_help="Serve coding agents by the Model Context Protocol.")
@@ -34,7 +31,7 @@ def mcp_command(app: Request, voice: Voice) -> int:
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in SDK:
             raise
-        raise SettingsError(NEEDED) from error
+        raise ExtraMissing(NEEDED, "mcp") from error
 
     with threads() as pool:
         made = server(app, pool, advised)

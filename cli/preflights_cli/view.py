@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from importlib.util import find_spec
 from shlex import quote
 from typing import Final
 
@@ -15,7 +16,7 @@ from preflights_cli.advice import advised
 from preflights_cli.common import Voice, is_terminal, reading_where
 from preflights_cli.inbox import settling
 from preflights_cli.progress import counted
-from preflights_es.kernel.errors import SettingsError
+from preflights_es.kernel.errors import ExtraMissing
 from preflights_es.kernel.text import shortened, shown
 from preflights_es.use.request import Request
 
@@ -24,7 +25,6 @@ PORT_MAX: Final = 65_535
 NAMES_SHOWN: Final = 10
 NAME_SHOWN: Final = 40  # characters
 PACKAGES: Final = ("h11", "jinja2", "markdown_it", "markupsafe", "mdurl", "starlette", "uvicorn")
-NEEDED: Final = "the page needs the extra `view`: `pip install 'preflights-es[view]'`"
 
 
 @click.command(short_help="Show decisions and sessions in a browser.")
@@ -125,17 +125,19 @@ def view_command(
 
 @contextmanager
 def _needed() -> Iterator[None]:
-    """What the extra brings, imported within.
+    """What the extra brings, imported within; what a page imports late is looked for at once.
 
     Raises:
-        SettingsError: it is not installed.
+        ExtraMissing: it is not installed.
     """
+    if not all(map(find_spec, PACKAGES)):
+        raise ExtraMissing("the page", "view")
     try:
         yield
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in PACKAGES:
             raise
-        raise SettingsError(NEEDED) from error
+        raise ExtraMissing("the page", "view") from error
 
 
 def _why_read_only(app: Request, asked: bool) -> str:

@@ -163,6 +163,16 @@ class ProviderMissing(SettingsError):
     """A provider that was chosen rightly cannot be asked: its key or its package is not here."""
 
 
+class ExtraMissing(SettingsError):
+    """Packages of an extra are not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        """Args:
+        what: needs it.
+        """
+        super().__init__(f"{what} needs the extra `{extra}`", extra=extra)
+
+
 class LogDamaged(PreflightsError):
     """What was stored does not verify.
 

@@ -20,6 +20,7 @@ from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
 from preflights_es.kernel.errors import (
     CommitUnknown,
+    ExtraMissing,
     LogBusy,
     LogDamaged,
     PreflightsError,
@@ -38,10 +39,7 @@ try:
     from psycopg import errors as pg
     from psycopg.conninfo import make_conninfo
 except ImportError as error:
-    raise SettingsError(
-        "a log in PostgreSQL needs psycopg, the extra `postgres`: "
-        "`pip install 'preflights-es[postgres]'`"
-    ) from error
+    raise ExtraMissing("a log in PostgreSQL", "postgres") from error
 
 # What it warns of, an error says as well; without a handler it would stand on stderr beside that.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())

@@ -1,13 +1,17 @@
-"""Where the running program was installed from (PEP 610), as another machine can install it."""
+"""Where the running program was installed from (PEP 610), and what installs it once more."""
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable, Iterator
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from importlib.util import find_spec
+from pathlib import Path
+from shlex import join
 from shutil import which
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 import msgspec
 
@@ -18,6 +22,8 @@ NAME: Final = "preflights-es"
 TRIED_S: Final = 60  # to fetch a repository and read its metadata
 _PLAIN: Final = re.compile(r"[A-Za-z0-9:/@._~+%=#&-]+")
 """A requirement that neither a shell nor YAML reads otherwise."""
+
+_OF_EXTRA: Final = re.compile(r"(?P<name>[\w.-]+).*;.*\bextra == [\"'](?P<extra>[\w-]+)")
 
 
 class Source(NamedTuple):
@@ -30,8 +36,6 @@ class Source(NamedTuple):
 
 def source() -> Source:
     """Of the program that runs."""
-    from importlib.metadata import PackageNotFoundError, distribution
-
     try:
         return source_said(distribution(NAME).read_text("direct_url.json"))
     except PackageNotFoundError:
@@ -57,6 +61,71 @@ def source_said(direct_url: str | None) -> Source:
     if "file:" in url or not _PLAIN.fullmatch(url):
         return Source(_released(), f"this program was installed from {url}")
     return Source(f"{NAME} @ {url}")
+
+
+def command_with(extra: str) -> str:
+    """What installs the program that runs once more, with an extra and those that it has."""
+    try:
+        found = distribution(NAME)
+    except PackageNotFoundError:
+        return install_command(None, (extra,))
+    return install_command(found.read_text("direct_url.json"), {extra, *_extras_of(found)})
+
+
+def install_command(
+    direct_url: str | None, extras: Iterable[str], prefix: Path = Path(sys.prefix)
+) -> str:
+    """The words for a shell, by the installer that made the environment.
+
+    Args:
+        direct_url: what the file of the installation says, as for `source_said`.
+        prefix: the environment; uv and pipx write a file of their own into it.
+    """
+    names = f"[{','.join(sorted(extras))}]"
+    what = [f"{NAME}{names}"]
+    if direct_url is not None:
+        requirement, trouble = source_said(direct_url)
+        what = [requirement.replace(NAME, what[0], 1)] if not trouble else what
+        what = _local(direct_url, names) or what
+    if (prefix / "uv-receipt.toml").is_file():
+        return join(("uv", "tool", "install", *what))
+    if (prefix / "pipx_metadata.json").is_file():
+        return join(("pipx", "install", "--force", *what))
+    if find_spec("pip"):
+        return join((sys.executable, "-m", "pip", "install", *what))
+    return join(("uv", "pip", "install", "--python", sys.executable, *what))
+
+
+def _local(direct_url: str, names: str) -> list[str]:
+    """What is said of a clone or a wheel on this machine; nothing of anything else."""
+    try:
+        said: Any = msgspec.json.decode(direct_url)
+        url = urlsplit(said["url"])
+        is_editable = bool(said.get("dir_info", {}).get("editable"))
+    except (msgspec.DecodeError, ValueError, LookupError, TypeError, AttributeError):
+        return []
+    if url.scheme != "file":
+        return []
+    return [*(["-e"] if is_editable else []), f"{unquote(url.path)}{names}"]
+
+
+def _extras_of(found: Distribution) -> Iterator[str]:
+    """The extras of which every package is there; not those for tests and for development."""
+    needed: dict[str, list[str]] = {}
+    for one in found.requires or ():
+        if (said := _OF_EXTRA.match(one)) and said["extra"] not in ("dev", "testing"):
+            needed.setdefault(said["extra"], []).append(said["name"])
+    for extra, names in needed.items():
+        if all(map(_is_installed, names)):
+            yield extra
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def _released() -> str:

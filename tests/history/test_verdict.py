@@ -527,8 +527,8 @@ def test_without_scipy_one_line_says_what_to_install() -> None:
     said = blocked_imports(
         "try:\n    require_statistics()\nexcept PreflightsError as error:\n    print(error)"
     )
-    assert said.startswith("a verdict on a change needs scipy")
-    assert said.endswith("`pip install 'preflights-es[stats]'`")
+    assert said.startswith("a verdict on a change (")
+    assert said.endswith("needs the extra `stats`")
     assert "\n" not in said
 
 

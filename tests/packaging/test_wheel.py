@@ -144,7 +144,7 @@ def test_readme_s_first_line_installs_from_a_clone(tmp_path: Path) -> None:
     assert preflights("--version") == f"preflights {__version__}\n"
     begun = preflights("start", "Add OAuth login", "--answer", "auth_strategy=OAuth", "--accept")
     assert "100 %" in begun
-    for module in ("mcp", "sqlglot"):
+    for module in ("mcp", "sqlglot", "jinja2", "uvicorn"):
         run(
             tmp_path / "tools" / "preflights-es" / "bin" / "python",
             "-c",

@@ -157,7 +157,7 @@ def test_a_driver_that_is_missing_is_named_with_the_extra_that_brings_it(tmp_pat
     assert done.stderr == ""
     first, second = done.stdout.splitlines()
     assert first == second
-    assert "pip install 'preflights-es[postgres]'" in first
+    assert "a log in PostgreSQL needs the extra `postgres`" in first
 
 
 def test_a_log_in_a_file_does_not_load_the_driver(tmp_path: Path) -> None:

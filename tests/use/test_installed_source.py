@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from preflights_es.kernel import __version__
-from preflights_es.use.installed_source import source_said, tried
+from preflights_es.use.installed_source import command_with, install_command, source_said, tried
 from tests.each import each
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -51,6 +52,45 @@ PYPROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-p
 )
 def test_a_repository_and_commit_are_named_without_a_secret(said: Any, expected: str) -> None:
     assert source_said(json.dumps(said)) == (expected, "")
+
+
+CLONE = {"url": "file:///home/ada/my%20clone", "dir_info": {}}
+PIP = f"{sys.executable} -m pip install"
+
+
+@each(
+    ("marker", "said", "expected"),
+    [
+        ("uv-receipt.toml", CLONE, "uv tool install '/home/ada/my clone[mcp,view]'"),
+        ("pipx_metadata.json", CLONE, "pipx install --force '/home/ada/my clone[mcp,view]'"),
+        ("", CLONE, f"{PIP} '/home/ada/my clone[mcp,view]'"),
+        (
+            "",
+            {"url": "file:///clone", "dir_info": {"editable": True}},
+            f"{PIP} -e '/clone[mcp,view]'",
+        ),
+        (
+            "uv-receipt.toml",
+            {"url": "https://host.example/b.git", "vcs_info": VCS},
+            f"uv tool install 'preflights-es[mcp,view] @ git+https://host.example/b.git@{COMMIT}'",
+        ),
+        ("pipx_metadata.json", None, "pipx install --force 'preflights-es[mcp,view]'"),
+        ("", "no object", f"{PIP} 'preflights-es[mcp,view]'"),
+    ],
+)
+def test_an_extra_is_installed_as_the_program_was_beside_the_others(
+    tmp_path: Path, marker: str, said: Any, expected: str
+) -> None:
+    prefix = tmp_path / f"made-by-{marker}"
+    prefix.mkdir(exist_ok=True)
+    (prefix / (marker or "pyvenv.cfg")).touch()
+    found = None if said is None else json.dumps(said)
+    assert install_command(found, ("view", "mcp"), prefix) == expected
+
+
+def test_the_extras_that_are_there_are_kept() -> None:
+    kept = command_with("new").partition("[")[2].partition("]")[0].split(",")
+    assert kept == ["distributed", "mcp", "metrics", "new", "postgres", "stats", "view"]
 
 
 def test_an_index_is_named_by_its_version() -> None:

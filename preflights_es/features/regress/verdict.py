@@ -19,7 +19,7 @@ from preflights_es.features.regress.results import (
     Verdict,
     VerdictWord,
 )
-from preflights_es.kernel.errors import ProviderMissing
+from preflights_es.kernel.errors import ExtraMissing
 
 ALPHA: Final = 0.05  # of BLOCK, and of the bound of PASS
 MARGIN: Final = 0.02  # the loss that is too small to matter
@@ -62,7 +62,7 @@ def require_statistics() -> None:
     """Say before a long run that no verdict can follow.
 
     Raises:
-        ProviderMissing: scipy is not here.
+        ExtraMissing: scipy is not here.
     """
     _special()
 
@@ -76,7 +76,7 @@ def verdict(
         chance_is_loss: whether a model was asked for the change alone.
 
     Raises:
-        ProviderMissing: scipy is not here.
+        ExtraMissing: scipy is not here.
     """
     if margin is None:
         return _strict(cases)
@@ -413,7 +413,5 @@ def _special() -> Any:
     try:
         from scipy import special  # type: ignore[import-untyped]
     except ImportError as error:
-        raise ProviderMissing(
-            f"a verdict on a change needs scipy ({error}): `pip install 'preflights-es[stats]'`"
-        ) from error
+        raise ExtraMissing(f"a verdict on a change ({error})", "stats") from error
     return special

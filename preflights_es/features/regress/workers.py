@@ -26,7 +26,7 @@ from preflights_es.features.regress.batches import Batch, read
 from preflights_es.features.regress.change import Change
 from preflights_es.features.regress.regression import Regression
 from preflights_es.features.regress.results import Case, LeftOut
-from preflights_es.kernel.errors import SettingsError, StoreUnavailable
+from preflights_es.kernel.errors import ExtraMissing, SettingsError, StoreUnavailable
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.file import PriceTable
 from preflights_es.store.projection_feed import SqlFollowing
@@ -183,13 +183,12 @@ def dask(scheduler: str) -> Opened:
     """The workers of a Dask scheduler, by its address.
 
     Raises:
-        SettingsError: the extra is not installed.
+        ExtraMissing: the extra is not installed.
     """
     try:
         distributed: Any = import_module("distributed")
     except ImportError as error:
-        what = "--scheduler needs the extra 'distributed': pip install 'preflights-es[distributed]'"
-        raise SettingsError(what) from error
+        raise ExtraMissing("--scheduler", "distributed") from error
 
     @contextmanager
     def opened() -> Iterator[Executor]:

@@ -132,7 +132,9 @@ def _warn(voice: Voice) -> None:
     if which(PROGRAM) is None:
         voice.warn(f"`{PROGRAM}` is not on the PATH: agents do not find it")
     if find_spec("mcp") is None:
-        voice.warn("the server needs the extra `mcp`: `pip install 'preflights-es[mcp]'`")
+        from preflights_es.use.installed_source import command_with
+
+        voice.warn(f"the server needs the extra `mcp`: `{command_with('mcp')}`")
 
 
 def _try(voice: Voice) -> None:

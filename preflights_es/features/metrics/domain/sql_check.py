@@ -59,9 +59,10 @@ class NoExtra(WorkflowMissing):
     """The packages that read SQL and YAML are not installed."""
 
     def __init__(self) -> None:
-        needed = "need the extra `metrics`: `pip install 'preflights-es[metrics]'`"
+        needed = "need the extra `metrics`"
         super().__init__("metrics", f"its sessions {needed}")
         self.args = (f"questions about data {needed}",)
+        self.fields = {"extra": "metrics"}
 
 
 def _on_a_stack_of_its_own(judged: Callable[P, T]) -> Callable[P, T]:
