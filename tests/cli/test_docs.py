@@ -84,7 +84,7 @@ _EXIT = re.compile(r"\s+# exit (\d+)$")
 _PLAIN = re.compile(r"preflights [^|><&;$`*]*")
 _PROMPT = re.compile(
     r"^(> (?:\(\d+\) )?|In your own words: |Decision: |Because: ?|Instead of: ?"
-    r"|\[[as]\].*\[l\]eave\? |.* \[y/N\]: )(.*)$"
+    r"|\[k\]eep, \[r\]eplace\? Enter goes on: ?|\[[as]\].*\[l\]eave\? |.* \[y/N\]: )(.*)$"
 )
 _ANY = (
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "ID"),
@@ -162,13 +162,21 @@ PARTS: Final = 8
 @pytest.mark.parametrize("part", range(PARTS))
 def test_the_commands_of_each_page_do_what_it_says(part: int, tmp_path: Path, home: Path) -> None:
     for page in [one for one in PAGES if one != SIGNING][part::PARTS]:
-        _does_what_it_says(page, new_shop(tmp_path / page.replace("/", "-"), home))
+        shop = new_shop(tmp_path / page.replace("/", "-"), home)
+        if page == "README.md":
+            (shop.folder / "docs" / "adr").mkdir(parents=True)
+            (shop.folder / "docs" / "adr" / "0012-use-redux-for-state.md").write_text(RECORD)
+        _does_what_it_says(page, shop)
 
 
 @pytest.mark.needs("ssh-keygen")
 @pytest.mark.slow("whole runs")
 def test_the_commands_of_the_page_about_signing_do_what_it_says(shop: Project) -> None:
     _does_what_it_says(SIGNING, shop)
+
+
+RECORD: Final = "# 12. Use Redux for state\n\nDate: 2023-04-11\n\n## Status\n\nAccepted\n"
+"""What the team of the README has already."""
 
 
 def _does_what_it_says(page: str, shop: Project) -> None:
