@@ -424,7 +424,8 @@ def what_no_topic_covers_is_a_record_or_a_task(r: Recorder) -> None:
     said = {"because": "The database is slow", "alternatives": instead}
     r.accept(r.by().submitted(first, RationaleGiven, said).handle)
     task = r.start("Make it rounder", BY_PACK)
-    r.accept(r.by().submitted(task, FiledAsTask, {}).handle)
+    filed = r.accept(r.by().submitted(task, FiledAsTask, {}).handle)
+    r.submitted(filed, FiledAsTask(at=r.runner.now(), actor=ADA))  # it is accepted already
     again = r.by().submitted(r.start("Make it calmer", BY_PACK), FiledAsTask, {})
     r.answer(again.handle, description="Fewer colours")  # it is a task all the same
     menu = r.start("Which queue do we need?", BY_PACK)

@@ -19,7 +19,7 @@ FOLDER: Final = "preflights_es.features"
 ACROSS: Final = {
     ("clarification", "extraction"): {"domain.events", "use"},
     ("clarification", "recall"): {
-        *("domain.ranking", "domain.rules", "use.comparing", "use.searching", "use.variants")
+        *("domain.rules", "use.comparing", "use.searching", "use.subjects", "use.variants")
     },
     ("planning", "extraction"): {"domain"},
     ("recall", "clarification"): {

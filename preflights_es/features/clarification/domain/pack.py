@@ -26,7 +26,6 @@ from preflights_es.features.clarification.domain.values import (
 from preflights_es.kernel.ports import SettingsSource, SettingsTable
 from preflights_es.kernel.questions import Language, is_placeholder
 from preflights_es.kernel.text import late_pattern, line_trouble, own_file
-from preflights_es.kernel.words import canonical
 
 STANDARD: Final = PackRef(
     "standard", 1, "5d594ffb60c5af4db1498071e0a6580d40044413a7e3b2848902ebc45fbd075a"
@@ -221,8 +220,8 @@ def narrowed(config: HeuristicsConfig, topic: Topic, event: TopicsFound) -> Heur
     if not event.is_between:
         said += [topic.said(o.value, event.language) for o in event.present or ()]
         said += category.primary.options
-    out = {canonical(o.value) for o in event.replaced}
-    options = tuple(dict.fromkeys(one for one in said if canonical(one) not in out))[:OPTIONS_MAX]
+    out = {topic.said(o.value, event.language) for o in event.replaced}
+    options = tuple(dict.fromkeys(one for one in said if one not in out))[:OPTIONS_MAX]
     if options == category.primary.options:
         return config
     other = msgspec.structs.replace(

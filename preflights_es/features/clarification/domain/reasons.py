@@ -23,7 +23,6 @@ from preflights_es.kernel.decisions import Alternative, NotChosen, Rationale, Re
 from preflights_es.kernel.questions import is_placeholder, stripped
 from preflights_es.kernel.reach import PATTERNS_MAX, Reach, pattern_problem
 from preflights_es.kernel.text import caseless
-from preflights_es.kernel.words import product
 
 RATIONALE_MAX: Final = 20  # consequences, and alternatives, of one decision
 
@@ -75,18 +74,13 @@ def added(before: Rationale, new: RationaleNoted | RationaleSuggested, by: Speak
     because = Reason(new.because, by) if new.because else before.because
     consequences = {one.text: one for one in before.consequences}
     consequences |= {text: Reason(text, by) for text in new.consequences}
-    alternatives = {_key(one.name): one for one in before.alternatives}
+    alternatives = {caseless(one.name): one for one in before.alternatives}
     for one in new.alternatives:
         # Who saves a text in which a model's offer stands has not turned that down.
         offer = NotChosen(one.name, one.why_not, "model")
         named = offer if offer in unchanged else NotChosen(one.name, one.why_not, by)
-        alternatives[_key(one.name)] = named
+        alternatives[caseless(one.name)] = named
     return Rationale(because, tuple(consequences.values()), tuple(alternatives.values()))
-
-
-def _key(name: str) -> str:
-    """One for all names of a product."""
-    return caseless(product(name) or name)
 
 
 def offered(before: Rationale, asked: QuestionSuggested, value: str) -> RationaleSuggested | None:
