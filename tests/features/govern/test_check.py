@@ -148,6 +148,7 @@ SMALLER: Final = ("Replace moment.js with something smaller", *OPEN, "descriptio
 READINGS: Final = ("Keep the sensor readings in a database", "--answer", "db_type=MongoDB")
 SOAP: Final = ("Remove the old SOAP endpoint", *OPEN, "description=We switch it off in May")
 CACHE: Final = ("Add a cache for the item search", "--answer", "caching=In-process memory")
+CACHES: Final = ("Which cache do we need?", *CACHE[1:])
 STATE: Final = ("Use Zustand instead of Redux", "--again")
 TILL: Final = ("--scope", "till", "--alternative", "Redux: too much code", "--again")
 JS, PY, TS = "web/a.js", "app/a.py", "src/till/a.ts"
@@ -174,10 +175,10 @@ GATE: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, str], s
         *((PY, "import psycopg2"), "Ada turned down PostgreSQL for MongoDB"),
     ),
     "a part of a title": (
-        *(("Celery with Redis",), (*CACHE, "--alternative", "Redis"), (PY, "import redis"), ""),
+        *(("Celery with Redis",), (*CACHES, "--alternative", "Redis"), (PY, "import redis"), ""),
     ),
     "what takes it back": (
-        *(("No Redis for sessions",), (*CACHE, "--alternative", "Redis"), (PY, "import redis")),
+        *(("No Redis for sessions",), (*CACHES, "--alternative", "Redis"), (PY, "import redis")),
         "Ada turned down Redis for In-process memory",
     ),
     "a menu's other value": ((), CACHE, (PY, "import redis"), ""),
