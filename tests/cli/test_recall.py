@@ -59,7 +59,7 @@ def test_superseded_decisions_are_marked(house: Project, decided: list[str]) -> 
         "auth_strategy=Magic Link",
         *BY,
     )
-    found = recall(house, "OAuth login")
+    found = recall(house, "login")
     said = {one["fields"][0][1]: one["status"] for one in found["results"]}
     assert said == {"Magic Link": "accepted", "OAuth": "superseded"}
 

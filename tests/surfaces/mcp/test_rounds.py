@@ -320,7 +320,7 @@ def test_a_form_only_proposes_what_differs_from_a_decision_in_force(shop: Projec
     shop.decided()
 
     async def flow(client: Client) -> None:
-        session = (await told(client, "start_decision", intention="Add login again"))["session"]
+        session = (await told(client, "start_decision", intention="Add login"))["session"]
         done = await told(client, "accept", session=session)
         assert done["status"] == "proposed"
         assert "differs from a decision in force: Use OAuth" in done["refused"][0]
