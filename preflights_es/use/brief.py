@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.signing import IN_SHORT
-from preflights_es.kernel.words import begins, canonical
+from preflights_es.kernel.words import begins, canonical, words
 from preflights_es.records.project_brief import Conflict, InForce, Open, listed, told
 from preflights_es.records.record_names import MARKDOWN
 from preflights_es.runtime.features import FEATURES
@@ -268,14 +268,18 @@ def _valued(row: DecisionRow | ForeignRow) -> Iterator[tuple[tuple[str, str], _V
             said = "" if isinstance(row, ForeignRow) else field
             key = row.category, f"{field if at else 1}"
             yield key, _Valued(row, row.category, said, row.scope, value)
-        elif not at and (about := _about(row.title, value)):
+        elif not at and (about := _about(row.title, value, row.scope)):
             yield ("", ""), _Valued(row, about, "", row.scope, value)
 
 
-def _about(title: str, value: str) -> str:
-    """What a title says beside its value."""
+def _about(title: str, value: str, scope: str) -> str:
+    """What a title says beside its value; empty where that is no more than what it is for.
+
+    "Use Kotlin for the app" and "Use Koin for the app" do not contradict each other.
+    """
     before, found, after = title.casefold().partition(value.casefold())
-    return " ".join(f"{before} {after}".split()) if found else ""
+    about = " ".join(f"{before} {after}".split()) if found else ""
+    return about if {*words(about)} - {*words(scope)} else ""
 
 
 def _places(having: Sequence[_Valued], *, by_subject: bool) -> Iterable[list[_Valued]]:

@@ -346,8 +346,6 @@ class Standing(Given, frozen=True, kw_only=True):
     """Path of its document."""
     in_force: tuple[str, ...] = ()
     """Decisions in force: at the same place, then related ones."""
-    gate: str = ""
-    """What accepting it will stop; empty where nothing waits to be accepted."""
     facts: tuple[str, ...] = ()
     """Of the repository; of `start_decision` alone."""
     lacks: tuple[str, ...] = ()
@@ -359,7 +357,7 @@ class Standing(Given, frozen=True, kw_only=True):
 def standing(session: View) -> Standing:
     """A session as tools give it."""
     asked = session.questions[0] if session.questions else None
-    id_ = short(session.session_id)
+    id_, gate = short(session.session_id), session.shape().get("gate")
     return Standing(
         session=id_,
         status=session.status,
@@ -370,9 +368,8 @@ def standing(session: View) -> Standing:
         refused=(*(one.message for one in session.refusals), *_differing(session)),
         record=session.document or "",
         in_force=tuple(one.said for one in _told(session)),
-        gate=gate.line if (gate := session.shape().get("gate")) else "",
         next=_next(session, asked),
-        notices=session.warnings,
+        notices=(*session.warnings, *((gate.line,) if gate else ())),
     )
 
 

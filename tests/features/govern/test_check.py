@@ -187,6 +187,11 @@ GATE: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, str], s
         *((), (*SOAP, "--alternative", "spyne: SOAP goes"), (PY, "import spyne")),
         "Ada turned down spyne for We switch it off in May: SOAP goes",
     ),
+    "own words that replace": (
+        *((), ("How do we read settings?", "--answer", "description=Replace Viper with envconfig")),
+        *(("cmd/main.go", 'package main\nimport "github.com/spf13/viper"'),),
+        "Ada turned down Viper for envconfig",
+    ),
     "a scope and no path": ((), (*STATE, *TILL), (TS, "import 'react-redux'"), ""),
     "a scope and a path": (
         *((), (*STATE, *TILL, "--path", "src/till/**"), (TS, "import 'react-redux'")),

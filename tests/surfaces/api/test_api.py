@@ -60,11 +60,13 @@ def test_a_session_is_begun_answered_accepted_and_asked_why(log: Any, tmp_path: 
 def test_a_decision_holds_for_files(log: Any) -> None:
     begun = log.start("Add login", answers={"auth_strategy": "OAuth"}, paths=["src/auth/**"])
     assert (begun.paths, begun.paths_by, begun.hold) == (("src/auth/**",), "script", "tell")
-    done = log.accept(begun.session_id, by="Grace", hold="deny")
+    done = log.accept(
+        begun.session_id, by="Grace", alternatives=[("Magic Link", "slow")], hold="deny"
+    )
     assert (done.paths_by, done.hold) == ("user", "deny")
     (one,) = log.holds("src/auth/login.py").decisions
     assert (one.pattern, one.hold, one.accepted_by.name) == ("src/auth/**", "deny", "Grace")
-    assert "Magic Link" in one.instead_of
+    assert one.instead_of == ("Magic Link",)
     assert log.holds("src/mail.py").decisions == ()
     assert [row.uid for row in log.decisions(path="src/auth/x").decisions] == [done.uid]
     assert log.decisions(path="src/mail.py").decisions == ()
@@ -251,7 +253,8 @@ def test_the_service_of_the_page_starts_and_answers(
     async def played() -> None:
         async with namespace["lifespan"](service):
             asked = [
-                _posted(service, "/sessions", {"intention": f"Add login {n}"}) for n in range(20)
+                _posted(service, "/sessions", {"intention": f"Add login for shop {n}"})
+                for n in range(20)
             ]
             begun = await asyncio.gather(*asked)
             assert {status for status, _ in begun} == {200}

@@ -391,6 +391,8 @@ CLIENTS, CALLS = 5, 10
 
 @pytest.mark.slow("crowds")
 def test_fifty_calls_of_five_clients_are_recorded_each_once(shop: Project, database: str) -> None:
+    (shop.folder / "preflights.toml").write_text('project = "shop"\n')
+
     async def one(number: int) -> list[str]:
         async def flow(client: Client) -> list[str]:
             begun = (

@@ -126,17 +126,17 @@ def test_a_day_shows_what_was_in_force_at_its_end(shop: Project, pages: Pages) -
 def test_a_decision_says_where_it_came_from(shop: Project, pages: Pages) -> None:
     reasons = ("--because", "Every page waits", "--path", "src/cache/**", "--hold", "ask")
     session = str(
-        shop.call("start", "Cache the pages", *reasons, "--json", "--as", "user:Ada").json[
-            "session_id"
-        ]
+        shop.call(
+            "start", "Which cache for the pages?", *reasons, "--json", "--as", "user:Ada"
+        ).json["session_id"]
     )
     key = shown(shop, session)["questions"][0]["id"]
     shop.call("answer", session, f"{key}=Redis", "--as", "user:Ada")
     shop.call("accept", session, "--by", "Ada")
     said = words(pages.text(f"/decisions/{session}"))
     for part in (
-        *("Cache the pages", "Every page waits", "src/cache/**"),
-        *("Question", "Redis", "In-process memory", "# Use Redis for caching", "event 1"),
+        *("Which cache for the pages?", "Every page waits", "src/cache/**"),
+        *("Question", "Redis", "In-process memory", "# Use Redis for pages", "event 1"),
         *("ask the person before they edit these files", f"preflights why {session[-8:]}"),
     ):
         assert part in said

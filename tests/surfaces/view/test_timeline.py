@@ -13,7 +13,13 @@ from preflights_es.kernel.completions import (
     CompletionReceived,
     CompletionRequested,
 )
-from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, SessionErased
+from preflights_es.kernel.events import (
+    Actor,
+    ArtifactDue,
+    ArtifactRemoved,
+    ArtifactWritten,
+    SessionErased,
+)
 from preflights_es.kernel.ports import Batch, Stored
 from preflights_es.kernel.session import decide
 from preflights_es.projections.projection import Read
@@ -76,7 +82,7 @@ def test_a_lane_says_who_was_at_work() -> None:
     for (kind, actor), lane in lanes.items():
         if kind in (CompletionRequested, CompletionReceived, CompletionFailed):
             assert lane == "model"
-        elif kind in (ArtifactDue, ArtifactWritten):
+        elif kind in (ArtifactDue, ArtifactWritten, ArtifactRemoved):
             assert lane == "files"
         else:
             expected = {None: "rules", "user": "person"}.get(actor, "agent")

@@ -68,7 +68,7 @@ from preflights_es.features.clarification.domain.values import (
     Field,
 )
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
-from preflights_es.kernel.decisions import Accepting
+from preflights_es.kernel.decisions import Accepting, Alternative
 from preflights_es.kernel.events import (
     ArtifactDue,
     ArtifactRemoved,
@@ -148,7 +148,8 @@ def _topics_found(new: IntentionDeclared) -> TopicsFound:
     # Imported where a session of a pack begins: no other step needs its words.
     from preflights_es.features.clarification.domain.topics import find, own_names, with_present
 
-    return with_present(new, find(new.intention, new.language, new.inlined, own_names(new)))
+    own = own_names(new.context, new.told or ())
+    return with_present(new, find(new.intention, new.language, new.inlined, own))
 
 
 def _stated(state: State) -> Decisions:
@@ -262,10 +263,36 @@ def _judged(after: State, answers: tuple[Given, ...], *, revising: bool) -> Deci
     for given, other in _in_order(after, tuple(one for one in answers if one not in scopes)):
         named = _named(after, given.key)
         verdict = _verdict(reduce(evolve, named, after), given, other, revising=revising)
-        taken = (*named, verdict) if isinstance(verdict, AnswerAccepted) else (verdict,)
+        taken: Decisions = (verdict,)
+        if isinstance(verdict, AnswerAccepted):
+            taken = (*named, *_in_own_words(after, verdict))
         decisions += taken
         after = reduce(evolve, taken, after)
     return (*decisions, *_stated(after))
+
+
+def _in_own_words(state: State, said: AnswerAccepted) -> Decisions:
+    """An answer; one that states a value as an intention would is that value, instead of another.
+
+    Source: docs/specs/clarification.md, section 12.5.
+    """
+    is_own = said.source in ("custom", "typed") and said.key != state.heuristics.category.id
+    if not is_own or state.topics is None or state.writer is not None:
+        return (said,)
+    # Imported where a person answers in own words: no other step needs its words.
+    from preflights_es.features.clarification.domain.topics import own_names, stated_by
+
+    found = stated_by(said.value, state.inlined, own_names(state.context, state.told))
+    if found is None:
+        return (said,)
+    decisions: Decisions = (replace(said, value=found.value),)
+    if found.scope and not state.scope:
+        decisions += (ScopeNoted(scope=found.scope),)
+    others = (Alternative(found.replaced),) if found.replaced else ()
+    if found.because or others:
+        why = RationaleNoted(because=found.because, consequences=(), alternatives=others)
+        decisions += (why,)
+    return decisions
 
 
 def _scoped(state: State, given: Given) -> Decisions:

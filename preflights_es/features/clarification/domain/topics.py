@@ -8,16 +8,16 @@ has comes in as texts (seed 0, section 9): one is `PostgreSQL: psycopg in pyproj
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeVar
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.choices import Ask, Lookup, choice_in
 from preflights_es.features.clarification.domain.events import (
     IntentionDeclared,
+    KnownLine,
     Present,
     TopicsFound,
 )
@@ -74,6 +74,21 @@ def find(
         scope=asked.scope,
         is_between=asked.is_between,
     )
+
+
+def stated_by(answer: str, inlined: str = "", own: Names = None) -> Statement | None:
+    """What an answer in a person's own words states, by the forms of an intention.
+
+    Of `Replace A with B` any two words are names: the answer is a decision, whatever it names.
+    """
+    known = lexicon(inlined)
+    if said := stated(answer, lambda text: known.meant(text, own), known.names_any):
+        return said
+    loose = stated(answer, lambda text: text if _NAME.fullmatch(text) else "", lambda _: False)
+    return loose if loose and loose.replaced else None
+
+
+_NAME: Final = late_pattern(r"[\w@][\w.+#/@-]*")
 
 
 def _stated(said: Statement, tongue: Language, known: Lexicon, words: list[Word]) -> TopicsFound:
@@ -320,11 +335,10 @@ def signals(context: LLMContext | None) -> tuple[Signal, ...]:
     return tuple(Signal(one["product"] or "", one["package"], one["path"]) for one in found if one)
 
 
-def own_names(new: IntentionDeclared) -> dict[str, str]:
+def own_names(context: LLMContext | None, told: Iterable[KnownLine]) -> dict[str, str]:
     """Values that are names in this project: of its packages and images, and those in force."""
-    said = [one.package for one in signals(new.context)]
-    lines = () if new.told is UNSET else new.told
-    said += [value for one in lines for value in one.values or ()]
+    said = [one.package for one in signals(context)]
+    said += [value for one in told for value in one.values or ()]
     return {folded(name): name for name in said}
 
 

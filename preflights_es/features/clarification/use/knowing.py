@@ -67,7 +67,7 @@ def known(
     # What no topic covers is about what it is for.
     place = Compared(category=about.category, fields=(), scope=stems(scope), subject=stems(scope))
     of_topic = {one.name: one for one in _of_topics(process, search, about.categories)}
-    spoken = {one.name: one for one in search.about(f"{intention} {scope}", FOUND_MAX)}
+    spoken = {one.name: one for one in search.about(intention, FOUND_MAX, scope)}
     found = {**of_topic, **spoken}
     here = [name for name, one in found.items() if _is_at(place, one.titled)]
     whole = [

@@ -157,15 +157,16 @@ class Search:
             return found
         return self._ranked(self._widened(wanted), enough, limit)
 
-    def about(self, text: str, limit: int) -> Iterator[InForce]:
+    def about(self, text: str, limit: int, scope: str = "") -> Iterator[InForce]:
         """The decisions in force whose subject a text speaks of, the best first.
 
         Args:
+            scope: what the text is for, where that is known.
             limit: how many of those with its words are looked at.
         """
         wanted = {
             word: {term for term, counts in self._variants(word).items() if counts >= PART}
-            for word in subject_words(text)
+            for word in subject_words(f"{text} {scope}")
         }
         having: dict[str, set[str]] = {}  # by word: who has it in title, value, category or scope
         sessions: dict[str, str] = {}
@@ -183,7 +184,7 @@ class Search:
         score = Counter[str]()
         for word, uids in having.items():
             score.update(dict.fromkeys(uids, says[word]))
-        subject = Subject(text, says)
+        subject = Subject(text, scope)
         for uid in nlargest(limit, sorted(sessions, reverse=True), key=score.__getitem__):
             if (one := self._in_force(uid, sessions[uid])) and subject.is_of(one.titled):
                 yield one

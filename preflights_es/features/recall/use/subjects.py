@@ -1,31 +1,26 @@
 """Whether a decision speaks of the subject of a text: by its title, its value and its scope alone.
 
-What a body says beside that leads astray: most texts of a project share words. Words of our trade
-("service", "data", "library") say nothing; words such as "app" or "file" only beside another.
+A word that a text and a title share says little, and two hardly more: of unseen texts that share
+words with a title most are about something else (docs/specs/memory.md, section 3.1). Words of our
+trade ("service", "data", "library") say nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from typing import Final, NamedTuple
 
+from preflights_es.features.recall.domain.rules import is_same
 from preflights_es.features.recall.use.variants import PART_MIN, english_stem, is_form, stems
 from preflights_es.kernel.statements import language_of
-from preflights_es.kernel.text import caseless, late_pattern
+from preflights_es.kernel.text import late_pattern
 from preflights_es.kernel.words import also_called, folded, plain, words
 
-HALF: Final = 0.5  # of the words of a text, or of a title
-MUCH: Final = 0.6  # of the words of a title that have one word of the text and one that says little
-MOST: Final = 0.4  # of the words of a title that have two words of the text
-TWO: Final = 1.2  # what two words must say together, of one that a single decision has
-RARE: Final = 0.7  # what one word must say
-SMALL: Final = 0.6  # the same, beside a word that says nothing alone
 FIRST: Final = 2  # words of a text that say what it is about
-LONG: Final = 10  # letters of a word that is a subject wherever it stands
+HALF: Final = 0.5  # of the words of a text
+OWN_MIN: Final = 2  # words of a title beside its value that are a subject
 REST_MIN: Final = 3  # letters of the other part of a compound
-BASE: Final = ("database", "caching", "infra", "backend", "frontend", "mobile")
-"""Categories of what a system stands on: what they are for is named in texts about anything."""
 
 
 class Titled(NamedTuple):
@@ -66,45 +61,33 @@ def stems_of_subject(title: str, values: Iterable[str]) -> tuple[frozenset[str],
 class Subject:
     """What a text is about, and how decisions stand to it."""
 
-    def __init__(self, text: str, says: Mapping[str, float]) -> None:
+    def __init__(self, text: str, scope: str = "") -> None:
         """Args:
-        says: by word of the text, how much it says: 1 where a single decision has it.
+        scope: what the text is for, where that is known.
         """
         self._words = subject_words(text)
+        self._scope = stems(scope)
         self._full = tuple(word for word in self._words if not _is_one(word, "loose"))
-        self._says = says
         self._is_german = language_of(text) == "de"
-        self._asks = "?" in text
 
     def is_of(self, one: Titled) -> bool:
-        """Whether a decision is about it."""
+        """Whether its value is the subject, or its scope, or all that a title says beside these."""
+        if one.scope and self._is_for(one.scope):
+            return True
         value = _of_value(one)
+        named = [word for word in self._full if any(self._is_same(word, term) for term in value)]
+        if named and (named[0] in self._full[:FIRST] or len(named) >= HALF * len(self._full)):
+            return True
         own = [word for word in subject_words(f"{one.title} {one.scope}") if word not in value]
-        shared = {
-            word: {term for term in (*own, *value) if self._is_same(word, term)}
-            for word in self._words
-        }
-        full = [word for word in self._full if shared[word]]
-        if not full:
-            return False
-        says = sum(self._says.get(word, 0.0) for word in full)
-        terms = set[str]().union(*shared.values())
-        share = len(terms.intersection(own)) / len(own) if own else 0.0
-        spoken = len(full) / len(self._full)
-        if len(full) > 1:
-            return says >= TWO and (share >= MOST or spoken >= HALF)
-        if sum(map(bool, shared.values())) > 1:
-            return says >= SMALL and share >= MUCH
-        (word,) = full
-        if says < RARE:
-            return False
-        if terms.intersection(value):
-            return word in self._full[:FIRST] or spoken >= HALF
-        if not value and own:  # a sentence: what it begins with
-            return word == self._full[0] and own[0] in shared[word]
-        is_first = word in self._full[:FIRST]
-        is_base = caseless(one.category) in BASE and not self._asks
-        return share == 1.0 and not is_base and (is_first or len(word) >= LONG)
+        has_all = all(any(self._is_same(word, term) for word in self._words) for term in own)
+        return has_all and len({*own}) >= OWN_MIN
+
+    def _is_for(self, scope: str) -> bool:
+        """Whether a scope is that of the text, or what it begins with."""
+        if self._scope and is_same(self._scope, stems(scope)):
+            return True
+        terms, first = subject_words(scope), self._full[:FIRST]
+        return bool(terms) and all(any(self._is_same(w, term) for w in first) for term in terms)
 
     def _is_same(self, word: str, term: str) -> bool:
         if word == term or is_form(word, term) or term in also_called(word):

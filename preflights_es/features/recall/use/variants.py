@@ -121,24 +121,30 @@ def stems(text: str) -> tuple[frozenset[str], ...]:
 
 
 def _stemmed(stemmer: Any, word: str) -> str:
-    stem: str = stemmer.stemWord(word)
+    stem = _stem_of(stemmer, word)
     return stem[:-1] if stem.endswith("niss") else stem  # `Ereignis`, `Ereignisse`
 
 
 @lru_cache(maxsize=10_000)
 def word_stems(word: str) -> frozenset[str]:
     """As English and as German: no text says in which it is written."""
-    return frozenset(stemmer.stemWord(word) for stemmer in _stemmers())
+    return frozenset(_stem_of(stemmer, word) for stemmer in _stemmers())
 
 
 @lru_cache(maxsize=10_000)
 def english_stem(word: str) -> str:
     """The stem of a word as English."""
-    stem: str = _stemmers()[0].stemWord(word)
-    return stem
+    return _stem_of(_stemmers()[0], word)
+
+
+def _stem_of(stemmer: Any, word: str) -> str:
+    with _stemming:  # a stemmer keeps the word that it is at
+        stem: str = stemmer.stemWord(word)
+        return stem
 
 
 _importing: Final = Lock()
+_stemming: Final = Lock()
 
 
 @cache

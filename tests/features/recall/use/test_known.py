@@ -145,16 +145,16 @@ def test_another_scope_is_another_decision(log: Any, begun: Any) -> None:
 def test_a_record_of_another_tool_is_said_and_may_contradict(begun: Any, tmp_path: Path) -> None:
     folder = tmp_path / "docs" / "decisions"
     folder.mkdir(parents=True, exist_ok=True)
-    text = "# 7. Move the orders to PostgreSQL\n\n## Status\n\nAccepted\n\nIt joins.\n"
-    (folder / "0007-move-the-orders.md").write_text(text, "utf-8")
-    (known,) = begun("Where do the orders live?").known
-    assert (known.path, known.session_id) == ("docs/decisions/0007-move-the-orders.md", "")
-    kept = begun("Where do the orders live?", keep_known="0007-move-the-orders.md")
+    text = "# 7. Use PostgreSQL for the orders\n\n## Status\n\nAccepted\n\nIt joins.\n"
+    (folder / "0007-use-postgresql.md").write_text(text, "utf-8")
+    (known,) = begun("Orders: where do they live?").known
+    assert (known.path, known.session_id) == ("docs/decisions/0007-use-postgresql.md", "")
+    kept = begun("Orders: where do they live?", keep_known="0007-use-postgresql.md")
     assert (kept.status, kept.keeps.number) == ("stopped", 7)
     done = begun("Use MySQL for the orders", accepts=True, by="Ada")
     assert done.status == "accepted"
     (told,) = [one.text for one in done.notices if one.code == "contradicts"]
-    title = "Move the orders to PostgreSQL"
+    title = "Use PostgreSQL for the orders"
     assert told == f"{known.path} is in force and says something else: {title}"
     same = begun("Use pg for the orders", accepts=False)
     assert same.known
