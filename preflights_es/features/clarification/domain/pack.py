@@ -28,7 +28,7 @@ from preflights_es.kernel.questions import Language, is_placeholder
 from preflights_es.kernel.text import late_pattern, line_trouble, own_file
 
 STANDARD: Final = PackRef(
-    "standard", 1, "5d594ffb60c5af4db1498071e0a6580d40044413a7e3b2848902ebc45fbd075a"
+    "standard", 1, "e0491a6e4fd1940c146430ee0b6cb7e6c15885d92f5cbe5c4e8fda756aa4bfb3"
 )
 """What new sessions begin with; the file is frozen."""
 
