@@ -7,8 +7,10 @@ doubt no choice is asked for, and a person decides in own words.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from re import Pattern
+from functools import cache
+from re import Match, Pattern
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from preflights_es.kernel.statements import ends_in_verb, is_scope, without_article
@@ -17,8 +19,8 @@ from preflights_es.kernel.words import folded, plain
 
 WORDS_MAX: Final = 60  # of a text that asks for a choice
 
-Ask: TypeAlias = Literal["which", "one"]
-"""Whether a form asks which one it is to be, or asks for one: a thing that a team can have."""
+Ask: TypeAlias = Literal["which", "find", "one", "use"]
+"""Whether a form asks which it is to be, to find or for one to have, or what to use for it."""
 
 
 class Lookup(NamedTuple):
@@ -30,8 +32,8 @@ class Lookup(NamedTuple):
     """The values that a text names, in its order."""
     value: Callable[[str], str]
     """The value that a whole text names; empty where none."""
-    shared: Callable[[list[str]], str]
-    """The topic that has all of these values; empty where none."""
+    shared: Callable[..., str]
+    """The topic that has all of these values, this one where it does; empty where none."""
 
 
 class Choice(NamedTuple):
@@ -50,169 +52,118 @@ class Choice(NamedTuple):
 
 # 1. The forms: of folded words, umlauts as two letters -----------------------------------------
 
+_NAMED: Final = {
+    "T": r"(?P<t>.+?)",
+    "who": r"(?P<who>we|i|we're|i'm|(?:our|the|my) [\w-]+(?: [\w-]+){0,2})",
+    "wer": r"(?P<who>wir|ich|es|uns|(?:der|die|das|unser|unsere) [\w-]+(?: [\w-]+)?)",
+    "wir": r"(?:wir|ich|man|(?:der|die|das|unser|unsere) [\w-]+)",
+    "please": r"(?:{polite} ){0,4}",
+    "often": r"(?:{time} ){0,2}",
+    "soll": r"(?:dass )?(?:(?:wir|ich|man|{wir}(?= {shall} )) )?(?:(?:{shall}|ist|wird) )?{often}"
+    r"(?:(?:auf|fuer|ueber) )?",
+    "place": r"(?: (?:in|on|at|to|into|for|im|fuer|bei|am|auf) .+)?",
+    "goes": r"(?: (?:{modal}|are)(?: (?:we|i|it|one|you)(?: best| going to)?(?: {use})?"
+    r"| (?:the|our) (?:[\w-]+ ){1,4}?{use})(?: instead)?(?: (?P<for>.+))?"
+    r"| (?:the|our) (?:[\w-]+ ){1,4}?{modal} {use}| do (?:we|i) {prefer}(?: (?P<which>.+))?"
+    r"| (?:is|are|would be)(?: the)? {good}(?: choice)?| {suits}(?: .+)?"
+    r"| (?:to|we)(?: should| want to)? (?:use|{prefer})(?: (?P<more>.+))?)?",
+    "geht": r"(?: (?:{shall}|nehmen|brauchen|waehlen|brauche|nehme) {wir}"
+    r"(?: {take})?(?: (?P<for>.+?))?(?: {take})?"
+    r"| (?:wir|{wir}(?=.* {shall}$))(?: (?P<more>.+?))?? (?:{take} {shall}|{take}|{shall})"
+    r"| (?:passt|eignet sich|taugt|waere|ist am besten|kann|schafft)(?: .+)?)?",
+}
+"""Parts of forms; other names in braces are lists of `small_words.json`."""
+_NAME: Final = late_pattern(r"\{([a-z_]+|T)\}")
 
-def _any(words: str, *, most: int = 1) -> str:
-    """One of these phrases, with commas between; or up to so many, each with a blank behind it."""
-    one = f"(?:{words.replace(',', '|')})"
-    return one if most == 1 else f"(?:{one} ){{0,{most}}}"
+
+@cache
+def _pattern(form: str) -> Pattern[str]:
+    """A form with the parts and lists that it names."""
+
+    def part(match: Match[str]) -> str:
+        if named := _NAMED.get(match[1]):
+            return _NAME.sub(part, named)
+        return f"(?:{'|'.join(sorted(plain(match[1]), reverse=True)).replace('_', ' ')})"
+
+    return re.compile(_NAME.sub(part, form))
 
 
 class Form(NamedTuple):
     """A sentence that asks for a choice: `t` is the topic, `y` what it is for, `who` asks."""
 
     ask: Ask
-    pattern: Pattern[str]
+    pattern: str
     has_article: bool = False
     """Whether `the TOPIC` is one to choose; else it is the one that the project has."""
     is_bare: bool = False
     """Whether it has no verb."""
+    is_led: bool = False
+    """Whether it must be a question, or stand behind a clause that speaks of a choice."""
 
 
-def _form(ask: Ask, pattern: str, *, has_article: bool = False) -> Form:
-    return Form(ask, late_pattern(pattern), has_article)
-
-
-_T = r"(?P<t>.+?)"
-_POLITE = _any(
-    "ok,hey,so,now,then,also,please,pls,finally,first,next,todo,adr,let us,let's,lets,time to,"
-    "it is time to,it's time to,help me,help me to,help us,help us to,we,i,you,the team,"
-    "can,could,would,should,shall,must,should now,have to,has to,need to,needs to,want to,wants to,"
-    "would like to,ought to,still have to,still need to,we'd like to,i'd like to,will have to",
-    most=4,
-)
-_PICK = _any("choose,pick,select,decide on,decide about,agree on,settle on,standardise on,"
-             "standardize on,commit to,pick out,make a choice of,make a decision on")  # fmt: skip
-_FIND = _any("find,evaluate,compare,determine,identify,propose,suggest,recommend,shortlist,"
-             "look for,search for,look at,research")  # fmt: skip
-_GET = _any("add,introduce,adopt,get,get us,set up,bring in,integrate,implement,put,put in")
-_NEED = _any(
-    "need,needs,want,wants,require,requires,lack,lacks,would like,could use,in need of,"
-    "looking for,searching for,evaluating,am looking for,are looking for,is looking for,"
-    "are searching for,are missing,is missing,are evaluating,are comparing,are choosing,"
-    "need to have,want to use,want to introduce"
-)
-_OFTEN = _any("now,also,still,urgently,really,finally,probably,soon,noch,endlich,dringend,jetzt,"
-              "bald,auch,mal,uns", most=2)  # fmt: skip
-_ASKER = r"(?P<who>we|i|we're|i'm|(?:our|the|my) [\w-]+(?: [\w-]+){0,2})"
-_USE = _any("use,take,choose,pick,have,need,want,adopt,go for,go with,run,rely on,recommend,get,"
-            "be using,switch to")  # fmt: skip
-_GOES = (
-    rf"(?: (?:should|shall|could|would|can|will|must)"
-    rf"(?: (?:we|i|it|one|you)(?: best)?(?: {_USE})?| (?:the|our) (?:[\w-]+ ){{1,4}}?{_USE})"
-    r"(?: (?P<for>.+))?"
-    r"| do (?:we|i) (?:need|want|take|choose|pick|prefer|adopt|go for|go with)(?: (?P<which>.+))?"
-    r"| (?:is|are|would be)(?: the)? (?:best|good|right|suitable|better|a good fit|sensible)"
-    r"(?: choice| fit)?"
-    r"| (?:fits|suits|handles|supports|works|scales|makes sense|can|could|would|should)(?: .+)?"
-    r"| (?:to|we) (?:use|choose|take|pick|want|need|go for|go with|should use|want to use)"
-    r"(?: (?P<more>.+))?)?"
-)
-_WE = r"(?:wir|ich|man|(?:der|die|das|unser|unsere) [\w-]+)"
-_SHALL = _any("muessen,sollten,sollen,wollen,moechten,koennen,muss,soll,sollte,will,moechte")
-_TAKE = _any("nehmen,verwenden,nutzen,einsetzen,waehlen,benutzen,haben,brauchen")
-_WANT = _any("brauchen,brauche,braucht,benoetigen,benoetige,benoetigt,suchen,suche,sucht,wollen,"
-             "moechten,moechte,haetten gern,haette gern,fehlt,fehlt uns,fehlt noch")  # fmt: skip
-_ASKER_DE = r"(?P<who>wir|ich|es|uns|(?:der|die|das|unser|unsere) [\w-]+(?: [\w-]+)?)"
-_GOES_DE = (
-    rf"(?: (?:{_SHALL}|nehmen|brauchen|waehlen|brauche|nehme) {_WE}"
-    rf"(?: {_TAKE})?(?: (?P<for>.+?))?(?: {_TAKE})?"
-    rf"| wir(?: (?P<more>.+?))? (?:{_TAKE}|wollen|sollten|sollen)"
-    r"| (?:passt|eignet sich|taugt|waere|ist am besten|kann|schafft)(?: .+)?)?"
-)
-_SELECT = _any(
-    "auswaehlen,waehlen,aussuchen,suchen,finden,evaluieren,festlegen,bestimmen,vergleichen,"
-    "entscheiden,einigen,bewerten,ausgewaehlt werden,ausgesucht werden,festlegen muessen"
-)
-_INSTALL = _any(
-    "einfuehren,einbauen,hinzufuegen,anschaffen,einsetzen,aufsetzen,einrichten,integrieren,"
-    "ergaenzen,gesucht,noetig,benoetigt,gebraucht,einfuehren muessen"
-)
-_DO = _any("do,handle,implement,manage,approach,organise,organize,solve")
-_DO_DE = _any("machen,loesen,gestalten,handhaben,organisieren,umsetzen")
-
-FORMS: Final[tuple[Form, ...]] = (
-    _form("which", rf"{_POLITE}{_PICK} (?:us )?{_T}", has_article=True),
-    _form("which", rf"{_POLITE}{_FIND} (?:us |me )?{_T}"),
-    _form("which", rf"{_POLITE}(?:which|what) (?:kind of |type of |sort of )?{_T}{_GOES}"),
-    _form("which", rf"(?:what|which) (?:is|would be|are) the (?:best|right) {_T}"),
-    _form(
-        "which", rf"how (?:should|shall|do|could|can|will) (?:we|i) {_DO} {_T}", has_article=True
+FORMS: Final = (
+    Form("which", r"{please}{pick} (?:us |uns )?{T}(?: aus)?", has_article=True),
+    Form("find", r"{please}{find} (?:us |me )?{T}(?: aus)?"),
+    Form("which", r"{please}(?:which|what) (?:(?:kind|type|sort) of |of the )?{T}{goes}"),
+    Form("which", r"(?:what|which)(?:'s| is| would be| are) the (?:best|right) {T}"),
+    Form("which", r"how (?:do |{modal} )?(?:we|i|to)(?: {modal})? {do} {T}", True, is_led=True),
+    Form(
+        "use", r"(?:what (?:{modal}|are) (?:we|i) {use}|was {shall} wir) {of} {T}(?: {take})?", True
     ),
-    _form("which", rf"(?:choice|selection|evaluation|comparison) of {_T}", has_article=True),
-    _form("which", r"(?P<t>.+?) (?:choice|selection|evaluation|decision)(?: for (?P<y>.+))?"),
-    _form("one", rf"(?:{_ASKER} )?{_OFTEN}{_NEED} (?:to (?:choose|pick|find|select) )?{_T}"),
-    _form("one", rf"{_POLITE}{_GET} {_T}"),
-    _form("one", rf"{_T} (?:wanted|needed|required)"),
-    _form("one", r"(?:keep|store|save|persist|put|hold) (?P<y>.+?) in (?P<t>(?:a|an|some) .+)"),
-    _form("which", rf"welche[rsnm]? (?:art von )?{_T}{_GOES_DE}"),
-    _form("which", rf"was fuer eine?n? {_T}{_GOES_DE}"),
-    _form("which", rf"(?:bitte )?(?:waehle|waehlen wir) (?:uns )?{_T}(?: aus)?", has_article=True),
-    _form("which", rf"(?:bitte )?(?:suche?|finde|bewerte|evaluiere|vergleiche) {_T}(?: aus)?"),
-    _form(
-        "which",
-        rf"(?:{_WE} {_SHALL} {_OFTEN})?(?:(?:auf|fuer|ueber) )?{_T} {_SELECT}",
-        has_article=True,
-    ),
-    _form("which", rf"(?:auswahl|wahl|entscheidung) (?:fuer|ueber|zu|von) {_T}", has_article=True),
-    _form("which", rf"(?:auswahl|wahl) (?:der|des|einer|eines) {_T}"),
-    _form("which", rf"wie (?:{_DO_DE}|{_SHALL}) {_WE} {_T}(?: {_DO_DE})?", has_article=True),
-    _form("one", rf"(?:fuer (?P<y>.+?) )?{_WANT} {_ASKER_DE} {_OFTEN}{_T}(?: haben)?"),
-    _form("one", rf"{_ASKER_DE} {_OFTEN}{_WANT} {_OFTEN}{_T}(?: haben| {_INSTALL}| {_TAKE})?"),
-    _form("one", rf"(?:{_WE} {_SHALL} {_OFTEN})?(?:bitte )?{_T} {_INSTALL}"),
-    _form("one", rf"(?:fuehre|fuehren wir|baue?) {_T} ein"),
-    _form(
-        "one",
-        rf"(?:{_WE} {_SHALL} )?(?P<y>.+?) in (?P<t>eine[rnm]? .+?) "
-        r"(?:speichern|ablegen|halten|aufbewahren|sichern|verwalten)",
-    ),
-    _form("one", r"(?:(?:fuer|for) (?P<y>.+?) )?(?P<t>(?:an?|eine?n?|new|neue[rsn]?) .+)"),
-    Form("one", late_pattern(r"(?P<t>.+? (?:for|fuer) .+)"), is_bare=True),
+    Form("use", r"(?:where|wo) (?:{modal}|{shall}) (?:we|wir) (?:store |keep )?{T}(?: {put})?"),
+    Form("use", r"how should (?!.*{event} )[\w' -]+? (?P<t>log in|sign in|authenticate){place}"),
+    Form("use", r"wie (?:{shall} )?sich (?!.*{event} ).+ (?P<t>{enter})(?: {shall})?", is_led=True),
+    Form("use", r"where (?:should|shall) we (?P<t>host) .*{hosted}(?: .+)?"),
+    Form("use", r"(?:wo|(?:auf|bei) welche[rmn] [\w-]+) (?:{shall} )?wir .+ (?P<t>{operate})"),
+    Form("use", r"womit (?P<t>loggen) wir(?: .+)?"),
+    Form("use", r"womit (?:[a-z]+ )?wir {T}(?: [a-z]+)?", is_led=True),
+    Form("which", r"(?P<t>.+?) (?:choice|selection|evaluation|decision)(?: for (?P<y>.+))?"),
+    Form("which", r"{T} (?:must|should|shall|{is_to}) be {picked}(?: (?P<for>.+))?"),
+    Form("one", r"(?:{who} )?{often}{need} (?:to (?:choose|pick|find|select) )?{T}"),
+    Form("one", r"{please}{get} {T}(?: ein)?"),
+    Form("one", r"(?:keep|store|save|persist|put|hold) (?P<y>.+?) in (?P<t>(?:a|an|some) .+)"),
+    Form("which", r"(?:welche[rsnm]?|was fuer eine?n?) (?:art von )?{T}{geht}"),
+    Form("which", r"{soll}{T}(?: {shall}| ist)? {select}(?: {shall})?", has_article=True),
+    Form("find", r"{soll}{T}(?: {shall}| ist)? {seek}(?: {shall})?"),
+    Form("find", r"{choice} {of} {T}", has_article=True),
+    Form("which", r"wie (?:{do_de}|{shall}) {wir} {T}(?: {do_de})?", has_article=True),
+    Form("one", r"{wanting} {wer} {often}{T}(?: haben)?"),
+    Form("one", r"{wer} {often}{wanting} {often}{T}(?: haben| {install}| {take})?"),
+    Form("one", r"{soll}{T} {install}"),
+    Form("one", r"(?:{wir} {shall} )?(?P<y>.+?) in (?P<t>eine[rnm]? .+?) {put}"),
+    Form("one", r"(?P<t>(?:an?|eine?n?|new|neue[rsn]?) .+)"),
+    Form("one", r"(?P<t>.+? (?:for|fuer) .+)", is_bare=True),
 )
-
-_BETWEEN: Final = late_pattern(
-    r"(?:(?:should|shall|do|could) (?:we|i) (?:use|take|choose|go for|go with|pick|prefer) "
-    r"|(?:choose|decide|pick|select) (?:between |from )?|(?:we|i) (?:need|want) (?:either )?"
-    r"|(?:nehmen|verwenden|sollen|wollen) wir |entscheidung (?:zwischen )?|which one "
-    r"|is |are |ist |sind |either |entweder |between |zwischen )?"
-    rf"(?P<of>.+?)(?: (?:better|besser))?(?: (?:as|als) .+)?(?: (?:{_TAKE}|entscheiden))?"
+_AROUND: Final = (
+    r"(?:(?:for|fuer) (?P<y>.+?) (?=(?:an?|eine?[nrms]?|{fronted}) ))?(?P<form>.+?)"
+    r"(?: (?:and|&|und) (?:then )?(?:{use} (?:one|the best.*)|{best} \w+))?"
+)
+"""What may stand around a form: `For the archive we need a database`, `compare Ts and pick one`."""
+_REPLACEMENT: Final = (
+    r"(?:(?:an?|eine?n?|some|good|better|new) )*{successor} {of} (?P<v>.+?){place}"
+    r"|(?:(?:an?|einen?) )?(?P<w>.+?)[ -]{successor}{place}"
+)
+_LIBRARY_FOR: Final = r"{of} (?:(?:the )?{drawing} (?:of |von )?)?(?P<of>.+?){place}"
+_BETWEEN: Final = (
+    r"(?:(?:{modal}|do) (?:we|i) {use} |{between} |entscheidung (?:zwischen )?)?"
+    r"(?P<of>.+?)(?: (?:better|besser))?(?: (?:as|als) .+)?(?: (?:{take}|entscheiden))?"
 )
 _OR: Final = late_pattern(r",? (?:or|oder|vs\.?|versus|and|und) (?:rather |lieber |doch )?|, |/")
 _ALTERNATIVE: Final = late_pattern(r" (?:or|oder|vs\.?|versus) |between .+ and |zwischen .+ und ")
+_ELSE: Final = late_pattern(r",? (?:or|oder) (?:something|anything|etwas|was) .+$")
 
 # 2. What a text rules out ----------------------------------------------------------------------
 
-_NO = _any(
-    "not,no,never,without,instead of,rather than,anything but,avoid,drop,do not,don't,"
-    "kein,keine,keinen,keinem,keiner,nicht,nie,ohne,statt,anstatt,anstelle von,ausser"
+_OUT: Final = (
+    r"(?:{opening} ){0,3}(?:{refused} (?:{hedge} ){0,3}(?P<a>.+?)(?: {after})*"
+    r"|(?P<b>.+?) (?:is|are|ist|sind|was|war|has|hat|got|feels?|seems?|wird)"
+    r"(?: (?:just|simply|far|way|einfach|uns|leider|for us|to us|fuer uns))* {bad}(?: .+)?)"
 )
-_HEDGE = _any(
-    "want,to,use,take,choose,another,more,yet,ever,mehr,wieder,noch,ein,eine,einen", most=3
-)
-_AFTER = _any("again,please,anymore,any more,bitte,mehr,nehmen,verwenden,wieder")
-_BAD = _any(
-    "out,too,not,no,zu,raus,nicht,deprecated,dead,unmaintained,abandoned,overkill,veraltet,tot,"
-    "keine option,no option,end of life,eol,expensive,teuer"
-)
-_OUT: Final = late_pattern(
-    rf"{_any('but,and,aber,und,just,only,please,bitte,also,then,we,wir,wollen', most=3)}"
-    rf"(?:{_NO} {_HEDGE}(?P<a>.+?)(?: {_AFTER})*"
-    rf"|(?P<b>.+?) (?:is|are|ist|sind|was|war|has|hat|got|feels?|seems?|wird)"
-    rf"(?: (?:just|simply|far|way|einfach|uns|leider|for us|to us|fuer uns))* {_BAD}(?: .+)?)"
-)
-_INSTEAD: Final = late_pattern(r"(?:instead of|rather than|statt|anstatt|anstelle von) ")
+_INSTEAD: Final = ("instead of ", "rather than ", "statt ", "anstatt ", "anstelle von ")
 _REPLACES: Final = (
-    late_pattern(
-        rf"{_POLITE}(?:replace|swap|substitute|exchange) (?P<a>.+?) (?:with|by|for) (?P<b>.+)"
-    ),
-    late_pattern(
-        rf"(?:bitte )?(?:{_WE} {_SHALL} )?(?P<a>.+?) durch (?P<b>.+?) "
-        r"(?:ersetzen|abloesen|austauschen|ersetzt werden)"
-    ),
+    r"{please}(?:replace|swap|substitute|exchange) (?P<a>.+?) (?:with|by|for) (?P<b>.+)",
+    r"{soll}(?P<a>.+?) durch (?P<b>.+?) (?:ersetzen|abloesen|austauschen|ersetzt werden)",
 )
-_VAGUE: Final = _any(
-    "something,anything,a,an,some,another,one,etwas,was,ein,eine,einen,einem,einer"
-)
-_BEGINS_VAGUELY: Final = late_pattern(rf"{_VAGUE}(?: .+)?")
 
 
 # 3. Clauses ------------------------------------------------------------------------------------
@@ -221,7 +172,7 @@ _SENTENCE: Final = late_pattern(r"(?<=[.?!])\s+")
 _SPLIT: Final = late_pattern(
     r"(?P<mark>[.!?;:](?=\s|$)|,|\s[-\u2013\u2014]+\s|[()])\s*"
     r"|\s(?i:(?=(?:because|since|but|so|without|instead of|rather than|not|weil|damit|aber|"
-    r"ohne|statt|anstatt|denn|sondern|that|which|who)\s))"
+    r"ohne|statt|anstatt|denn|sondern|that|which|who|how|what)\s))"
 )
 _WORD: Final = late_pattern(r"[^\W_]+")
 
@@ -233,22 +184,27 @@ class Clause(NamedTuple):
     """As they are written."""
     folded: str
     """The same, in one case and with umlauts as two letters."""
-    is_question: bool
+    mark: str = ""
+    """What stands behind it."""
+    begins: bool = False
+    """Whether it is the first of a sentence."""
+    is_led: bool = False
+    """Whether it ends in a question mark, or stands behind what speaks of a choice."""
 
     @classmethod
-    def of(cls, text: str, *, is_question: bool = False) -> Clause:
+    def of(cls, text: str) -> Clause:
         """A part as it is written."""
         words = text.split()
-        return cls(words, " ".join(folded(one).replace(" ", "") for one in words), is_question)
+        return cls(words, " ".join(folded(one).replace(" ", "") for one in words))
 
     @property
     def text(self) -> str:
         """As it is written."""
         return " ".join(self.words)
 
-    def parts(self, pattern: Pattern[str]) -> dict[str, str] | None:
-        """What the groups of a pattern hold, as it is written; None where it does not fit."""
-        match = pattern.fullmatch(self.folded)
+    def parts(self, form: str) -> dict[str, str] | None:
+        """What the groups of a form hold, as it is written; None where it does not fit."""
+        match = _pattern(form).fullmatch(self.folded)
         if match is None:
             return None
         return {
@@ -263,14 +219,18 @@ class Clause(NamedTuple):
 
 def clauses(line: str) -> list[Clause]:
     """The parts of a text of one line, in its order."""
-    found, last, begins = list[Clause](), 0, True
-    for match in _SPLIT.finditer(line):
-        mark = match["mark"] or ""
-        is_question = mark == "?" and begins  # else the mark is that of the clause before
-        found.append(Clause.of(line[last : match.start()], is_question=is_question))
-        last, begins = match.end(), mark in (".", "!", "?", ";")
-    found.append(Clause.of(line[last:]))
-    return [one for one in found if one.words]
+    found, last, begins, leads = list[Clause](), 0, True, False
+    marks = [(one.start(), one.end(), one["mark"] or "") for one in _SPLIT.finditer(line)]
+    for start, end, mark in (*marks, (len(line), len(line), "")):
+        part = Clause.of(line[last:start])
+        if part.words:
+            found.append(part._replace(mark=mark, begins=begins, is_led=leads or mark == "?"))
+            words = _words(part.folded)
+            leads = bool(plain("leading").intersection(words)) and plain("against").isdisjoint(
+                words
+            )
+        last, begins = end, mark in (".", "!", "?", ";")
+    return found
 
 
 # 4. Reading ------------------------------------------------------------------------------------
@@ -285,12 +245,14 @@ def choice_in(text: str, look: Lookup) -> Choice:
     none = Choice(ruled_out=tuple(dict.fromkeys(_ruled_out(parts, look))))
     first, *others = _SENTENCE.split(line)
     asked, before, behind = _between(first, look), list[Clause](), clauses(" ".join(others))
+    is_sure = asked is not None
     if asked is None:
-        asked, before, behind = _first_asked(parts, look)
+        asked, is_sure, before, behind = _first_asked(parts, look)
     rest = before + behind
-    if asked is None or not all(_stands_beside(one, asked.topic, look) for one in rest):
+    if asked is None or not all(_stands_beside(one, asked.topic, look, is_sure) for one in rest):
         return none
-    ruled_out = tuple(dict.fromkeys((*none.ruled_out, *_passed_over(parts, look))))
+    passed = _passed_over(parts, look)
+    ruled_out = tuple(dict.fromkeys((*none.ruled_out, *asked.ruled_out, *passed)))
     named = list(asked.named)
     if not asked.is_between:
         named += (value for one in behind if _may_offer(one) for value in look.values(one.text))
@@ -300,19 +262,24 @@ def choice_in(text: str, look: Lookup) -> Choice:
 
 def _first_asked(
     parts: list[Clause], look: Lookup
-) -> tuple[Choice | None, list[Clause], list[Clause]]:
-    """What the first clause with a form asks for, the clauses before it, and those behind."""
-    for at, part in enumerate(parts):
-        for form in FORMS:
-            if found := _read(part, form, look):
-                return found, parts[:at], parts[at + 1 :]
-    return None, parts, []
+) -> tuple[Choice | None, bool, list[Clause], list[Clause]]:
+    """What the first clause asks that is sure, else the first other; and clauses before, behind."""
+    for is_sure in (True, False):
+        for at, part in enumerate(parts):
+            for form in FORMS:
+                if is_sure == (form.ask != "one") and (found := _read(part, form, look)):
+                    return found, is_sure, parts[:at], parts[at + 1 :]
+    return None, False, parts, []
 
 
 def _read(part: Clause, form: Form, look: Lookup) -> Choice | None:
     """What a clause asks for, where a form covers it."""
-    said = part.parts(form.pattern)
-    if said is None or not plain("no_askers").isdisjoint(_words(said.get("who", ""))):
+    around = part.parts(_AROUND)
+    said = around and Clause.of(around["form"]).parts(form.pattern)
+    if not around or not said or not plain("no_askers").isdisjoint(_words(said.get("who", ""))):
+        return None
+    is_relative = not part.begins and part.folded.startswith(("which ", "welche", "what "))
+    if (form.is_led or is_relative) and not part.is_led:
         return None
     noun, purpose = _noun(said["t"])
     more = said.get("for", "") or said.get("more", "") or said.get("which", "")
@@ -320,13 +287,33 @@ def _read(part: Clause, form: Form, look: Lookup) -> Choice | None:
         return None  # it goes on with more than `for Y` and the like
     if not form.has_article and not plain("definite").isdisjoint(_words(noun)[:1]):
         return None
-    topic = look.topic(noun, form.ask)
-    if not topic:
+    scope = _scope(around["y"] or said.get("y", "") or purpose or _noun(more)[1], look)
+    if form.is_bare and (not scope or ends_in_verb(scope) or part.mark == ":"):
+        return None  # a sentence about the one that is there, or what a task is about
+    if form.ask == "one" and not plain("each").isdisjoint(_words(part.text)):
+        return None  # a rule of how many there are
+    if topic := look.topic(said["t"], form.ask) or look.topic(noun, form.ask):
+        return Choice(topic, tuple(look.values(part.text)), scope=scope)
+    return None if form.is_bare else _by_what_it_is_for(said["t"], look)
+
+
+def _by_what_it_is_for(text: str, look: Lookup) -> Choice | None:
+    """`a replacement for X`, or `a library for charts`."""
+    part = Clause.of(text)
+    if said := part.parts(_REPLACEMENT):
+        value = look.value(said["v"] or said["w"])
+        topic = look.shared([value]) if value else ""
+        return Choice(topic, ruled_out=(value,)) if topic else None
+    noun, _ = _noun(text)
+    said = Clause.of(text[len(noun) :]).parts(_LIBRARY_FOR)
+    if not said or not noun or not plain("definite").isdisjoint(_words(said["of"])[:1]):
         return None
-    scope = _scope(said.get("y", "") or purpose or _noun(more)[1], look)
-    if form.is_bare and (not scope or ends_in_verb(scope)):
-        return None  # a sentence about the one that is there
-    return Choice(topic, tuple(look.values(part.text)), scope=scope)
+    kind = noun.split()[-1]
+    short = said["of"].split("-")[0].split()[0]
+    if topic := look.topic(f"{said['of']} {kind}", "use"):
+        return Choice(topic)
+    topic = look.topic(f"{short} {kind}", "use") if short.isupper() else ""
+    return Choice(topic, scope=_scope(said["of"], look)) if topic else None
 
 
 def _words(text: str) -> list[str]:
@@ -348,18 +335,21 @@ def _scope(text: str, look: Lookup) -> str:
 
 
 def _between(sentence: str, look: Lookup) -> Choice | None:
-    """`X or Y?`, where both are values of one topic."""
-    part = Clause.of(sentence.rstrip("?.! "))
-    said = part.parts(_BETWEEN) if _ALTERNATIVE.search(f" {part.folded} ") else None
+    """`X or Y?`, where both are values of one topic; `a T for Y:` may stand before it."""
+    title, colon, asked = sentence.rstrip("?.! ").rpartition(": ")
+    part, is_open = Clause.of(_ELSE.sub("", asked)), _ELSE.search(asked) is not None
+    said = part.parts(_BETWEEN) if _ALTERNATIVE.search(f" {folded(asked)} ") else None
     if said is None:
         return None
     noun, purpose = _noun(said["of"])
+    called, titled_for = _noun(title)
     named = _listed(noun, look)
-    topic = look.shared(named) if len(named) > 1 else ""
-    if not topic:
+    own = look.topic(called, "use") if colon else ""
+    topic = look.shared(named, own) if len(named) > 1 - is_open else ""
+    if not topic or (colon and topic != own and plain("leading").isdisjoint(_words(title))):
         return None
-    named_once = tuple(dict.fromkeys(named))
-    return Choice(topic, named_once, scope=_scope(purpose, look), is_between=True)
+    scope = _scope(purpose or titled_for, look)
+    return Choice(topic, tuple(dict.fromkeys(named)), scope=scope, is_between=not is_open)
 
 
 def _listed(text: str, look: Lookup) -> list[str]:
@@ -368,26 +358,36 @@ def _listed(text: str, look: Lookup) -> list[str]:
     return found if all(found) else []
 
 
-def _stands_beside(part: Clause, topic: str, look: Lookup) -> bool:
-    """Whether a clause may stand beside the one that asks: it asks and decides nothing else."""
+def _stands_beside(part: Clause, topic: str, look: Lookup, is_sure: bool) -> bool:
+    """Whether a clause decides nothing and asks nothing else; beside what is sure it may tell."""
+    words, values = _words(part.folded), look.values(part.text)
+    if not plain("taken_back").isdisjoint(words[:2]):
+        return False
     if part.parts(_OUT):
         return True
-    words, values = _words(part.folded), look.values(part.text)
-    if part.is_question and words[:1] not in (["where"], ["how"], ["wo"], ["wohin"], ["wie"]):
-        return bool(values) and look.shared(values) == topic
+    is_shared = bool(values) and look.shared(values) == topic
+    is_decided = bool(values) and not plain("deciding").isdisjoint(words)
+    is_question = part.mark == "?" and part.begins  # else the mark is that of the clause before
+    if is_sure:
+        others = (_read(part, form, look) for form in FORMS if form.ask != "one")
+        if any(one and one.topic != topic for one in others):
+            return False
+        if is_question and not plain("doubting").isdisjoint(words[:1]) and not is_shared:
+            return False
+        return not is_decided or not plain("present").isdisjoint(words)
+    if is_question and words[:1] not in (["where"], ["how"], ["wo"], ["wohin"], ["wie"]):
+        return is_shared or words[:2] in (["which", "one"], ["what", "one"])
     if not words or words[0] in plain("other_work") or words[-1] in plain("other_work"):
         return False
     if words[0] in ("and", "und") and not plain("requires").intersection(words[1:2]):
         return False
-    is_decided = bool(values) and not plain("deciding").isdisjoint(words)
     return plain("taken_back").isdisjoint(words) and not is_decided
 
 
 def _may_offer(part: Clause) -> bool:
     """Whether the values that a clause names are options: it says nothing against them."""
     words = _words(part.folded)
-    is_reason = not plain("reasons").isdisjoint(words[:1])
-    return not is_reason and plain("against").isdisjoint(words)
+    return plain("reasons").isdisjoint(words[:1]) and plain("against").isdisjoint(words)
 
 
 def _ruled_out(parts: list[Clause], look: Lookup) -> Iterator[str]:
@@ -397,7 +397,7 @@ def _ruled_out(parts: list[Clause], look: Lookup) -> Iterator[str]:
             if (said := part.parts(form)) and _is_open(said["b"], look):
                 noun = without_article(_noun(said["a"])[0])
                 yield look.value(noun) or noun
-        if (said := part.parts(_OUT)) and not _INSTEAD.match(part.folded):
+        if (said := part.parts(_OUT)) and not part.folded.startswith(_INSTEAD):
             yield from _listed(_noun(said["a"])[0], look)
 
 
@@ -410,4 +410,4 @@ def _passed_over(parts: list[Clause], look: Lookup) -> Iterator[str]:
 
 def _is_open(text: str, look: Lookup) -> bool:
     """Whether what takes a place is no name: `something smaller`, or one of several values."""
-    return len(_listed(text, look)) > 1 or _BEGINS_VAGUELY.fullmatch(folded(text)) is not None
+    return len(_listed(text, look)) > 1 or not plain("vague").isdisjoint(_words(text)[:1])

@@ -142,11 +142,19 @@ class Lexicon:
         """Those that are no products."""
         self._things: dict[Phrase, str] = {}
         self._matters: dict[Phrase, str] = {}
+        self._uses: dict[Phrase, str] = {}
+        """What things are for, bare and as `charts library`."""
         for at, topic in enumerate(pack.topics):
             for word in (*topic.words, *topic.matters):
                 self._words.setdefault(_phrase(word), []).append(at)
             self._things |= {_kind(_phrase(word)): topic.id for word in topic.words}
             self._matters |= {_phrase(word): topic.id for word in topic.matters}
+            is_library = any(_kind(_phrase(word))[-1] == "library" for word in topic.words)
+            for noun in (topic.nouns.en, topic.nouns.de) if topic.nouns else ():
+                if plain("loose").isdisjoint(used := _phrase(noun)):
+                    used = tuple(one for one in used if one not in plain("articles"))
+                    for kind in ((), ("service",), ("library",))[: 2 + is_library]:
+                        self._uses.setdefault((*used, *kind), topic.id)
             for value in (*topic.options, *topic.values):
                 self._of.setdefault(value, []).append(at)
                 bare = value.partition(" (")[0]
@@ -240,8 +248,10 @@ class Lexicon:
             phrase = phrase[:-1]
         while phrase:
             found = self._things.get(_kind(phrase), "")
-            if not found and ask == "which":
+            if not found and ask in ("which", "use"):
                 found = self._matters.get(phrase, "")
+            if not found and ask == "use":
+                found = self._uses.get(_kind(phrase), "")
             if not found and (phrase[-1] in plain("broad") or _kind(phrase)[-1] == "service"):
                 bare = _kind(phrase)[:-1]
                 found = self._things.get(bare, "") or self._matters.get(bare, "")
@@ -250,13 +260,14 @@ class Lexicon:
             phrase = phrase[1:]
         return ""
 
-    def _shared(self, values: list[str]) -> str:
-        """The first topic that has all of these values; empty where none."""
+    def _shared(self, values: list[str], first: str = "") -> str:
+        """The first topic that has all of these values, or this one; empty where none."""
         having = [{*self._of.get(value, ())} for value in values]
         shared = set[int].intersection(*having) if having else set[int]()
         offered = {at: len({*values}.intersection(self._topics[at].options)) for at in shared}
-        best = min(offered, key=lambda at: (-offered[at], at), default=None)
-        return "" if best is None else self._topics[best].id
+        order = ((self._topics[at].id != first, -offered[at], at) for at in offered)
+        best = min(order, default=None)
+        return self._topics[best[-1]].id if best else ""
 
     def is_called(self, topic: Topic, text: str) -> bool:
         """Whether a text says no more than what the topic is called."""
@@ -282,20 +293,17 @@ def _phrase(text: str) -> Phrase:
 
 
 _ENDING: Final = late_pattern(r"(?:e|en|er|es|em)$")  # of a German adjective
-_COMPOUND: Final = late_pattern(r"(\w{2,}?)(bibliothek|framework|werkzeug|dienst|anbieter|system)")
-_KINDS: Final = {
-    "library": "library lib bibliothek package framework toolkit component",
-    "service": "service tool system provider platform solution server software product vendor "
-    "stack backend dienst werkzeug anbieter plattform loesung",
-}
+_COMPOUND: Final = late_pattern(
+    r"(\w{2,}?)(bibliothek(?:en)?|framework|werkzeuge?|dienste?|anbieter|systeme?)"
+)
 
 
 def _kind(phrase: Phrase) -> Phrase:
     """A phrase with one word for all that name a library, and one for a service or tool."""
     if phrase and (parts := _COMPOUND.fullmatch(phrase[-1])):
         phrase = (*phrase[:-1], *parts.groups())
-    for kind, words in _KINDS.items():
-        if len(phrase) > 1 and {phrase[-1], phrase[-1].removesuffix("s")} & {*words.split()}:
+    for kind in ("library", "service"):
+        if len(phrase) > 1 and {phrase[-1], phrase[-1].removesuffix("s")} & plain(kind):
             return (*phrase[:-1], kind)
     return phrase
 
