@@ -59,6 +59,19 @@ def test_nothing_is_taken_of_sentences_that_choose_nothing() -> None:
     assert [one["text"] for one in lines if stated(one["text"])] == []
 
 
+@each(("set_", "at_least"), [("year1", 30), ("year2", 16)])
+def test_a_menu_is_shown_where_a_choice_is_asked_for_and_nowhere_else(
+    set_: str, at_least: int
+) -> None:
+    """Intentions of a team's year; their authors wrote which ask for a common kind of thing."""
+    lines = sentences(set_)
+    shown = [one for one in lines if find(one["text"]).kind == "choice"]
+    assert [one["text"] for one in shown if not one["asks"]] == []
+    assert sum(bool(one["plain"]) for one in shown) >= at_least
+    wrong = [one for one in lines if stated(one["text"]) not in ("", canonical(one["states"]))]
+    assert wrong == []
+
+
 def test_a_menu_fits_what_is_asked_for() -> None:
     """Most of the set asks for work with a topic's word in it, and for no choice."""
     shown = [(one, found) for one in sentences("topics") if (found := find(one["text"])).topics]
