@@ -9,7 +9,7 @@ from tests.cli.program import House, Project
 from tests.cli.terminal import ANSWER, terminal
 
 QUESTION = "Which queue for the domain events?"
-RECORD = "# 7. Move the orders to PostgreSQL\n\n## Status\n\nAccepted\n\nIt joins.\n"
+RECORD = "# 7. Use PostgreSQL for the orders\n\n## Status\n\nAccepted\n\nIt joins.\n"
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_any_of_them_is_replaced_and_not_asked_about_again(kafka: Project, key: 
 def test_a_record_of_another_tool_is_replaced(kafka: Project) -> None:
     path = "docs/decisions/0007-move-the-orders.md"
     (kafka.folder / path).write_text(RECORD)
-    with terminal(kafka, "start", "Where do the orders live?") as t:
+    with terminal(kafka, "start", "Orders: where do they live?") as t:
         assert f"1. related: {path}" in t.expect("Decision: ")
         t.type("r 1")
         t.expect("is replaced once you accept")
@@ -126,20 +126,20 @@ def test_a_script_is_told_and_keeps_and_why_says_so(kafka: Project) -> None:
 def test_a_record_of_another_tool_is_kept_and_contradicted(kafka: Project) -> None:
     path = "docs/decisions/0007-move-the-orders.md"
     (kafka.folder / path).write_text(RECORD)
-    asked = kafka.call("start", "Where do the orders live?", "--no-input")
-    assert f"1. related: {path} Move the orders to PostgreSQL" in asked.out
+    asked = kafka.call("start", "Orders: where do they live?", "--no-input")
+    assert f"1. related: {path} Use PostgreSQL for the orders" in asked.out
     unasked = kafka.call("why", path)
     assert (unasked.code, "has no session" in unasked.err) == (1, True)
-    kept = kafka.call("start", "Where do the orders live?", "--no-input", "--keep-known", path)
+    kept = kafka.call("start", "Orders: where do they live?", "--no-input", "--keep-known", path)
     assert (kept.code, "ADR-0007 is kept" in kept.out) == (0, True)
     for typed in (path, "ADR-7", "0007-move-the-orders.md"):
-        assert 'again      "Where do the orders live?"' in kafka.call("why", typed).out
+        assert 'again      "Orders: where do they live?"' in kafka.call("why", typed).out
     (record,) = kafka.call("why", path, "--json").json["records"]
     assert (record["path"], len(record["asked_again"])) == (path, 1)
 
     done = kafka.call("start", "Use MySQL for the orders", "--accept", "--by", "Ada", "--json")
     assert done.code == 0
-    assert f"{path} is in force and says something else: Move the orders to" in done.err
+    assert f"{path} is in force and says something else: Use PostgreSQL for" in done.err
     assert done.json["status"] == "accepted"
 
 
