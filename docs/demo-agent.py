@@ -16,7 +16,7 @@ from typing import Any, Final
 
 ANSWER: Final = "PostgreSQL"  # what the person says
 QUESTION: Final = {
-    "intention": "Choose a database for the orders",
+    "intention": "Choose a database",
     "question": "Which database keeps the orders?",
     "options": ["SQLite", "PostgreSQL"],
     "recommendation": "PostgreSQL",

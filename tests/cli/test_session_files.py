@@ -665,6 +665,7 @@ def test_what_only_a_file_holds_is_marked_for_agents_as_in_decisions(
 ) -> None:
     words = ("--question", "Which broker?", "--option", "RabbitMQ", "--option", "Kafka")
     answer = ("--answer", "custom.broker=RabbitMQ", "--accept", "--again", "--by", "Ada")
+    answer += ("--alternative", "Kafka: too much to run")
     done = house.call("start", "Queue the mails", *words, "--topic", "Broker", *answer)
     assert done.code == 0, done.err
     committed(house)

@@ -28,7 +28,7 @@ from preflights_es.kernel.questions import Language, is_placeholder
 from preflights_es.kernel.text import late_pattern, line_trouble, own_file
 
 STANDARD: Final = PackRef(
-    "standard", 1, "e0491a6e4fd1940c146430ee0b6cb7e6c15885d92f5cbe5c4e8fda756aa4bfb3"
+    "standard", 1, "d1c32b7152a0cb4fef533e10b75535fa3a38cfa75c7549f104578ff028575f4e"
 )
 """What new sessions begin with; the file is frozen."""
 
