@@ -28,7 +28,7 @@ WIDTH, HEIGHT = 1200, 760
 WHY: Final = "--because"
 COMMANDS: Final = (
     (
-        *("Choose a database for the orders", "--provider", "sim", "--seed", "3279"),
+        *("Choose a database for the orders", "--provider", "sim", "--seed", "4"),
         *("--answer", "db_type=PostgreSQL", "--alternative", "Redis: no joins"),
         *(WHY, "Orders change together"),
     ),

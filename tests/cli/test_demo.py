@@ -62,9 +62,9 @@ def test_an_agent_asks_through_the_server_and_its_hooks_bring_the_decision_back(
         ("$ preflights init --agent claude", "Wrote .claude/settings.json."),
         ("agent: a session begins (startup)", "nothing yet"),
         ("agent: I call start_decision", "person: PostgreSQL"),
-        ("$ preflights inbox", "proposal  Choose a database for the orders"),
+        ("$ preflights inbox", "proposal  Choose a database "),
         ("$ preflights accept", "relayed by demo-agent 1.0 (form)"),
-        ("agent: I write", "ask: ADR-0001 of"),
+        ("agent: I write", "ask: ADR-0001: on "),
         (
             "agent: a session begins (compact)",
             "In force, do not reconsider: Database: PostgreSQL (ADR-1)",
