@@ -665,8 +665,8 @@ def test_what_only_a_file_holds_is_marked_for_agents_as_in_decisions(
 ) -> None:
     words = ("--question", "Which broker?", "--option", "RabbitMQ", "--option", "Kafka")
     answer = ("--answer", "custom.broker=RabbitMQ", "--accept", "--again", "--by", "Ada")
-    answer += ("--alternative", "Kafka: too much to run")
-    done = house.call("start", "Queue the mails", *words, "--topic", "Broker", *answer)
+    other = ("--alternative", "Kafka: too much to run")
+    done = house.call("start", "Queue the mails", *words, "--topic", "Broker", *answer, *other)
     assert done.code == 0, done.err
     committed(house)
     clone = cloned(house, tmp_path / "clone")
