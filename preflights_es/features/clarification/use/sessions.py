@@ -234,10 +234,7 @@ def dismiss_topic(request: Request, session: str, *, expect: int | None = None) 
     Args:
         expect: the version at which the session was shown.
     """
-    own = clarifications_of(request)
-    handle = request.sessions.load(session)
-    own.refuse_other(handle, WORKFLOW, "only a decision has a topic")
-    return filed(request, own.submitted(handle, TopicDismissed, {}, expect=expect))
+    return _submitted(request, session, TopicDismissed, expect, "only a decision has a topic")
 
 
 def file_task(request: Request, session: str, *, expect: int | None = None) -> View:
@@ -246,10 +243,20 @@ def file_task(request: Request, session: str, *, expect: int | None = None) -> V
     Args:
         expect: the version at which the session was shown.
     """
+    return _submitted(request, session, FiledAsTask, expect, "only a decision becomes a task")
+
+
+def _submitted(
+    request: Request,
+    session: str,
+    kind: type[TopicDismissed | FiledAsTask],
+    expect: int | None,
+    refusal: str,
+) -> View:
     own = clarifications_of(request)
     handle = request.sessions.load(session)
-    own.refuse_other(handle, WORKFLOW, "only a decision becomes a task")
-    return filed(request, own.submitted(handle, FiledAsTask, {}, expect=expect))
+    own.refuse_other(handle, WORKFLOW, refusal)
+    return filed(request, own.submitted(handle, kind, {}, expect=expect))
 
 
 def accept(
