@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import axe_core_python  # type: ignore[import-untyped]
+from selenium.common.exceptions import JavascriptException
 from selenium.webdriver import ActionChains, Chrome, ChromeOptions, ChromeService
 
 AXE: Final = Path(axe_core_python.__file__).with_name("axe.min.js")
@@ -19,7 +20,7 @@ FLAGS: Final = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     "--window-size=1200,900",
 )
-PATIENCE_S: Final = 10
+PATIENCE_S: Final = 30
 
 
 class Browser:
@@ -52,16 +53,23 @@ class Browser:
     def shows(self, script: str, expected: object) -> None:
         """It returns that soon: the page answers some events a moment later."""
         ends = time.monotonic() + PATIENCE_S
-        while (found := self.run(script)) != expected and time.monotonic() < ends:
+        while (found := self._run_early(script)) != expected and time.monotonic() < ends:
             time.sleep(0.02)
         assert found == expected
 
     def until(self, script: str) -> Any:
         """What it returns, once that is something."""
         ends = time.monotonic() + PATIENCE_S
-        while not (found := self.run(script)) and time.monotonic() < ends:
+        while not (found := self._run_early(script)) and time.monotonic() < ends:
             time.sleep(0.01)
         return found
+
+    def _run_early(self, script: str) -> Any:
+        """None where it fails: between two pages there is no element at all."""
+        try:
+            return self.run(script)
+        except JavascriptException:
+            return None
 
     def press(self, *keys: str) -> None:
         """Wherever the focus is."""
