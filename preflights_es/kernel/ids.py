@@ -26,11 +26,9 @@ _TIME = late_pattern(r"[0-9a-f]{8}-[0-9a-f]{4}-")
 
 def uuid7(milliseconds: int, entropy: bytes) -> str:
     """A UUIDv7 (RFC 9562, section 5.7) in its canonical form, from ten random bytes."""
-    value = (max(milliseconds, 0) & (1 << 48) - 1) << 80 | int.from_bytes(entropy[:10], "big")
-    value = value & ~(0xF << 76) | 0x7 << 76
-    value = value & ~(0x3 << 62) | 0x2 << 62
-    text = f"{value:032x}"
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    time, drawn = f"{max(milliseconds, 0) & (1 << 48) - 1:012x}", entropy[:10].hex()
+    variant = "89ab"[int(drawn[4], 16) & 3]
+    return f"{time[:8]}-{time[8:]}-7{drawn[1:4]}-{variant}{drawn[5:8]}-{drawn[8:]}"
 
 
 def milliseconds(session_id: str) -> int:

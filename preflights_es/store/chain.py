@@ -42,9 +42,9 @@ def _text(value: str | None) -> bytes:
 
 
 @lru_cache(maxsize=4096, typed=True)
-def _beginning(version: int, tag: str) -> bytes:
-    """What stands before the time; a log repeats it, as it does `_ending`."""
-    return _times(version) + _text(tag)
+def _tag(value: str) -> bytes:
+    """Of an event's type, which a log repeats as it does `_ending`."""
+    return _text(value)
 
 
 @lru_cache(maxsize=4096, typed=True)
@@ -71,7 +71,8 @@ def link(previous: bytes, prefix: bytes, event: Stored) -> bytes:
             (
                 previous,
                 prefix,
-                _beginning(event.version, event.type),
+                _times(event.version),
+                _tag(event.type),
                 _signed(event.recorded_at),
                 _text(event.input_id),
                 _ending(event.actor_kind, event.decider),

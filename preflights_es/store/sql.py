@@ -166,9 +166,9 @@ class SqlStore(Looking):
             "move_head",
             in_session=head.session_id,
             expected_version=version,
-            expected_hash=hash_,
+            expected_hash=bytearray(hash_),
             to_version=head.version,
-            to_hash=head.hash,
+            to_hash=bytearray(head.hash),
         )
         return bool(cursor.rowcount == 1)
 
@@ -180,7 +180,7 @@ class SqlStore(Looking):
             project=head.project,
             workflow=head.workflow,
             version=head.version,
-            head_hash=head.hash,
+            head_hash=bytearray(head.hash),
         )
 
     def _take_number(self, cursor: Any, batch: Batch) -> None:

@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
@@ -248,22 +248,9 @@ class SqliteDatabase:
         # Changing the journal's mode does not wait for others, whatever the busy timeout says.
         return "locked" in str(error)
 
-    @contextlib.contextmanager
-    def translated(self) -> Iterator[None]:
+    def translated(self) -> AbstractContextManager[None]:
         """Foreign errors become ours, once, here."""
-        try:
-            yield
-        except PreflightsError:
-            raise
-        except sqlite3.Error as error:
-            raise _ours(error) from error
-        except UnicodeDecodeError as error:
-            # SQLite quotes the schema in its errors, and the driver reads those as UTF-8.
-            raise _damaged("a name in its schema is not UTF-8") from error
-        except MemoryError as error:
-            raise StoreUnavailable("the log cannot be read: it asks for too much memory") from error
-        except OSError as error:
-            raise StoreUnavailable(f"the log cannot be opened: {error}") from error
+        return _TRANSLATED
 
     def size(self) -> int:
         """Of the file; its journal comes and goes."""
@@ -292,6 +279,28 @@ class SqliteDatabase:
             lines = list(self._lines)
         for line in lines:
             line.close()
+
+
+class _Translated(AbstractContextManager[None]):
+    """No generator: each append enters it, and this takes a third of the time."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        match error:
+            case None | PreflightsError():
+                return
+            case sqlite3.Error():
+                raise _ours(error) from error
+            case UnicodeDecodeError():
+                # SQLite quotes the schema in its errors, and the driver reads those as UTF-8.
+                raise _damaged("a name in its schema is not UTF-8") from error
+            case MemoryError():
+                message = "the log cannot be read: it asks for too much memory"
+                raise StoreUnavailable(message) from error
+            case OSError():
+                raise StoreUnavailable(f"the log cannot be opened: {error}") from error
+
+
+_TRANSLATED: Final = _Translated()
 
 
 def _make(cursor: sqlite3.Cursor) -> None:
