@@ -18,6 +18,7 @@ from preflights_es.kernel.text import late_pattern
 from preflights_es.kernel.words import folded, plain
 
 WORDS_MAX: Final = 60  # of a text that asks for a choice
+NAME_WORDS_MAX: Final = 3  # of an alternative that no pack knows
 
 Ask: TypeAlias = Literal["which", "find", "one", "use"]
 """Whether a form asks which it is to be, to find or for one to have, or what to use for it."""
@@ -108,7 +109,9 @@ FORMS: Final = (
     Form("which", r"(?:what|which)(?:'s| is| would be| are) the (?:best|right) {T}"),
     Form("which", r"how (?:do |{modal} )?(?:we|i|to)(?: {modal})? {do} {T}", True, is_led=True),
     Form(
-        "use", r"(?:what (?:{modal}|are) (?:we|i) {use}|was {shall} wir) {of} {T}(?: {take})?", True
+        "use",
+        r"(?:what (?:{modal}|are|do) (?:we|i) {use}|was {shall} wir) {of} {T}(?: {take})?",
+        True,
     ),
     Form("use", r"(?:where|wo) (?:{modal}|{shall}) (?:we|wir) (?:store |keep )?{T}(?: {put})?"),
     Form("use", r"how should (?!.*{event} )[\w' -]+? (?P<t>log in|sign in|authenticate){place}"),
@@ -132,11 +135,11 @@ FORMS: Final = (
     Form("one", r"{soll}{T} {install}"),
     Form("one", r"(?:{wir} {shall} )?(?P<y>.+?) in (?P<t>eine[rnm]? .+?) {put}"),
     Form("one", r"(?P<t>(?:an?|eine?n?|new|neue[rsn]?) .+)"),
-    Form("one", r"(?P<t>.+? (?:for|fuer) .+)", is_bare=True),
+    Form("one", r"(?P<t>.+? (?:for|fuers?) .+)", is_bare=True),
 )
 _AROUND: Final = (
-    r"(?:(?:for|fuer) (?P<y>.+?) (?=(?:an?|eine?[nrms]?|{fronted}) ))?(?P<form>.+?)"
-    r"(?: (?:and|&|und) (?:then )?(?:{use} (?:one|the best.*)|{best} \w+))?"
+    r"(?:(?:for|fuers?) (?P<y>.+?) (?=(?:an?|eine?[nrms]?|{fronted}) ))?(?P<form>.+?)"
+    r"(?: (?:and|&|und) (?:then )?(?:{use} (?:one|the best.*)|{best} \w+)(?: for (?P<z>.+))?)?"
 )
 """What may stand around a form: `For the archive we need a database`, `compare Ts and pick one`."""
 _REPLACEMENT: Final = (
@@ -150,7 +153,11 @@ _BETWEEN: Final = (
 )
 _OR: Final = late_pattern(r",? (?:or|oder|vs\.?|versus|and|und) (?:rather |lieber |doch )?|, |/")
 _ALTERNATIVE: Final = late_pattern(r" (?:or|oder|vs\.?|versus) |between .+ and |zwischen .+ und ")
-_ELSE: Final = late_pattern(r",? (?:or|oder) (?:something|anything|etwas|was) .+$")
+_ELSE: Final = late_pattern(
+    r",? (?:or|oder) "
+    r"(?:something|anything|etwas|was|is|are|does|just|only|reicht|tut es|einfach) .+$"
+)
+_TITLE: Final = late_pattern(r"(?P<title>.+?)(?:: | [-\u2013\u2014] )(?P<asked>.+)")
 
 # 2. What a text rules out ----------------------------------------------------------------------
 
@@ -243,11 +250,7 @@ def choice_in(text: str, look: Lookup) -> Choice:
     if not parts or len(line.split()) > WORDS_MAX:
         return Choice()
     none = Choice(ruled_out=tuple(dict.fromkeys(_ruled_out(parts, look))))
-    first, *others = _SENTENCE.split(line)
-    asked, before, behind = _between(first, look), list[Clause](), clauses(" ".join(others))
-    is_sure = asked is not None
-    if asked is None:
-        asked, is_sure, before, behind = _first_asked(parts, look)
+    asked, is_sure, before, behind = _first_between(line, look) or _first_asked(parts, look)
     rest = before + behind
     if asked is None or not all(_stands_beside(one, asked.topic, look, is_sure) for one in rest):
         return none
@@ -258,6 +261,18 @@ def choice_in(text: str, look: Lookup) -> Choice:
         named += (value for one in behind if _may_offer(one) for value in look.values(one.text))
     left = tuple(value for value in dict.fromkeys(named) if value not in ruled_out)
     return asked._replace(named=left, ruled_out=ruled_out)
+
+
+def _first_between(
+    line: str, look: Lookup
+) -> tuple[Choice, Literal[True], list[Clause], list[Clause]] | None:
+    """What the first sentence of alternatives asks, and the clauses before and behind it."""
+    sentences = _SENTENCE.split(line)
+    for at, sentence in enumerate(sentences):
+        if asked := _between(sentence, look):
+            before, behind = " ".join(sentences[:at]), " ".join(sentences[at + 1 :])
+            return asked, True, clauses(before), clauses(behind)
+    return None
 
 
 def _first_asked(
@@ -287,14 +302,16 @@ def _read(part: Clause, form: Form, look: Lookup) -> Choice | None:
         return None  # it goes on with more than `for Y` and the like
     if not form.has_article and not plain("definite").isdisjoint(_words(noun)[:1]):
         return None
-    scope = _scope(around["y"] or said.get("y", "") or purpose or _noun(more)[1], look)
+    scope = _scope(
+        around["y"] or around["z"] or said.get("y", "") or purpose or _noun(more)[1], look
+    )
     if form.is_bare and (not scope or ends_in_verb(scope) or part.mark == ":"):
         return None  # a sentence about the one that is there, or what a task is about
     if form.ask == "one" and not plain("each").isdisjoint(_words(part.text)):
         return None  # a rule of how many there are
     if topic := look.topic(said["t"], form.ask) or look.topic(noun, form.ask):
         return Choice(topic, tuple(look.values(part.text)), scope=scope)
-    return None if form.is_bare else _by_what_it_is_for(said["t"], look)
+    return None if form.is_bare else _by_what_it_is_for(f"{said['t']} {more}".strip(), look)
 
 
 def _by_what_it_is_for(text: str, look: Lookup) -> Choice | None:
@@ -325,7 +342,9 @@ def _noun(text: str) -> tuple[str, str]:
     words = text.split()
     said = [folded(word) for word in words]
     cut = next((at for at, word in enumerate(said) if word in plain("prepositions")), len(said))
-    purpose = next((at for at in range(cut, len(said)) if said[at] in ("for", "fuer")), len(said))
+    purpose = next(
+        (at for at in range(cut, len(said)) if said[at] in ("for", "fuer", "fuers")), len(said)
+    )
     return " ".join(words[:cut]), " ".join(words[purpose + 1 :])
 
 
@@ -336,17 +355,20 @@ def _scope(text: str, look: Lookup) -> str:
 
 def _between(sentence: str, look: Lookup) -> Choice | None:
     """`X or Y?`, where both are values of one topic; `a T for Y:` may stand before it."""
-    title, colon, asked = sentence.rstrip("?.! ").rpartition(": ")
+    titled, is_question = _TITLE.fullmatch(sentence.rstrip("?.! ")), sentence.endswith("?")
+    title, asked = titled.groups() if titled else ("", sentence.rstrip("?.! "))
     part, is_open = Clause.of(_ELSE.sub("", asked)), _ELSE.search(asked) is not None
-    said = part.parts(_BETWEEN) if _ALTERNATIVE.search(f" {folded(asked)} ") else None
+    is_asked = is_question or _ALTERNATIVE.search(f" {folded(asked)} ")
+    said = part.parts(_BETWEEN) if is_asked else None
     if said is None:
         return None
     noun, purpose = _noun(said["of"])
     called, titled_for = _noun(title)
-    named = _listed(noun, look)
-    own = look.topic(called, "use") if colon else ""
-    topic = look.shared(named, own) if len(named) > 1 - is_open else ""
-    if not topic or (colon and topic != own and plain("leading").isdisjoint(_words(title))):
+    named = _alternatives(noun, look)
+    own = look.topic(called, "use") if called else ""
+    topic = look.shared([*filter(look.value, named)], own) if len(named) > 1 - is_open else ""
+    is_called = topic == own or not plain("leading").isdisjoint(_words(title))
+    if not topic or not (is_called or is_question or not titled):
         return None
     scope = _scope(purpose or titled_for, look)
     return Choice(topic, tuple(dict.fromkeys(named)), scope=scope, is_between=not is_open)
@@ -358,6 +380,20 @@ def _listed(text: str, look: Lookup) -> list[str]:
     return found if all(found) else []
 
 
+def _alternatives(text: str, look: Lookup) -> list[str]:
+    """The values of a list of nothing else; of names that are unknown at most half."""
+    written = [without_article(one.strip()) for one in _OR.split(text)]
+    known = [look.value(one) for one in written]
+    is_known = 2 * len([*filter(None, known)]) >= len(known)
+    found = [value or one for value, one in zip(known, written, strict=True)]
+    return found if is_known and all(one in known or _is_name(one) for one in found) else []
+
+
+def _is_name(text: str) -> bool:
+    """Whether a text may be what a product is called: few words, the first with a capital."""
+    return text[:1].isupper() and text.count(" ") < NAME_WORDS_MAX
+
+
 def _stands_beside(part: Clause, topic: str, look: Lookup, is_sure: bool) -> bool:
     """Whether a clause decides nothing and asks nothing else; beside what is sure it may tell."""
     words, values = _words(part.folded), look.values(part.text)
@@ -366,7 +402,8 @@ def _stands_beside(part: Clause, topic: str, look: Lookup, is_sure: bool) -> boo
     if part.parts(_OUT):
         return True
     is_shared = bool(values) and look.shared(values) == topic
-    is_decided = bool(values) and not plain("deciding").isdisjoint(words)
+    is_reason = not plain("reasons").isdisjoint(words[:1])
+    is_decided = bool(values) and not is_reason and not plain("deciding").isdisjoint(words)
     is_question = part.mark == "?" and part.begins  # else the mark is that of the clause before
     if is_sure:
         others = (_read(part, form, look) for form in FORMS if form.ask != "one")
@@ -376,7 +413,8 @@ def _stands_beside(part: Clause, topic: str, look: Lookup, is_sure: bool) -> boo
             return False
         return not is_decided or not plain("present").isdisjoint(words)
     if is_question and words[:1] not in (["where"], ["how"], ["wo"], ["wohin"], ["wie"]):
-        return is_shared or words[:2] in (["which", "one"], ["what", "one"])
+        is_offer = is_shared or _is_name(part.text)
+        return is_offer or words[:2] in (["which", "one"], ["what", "one"])
     if not words or words[0] in plain("other_work") or words[-1] in plain("other_work"):
         return False
     if words[0] in ("and", "und") and not plain("requires").intersection(words[1:2]):

@@ -69,7 +69,8 @@ def find(
         mentioned=tuple(
             one
             for value in named
-            if canonical(value) not in out and (one := known.named(value, asked.topic)).topic
+            if canonical(value) not in out
+            and (one := known.named(value, asked.topic, asked.is_between)).topic
         ),
         scope=asked.scope,
         is_between=asked.is_between,
@@ -226,8 +227,14 @@ class Lexicon:
         having = [self._topics[at] for at in self._of.get(name, ())]
         return next((topic for topic in having if topic in named), next(iter(having), None))
 
-    def named(self, value: str, topic: str) -> Named:
-        """A value with its topic: this one where it has it, else the first that does."""
+    def named(self, value: str, topic: str, is_own: bool = False) -> Named:
+        """A value with its topic: this one where it has it, else the first that does.
+
+        Args:
+            is_own: whether it is of this topic, known or not.
+        """
+        if is_own:
+            return Named(topic, value)
         found = self.topic_of(value, [one for one in self._topics if one.id == topic])
         return Named(found.id if found else "", value)
 
