@@ -17,7 +17,7 @@ from preflights_es.records.record_header import RECORD_MAX, RecordHeader, Said
 from preflights_es.records.record_names import MARKDOWN, is_other_page, is_record_name
 from preflights_es.system.files import Unreadable, read_cache, regular, write_cache
 
-READER: Final = f"{__version__}/4"  # a new number when records are read in another way
+READER: Final = f"{__version__}/5"  # a new number when records are read in another way
 CACHE_MAX: Final = 50_000_000  # bytes
 WORDS_MAX: Final = 400  # distinct words of a record that are found, its first ones
 RACE_NS: Final = 2_000_000_000

@@ -296,14 +296,14 @@ def _read(part: Clause, form: Form, look: Lookup) -> Choice | None:
     is_relative = not part.begins and part.folded.startswith(("which ", "welche", "what "))
     if (form.is_led or is_relative) and not part.is_led:
         return None
-    noun, purpose = _noun(said["t"])
+    noun, purpose = noun_phrase(said["t"])
     more = said.get("for", "") or said.get("more", "") or said.get("which", "")
-    if more and _noun(more)[0]:
+    if more and noun_phrase(more)[0]:
         return None  # it goes on with more than `for Y` and the like
     if not form.has_article and not plain("definite").isdisjoint(_words(noun)[:1]):
         return None
     scope = _scope(
-        around["y"] or around["z"] or said.get("y", "") or purpose or _noun(more)[1], look
+        around["y"] or around["z"] or said.get("y", "") or purpose or noun_phrase(more)[1], look
     )
     if form.is_bare and (not scope or ends_in_verb(scope) or part.mark == ":"):
         return None  # a sentence about the one that is there, or what a task is about
@@ -321,7 +321,7 @@ def _by_what_it_is_for(text: str, look: Lookup) -> Choice | None:
         value = look.value(said["v"] or said["w"])
         topic = look.shared([value]) if value else ""
         return Choice(topic, ruled_out=(value,)) if topic else None
-    noun, _ = _noun(text)
+    noun, _ = noun_phrase(text)
     said = Clause.of(text[len(noun) :]).parts(_LIBRARY_FOR)
     if not said or not noun or not plain("definite").isdisjoint(_words(said["of"])[:1]):
         return None
@@ -337,7 +337,7 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(folded(text))
 
 
-def _noun(text: str) -> tuple[str, str]:
+def noun_phrase(text: str) -> tuple[str, str]:
     """A noun phrase without what a preposition adds, and what it is for."""
     words = text.split()
     said = [folded(word) for word in words]
@@ -362,8 +362,8 @@ def _between(sentence: str, look: Lookup) -> Choice | None:
     said = part.parts(_BETWEEN) if is_asked else None
     if said is None:
         return None
-    noun, purpose = _noun(said["of"])
-    called, titled_for = _noun(title)
+    noun, purpose = noun_phrase(said["of"])
+    called, titled_for = noun_phrase(title)
     named = _alternatives(noun, look)
     own = look.topic(called, "use") if called else ""
     topic = look.shared([*filter(look.value, named)], own) if len(named) > 1 - is_open else ""
@@ -433,17 +433,17 @@ def _ruled_out(parts: list[Clause], look: Lookup) -> Iterator[str]:
     for part in parts:
         for form in _REPLACES:
             if (said := part.parts(form)) and _is_open(said["b"], look):
-                noun = without_article(_noun(said["a"])[0])
+                noun = without_article(noun_phrase(said["a"])[0])
                 yield look.value(noun) or noun
         if (said := part.parts(_OUT)) and not part.folded.startswith(_INSTEAD):
-            yield from _listed(_noun(said["a"])[0], look)
+            yield from _listed(noun_phrase(said["a"])[0], look)
 
 
 def _passed_over(parts: list[Clause], look: Lookup) -> Iterator[str]:
     """What is blamed, or stands behind `instead of`: unwanted only where a choice is asked for."""
     for part in parts:
         if said := part.parts(_OUT):
-            yield from _listed(_noun(said["a"] or said["b"])[0], look)
+            yield from _listed(noun_phrase(said["a"] or said["b"])[0], look)
 
 
 def _is_open(text: str, look: Lookup) -> bool:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from preflights_es.features.clarification.domain.choices import Ask, Lookup, choice_in
+from preflights_es.features.clarification.domain.choices import Ask, Lookup, choice_in, noun_phrase
 from preflights_es.features.clarification.domain.events import (
     IntentionDeclared,
     KnownLine,
@@ -24,7 +24,14 @@ from preflights_es.features.clarification.domain.events import (
 from preflights_es.features.clarification.domain.pack import Pack, Topic, asked_topic, loaded
 from preflights_es.features.clarification.domain.values import LLMContext, Named
 from preflights_es.kernel.questions import Language
-from preflights_es.kernel.statements import EVERYDAY, GENERIC, Statement, language_of, stated
+from preflights_es.kernel.statements import (
+    EVERYDAY,
+    GENERIC,
+    Statement,
+    language_of,
+    stated,
+    without_article,
+)
 from preflights_es.kernel.text import composed, late_pattern
 from preflights_es.kernel.words import canonical, folded, names, plain
 
@@ -75,6 +82,12 @@ def find(
         scope=asked.scope,
         is_between=asked.is_between,
     )
+
+
+def topic_named(title: str) -> tuple[str, str]:
+    """The topic that a title names, whole, and what it is for: `Payment provider for the shop`."""
+    noun, purpose = noun_phrase(title)
+    return lexicon().lookup().topic(noun, "which"), without_article(purpose)
 
 
 def stated_by(answer: str, inlined: str = "", own: Names = None) -> Statement | None:

@@ -17,7 +17,7 @@ from preflights_es.features.clarification.domain.events import KnownLine
 from preflights_es.features.clarification.domain.pack import loaded
 from preflights_es.features.clarification.domain.rules import detected as detect
 from preflights_es.features.clarification.domain.state import State
-from preflights_es.features.clarification.domain.topics import Signal, find
+from preflights_es.features.clarification.domain.topics import Signal, find, topic_named
 from preflights_es.features.clarification.domain.values import Heuristics, LLMContext
 from preflights_es.features.recall.domain.rules import Compared, is_same
 from preflights_es.features.recall.use.searching import InForce, Search, is_in_force
@@ -95,7 +95,7 @@ def _of_topics(process: Process, search: Search, categories: Sequence[str]) -> I
     for category in categories:
         yield from _of_category(process, category)
         for row in held:
-            if row.value and caseless(row.category) == caseless(category):
+            if caseless(row.category) == caseless(category):
                 yield InForce(row)
 
 
@@ -223,10 +223,11 @@ def _files(count: int) -> str:
 
 
 def said(title: str) -> Said:
-    """By the forms and names of the rules alone; nothing where no form covers the title."""
+    """By the forms and names of the rules alone: a value, or the topic that the title names."""
     found = find(title)
-    if not found.stated:
-        return Said()
-    (one,) = found.stated
     topics = {topic.id: topic.category for topic in loaded().topics}
+    if not found.stated:
+        topic, scope = topic_named(title)
+        return Said(topics[topic], "", scope) if topic else Said()
+    (one,) = found.stated
     return Said(topics.get(one.topic, ""), one.value, found.scope)
