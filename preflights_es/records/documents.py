@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -33,6 +34,7 @@ from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.text import late_pattern, slug
 from preflights_es.records import files, render
 from preflights_es.records.files import front_of
+from preflights_es.records.record_folder import RecordFolder
 from preflights_es.records.record_names import number_of
 from preflights_es.records.render import check_template
 from preflights_es.records.session_files import SessionFiles
@@ -72,17 +74,20 @@ class Documents:
         folders: tuple[str, ...],
         sessions: SessionFiles | None = None,
         is_tracked: Callable[[str], bool] = lambda _path: True,
+        records: Callable[[], Sequence[RecordFolder]] | None = None,
     ) -> None:
         """Args:
-        folders: of records.
+        folders: of new records and tasks.
         sessions: writes a session beside the record that it wrote; None where none are kept.
         is_tracked: whether git knows a path, relative to the root, or cannot say.
+        records: all folders of records, where older ones may lie; else only the first folder is.
         """
         self._runner = runner
         self.root = root
         self._folders = folders
         self._sessions = sessions
         self._is_tracked = is_tracked
+        self._records = records or (lambda: (RecordFolder(folders[0], "settings"),))
 
     def check_folders(self, filing: Filing | None = None, *, writes: bool = False) -> None:
         """Refuse a folder before anything is recorded.
@@ -95,7 +100,7 @@ class Documents:
             ArtifactOutside: one of them leads outside the project.
             StoreUnavailable: one of them cannot be written.
         """
-        for folder in self._folders_of(filing):
+        for folder in self._folders if filing is None else (filing.folder,):
             found = files.checked_folder(self.root, folder)
             if writes:
                 files.check_writable(found, folder)
@@ -230,12 +235,9 @@ class Documents:
         return render.brief(record, in_force, signature)
 
     def numbers_used(self) -> set[int]:
-        """The numbers in the names of files in the configured folders, also foreign ones."""
-        return {
-            number
-            for folder in self._folders
-            for number in files.numbered(files.checked_folder(self.root, folder))
-        }
+        """The numbers that files or their own folders bear where new documents go."""
+        folders = (files.checked_folder(self.root, folder) for folder in self._folders)
+        return {number for folder in folders for number in files.numbers_in(folder)}
 
     def rebuilt(self, handle: Handle, *, write: bool) -> Rebuilt:
         """Put the document back where it belongs, or only say how its file compares."""
@@ -280,7 +282,9 @@ class Documents:
         return files.checked_path(self.root, self._folders_of(filing), path)
 
     def _folders_of(self, filing: Filing | None) -> tuple[str, ...]:
-        return self._folders if filing is None else (filing.folder,)
+        if filing is not None:
+            return (filing.folder,)
+        return (*self._folders, *(folder.path for folder in self._records()))
 
     def _stored(self, session_id: str) -> Sequence[Stored]:
         stored = verified(self._runner.store.read(session_id))
@@ -368,12 +372,15 @@ class Documents:
     def foreign(self, number: int | None, file: str = "") -> list[RecordHeader]:
         """The records of this file, else number, that do not say that they are ours.
 
+        Args:
+            file: relative to the project's root.
+
         Raises:
-            ArtifactOutside: the folder of records leads outside.
+            ArtifactOutside: a folder of records that is named leads outside.
         """
         from preflights_es.records.record_list import records_in
 
-        found = records_in(files.checked_folder(self.root, self._folders[0])).records
+        found = records_in(self.root, self._records()).records
         others = [one for one in found if not one.session]
         return [one for one in others if (one.path == file if file else one.number == number)]
 
@@ -390,16 +397,16 @@ class Documents:
             return
         from preflights_es.records.record_status import NewStatus, with_status
 
-        records = self._folders[0]
         found = self.foreign(replaced.number, record.supersedes_file)
         if len(found) != 1:
             return  # a person moved it, or gave its number twice
         path = PurePosixPath(due.path)
         number = number_of(path.stem)
         name = f"task {record.uid}" if number is None else f"ADR-{number:04d}"
-        by = NewStatus(name, path.name if path.parent == PurePosixPath(records) else "")
-        mark = partial(with_status, tool=found[0].tool, by=by)
-        target = files.checked_folder(self.root, records) / found[0].path
+        old = PurePosixPath(found[0].path)
+        link = "" if number is None else _relative(due.path, found[0].path)
+        mark = partial(with_status, tool=found[0].tool, by=NewStatus(name, link))
+        target = files.checked_folder(self.root, str(old.parent)) / old.name
         files.changed(self.root, target, mark)
 
     def _mended(self, handle: Handle, due: ArtifactDue, content: bytes) -> bytes | None:
@@ -434,7 +441,11 @@ def _text(workflow: Workflow[Any], session_id: str, due: ArtifactDue, state: Any
         LogFromFuture: this version has no such template.
     """
     if (filing := workflow.filing) is None:
-        return render.document(due.template, _record(workflow, session_id, state))
+        record = _record(workflow, session_id, state)
+        if record.supersedes_file:
+            link = _relative(record.supersedes_file, due.path)
+            record = replace(record, supersedes_file=link)
+        return render.document(due.template, record)
     check_template(workflow, due.template)
     return filing.text(state)
 
@@ -442,6 +453,11 @@ def _text(workflow: Workflow[Any], session_id: str, due: ArtifactDue, state: Any
 def _record(workflow: Workflow[Any], session_id: str, state: Any) -> Record:
     assert workflow.record is not None, "a record is due"
     return replace(workflow.record(state), session_id=session_id)
+
+
+def _relative(path: str, document: str) -> str:
+    """A path of the project as a link of a document has it."""
+    return os.path.relpath(path, PurePosixPath(document).parent).replace(os.sep, "/")
 
 
 def _is_name(name: str) -> bool:

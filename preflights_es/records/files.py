@@ -20,7 +20,7 @@ import msgspec
 from preflights_es.kernel.errors import ArtifactOutside, LogBusy, StoreUnavailable
 from preflights_es.kernel.events import Written
 from preflights_es.kernel.text import is_git, late_pattern
-from preflights_es.records.record_names import number_of
+from preflights_es.records.record_names import is_page, number_of
 from preflights_es.system import files as atomic_file
 from preflights_es.system.files import Unreadable, beginning, resolved
 
@@ -268,11 +268,19 @@ def _opened(
     return atomic_file.opened(top, target.parent.relative_to(top).parts, makes=makes)
 
 
+def numbers_in(folder: Path) -> set[int]:
+    """The numbers that names in a folder begin with, whatever can be read of what they name."""
+    with contextlib.suppress(OSError):
+        found = (number_of(name.partition(".")[0]) for name in os.listdir(folder))
+        return {number for number in found if number is not None}
+    return set()
+
+
 def numbered(folder: Path) -> dict[int, list[Path]]:
     """The records of a folder by number, as their names say (`0012-title.md`), from any tool."""
     found: dict[int, list[Path]] = {}
-    for path in sorted(folder.glob("*.md")):
-        if (number := number_of(path.stem)) is not None:
+    for path in sorted(folder.glob("*.*")):
+        if is_page(path.name) and (number := number_of(path.stem)) is not None:
             found.setdefault(number, []).append(path)
     return found
 

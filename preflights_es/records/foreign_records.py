@@ -19,7 +19,13 @@ from preflights_es.records.record_header import (
     Status,
     Tool,
 )
-from preflights_es.records.record_names import day_of, number_of
+from preflights_es.records.record_names import (
+    day_of,
+    is_first_page,
+    is_other_page,
+    name_of_record,
+    number_of,
+)
 from preflights_es.records.record_text import (
     READ_MAX,
     REFERENCES_MAX,
@@ -46,7 +52,8 @@ def foreign_record(path: str, content: bytes) -> ForeignRecord:
     """Read a record.
 
     Args:
-        path: its name, which may hold a number or a day.
+        path: relative to the folder of records; its name, or that of its own folder, may hold a
+            number or a day.
 
     Raises:
         Unreadable: it has more than `RECORD_MAX` bytes, or is in no encoding of Markdown.
@@ -59,6 +66,39 @@ def foreign_record(path: str, content: bytes) -> ForeignRecord:
 def record_header(path: str, content: bytes) -> RecordHeader:
     """Read what a list shows; arguments and errors as above."""
     return _header(path, _parts(content))
+
+
+def listed_header(path: str, content: bytes) -> RecordHeader | None:
+    """The same of a page that is a record: it has a status, a number or a heading of a decision.
+
+    A template or a list of records counts only where it bears a number and a known status.
+    """
+    parts = _parts(content)
+    header = _header(path, parts)
+    name, is_known = name_of_record(path), header.status != "unknown"
+    if is_other_page(name):
+        is_titled = not is_other_page(header.title.replace(" ", "-"))
+        return header if is_titled and is_known and number_of(name) else None
+    # Notes beside a record bear the number of their folder alone.
+    is_own = is_first_page(path) or name == path.rpartition("/")[2].rpartition(".")[0]
+    is_numbered = is_own and header.number is not None
+    is_one = is_numbered or is_known or status_of(parts) or has_decision(parts)
+    return header if is_one else None
+
+
+def is_decision(path: str, content: bytes) -> bool:
+    """Whether a page is a record wherever it lies: its status is known, and it has a number or the
+    headings of a decision.
+    """
+    parts = _parts(content)
+    header = _header(path, parts)
+    is_numbered = header.number is not None or has_decision(parts)
+    return header.status != "unknown" and is_numbered and not is_other_page(name_of_record(path))
+
+
+def has_decision(parts: Parts) -> bool:
+    """Whether one of its headings is one of Nygard's or of MADR's."""
+    return any(heading.name in _NYGARD or heading.name in _MADR for heading in parts.headings)
 
 
 def _parts(content: bytes) -> Parts:
@@ -86,7 +126,7 @@ _TEMPLATE_TITLE = late_pattern(r"[\[{<].*[\]}>]")
 
 
 def _header(path: str, parts: Parts) -> RecordHeader:
-    name = path.rpartition("/")[2]
+    name = name_of_record(path)
     number, title = _title(name, parts)
     found = _said(parts)
     written = _value(parts, "date", "datum", "decision-date", "created", "stand", "last-updated")
@@ -105,9 +145,8 @@ def _header(path: str, parts: Parts) -> RecordHeader:
     )
 
 
-def _title(name: str, parts: Parts) -> tuple[int | None, str]:
+def _title(stem: str, parts: Parts) -> tuple[int | None, str]:
     """Number and title: a number of the title counts where the file's name has none and no day."""
-    stem = name.removesuffix(".md").removesuffix(".markdown")
     number, day = number_of(stem), day_of(stem)
     text = next((parts.at(h.text) for h in parts.headings if h.level == 1), "")[:READ_MAX]
     text = bare(text) or bare(_value(parts, "title", "titel"))

@@ -1,8 +1,9 @@
-"""Finds the folder of a project's records: where it is said, else where records lie."""
+"""Which folders hold records: the usual names, and what settings and `.adr-dir` say."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, Literal
 
@@ -10,40 +11,135 @@ import msgspec
 
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.kernel.text import problem
-from preflights_es.records.record_names import is_record_name
 from preflights_es.system.files import Unreadable, regular
 
 ADR_DIR: Final = ".adr-dir"  # adr-tools: the name of the folder, on one line
 ADR_DIR_MAX: Final = 4_096  # bytes
-USUAL: Final = ("docs/decisions", "docs/adr", "doc/adr", "doc/architecture/decisions", "adr")
-"""Looked at in this order; the first is the default."""
+DEFAULT: Final = "docs/decisions"  # as MADR has it
 
-By = Literal["settings", ".adr-dir", "records", "default"]
+_USUAL: Final = frozenset(
+    (
+        *("adr", "adrs", "adl", "adls", "rfd", "rfds", "decision", "decisions"),
+        *("decisionlog", "decisionlogs", "decisionrecord", "decisionrecords"),
+        *("architecturedecision", "architecturedecisions", "architecturedecisionlog"),
+        *("architecturedecisionrecord", "architecturedecisionrecords"),
+        *("architecturaldecision", "architecturaldecisions", "architecturaldecisionlog"),
+        *("architecturaldecisionrecord", "architecturaldecisionrecords"),
+        *("designdecision", "designdecisions", "designdecisionrecords", "technicaldecisions"),
+        *("entscheidungen", "architekturentscheidungen"),
+    )
+)
+"""Names of folders in adr-tools, MADR, log4brains, adr.github.io and collections of records."""
+_ABOVE: Final = frozenset(("docs", "doc", "documentation", "architecture", "arch"))
+"""Names of folders of a project in which one of records usually lies."""
+_LEFT_OUT: Final = frozenset(
+    (
+        *("node_modules", "vendor", "third_party", "third-party", "test", "tests"),
+        *("fixture", "fixtures", "example", "examples", "template", "templates"),
+    )
+)
+_DEPTH_MAX: Final = 3  # docs/architecture/decisions
+
+By = Literal["settings", ".adr-dir", "name", "content", "default"]
 
 
-class RecordFolder(msgspec.Struct, frozen=True):
-    """Where records are read and written, and what says so."""
+class RecordFolder(msgspec.Struct, frozen=True, array_like=True):
+    """A folder in which records are read, and what says so."""
 
     path: str
     """Relative to the project's root, with forward slashes."""
-    by: By
+    by: By = "name"
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether its subfolders are read, too: only some files of other folders are records."""
+        return self.by != "content" and self.path != "."
+
+    def holds(self, path: str) -> bool:
+        """Whether a file lies in it, or in a subfolder that is read; relative to the root."""
+        folder, _, name = path.rpartition("/")
+        if self.is_deep:
+            return path.startswith(f"{self.path}/")
+        return bool(name) and (folder or ".") == self.path
 
 
-def record_folder(root: Path, told: str | None = None) -> RecordFolder:
-    """The folder that settings name, that `.adr-dir` names, or the first usual one with records.
+def folder_of(path: str, folders: Iterable[RecordFolder]) -> RecordFolder | None:
+    """The folder of records in which a file lies, relative to the root; None where it is in none.
+
+    Of a folder within another one, a file belongs to the inner.
+    """
+    found = (folder for folder in folders if folder.holds(path))
+    return max(found, key=lambda folder: len(folder.path), default=None)
+
+
+def usual_folder(folder: str) -> str | None:
+    """The folder of records in which a path lies, by its names alone; None where it is in none."""
+    parts = folder.split("/")
+    for at, part in enumerate(parts):
+        if is_left_out(part):
+            return None
+        if is_usual(part):
+            found = parts[: at + 1]
+            return None if any(map(is_left_out, parts[at:])) else "/".join(found)
+    return None
+
+
+def is_usual(name: str) -> bool:
+    """Whether a folder has one of the usual names, in any case and with any sign between words."""
+    return name.casefold().translate(_SIGNS) in _USUAL
+
+
+_SIGNS: Final = {ord(sign): None for sign in "-_. "}
+
+
+def is_left_out(name: str) -> bool:
+    """Whether no records are looked for in a folder of this name."""
+    return name.startswith(".") or name.casefold() in _LEFT_OUT
+
+
+def package_of(folder: str) -> str:
+    """The package whose records lie in a folder, relative to the root; empty of the whole."""
+    parts = folder.split("/")
+    while parts and (is_usual(parts[-1]) or parts[-1].casefold() in _ABOVE):
+        parts.pop()
+    return "/".join(parts)
+
+
+def usual_folders(root: Path) -> tuple[str, ...]:
+    """The folders of usual names at the root and below `docs` and the like, without asking git."""
+    return tuple(sorted(_usual_below(root, "", _DEPTH_MAX)))
+
+
+def _usual_below(root: Path, folder: str, depth: int) -> Iterator[str]:
+    try:
+        with os.scandir(root / folder) as found:
+            names = [entry.name for entry in found if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return
+    for name in names:
+        path = f"{folder}/{name}" if folder else name
+        if is_usual(name):
+            yield path
+        elif depth > 1 and name.casefold() in _ABOVE:
+            yield from _usual_below(root, path, depth - 1)
+
+
+def said_folders(root: Path, told: str) -> tuple[RecordFolder, ...]:
+    """What settings and `.adr-dir` name, in this order: a new record goes to the first.
+
+    Args:
+        told: by settings; empty where they name none.
 
     Raises:
-        ArtifactOutside: settings or `.adr-dir` name a folder outside the project, or git's.
+        ArtifactOutside: one of them leads outside of the project, or to git's files.
     """
-    if told is not None:
+    found = []
+    if told:
         _checked(root, told)
-        return RecordFolder(told, "settings")
-    if (named := _adr_dir(root)) is not None:
-        return RecordFolder(named, ".adr-dir")
-    for usual in USUAL:
-        if _holds_records(root, usual):
-            return RecordFolder(usual, "records")
-    return RecordFolder(USUAL[0], "default")
+        found.append(RecordFolder(told, "settings"))
+    if (named := _adr_dir(root)) is not None and named != told:
+        found.append(RecordFolder(named, ".adr-dir"))
+    return tuple(found)
 
 
 def _adr_dir(root: Path) -> str | None:
@@ -64,17 +160,6 @@ def _adr_dir(root: Path) -> str | None:
     except ArtifactOutside as error:
         raise ArtifactOutside(f"{ADR_DIR}: {error}") from error
     return os.path.normpath(named).replace(os.sep, "/")
-
-
-def _holds_records(root: Path, folder: str) -> bool:
-    """Whether files lie there that are named like records; outside of the project none count."""
-    if not (root / folder).is_dir():
-        return False
-    try:
-        with os.scandir(_checked(root, folder)) as found:
-            return any(is_record_name(e.name) and e.is_file(follow_symlinks=False) for e in found)
-    except (OSError, ArtifactOutside):
-        return False
 
 
 def _checked(root: Path, folder: str) -> Path:

@@ -33,7 +33,7 @@ class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
     """What a list of records shows of one."""
 
     path: str
-    """Relative to the folder it was found in, with forward slashes."""
+    """As it was asked for; in a list, relative to the project's root, with forward slashes."""
     tool: Tool
     number: int | None = None
     title: str

@@ -1,9 +1,9 @@
-"""Lists the records of a folder; what was read of a file is kept until the file changes."""
+"""Lists the records of folders; what was read of a file is kept until the file changes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -13,13 +13,17 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.kernel import __version__
+from preflights_es.kernel.errors import ArtifactOutside
+from preflights_es.records.files import checked_folder
+from preflights_es.records.record_folder import RecordFolder, is_left_out
 from preflights_es.records.record_header import RECORD_MAX, RecordHeader, Said
-from preflights_es.records.record_names import MARKDOWN, is_other_page, is_record_name
+from preflights_es.records.record_names import OTHER_TEXTS, is_dated, is_page, number_of
 from preflights_es.system.files import Unreadable, read_cache, regular, write_cache
 
 READER: Final = f"{__version__}/5"  # a new number when records are read in another way
 CACHE_MAX: Final = 50_000_000  # bytes
 WORDS_MAX: Final = 400  # distinct words of a record that are found, its first ones
+DEPTH_MAX: Final = 4  # folders below that of records
 RACE_NS: Final = 2_000_000_000
 """How much older than the cache a change must be: another one could follow in the same tick."""
 
@@ -31,6 +35,7 @@ class Unread(msgspec.Struct, frozen=True):
     """A file that may be a record, and cannot be read."""
 
     path: str
+    """Relative to the project's root."""
     why: str
 
 
@@ -77,9 +82,10 @@ EMPTY: Final = RecordIndex((), msgspec.Raw(msgspec.msgpack.encode({})))
 
 
 class Records(msgspec.Struct, frozen=True):
-    """The records of a folder, by name; ours among them, as `session` says."""
+    """The records of folders; ours among them, as `session` says."""
 
     records: tuple[RecordHeader, ...]
+    """By folder and name; their paths are relative to the project's root."""
     unread: tuple[Unread, ...] = ()
     index: RecordIndex = EMPTY
 
@@ -93,44 +99,62 @@ class _Row(msgspec.Struct, frozen=True, array_like=True):
 
 class _Cache(msgspec.Struct, frozen=True, array_like=True):
     reader: str
-    folder: str
+    root: str
     rows: dict[str, _Row]
     index: msgspec.Raw
     check: int
 
 
+class _File(NamedTuple):
+    """A file of a folder of records."""
+
+    path: str
+    """Relative to the project's root, as it can be shown."""
+    within: str
+    """Relative to the folder of records."""
+    lies: str
+    stamp: Stamp
+
+
 def records_in(
-    folder: Path, cache: Path | None = None, said: Callable[[str], Said] = lambda _: Said()
+    root: Path,
+    folders: Sequence[RecordFolder],
+    cache: Path | None = None,
+    said: Callable[[str], Said] = lambda _: Said(),
 ) -> Records:
-    """The records that lie directly in a folder; none where there is no such folder.
+    """The records that lie in folders of a project; none where there is no such folder.
 
     Args:
-        folder: as `checked_folder` found it; links in it are left out.
+        folders: links in them are left out.
         cache: a file of our own, which is written when a record has changed.
         said: what a title states; asked of records that were not kept.
     """
-    kept, newest, index = _kept(cache, folder)
+    kept, newest, index = _kept(cache, root)
     rows: dict[str, _Row] = {}
     unread: list[Unread] = []
     is_new = False
-    for name, path, stamp in _files(folder):
-        row = kept.get(name)
-        if row is None or row.stamp != stamp or stamp[2] + RACE_NS > newest:
+    for file in record_files(root, folders):
+        if not is_page(file.path):
+            ending = file.path.rpartition(".")[2]
+            unread.append(Unread(file.path, f"files that end in .{ending} are not read: use .md"))
+            continue
+        row = kept.get(file.path)
+        if row is None or row.stamp != file.stamp or file.stamp[2] + RACE_NS > newest:
             try:
-                header, words = _read(name, path, stamp[0])
+                header, words = _read(file)
             except (OSError, Unreadable) as error:
-                unread.append(Unread(name, str(error)))
+                unread.append(Unread(file.path, str(error)))
                 continue
             if header is not None and not header.session:
                 header = replace(header, said=said(header.title))
-            row = _Row(stamp, header, words)
+            row = _Row(file.stamp, header, words)
             is_new = True
-        rows[name] = row
+        rows[file.path] = row
     if is_new or len(rows) != len(kept):
         index = _indexed(rows.values())
         if cache is not None:
             check = _check(rows.values(), index)
-            write_cache(cache, _Cache(READER, str(folder), rows, index, check))
+            write_cache(cache, _Cache(READER, str(root), rows, index, check))
     kept_rows = [row for row in rows.values() if row.header]
     return Records(
         tuple(row.header for row in kept_rows if row.header),
@@ -139,20 +163,55 @@ def records_in(
     )
 
 
-def _files(folder: Path) -> list[tuple[str, str, Stamp]]:
-    """Name as it can be shown, path, and stamp of each Markdown file, by name."""
-    found: list[tuple[str, str, Stamp]] = []
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                name = entry.name
-                if name.endswith(MARKDOWN) and entry.is_file(follow_symlinks=False):
-                    lies = entry.stat(follow_symlinks=False)
-                    stamp = (lies.st_size, lies.st_mtime_ns, lies.st_ctime_ns, lies.st_ino)
-                    found.append((_shown(name), entry.path, stamp))
-    except OSError:
-        return []
-    return sorted(found)
+def record_files(root: Path, folders: Sequence[RecordFolder]) -> Iterator[_File]:
+    """The pages of folders of records, and other documents that are numbered like records."""
+    others = {folder.path for folder in folders}
+    for folder in folders:
+        try:
+            top = checked_folder(root, folder.path)
+        except ArtifactOutside:
+            if folder.by in ("settings", ".adr-dir"):
+                raise
+            continue
+        before = "" if folder.path == "." else f"{folder.path}/"
+        for within, lies, stamp in sorted(_files(top, folder, others)):
+            yield _File(f"{before}{_shown(within)}", within, lies, stamp)
+
+
+def _files(
+    top: Path, folder: RecordFolder, others: Collection[str]
+) -> Iterator[tuple[str, str, Stamp]]:
+    """Path from the top, path, and stamp of each file.
+
+    Args:
+        others: folders that are listed themselves.
+    """
+    waiting = [""]
+    for at in waiting:
+        try:
+            with os.scandir(top / at) as entries:
+                found = list(entries)
+        except OSError:
+            continue
+        if at and any(entry.name == ".git" for entry in found):
+            continue  # another repository
+        for entry in found:
+            name, within = entry.name, f"{at}/{entry.name}" if at else entry.name
+            if entry.is_dir(follow_symlinks=False):
+                is_read = folder.is_deep or (not at and folder.path != "." and is_dated(name))
+                is_read &= not is_left_out(name) and f"{folder.path}/{within}" not in others
+                if is_read and within.count("/") < DEPTH_MAX:
+                    waiting.append(within)
+                continue
+            is_named = is_page(name) or (folder.is_deep and _is_other_text(name))
+            if is_named and entry.is_file(follow_symlinks=False):
+                lies = entry.stat(follow_symlinks=False)
+                stamp = (lies.st_size, lies.st_mtime_ns, lies.st_ctime_ns, lies.st_ino)
+                yield within, entry.path, stamp
+
+
+def _is_other_text(name: str) -> bool:
+    return name.casefold().endswith(OTHER_TEXTS) and number_of(name.rpartition(".")[0]) is not None
 
 
 def _shown(name: str) -> str:
@@ -160,19 +219,18 @@ def _shown(name: str) -> str:
     return name if name.isascii() else os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _read(name: str, path: str, size: int) -> tuple[RecordHeader | None, RecordWords]:
-    from preflights_es.records.foreign_records import record_header
+def _read(file: _File) -> tuple[RecordHeader | None, RecordWords]:
+    from preflights_es.records.foreign_records import listed_header
 
-    stem = name.rpartition(".")[0]
-    if name.startswith(".") or is_other_page(stem):
+    if file.within.rpartition("/")[2].startswith("."):
         return None, NO_WORDS
-    if size > RECORD_MAX:
+    if file.stamp[0] > RECORD_MAX:
         raise Unreadable(f"it has more than {RECORD_MAX:,} bytes")
-    content = regular(path, RECORD_MAX, follows=False)
-    header = record_header(name, content)
-    is_record = is_record_name(name) or header.status != "unknown" or header.tool != "other"
-    if not is_record:
+    content = regular(file.lies, RECORD_MAX, follows=False)
+    header = listed_header(_shown(file.within), content)
+    if header is None:
         return None, NO_WORDS
+    header = replace(header, path=file.path)
     # One that says it is ours is found in the log.
     return header, NO_WORDS if header.session else _words(header.title, content)
 
@@ -198,8 +256,8 @@ def _indexed(rows: Iterable[_Row]) -> msgspec.Raw:
 # The cache -----------------------------------------------------------------------------------
 
 
-def _kept(cache: Path | None, folder: Path) -> tuple[dict[str, _Row], int, msgspec.Raw]:
-    """What was kept of this folder, and when; nothing where the file is not ours to believe."""
+def _kept(cache: Path | None, root: Path) -> tuple[dict[str, _Row], int, msgspec.Raw]:
+    """What was kept of this project, and when; nothing where the file is not ours to believe."""
     if cache is None:
         return {}, 0, EMPTY.packed
     try:
@@ -207,7 +265,7 @@ def _kept(cache: Path | None, folder: Path) -> tuple[dict[str, _Row], int, msgsp
     except OSError:
         return {}, 0, EMPTY.packed
     kept = read_cache(cache, CACHE_MAX, _Cache)
-    if kept is None or (kept.reader, kept.folder) != (READER, str(folder)):
+    if kept is None or (kept.reader, kept.root) != (READER, str(root)):
         return {}, 0, EMPTY.packed
     if kept.check != _check(kept.rows.values(), kept.index):
         return {}, 0, EMPTY.packed

@@ -10,6 +10,9 @@ from preflights_es.kernel.text import late_pattern
 
 NUMBER_DIGITS_MAX: Final = 6  # a longer name is a date or an id, not a record's number
 MARKDOWN: Final = (".md", ".markdown")
+ASCIIDOC: Final = (".adoc", ".asciidoc")
+OTHER_TEXTS: Final = (".rst", ".txt", ".org", ".textile", ".html", ".docx", ".pdf")
+"""Endings of documents that are not read: one that is numbered like a record is named."""
 _NO_RECORD = late_pattern(
     r"(?:\d+[-_ ])?(?:(?:adr|madr|nygard|decision|record|long|short|bare|minimal)[-_ ])*template"
     r"(?:[-_ ](?:adr|madr|bare|minimal|long|short|full|de|en))*"
@@ -19,7 +22,8 @@ _NO_RECORD = late_pattern(
 _PAGES: Final = ("template", "index", "readme", "toc", "changelog", "contributing")
 _DAY = late_pattern(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)", re.ASCII)
 _FILED = late_pattern(
-    r"(?:adr[-_ ]?)?(\d{1,6})(?=[-_ ]|\.(?:md|markdown)$|$)", re.IGNORECASE | re.ASCII
+    r"(?:adr[-_ ]?)?(\d{1,6})(?=[-_ ]|\.(?:md|markdown|adoc|asciidoc)$|$)",
+    re.IGNORECASE | re.ASCII,
 )
 
 
@@ -35,11 +39,38 @@ def day_of(name: str) -> str:
     return day(found[1], found[2], found[3]) if found else ""
 
 
+def is_page(name: str) -> bool:
+    """Whether a file has an ending that is read, in any case."""
+    return name.casefold().endswith((*MARKDOWN, *ASCIIDOC))
+
+
+def name_of_record(path: str) -> str:
+    """What a record is called: its file without ending, or its folder where only that says it.
+
+    Args:
+        path: relative to the folder of records.
+    """
+    folder, _, name = path.rpartition("/")
+    stem = name.rpartition(".")[0] if is_page(name) else name
+    above = folder.rpartition("/")[2]
+    is_named = is_first_page(path) or (is_dated(above) and not is_dated(stem))
+    return above if above and is_named else stem
+
+
+def is_first_page(path: str) -> bool:
+    """Whether a page stands for its folder."""
+    return path.rpartition("/")[2].rpartition(".")[0].casefold() in ("readme", "index")
+
+
+def is_dated(stem: str) -> bool:
+    """Whether a name begins with a number or a day."""
+    return number_of(stem) is not None or bool(day_of(stem))
+
+
 def is_record_name(name: str) -> bool:
     """Whether a file is a record by its name alone: a number or a day, and no template."""
     stem = name.rpartition(".")[0]
-    is_dated = number_of(stem) is not None or bool(day_of(stem))
-    return is_dated and name.endswith(MARKDOWN) and not is_other_page(stem)
+    return is_dated(stem) and is_page(name) and not is_other_page(stem)
 
 
 def is_other_page(stem: str) -> bool:

@@ -20,6 +20,8 @@ from preflights_es.kernel.ids import decision_uid, short
 from preflights_es.kernel.ports import Store, Stored
 from preflights_es.kernel.text import late_pattern
 from preflights_es.records.files import checked_folder
+from preflights_es.records.record_folder import DEFAULT, RecordFolder
+from preflights_es.records.record_places import RecordPlaces
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
 from preflights_es.system import files as atomic_file
@@ -50,27 +52,33 @@ def name_of(uid: str) -> str:
 class SessionFolders:
     """All of a project; what lies there says which there are, so that no workflow is asked."""
 
-    def __init__(self, root: Path, records: str) -> None:
-        """Args:
-        records: their folder, relative to the project's root.
-        """
+    def __init__(self, root: Path, records: RecordPlaces) -> None:
         self._root = root
         self._records = records
 
-    def beside(self, folder: str = "") -> SessionFolder:
-        """The one beside the files of a folder, or beside the records."""
-        return SessionFolder(self._root, folder or self._records)
+    def beside(self, folder: str) -> SessionFolder:
+        """The one beside the files of a folder, relative to the project's root."""
+        return SessionFolder(self._root, folder)
+
+    @property
+    def of_records(self) -> Sequence[SessionFolder]:
+        """Those beside records, as far as it is known where these lie; at least one."""
+        known = self._records.known or (RecordFolder(DEFAULT, "default"),)
+        return tuple(self.beside(folder.path) for folder in known)
 
     def __iter__(self) -> Iterator[SessionFolder]:
-        """The one beside the records, even where none lies there, then the others that do."""
-        yield self.beside()
+        """Those beside records, the first even where it is not there, then the others that are."""
+        first, *more = self.of_records
+        yield first
+        yield from (one for one in more if one.stamp())
+        beside = {first.path, *(one.path for one in more)}
         try:
             with os.scandir(self._root / FILED) as found:
                 kinds = sorted(entry.name for entry in found if _KIND.fullmatch(entry.name))
         except OSError:
             return
         others = (self.beside(f"{FILED}/{kind}") for kind in kinds[:FOLDERS_MAX])
-        yield from (one for one in others if one.stamp() and one.path != self.beside().path)
+        yield from (one for one in others if one.stamp() and one.path not in beside)
 
     @property
     def paths(self) -> str:
@@ -122,6 +130,10 @@ class SessionFolder:
             return (self._root / self._folder / FOLDER).stat().st_mtime_ns
         except OSError:
             return 0
+
+    def has(self, name: str) -> bool:
+        """Whether something lies under a name."""
+        return os.path.lexists(self._root / self._folder / FOLDER / name)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[atomic_file.Folder | None]:
@@ -225,11 +237,11 @@ class SessionFiles:
         self,
         store: Store,
         folders: SessionFolders,
-        home: Callable[[str], SessionFolder],
+        home: Callable[[str, str], SessionFolder],
         tell: Callable[[Notice], None] = lambda _: None,
     ) -> None:
         """Args:
-        home: where the sessions of a workflow lie.
+        home: where a session of a workflow lies.
         tell: takes what a person should know.
         """
         self._store = store
@@ -256,7 +268,7 @@ class SessionFiles:
         # The head is read first: a session that grows meanwhile still holds the event it names.
         head, events = self._store.stream(session_id) or (None, ())
         content = jsonl.lines(verified(events, head.hash if head else None))
-        folder = folder or self._home(head.workflow if head else "")
+        folder = folder or self._home(head.workflow if head else "", session_id)
         name = name_of(decision_uid(session_id))
         path = f"{folder.path}/{name}"
         if len(content) > SIZE_MAX:
@@ -274,7 +286,8 @@ class SessionFiles:
             self._left(path, why)
             return False
         if folder.write(name, content):
-            files = "the records" if folder.path == self._folders.beside().path else "their files"
+            records = {one.path for one in self._folders.of_records}
+            files = "the records" if folder.path in records else "their files"
             text = (
                 f"Sessions are kept beside {files}, for your team: {folder.path}. "
                 "`[records] sessions = false` turns it off."
@@ -316,7 +329,7 @@ class SessionFiles:
 
     def _of(self, session_id: str) -> SessionFolder:
         head = self._store.head(session_id)
-        return self._home(head.workflow if head else "")
+        return self._home(head.workflow if head else "", session_id)
 
     def _left(self, path: str, why: str) -> None:
         text = f"{path} was left as it is ({why})"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal, cast, get_args
 
@@ -15,7 +16,8 @@ from preflights_es.kernel.questions import Language
 from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.text import shortened
 from preflights_es.providers.capabilities import ALIASES, ProviderSettings
-from preflights_es.records.record_folder import record_folder
+from preflights_es.records.record_header import RecordHeader
+from preflights_es.records.record_places import RecordPlaces
 from preflights_es.redaction.patterns import PERSONAL, PersonalKind
 from preflights_es.settings.agents import agent_of, signs
 from preflights_es.settings.file import (
@@ -50,7 +52,7 @@ from preflights_es.settings.places import (
     remembered_project,
     stand_in,
 )
-from preflights_es.settings.project import is_own
+from preflights_es.settings.project import git_index, is_own
 from preflights_es.settings.providers import asked_whom, keys_of
 from preflights_es.store.urls import SqliteFile, file_of, parsed
 
@@ -78,10 +80,10 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
     """Whether git's folder is read-only now."""
     is_database_named: bool = True
     """Whether the user named it; else it is the default place of a log."""
-    decisions: str
-    """Folder of the records, relative to the root."""
-    is_decisions_said: bool = True
-    """Whether a file says it; else it was found."""
+    decisions: str = ""
+    """Folder that new records go to, relative to the root; empty where no file says it."""
+    cwd: Path = Path()
+    """Where the program runs."""
     keeps_sessions: bool = True
     """Whether sessions are kept as files beside their records."""
     tasks: str
@@ -235,8 +237,8 @@ def load_settings(
         stand_in=stand_in(git[1], env) if git and not named else None,
         is_read_only=is_read_only(git[1]) if git and not named else False,
         is_database_named=bool(named),
-        decisions=folder("decisions", layers) or record_folder(root).path,
-        is_decisions_said=layers.first("decisions") is not None,
+        decisions=folder("decisions", layers),
+        cwd=cwd,
         tasks=folder("tasks", layers),
         plans=plan_documents(layers),
         keeps_sessions=records is None or records.value.sessions,
@@ -260,7 +262,8 @@ def load_settings(
 
 
 def cached(
-    what: Literal["regress", "facts", "values", "signatures"], outside: Path | None = None
+    what: Literal["regress", "facts", "values", "signatures", "records"],
+    outside: Path | None = None,
 ) -> Path | None:
     """Where paid answers of regression runs, facts of repositories and the like are kept.
 
@@ -273,6 +276,35 @@ def cached(
     if folder and outside and _leads_through(outside, folder / what):
         return None
     return folder and folder / what
+
+
+def record_places(
+    settings: Settings, records: Callable[[], Iterable[RecordHeader]] = tuple
+) -> RecordPlaces:
+    """Where the records of a project lie.
+
+    Args:
+        records: those that lie there; without them, ours are not told from others.
+    """
+    return RecordPlaces(
+        settings.root,
+        settings.decisions,
+        cwd=settings.cwd,
+        index=git_index(settings.root) if settings.is_in_git else None,
+        env=os.environ,
+        cache=lambda: records_cache(settings, "folders"),
+        records=records,
+    )
+
+
+def records_cache(settings: Settings, what: Literal["folders", "records"]) -> Path | None:
+    """Beside a log in a file; where none lies there, the user's own folder of caches."""
+    log = settings.database
+    if "://" not in log and Path(log).parent.is_dir():
+        return Path(f"{log}.{what}")
+    own = cached("records", settings.root)
+    digest = sha256(os.fsencode(settings.root.resolve())).hexdigest()
+    return own and own / f"{digest[:16]}.{what}"
 
 
 def own_place(cwd: Path) -> Path:

@@ -66,6 +66,12 @@ def named_by(dot: Path) -> Path | None:
     return pointed if not key and path.strip() and is_git_s(pointed) else None
 
 
+def git_index(root: Path) -> Path:
+    """The index of a work tree, which is another file in each linked one."""
+    dot = root / ".git"
+    return ((named_by(dot) if dot.is_file() else None) or dot) / "index"
+
+
 def is_others(*paths: Path) -> bool:
     """Whether one of these belongs to another user, whose configuration git does not read."""
     if sys.platform == "win32":

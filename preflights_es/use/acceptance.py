@@ -82,8 +82,8 @@ class Acceptances(Sessions):
     @classmethod
     def of(cls, request: Request) -> Self:
         """Those of the project that a request is about."""
-        settings = request.process.settings
-        folders = {"adr": settings.decisions, "task": settings.tasks}
+        process = request.process
+        folders = {"adr": process.record_places.new, "task": process.settings.tasks}
         return cls(request.inputs, request.process.documents, folders)
 
     # 1. Accepting ----------------------------------------------------------------------------

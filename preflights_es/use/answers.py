@@ -20,7 +20,6 @@ from preflights_es.kernel.reach import PATTERN_MAX, PATTERNS_MAX, pattern_proble
 from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.text import caseless
 from preflights_es.kernel.views import View
-from preflights_es.records.record_folder import USUAL
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.inputs import AskedElsewhere, Recalled
 from preflights_es.runtime.runner import Handle, Step
@@ -308,10 +307,12 @@ def with_signature(process: Process, view: View) -> View:
 
 def _notice_folder(request: Request, step: Step) -> None:
     """Say with the first record where records were found, where no file says it."""
-    settings, process = request.process.settings, request.process
-    if settings.is_decisions_said or settings.decisions == USUAL[0]:
+    process = request.process
+    places = process.record_places
+    if places.new_by == "settings":
         return
     if list(process.store.numbers(process.project).values()) == [step.handle.session_id]:
-        folder = settings.decisions
-        text = f"records go to {folder!r}, where this project has records already"
-        request.notice("folder_found", f"{text}; `decisions` sets another folder", folder=folder)
+        said = {".adr-dir": ", as .adr-dir says", "default": ""}
+        why = said.get(places.new_by, ", where this project has records")
+        text = f"records go to {places.new}{why}; `decisions` in preflights.toml changes that"
+        request.notice("folder_found", text, folder=places.new)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from types import MappingProxyType
@@ -12,7 +11,7 @@ from preflights_es.kernel.ids import short
 from preflights_es.kernel.signing import IN_SHORT
 from preflights_es.kernel.words import begins, canonical, words
 from preflights_es.records.project_brief import Conflict, InForce, Open, listed, told
-from preflights_es.records.record_names import MARKDOWN
+from preflights_es.records.record_list import record_files
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.decisions import decisions, records_beside
 from preflights_es.use.foreign import ForeignRow
@@ -144,13 +143,9 @@ def _day(row: DecisionRow | ForeignRow) -> str:
 
 def _foreign(request: Request, rows: Iterable[DecisionRow]) -> tuple[ForeignRow, ...]:
     """Records of other tools; read only where a file lies there that no session here wrote."""
-    settings = request.process.settings
-    try:
-        names = os.listdir(settings.root / settings.decisions)
-    except OSError:
-        return ()
-    there = {f"{settings.decisions}/{name}" for name in names if name.endswith(MARKDOWN)}
-    if there <= {row.artifact for row in rows}:
+    process = request.process
+    there = record_files(process.settings.root, process.record_places.folders)
+    if {file.path for file in there} <= {row.artifact for row in rows}:
         return ()
     found = records_beside(request, everything=False).rows
     return tuple(sorted(found, key=lambda row: row.path, reverse=True))

@@ -103,7 +103,8 @@ class Holder(Protocol):
     def runner(self) -> Runner: ...
     @property
     def session_folders(self) -> SessionFolders: ...
-    def session_home(self, workflow: str) -> SessionFolder: ...
+    def session_homes(self, workflow: str) -> Sequence[SessionFolder]: ...
+    def session_home(self, workflow: str, session_id: str) -> SessionFolder: ...
 
 
 class FiledSessions:
@@ -141,7 +142,7 @@ class FiledSessions:
     def file_of(self, session_id: str) -> FiledSession | None:
         """The file of a session of the log; None where it has none."""
         head = self._process.store.head(session_id)
-        place = self._process.session_home(head.workflow if head else "")
+        place = self._process.session_home(head.workflow if head else "", session_id)
         name = name_of(decision_uid(session_id))
         with place.reading() as folder:
             if folder is None or folder.lies(name) is None:
@@ -220,9 +221,9 @@ class FiledSessions:
                 )  # heavy: most commands read no file
 
                 check_template(workflow, due.template)
-        home = self._process.session_home(first.workflow)
-        if home.path != place.path:
-            raise Unreadable(f"its place is {home.path}")
+        homes = [home.path for home in self._process.session_homes(first.workflow)]
+        if place.path not in homes:
+            raise Unreadable(f"its place is {homes[0]}")
         return events
 
     def _held_against(self, path: str, events: Sequence[Stored]) -> FiledSession:

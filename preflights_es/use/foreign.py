@@ -15,8 +15,9 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.reach import pattern_problem
 from preflights_es.records import files
-from preflights_es.records.record_header import RECORD_MAX, ForeignRecord, RecordHeader, Said
-from preflights_es.records.record_list import RecordIndex, Records, Unread, records_in
+from preflights_es.records.record_folder import folder_of
+from preflights_es.records.record_header import RECORD_MAX, ForeignRecord, RecordHeader
+from preflights_es.records.record_list import RecordIndex, Records, Unread
 from preflights_es.runtime.features import FEATURES
 from preflights_es.system.files import Unreadable, regular
 from preflights_es.use.process import Process
@@ -73,12 +74,12 @@ class Foreign(Result, frozen=True):
 
 
 def foreign(process: Process, *, everything: bool = True) -> Foreign:
-    """Records of the project's folder that have no session, neither in the log nor in a file.
+    """Records of the project's folders that have no session, neither in the log nor in a file.
 
     Args:
         everything: also those that are not in force.
     """
-    found = _records(process)
+    found = process.records()
     rows = (ForeignRow(**_row(process, one)) for _, one in _others_of_records(process, found))
     return Foreign(
         rows=tuple(row for row in rows if everything or row.is_held), unread=found.unread
@@ -94,24 +95,11 @@ def with_words(process: Process) -> tuple[dict[int, ForeignRow], RecordIndex]:
     """The records without a session by their place in an index, and the index of their words.
 
     Raises:
-        ArtifactOutside: the folder cannot be used.
+        ArtifactOutside: a folder that is named cannot be used.
     """
-    found = _records(process)
+    found = process.records()
     others = _others_of_records(process, found)
     return {place: ForeignRow(**_row(process, one)) for place, one in others}, found.index
-
-
-def _records(process: Process) -> Records:
-    """What lies in the folder of records."""
-    folder = process.settings.decisions
-    lies = files.checked_folder(process.settings.root, folder)
-    return records_in(lies, _cache(process), _said)
-
-
-def _said(title: str) -> Said:
-    """What a title states, by the forms of intentions."""
-    found: Said = FEATURES.port("said")(title)
-    return found
 
 
 def _others_of_records(process: Process, found: Records) -> Iterator[tuple[int, RecordHeader]]:
@@ -134,12 +122,6 @@ def record(process: Process, named: RecordWithoutSession) -> ForeignShown:
     return _shown(process, named.paths[0])
 
 
-def _cache(process: Process) -> Path | None:
-    """Beside a log in a file; a command that only reads makes no folder for it."""
-    log = process.settings.database
-    return Path(f"{log}.records") if "://" not in log and Path(log).parent.is_dir() else None
-
-
 def _is_ours(process: Process, ours: set[str], one: RecordHeader) -> bool:
     return bool(one.session) and (
         one.session in ours
@@ -148,21 +130,24 @@ def _is_ours(process: Process, ours: set[str], one: RecordHeader) -> bool:
     )
 
 
-def _read(process: Process, name: str) -> ForeignRecord:
+def _read(process: Process, path: str) -> ForeignRecord:
     from preflights_es.records.foreign_records import foreign_record
 
-    folder = files.checked_folder(process.settings.root, process.settings.decisions)
+    root = process.settings.root
+    folder = folder_of(path, process.record_places.folders)
+    within = path.removeprefix(f"{folder.path}/") if folder else path
+    lies = files.checked_folder(root, path.rpartition("/")[0] or ".") / path.rpartition("/")[2]
     try:
-        return foreign_record(name, regular(folder / name, RECORD_MAX, follows=False))
+        return foreign_record(within, regular(lies, RECORD_MAX, follows=False))
     except (OSError, Unreadable) as error:
         raise Refused(
-            f"the record {name!r} cannot be read: {error}", code="unreadable_record"
+            f"the record {path!r} cannot be read: {error}", code="unreadable_record"
         ) from error
 
 
 def _shown(process: Process, path: str) -> ForeignShown:
-    one = _read(process, PurePosixPath(path).name)
-    one = replace(one, said=_said(one.title))
+    one = _read(process, path)
+    one = replace(one, path=path, said=FEATURES.port("said")(one.title))
     return ForeignShown(
         **_row(process, one),
         context=one.context,
@@ -182,9 +167,9 @@ def _is_path(root: Path, entry: str) -> bool:
 
 
 def _row(process: Process, one: RecordHeader) -> dict[str, Any]:
-    folder, root = process.settings.decisions, process.settings.root
+    root = process.settings.root
     return {
-        "path": PurePosixPath(folder, one.path).as_posix(),
+        "path": one.path,
         "number": one.number,
         "title": one.title,
         "status": one.status,

@@ -18,15 +18,16 @@ from preflights_es.kernel.errors import (
     Notice,
     SettingsError,
 )
+from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Archive, Arrival, Head, Stored, Stream
 from preflights_es.kernel.signing import bears_signature
 from preflights_es.kernel.text import NAME_MAX, line_trouble
-from preflights_es.records.session_files import SessionFolder, SessionFolders
+from preflights_es.records.session_files import SessionFolder, SessionFolders, name_of
 from preflights_es.redaction.patterns import SECRETS
-from preflights_es.runtime.features import WORKFLOWS
+from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.runtime.sanitizing import Sanitizer
-from preflights_es.settings.load import Settings
+from preflights_es.settings.load import Settings, record_places, records_cache
 from preflights_es.store.chain import erased_before
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from preflights_es.kernel.signing import Signed
     from preflights_es.projections.projection import Read
     from preflights_es.records.documents import Documents
+    from preflights_es.records.record_list import Records
+    from preflights_es.records.record_places import RecordPlaces
     from preflights_es.records.session_files import SessionFiles, SessionFolder, SessionFolders
     from preflights_es.runtime.projection_check import ProjectionCheck
     from preflights_es.runtime.projector import Projector
@@ -217,9 +220,16 @@ class Process:
         """The performer of files."""
         from preflights_es.records.documents import Documents
 
-        folders = (self.settings.decisions, self.settings.tasks)
+        folders = (self.record_places.new, self.settings.tasks)
         kept = self.session_files if self.settings.keeps_sessions else None
-        return Documents(self.runner, self.settings.root, folders, kept, self._is_tracked)
+        return Documents(
+            self.runner,
+            self.settings.root,
+            folders,
+            kept,
+            self._is_tracked,
+            lambda: self.record_places.folders,
+        )
 
     def _is_tracked(self, path: str) -> bool:
         """Whether git knows a file of the project; also where git cannot say."""
@@ -228,6 +238,19 @@ class Process:
 
         words = ("ls-files", "-z", "--", f":(literal){path}")
         return git.said(words, self.settings.root, surroundings()) != ""
+
+    @made_once
+    def record_places(self) -> RecordPlaces:
+        """Where records lie, and where a new one goes."""
+        return record_places(self.settings, lambda: self.records().records)
+
+    def records(self) -> Records:
+        """What lies in the folders of records, ours and those of others."""
+        from preflights_es.records.record_list import records_in
+
+        settings, folders = self.settings, self.record_places.folders
+        said = FEATURES.port("said")
+        return records_in(settings.root, folders, records_cache(settings, "records"), said)
 
     @made_once
     def session_files(self) -> SessionFiles:
@@ -241,12 +264,22 @@ class Process:
         """Where sessions lie as files."""
         from preflights_es.records.session_files import SessionFolders
 
-        return SessionFolders(self.settings.root, self.settings.decisions)
+        return SessionFolders(self.settings.root, self.record_places)
 
-    def session_home(self, workflow: str) -> SessionFolder:
-        """Where those of a workflow lie."""
+    def session_homes(self, workflow: str) -> Sequence[SessionFolder]:
+        """Where those of a workflow may lie."""
         found = self.runner.workflows.get(workflow)
-        return self.session_folders.beside(found.filing.folder if found and found.filing else "")
+        if found and found.filing:
+            return (self.session_folders.beside(found.filing.folder),)
+        return self.session_folders.of_records
+
+    def session_home(self, workflow: str, session_id: str) -> SessionFolder:
+        """Where a session lies as a file, or will."""
+        name, homes = name_of(decision_uid(session_id)), self.session_homes(workflow)
+        if len(homes) == 1:
+            return homes[0]
+        there = (one for one in homes if one.has(name))
+        return next(there, None) or self.session_folders.beside(self.record_places.new)
 
     def finish_pending(self) -> list[Handle]:
         """Write the documents that earlier commands of this project left open; `LogBusy`: not now.

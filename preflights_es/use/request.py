@@ -178,7 +178,8 @@ class Request:
         from preflights_es.history.erasure import Erasure
 
         process, settings = self.process, self.process.settings
-        folders = (settings.decisions, settings.tasks)
+        records = (one.path for one in process.record_places.folders)
+        folders = (*dict.fromkeys((process.record_places.new, *records)), settings.tasks)
         own = (*CODE, *WRITERS)
         return Erasure(self.inputs, process.store, settings.root, own, projected(), folders)
 

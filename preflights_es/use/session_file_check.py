@@ -102,7 +102,8 @@ def _check_place(process: Process, path: str, events: Sequence[Stored]) -> None:
         workflow = process.runner.workflow(first.workflow)
     except WorkflowMissing:
         return  # where its sessions lie is not known here
-    if (its := process.session_home(first.workflow).path) != home:
-        raise Unreadable(f"its place is {its}")
+    homes = [one.path for one in process.session_homes(first.workflow)]
+    if home not in homes:
+        raise Unreadable(f"its place is {homes[0]}")
     with suppress(UnreadableEvent, AnotherVersion):  # another version of the code: no damage
         check_uid(first, process.runner.codec(workflow).decode)

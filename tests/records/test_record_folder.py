@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
 from preflights_es.kernel.errors import ArtifactOutside
-from preflights_es.records.record_folder import RecordFolder, record_folder
+from preflights_es.records.record_list import records_in
+from preflights_es.records.record_places import RecordPlaces
 from tests.persons import git_repository
+
+DECISION: Final = "# 1. Use Redis\n\n## Status\n\nAccepted\n\n## Context\n\n## Decision\n\nRedis.\n"
+PROSE: Final = "# A page\n\nNothing but prose.\n"
 
 
 @pytest.fixture
@@ -18,41 +24,167 @@ def root(tmp_path: Path) -> Path:
     return made
 
 
-def filed(root: Path, *paths: str) -> None:
+@pytest.fixture
+def clone(root: Path) -> Path:
+    git_repository(root)
+    return root
+
+
+def filed(root: Path, *paths: str, text: str = DECISION) -> None:
     for path in paths:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text("# 1. Use Redis\n")
+        (root / path).write_text(text)
 
 
-def test_without_records_the_folder_is_the_default(root: Path) -> None:
-    assert record_folder(root) == RecordFolder("docs/decisions", "default")
+def places(root: Path, told: str = "", **more: Any) -> RecordPlaces:
+    index = root / ".git" / "index" if (root / ".git").exists() else None
+    own: dict[str, Any] = {"index": index, "env": os.environ, **more}
+    found = RecordPlaces(root, told, **own)
+    return RecordPlaces(root, told, records=lambda: records_in(root, found.folders).records, **own)
 
 
-@pytest.mark.parametrize(
-    "folder", ["docs/decisions", "docs/adr", "doc/adr", "doc/architecture/decisions", "adr"]
+def paths(root: Path, told: str = "") -> list[str]:
+    return [one.path for one in places(root, told).folders]
+
+
+def test_without_records_a_new_one_goes_to_the_default(root: Path) -> None:
+    assert places(root).folders == ()
+    assert (places(root).new, places(root).new_by) == ("docs/decisions", "default")
+
+
+# 1. Which there are --------------------------------------------------------------------------
+
+USUAL_FOLDERS: Final = (
+    *("docs/decisions", "docs/adr", "doc/adr", "doc/architecture/decisions", "adr", "ADR"),
+    *("documentation/Decision-Records", "Docs/ADRs", "architecture_decision_records", "rfd"),
+    *("packages/web/docs/adr", "services/pay/decisions", "docs/design/architectural-decisions"),
 )
-def test_the_usual_folder_that_holds_records_is_taken(root: Path, folder: str) -> None:
-    filed(root, f"{folder}/0001-use-redis.md")
-    assert record_folder(root) == RecordFolder(folder, "records")
 
 
-def test_the_first_usual_folder_that_holds_records_is_taken(root: Path) -> None:
-    filed(root, "docs/decisions/README.md", "docs/decisions/0000-template.md")
-    filed(root, "adr/0001-x.md", "doc/adr/20200102-x.md")
-    assert record_folder(root) == RecordFolder("doc/adr", "records")
+def test_a_folder_of_a_usual_name_is_found_wherever_it_lies(clone: Path) -> None:
+    for folder in USUAL_FOLDERS:
+        filed(clone, f"{folder}/0001-use-redis.md")
+    assert paths(clone) == sorted(USUAL_FOLDERS)
 
 
-def test_settings_come_first_and_then_adr_dir(root: Path) -> None:
+def test_without_git_the_usual_places_alone_are_looked_at(root: Path) -> None:
+    filed(root, "Doc/architecture/decisions/0001-x.md", "packages/web/adr/0001-x.md")
+    (root / "docs" / "adr").mkdir(parents=True)
+    assert paths(root) == ["Doc/architecture/decisions"]
+
+
+def test_a_folder_is_looked_for_in_no_foreign_place(clone: Path) -> None:
+    for folder in ("vendor/x", "web/node_modules/x", "tests", "src/fixtures", "examples", ".x"):
+        filed(clone, f"{folder}/docs/adr/0001-x.md", f"{folder}/0001-x.md", f"{folder}/0002-x.md")
+    (clone / ".gitignore").write_text("docs/adr/\n")
+    filed(clone, "docs/adr/0001-x.md")
+    filed(clone, "sub/docs/adr/0001-x.md")
+    git_repository(clone / "sub")
+    assert paths(clone) == []
+    assert paths(clone, "tests/docs/adr") == ["tests/docs/adr"]
+
+
+def test_another_folder_counts_where_two_of_its_files_are_decisions(clone: Path) -> None:
+    two = ("{}/0001-x.md", "{}/y.md")
+    filed(clone, *(one.format("docs/arch") for one in two))
+    filed(clone, "docs/one/0001-x.md", "docs/one/README.md")
+    filed(clone, "blog/2020-01-02-x.md", "blog/2020-02-03-y.md", text=PROSE)
+    filed(clone, "guide/01-first.md", "guide/02-second.md", text=PROSE)
+    filed(clone, "pages/a.md", "pages/b.md", text="---\nstatus: draft\n---\n# A page\n")
+    filed(clone, "src/decisions/README.md", text=PROSE)
+    assert paths(clone) == ["docs/arch"]
+
+
+def test_a_folder_is_seen_before_git_knows_it_and_forgotten_when_it_goes(
+    clone: Path, tmp_path: Path
+) -> None:
+    kept: dict[str, Any] = {"cache": lambda: tmp_path / "folders"}
+    assert places(clone, **kept).folders == ()
+    filed(clone, "docs/adr/0001-x.md")
+    assert [one.path for one in places(clone, **kept).known] == []
+    assert [one.path for one in places(clone, **kept).folders] == ["docs/adr"]
+    (clone / "docs/adr/0001-x.md").rename(clone / "docs/0001-x.md")
+    (clone / "docs/adr").rmdir()
+    assert [one.path for one in places(clone, **kept).folders] == []
+
+
+def test_the_files_are_not_listed_again_until_the_index_changes(
+    clone: Path, tmp_path: Path
+) -> None:
+    filed(clone, "web/docs/adr/0001-x.md")
+    (index := tmp_path / "index").touch()
+    kept: dict[str, Any] = {"cache": lambda: tmp_path / "folders", "index": index}
+    assert [one.path for one in places(clone, **kept).folders] == ["web/docs/adr"]
+    filed(clone, "pay/docs/adr/0001-x.md")
+    assert [one.path for one in places(clone, **kept).folders] == ["web/docs/adr"]
+    os.utime(index, ns=(1, 1))
+    assert len(places(clone, **kept).folders) == 2
+    (tmp_path / "folders").write_bytes(b"\x93\xc0")
+    assert len(places(clone, **kept).folders) == 2
+
+
+# 2. What lies in them ------------------------------------------------------------------------
+
+
+def test_subfolders_and_folders_of_one_record_are_read(clone: Path) -> None:
+    found = {
+        "docs/adr/0001-x.md": 1,
+        "docs/adr/0005-use-ldap/README.md": 5,
+        "docs/adr/0006-use-sso/decision.md": 6,
+        "docs/adr/caching/index.md": None,
+        "docs/adr/team/0001-y.adoc": 1,
+        "docs/arch/0002-z/README.md": 2,
+        "docs/arch/0003-z.md": 3,
+    }
+    text = DECISION.replace("# 1. ", "# ")
+    filed(clone, *found, text=text)
+    filed(clone, "docs/adr/README.md", "docs/adr/0006-use-sso/notes.md", text=PROSE)
+    filed(clone, "docs/adr/templates/0001-x.md", "docs/adr/.hidden/0001-x.md")
+    records = records_in(clone, places(clone).folders).records
+    assert {one.path: one.number for one in records} == found
+
+
+def test_what_looks_like_a_record_and_is_not_read_is_named(clone: Path) -> None:
+    filed(clone, "docs/adr/0001-x.md", "docs/adr/0002-x.rst", "docs/adr/figure.pdf")
+    (unread,) = records_in(clone, places(clone).folders).unread
+    assert (unread.path, unread.why) == (
+        "docs/adr/0002-x.rst",
+        "files that end in .rst are not read: use .md",
+    )
+
+
+# 3. Where a new one goes ---------------------------------------------------------------------
+
+OURS: Final = f"---\nsession: s\nuid: u\n---\n{DECISION}"
+
+
+def test_a_new_record_goes_where_ours_lie_or_else_most(clone: Path) -> None:
+    filed(clone, "docs/adr/0001-x.md", "web/docs/adr/0001-x.md", "web/docs/adr/0002-x.md")
+    assert places(clone).new == "web/docs/adr"
+    filed(clone, "docs/adr/0003-x.md", text=OURS)
+    assert (places(clone).new, places(clone).new_by) == ("docs/adr", "name")
+
+
+def test_in_a_package_a_new_record_goes_to_its_own_folder(clone: Path) -> None:
+    filed(clone, "docs/adr/0001-x.md", "docs/adr/0002-x.md", "web/docs/adr/0001-x.md")
+    (clone / "web" / "src").mkdir()
+    (clone / "website").mkdir()
+    assert places(clone, cwd=clone / "web" / "src").new == "web/docs/adr"
+    assert places(clone, cwd=clone / "website").new == "docs/adr"
+
+
+def test_settings_come_first_and_then_adr_dir_and_all_are_read(root: Path) -> None:
     filed(root, "docs/adr/0001-x.md")
     (root / ".adr-dir").write_text("architecture/log/\n")
-    assert record_folder(root, "records") == RecordFolder("records", "settings")
-    assert record_folder(root) == RecordFolder("architecture/log", ".adr-dir")
+    assert paths(root, "records") == ["records", "architecture/log", "docs/adr"]
+    assert (places(root, "records").new, places(root).new) == ("records", "architecture/log")
+    assert places(root).new_by == ".adr-dir"
 
 
 @pytest.mark.parametrize("content", ["", "\n", " \r\n"])
 def test_an_adr_dir_that_says_nothing_is_passed_over(root: Path, content: str) -> None:
     (root / ".adr-dir").write_bytes(content.encode())
-    assert record_folder(root) == RecordFolder("docs/decisions", "default")
+    assert places(root).new == "docs/decisions"
 
 
 @pytest.mark.parametrize(
@@ -71,11 +203,10 @@ def test_an_adr_dir_that_says_nothing_is_passed_over(root: Path, content: str) -
         *(b"\xff", b"x" * 5_000, b"~/../../../x", "a\u202eb".encode()),
     ],
 )
-def test_an_adr_dir_that_leads_outside_is_refused_on_one_line(root: Path, content: bytes) -> None:
-    git_repository(root)
-    (root / ".adr-dir").write_bytes(content)
+def test_an_adr_dir_that_leads_outside_is_refused_on_one_line(clone: Path, content: bytes) -> None:
+    (clone / ".adr-dir").write_bytes(content)
     with pytest.raises(ArtifactOutside, match=r"^\.adr-dir") as caught:
-        record_folder(root)
+        _ = places(clone).new
     assert str(caught.value).isprintable()
 
 
@@ -83,7 +214,7 @@ def test_an_adr_dir_that_is_a_link_is_refused(root: Path, tmp_path: Path) -> Non
     (tmp_path / "said").write_text("docs/adr")
     (root / ".adr-dir").symlink_to(tmp_path / "said")
     with pytest.raises(ArtifactOutside):
-        record_folder(root)
+        _ = places(root).folders
 
 
 def test_a_usual_folder_that_a_link_leads_outside_is_passed_over(
@@ -92,6 +223,6 @@ def test_a_usual_folder_that_a_link_leads_outside_is_passed_over(
     filed(tmp_path, "elsewhere/0001-x.md")
     (root / "docs").mkdir()
     (root / "docs" / "adr").symlink_to(tmp_path / "elsewhere")
-    assert record_folder(root) == RecordFolder("docs/decisions", "default")
+    assert paths(root) == []
     with pytest.raises(ArtifactOutside):
-        record_folder(root, "docs/adr")
+        _ = places(root, "docs/adr").folders

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from preflights_es.kernel.ports import Head, Stored
+from preflights_es.records.record_places import RecordPlaces
 from preflights_es.records.session_files import SessionFiles, SessionFolders
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
@@ -38,10 +39,11 @@ class Growing(MemoryStore):
 def test_a_session_that_grows_while_it_is_kept_is_no_damaged_one(tmp_path: Path) -> None:
     store = Growing(Clock(), Salt())
     opened(store, 1)
-    folders = SessionFolders(tmp_path, "docs/decisions")
-    files = SessionFiles(store, folders, lambda _: folders.beside())
+    folders = SessionFolders(tmp_path, RecordPlaces(tmp_path, "docs/decisions"))
+    (home,) = folders.of_records
+    files = SessionFiles(store, folders, lambda *_: home)
     assert files.keep(session_id(1))
-    (path,) = (tmp_path / folders.beside().path).glob("*.jsonl")
+    (path,) = (tmp_path / home.path).glob("*.jsonl")
     kept = [*jsonl.stored(path.read_bytes().splitlines(keepends=True), path.name)]
     assert kept == [*MemoryStore.read(store, session_id(1))][: len(kept)]
     assert store.looks > 0

@@ -96,7 +96,7 @@ def refused(folder: Path, text: str, name: str = "preflights.toml") -> str:
 def test_without_a_file_everything_has_a_default(project: Path) -> None:
     found = loaded(project)
     assert (found.root, found.project, found.source) == (project, "shop", "")
-    assert (found.decisions, found.tasks) == ("docs/decisions", "docs/tasks")
+    assert (found.decisions, found.tasks) == ("", "docs/tasks")
     assert found.plans.requirements == ".preflights/requirements.md"
     assert found.provider == "mock"
     assert found.of(WORKFLOW) == Heuristics(NO_TABLES, STANDARD)

@@ -6,6 +6,7 @@ it still fits, no person edited it, and a newer version may write it anew. Edits
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Callable
@@ -18,7 +19,7 @@ import msgspec
 from preflights_es.kernel.errors import Refused, StoreUnavailable
 from preflights_es.records.session_files import FOLDER
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.settings.load import Settings
+from preflights_es.settings.load import Settings, record_places
 from preflights_es.system import files
 from preflights_es.system.files import Unreadable
 from preflights_es.use import installed_source
@@ -150,7 +151,13 @@ def _begun(root: Path, path: str, template: str, *, writes: bool) -> ProjectFile
 
 def _wanted(settings: Settings, host: Host) -> tuple[Template, ...]:
     filings = (one.filing for one in WORKFLOWS.values())
-    filed = [settings.decisions, *(filing.folder for filing in filings if filing)]
+    places = record_places(settings)
+    read = (one.path for one in places.folders)
+    records = (one for one in read if os.path.lexists(settings.root / one / FOLDER))
+    filed = [
+        *dict.fromkeys((places.new, *records)),
+        *(filing.folder for filing in filings if filing),
+    ]
     kept = [f"{folder}/{FOLDER}" for folder in filed]
     # Any other name would have to be quoted in three languages.
     folders = [_RECORDINGS, *filter(_PLAIN.fullmatch, kept)]

@@ -46,8 +46,9 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.text import shown
 from preflights_es.records.foreign_records import record_header
+from preflights_es.records.record_folder import folder_of
 from preflights_es.records.record_header import RecordHeader
-from preflights_es.records.record_names import MARKDOWN
+from preflights_es.records.record_names import is_page
 from preflights_es.system.files import Unreadable
 from preflights_es.use.brief import conflicts
 from preflights_es.use.decisions import decisions
@@ -445,12 +446,12 @@ def _naming(
     rows: Iterable[DecisionRow | ForeignRow],
     change: Change,
 ) -> tuple[Naming, ...]:
-    root, folder = request.process.settings.root, request.process.settings.decisions
+    root, folders = request.process.settings.root, request.process.record_places.folders
     named = (row.artifact for row in rows if isinstance(row, DecisionRow))
     own = {posixpath.normpath(one or "") for one in named}
     found = dict[str, RecordHeader]()
     for one in change.files:
-        is_there = (one.folder or ".") == folder and one.path.endswith(MARKDOWN)
+        is_there = is_page(one.path) and folder_of(one.path, folders) is not None
         if is_there and one.path not in own:
             with suppress(Unreadable):  # no list reads it either
                 header = record_header(one.name, content_of(root, one) or b"")

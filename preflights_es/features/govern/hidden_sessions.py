@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from preflights_es.features.govern.changes import Change, at_commit, converted, names_at
-from preflights_es.records.record_folder import ADR_DIR, USUAL
-from preflights_es.records.record_names import is_record_name
+from preflights_es.records.record_folder import ADR_DIR, usual_folder
 from preflights_es.records.session_files import FOLDER
 from preflights_es.settings.file import FILE as SETTINGS
 from preflights_es.settings.file import PYPROJECT
@@ -36,15 +35,23 @@ def hidden_sessions(request: Request, change: Change, cwd: Path) -> Iterator[Hid
 def _of_folders(request: Request, change: Change, cwd: Path) -> Iterator[HiddenSessions]:
     """Sessions that settings, or a folder that looks like that of records, hide."""
     root = request.process.settings.root
-    names = names_at(root, change.base)
+    read = {one.path for one in request.process.session_folders}
+    hidden: dict[str, str] = {}
+    for path in names_at(root, change.base):
+        folder = path.rpartition("/")[0]
+        if folder.rpartition("/")[2] == FOLDER and folder not in read:
+            hidden.setdefault(folder, path)
+    if not hidden:
+        return
     try:
-        folder = posixpath.normpath(f"{records_at(root, change.base, cwd, names)}/{FOLDER}")
+        said = {*_said_at(root, change.base, cwd)}
     except (Unreadable, ValueError):
         return  # no command read a session there
-    read = {one.path for one in request.process.session_folders}
-    if folder not in read and (hidden := [one for one in names if one.startswith(f"{folder}/")]):
-        what = f"sessions there are read no more, the first is {hidden[0]}: move them along"
-        yield HiddenSessions(f"{folder}/", what)
+    for folder, first in hidden.items():
+        records = folder.rpartition("/")[0] or "."
+        if records in said or usual_folder(records) == records:
+            what = f"sessions there are read no more, the first is {first}: move them along"
+            yield HiddenSessions(f"{folder}/", what)
 
 
 def _of_attributes(request: Request, change: Change) -> Iterator[HiddenSessions]:
@@ -59,23 +66,15 @@ def _of_attributes(request: Request, change: Change) -> Iterator[HiddenSessions]
 # The records of a commit ---------------------------------------------------------------------
 
 
-def records_at(root: Path, commit: str, cwd: Path, names: Sequence[str]) -> str:
-    """The folder of records at a commit.
-
-    Args:
-        names: of all files of the commit.
+def _said_at(root: Path, commit: str, cwd: Path) -> Iterator[str]:
+    """The folders that settings and `.adr-dir` of a commit name.
 
     Raises:
         Unreadable, ValueError: its settings cannot be read.
     """
     said = _settings_at(root, commit, cwd).get("decisions")
     named = (at_commit(root, commit, ADR_DIR) or b"").decode("utf-8-sig").strip()
-    if isinstance(said, str) or named:
-        return posixpath.normpath(said if isinstance(said, str) else named)
-    holding = {
-        folder for folder, _, name in (one.rpartition("/") for one in names) if is_record_name(name)
-    }
-    return next((one for one in USUAL if one in holding), USUAL[0])
+    yield from (posixpath.normpath(one) for one in (said, named) if isinstance(one, str) and one)
 
 
 def _settings_at(root: Path, commit: str, cwd: Path) -> Mapping[str, Any]:

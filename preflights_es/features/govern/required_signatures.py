@@ -21,7 +21,7 @@ from preflights_es.features.govern.session_changes import SessionChanges, events
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ports import Stored
 from preflights_es.records.foreign_records import record_header
-from preflights_es.records.record_names import MARKDOWN
+from preflights_es.records.record_names import is_page
 from preflights_es.runtime.runner import EventReader
 from preflights_es.settings.load import Settings, surroundings
 from preflights_es.settings.signing import Signers
@@ -106,7 +106,7 @@ def _accepted(reader: EventReader, stored: Sequence[Stored]) -> Sequence[Stored]
 
 def _was_accepted(root: Path, one: ChangedFile) -> bool:
     """Whether a record said at the base already that it is accepted."""
-    if not one.old or not one.path.endswith(MARKDOWN):
+    if not one.old or not is_page(one.path):
         return False
     before = objects(root, [one.old]).get(one.old, b"")
     try:

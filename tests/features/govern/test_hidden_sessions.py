@@ -64,10 +64,14 @@ def test_settings_that_move_the_records_hide_no_decision(team: Project, tmp_path
     write(team, "preflights.toml", 'decisions = "docs/other"\n')
     committed(team)
     clone = cloned(team, tmp_path / "clone")
-    clone.git("checkout", "--quiet", "-b", "later")
-    code, found, _ = checked(clone, "--base", "origin/base")
-    assert (code, [*found]) == (4, ["unverified-session"])
-    assert found["unverified-session"][0]["file"] == f"{SESSIONS.as_posix()}/"
+    assert checked(clone, "--base", "origin/base")[:2] == (0, {})
+    assert "PostgreSQL" in clone.call("decisions").out
+    write(team, ".gitignore", "docs/decisions/*.md\n")
+    team.git("rm", "--quiet", "--cached", "docs/decisions/*.md")
+    committed(team)
+    clone = cloned(team, tmp_path / "other")
+    found = checked(clone, "--base", "origin/base")[1]
+    assert [one["file"] for one in found["unverified-session"]] == [f"{SESSIONS.as_posix()}/"]
     assert "sessions there are read no more" in found["unverified-session"][0]["message"]
 
 

@@ -27,7 +27,7 @@ from preflights_es.features.agents.project_files import (
     plan_files,
 )
 from preflights_es.kernel.text import shown, shown_lines
-from preflights_es.settings.load import Settings, load_settings
+from preflights_es.settings.load import Settings, load_settings, record_places
 
 SAID: Final = {
     "current": "is up to date",
@@ -105,8 +105,9 @@ def init_command(
 
 def _to_commit(settings: Settings, files: Iterable[ProjectFile]) -> Iterator[str]:
     """Paths that git has something to add of: the records that were found, and what is ours."""
-    if any((settings.root / settings.decisions).glob("*")):
-        yield settings.decisions
+    records = record_places(settings).new
+    if any((settings.root / records).glob("*")):
+        yield records
     yield from (file.path for file in files if file.state != "unclear")
 
 

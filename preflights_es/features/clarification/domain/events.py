@@ -129,7 +129,7 @@ class IntentionDeclared(Opening, frozen=True):
     language: Language | None = None
     """As a person or a setting said it; None where the intention shows it."""
     supersedes_file: str = ""
-    """Name of the record's file, where `supersedes` has no session."""
+    """The record's file, where `supersedes` has no session; relative to the project's root."""
     item: ItemRef | UnsetType = UNSET
     """The task that is clarified, where there is one; not written where there is none."""
     observed: Observed | UnsetType = UNSET

@@ -126,7 +126,7 @@ class Clarifications(Acceptances):
 
         def is_replaced(one: KnownLine) -> bool:
             if file:
-                return PurePosixPath(one.path).name == file
+                return one.path == file
             return bool(session_id) and one.kept.session_id == session_id
 
         def is_same(before: IntentionDeclared) -> bool:
@@ -340,7 +340,7 @@ class Clarifications(Acceptances):
             if len(error.paths) > 1:
                 message = f"{typed!r} is the number of {len(error.paths)} records: name its file"
                 raise Refused(message, code="ambiguous_record") from error
-            file = PurePosixPath(error.paths[0]).name
+            file = error.paths[0]
             if not self._documents.foreign(None, file):
                 raise
             cleaned = self.sanitizer.cleaned_text

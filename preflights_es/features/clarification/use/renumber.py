@@ -60,7 +60,7 @@ def renumber(request: Request, *, write: bool) -> Renumbered:
         process.runner,
         clarifications_of(request),
         process.documents,
-        process.settings.decisions,
+        process.record_places.new,
         _second(request),
     )
     moves = moved(write=False)

@@ -312,7 +312,7 @@ def _accepted(request: Request, own: Clarifications, step: Step) -> Step:
         return step
     which = f"{found[0]:04d}" if len(found) == 1 else f"{found[0]:04d} to {found[-1]:04d}"
     text = (
-        f"{request.process.settings.decisions} has a file with a number far beyond the others "
+        f"{request.process.record_places.new} has a file with a number far beyond the others "
         f"({which}): new records do not count from it; rename it if its number is wrong"
     )
     request.notice("number_uncounted", text, numbers=found)

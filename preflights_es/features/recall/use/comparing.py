@@ -72,7 +72,7 @@ def _processes(request: Request) -> Iterator[Process]:
 def _lacks(process: Process) -> bool:
     """Whether a session lies beside the records that the log has not; told by names alone."""
     try:
-        names = process.session_folders.beside().names()
+        names = [name for one in process.session_folders.of_records for name in one.names()]
     except Unreadable:
         return False  # what reads the files says so
     if not names:
@@ -293,7 +293,7 @@ def _differing(request: Request, state: State) -> Iterator[ForeignRow]:
     )
     for path in sorted({row["uid"] for row in records.rows(_words(state))}):
         row = records.of[path]
-        if not row.is_held or path.rpartition("/")[2] == state.supersedes_file:
+        if not row.is_held or path == state.supersedes_file:
             continue
         if row.value and canonical(row.value) in values:
             continue

@@ -62,14 +62,15 @@ def test_a_record_of_another_tool_at_the_same_place_comes_before_what_memory_fin
 ) -> None:
     for thing in ("carts", "invoices", "returns", "refunds"):
         begun(f"Use PostgreSQL for the orders ledger of {thing}", accepts=True, by="Ada")
-    settings = log.request().process.settings
-    folder = settings.root / settings.decisions
+    process = log.request().process
+    records = process.record_places.new
+    folder = process.settings.root / records
     text = "# 90. Use MySQL for the orders\n\nDate: 2026-01-02\n\n## Status\n\nAccepted\n"
     (folder / "0090-use-mysql-for-the-orders.md").write_text(text)
     found = begun(
         "Which database for the ledger of orders, carts, invoices, returns?", scope="orders"
     )
-    assert found.known[0].line.startswith(f"{settings.decisions}/0090-use-mysql-for-the-orders.md")
+    assert found.known[0].line.startswith(f"{records}/0090-use-mysql-for-the-orders.md")
     assert len(found.known) == KNOWN_MAX
     other = begun("Which database for the labels ledger?", scope="labels")
     assert not any("0090" in one.line for one in other.known[:1])

@@ -1,0 +1,290 @@
+"""Finds the folders of a project's records by git's index, and keeps what it found beside the log.
+
+Which folders there are is looked for where the index has changed; what lies in them is listed each
+time (`record_list`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from preflights_es.kernel import __version__
+from preflights_es.records.record_folder import (
+    DEFAULT,
+    By,
+    RecordFolder,
+    folder_of,
+    is_left_out,
+    package_of,
+    said_folders,
+    usual_folder,
+    usual_folders,
+)
+from preflights_es.records.record_header import RecordHeader
+from preflights_es.records.record_list import record_files
+from preflights_es.records.record_names import is_dated, is_record_name, number_of
+from preflights_es.system import git
+from preflights_es.system.files import Unreadable, beginning, read_cache, write_cache
+
+FINDER: Final = f"{__version__}/1"  # a new number when folders are found in another way
+KEPT_MAX: Final = 20_000_000  # bytes
+FOLDERS_MAX: Final = 200
+PAGES_MAX: Final = 20_000  # of folders without a usual name that are read
+PAGE_MAX: Final = 16_384  # bytes of a page that are read: its headings
+ENOUGH: Final = 2  # decisions that make another folder one of records
+LISTED_S: Final = 30  # for git to list the files of a work tree
+_PAGES: Final = (":(icase)*.md", ":(icase)*.markdown", ":(icase)*.adoc", ":(icase)*.asciidoc")
+_STATUS: Final = (b"status", b"zustand", b"state")  # one of them stands in a record with a status
+
+Page = tuple[int, int, bool]
+"""Size, time of the content, and whether it is a decision."""
+NO_PAGES: Final = msgspec.Raw(msgspec.msgpack.encode({}))
+
+
+class _Key(msgspec.Struct, frozen=True, array_like=True):
+    """What changes when there may be another folder."""
+
+    reader: str
+    root: str
+    index: tuple[int, int, int] | None
+    """Size, time and inode of git's index; None without one."""
+    usual: tuple[str, ...]
+    """Folders of usual names at the usual places: one that is new is seen before git knows it."""
+
+
+class _Kept(msgspec.Struct, frozen=True, array_like=True):
+    key: _Key
+    folders: tuple[RecordFolder, ...]
+    pages: msgspec.Raw
+    """By path, a `Page` of a folder without a usual name."""
+
+
+class RecordPlaces:
+    """Where a project's records lie, and where a new one goes; looked for when that is asked."""
+
+    def __init__(
+        self,
+        root: Path,
+        told: str = "",
+        *,
+        cwd: Path | None = None,
+        index: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        cache: Callable[[], Path | None] = lambda: None,
+        records: Callable[[], Iterable[RecordHeader]] = tuple,
+    ) -> None:
+        """Args:
+        told: the folder that settings name; empty where they name none.
+        cwd: where the caller stands.
+        index: git's; None outside of git.
+        env: for git.
+        cache: a file of our own.
+        records: those in the folders, which are counted where several folders could be meant.
+        """
+        self._root = root
+        self._told = told
+        self._cwd = cwd or root
+        self._index = index
+        self._env = env or {}
+        self._cache = cache
+        self._records = records
+        self._kept: _Kept | None = None
+        self._new: RecordFolder | None = None
+
+    @property
+    def folders(self) -> tuple[RecordFolder, ...]:
+        """All of them: what settings and `.adr-dir` name, then those that were found, by path.
+
+        Raises:
+            ArtifactOutside: settings or `.adr-dir` name a folder outside the project, or git's.
+        """
+        key = _Key(FINDER, str(self._root), _stamp(self._index), usual_folders(self._root))
+        kept = self._last()
+        if kept is None or kept.key != key:
+            kept = self._found(key, kept)
+        return self._with_said(kept)
+
+    @property
+    def known(self) -> tuple[RecordFolder, ...]:
+        """The same as it was found last, for what reads no record; errors as above."""
+        kept = self._last()
+        return self.folders if kept is None else self._with_said(kept)
+
+    @property
+    def new(self) -> str:
+        """Where a new record goes, relative to the root; errors as above."""
+        if self._new is None:
+            self._new = self._chosen()
+        return self._new.path
+
+    @property
+    def new_by(self) -> By:
+        """What says so."""
+        return self._new.by if self.new and self._new else "default"
+
+    # 1. Where a new one goes -----------------------------------------------------------------
+
+    def _said(self) -> tuple[RecordFolder, ...]:
+        return said_folders(self._root, self._told)
+
+    def _with_said(self, kept: _Kept) -> tuple[RecordFolder, ...]:
+        said = self._said()
+        paths = {one.path for one in said}
+        return (*said, *(one for one in kept.folders if one.path not in paths))
+
+    def _chosen(self) -> RecordFolder:
+        """Of the package that the caller stands in, else where most of ours lie, else most."""
+        found = self.folders
+        if self._said() or len(found) < 2:
+            return found[0] if found else RecordFolder(DEFAULT, "default")
+        here = os.path.relpath(self._cwd.resolve(), self._root.resolve()).replace(os.sep, "/")
+        packages = {one: f"{package_of(one.path)}/" for one in found}
+        around = [one for one in found if f"{here}/".startswith(packages[one])]
+        if around:
+            return max(around, key=lambda one: len(packages[one]))
+        lying = [(folder_of(one.path, found), bool(one.session)) for one in self._records()]
+        ours = Counter(folder for folder, is_ours in lying if is_ours)
+        every = Counter(folder for folder, _ in lying)
+        return max(found, key=lambda one: (ours[one], every[one]))
+
+    # 2. Which there are ----------------------------------------------------------------------
+
+    def _last(self) -> _Kept | None:
+        """What was found last, here or by an earlier process."""
+        if self._kept is None and (cache := self._cache()) is not None:
+            kept = read_cache(cache, KEPT_MAX, _Kept)
+            if kept and (kept.key.reader, kept.key.root) == (FINDER, str(self._root)):
+                self._kept = kept
+        return self._kept
+
+    def _found(self, key: _Key, former: _Kept | None) -> _Kept:
+        """Look at all files that git lists; without git, at the usual places alone."""
+        pages = former.pages if former else NO_PAGES
+        tree = listed_pages(self._root, self._env) if self._index else None
+        found, pages = found_folders(self._root, tree, key.usual, pages)
+        self._kept = _Kept(key, found, pages)
+        if (cache := self._cache()) is not None:
+            write_cache(cache, self._kept)
+        return self._kept
+
+
+def _stamp(index: Path | None) -> tuple[int, int, int] | None:
+    try:
+        lies = os.stat(index) if index else None
+    except OSError:
+        lies = None
+    return (lies.st_size, lies.st_mtime_ns, lies.st_ino) if lies else None
+
+
+# 3. The search ----------------------------------------------------------------------------------
+
+
+def found_folders(
+    root: Path, tree: Sequence[str] | None, usual: Sequence[str], pages: msgspec.Raw
+) -> tuple[tuple[RecordFolder, ...], msgspec.Raw]:
+    """The folders of records, by path, and what was read of pages.
+
+    Args:
+        tree: the pages that git lists; None without git, and only the usual places are looked at.
+        usual: folders of usual names at the usual places.
+        pages: what was read of pages the last time.
+    """
+    if tree is None:
+        here = (RecordFolder(path) for path in usual)
+        return tuple(one for one in here if any(record_files(root, (one,)))), NO_PAGES
+    named, others = _by_folder(tree)
+    found = [
+        RecordFolder(path)
+        for path, lying in named.items()
+        if path in usual or _has_record(root, path, lying)
+    ]
+    known = msgspec.msgpack.decode(pages, type=dict[str, Page])
+    looked, made = _of_decisions(root, others, known)
+    found += [RecordFolder(path, "content") for path in made]
+    found.sort(key=lambda one: one.path)
+    return tuple(found[:FOLDERS_MAX]), msgspec.Raw(msgspec.msgpack.encode(looked))
+
+
+def listed_pages(root: Path, env: Mapping[str, str]) -> list[str] | None:
+    """The pages of a work tree that git knows, or does not ignore; None where it cannot say."""
+    words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *_PAGES)
+    said = git.output(words, root, env, LISTED_S)
+    return None if said is None else sorted(set(map(os.fsdecode, filter(None, said.split(b"\0")))))
+
+
+def _by_folder(pages: Iterable[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Pages by their folder of a usual name, and all others that count by their own folder."""
+    usual, others = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    kinds: dict[str, str | None] = {}
+    for page in pages:
+        folder = page.rpartition("/")[0]
+        if folder not in kinds:
+            kinds[folder] = usual_folder(folder)
+        if top := kinds[folder]:
+            usual[top].append(page)
+        elif not any(map(is_left_out, page.split("/"))):
+            above, _, own = folder.rpartition("/")
+            others[above if above and is_dated(own) else folder].append(page)
+    return usual, others
+
+
+def _has_record(root: Path, folder: str, pages: Sequence[str]) -> bool:
+    """Whether a folder that has its name by chance, perhaps, holds a record."""
+    from preflights_es.records.foreign_records import listed_header  # most commands need no search
+
+    for page in pages[:PAGES_MAX]:
+        within = page.removeprefix(f"{folder}/")
+        if is_record_name(within) and number_of(within):
+            return True
+        content = _beginning(root, page)
+        if content is not None and listed_header(within, content):
+            return True
+    return False
+
+
+def _of_decisions(
+    root: Path, folders: Mapping[str, Sequence[str]], known: Mapping[str, Page]
+) -> tuple[dict[str, Page], list[str]]:
+    """What was read of pages, and the folders of which `ENOUGH` are decisions."""
+    looked: dict[str, Page] = {}
+    made: list[str] = []
+    for folder, pages in folders.items():
+        if len(pages) < ENOUGH or not folder or len(looked) > PAGES_MAX:
+            continue
+        count = 0
+        for page in pages:
+            if (row := _page(root, folder, page, known.get(page))) is not None:
+                looked[page] = row
+                count += row[2]
+            if count == ENOUGH:
+                made.append(folder)
+                break
+    return looked, made
+
+
+def _page(root: Path, folder: str, page: str, known: Page | None) -> Page | None:
+    try:
+        lies = os.lstat(root / page)
+    except OSError:
+        return None
+    if known and known[:2] == (lies.st_size, lies.st_mtime_ns):
+        return known
+    from preflights_es.records.foreign_records import is_decision
+
+    content = _beginning(root, page) or b""
+    may_be = any(word in content.lower() for word in _STATUS)
+    is_one = may_be and is_decision(page.removeprefix(f"{folder}/"), content)
+    return lies.st_size, lies.st_mtime_ns, is_one
+
+
+def _beginning(root: Path, page: str) -> bytes | None:
+    try:
+        return beginning(root / page, PAGE_MAX, follows=False)
+    except (OSError, Unreadable):
+        return None
