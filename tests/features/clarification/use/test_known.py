@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,5 +30,5 @@ def test_a_record_named_like_a_topic_is_told_of_its_values(
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "0001-a.md").write_text(RECORD.format(title), "utf-8")
     with preflights_es.open(tmp_path / "shop") as log:
-        session = log.start(intention)
+        session: Any = log.start(intention)
     assert bool(session.known) == is_told
