@@ -45,13 +45,14 @@ def prompts_command(name: str | None, as_json: bool) -> int:
             return 0
     voice = Voice(as_json=as_json, quiet=False, verbose=False)
     rows = [_row(*one, whole=name is not None) for one in used]
-    voice.json({"format": "prompts/1", "prompts": rows})
+    settings = load_settings(Path.cwd())
+    asks = {"provider": settings.provider, "model": settings.model, "host": settings.host}
+    voice.json({"format": "prompts/1", "prompts": rows, "asks": asks})
     if not as_json:
         streamed(
             ("name", "version", "workflow", "sha256"),
             ((key, one.id, workflow, one.sha256[:DIGITS]) for key, workflow, one in used),
         )
-        settings = load_settings(Path.cwd())
         if host := settings.host:
             who = f"{settings.provider} {settings.model}"
             voice.say(f"\nA new session sends them to {who} at {host}.")

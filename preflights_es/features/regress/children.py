@@ -378,9 +378,20 @@ def side_of(
         turns=_turns(events),
         fallbacks=sum(isinstance(event, FellBack) for event in events),
         calls=len(asked),
-        tokens=sum((one.input_tokens or 0) + (one.output_tokens or 0) for one in outcomes),
+        tokens=_tokens(outcomes),
         cost=_cost(asked, outcomes, prices) if prices else None,
     )
+
+
+def _tokens(outcomes: Iterable[CompletionReceived | CompletionFailed]) -> int | None:
+    """In and out; None where the provider of a response said none."""
+    total = 0
+    for one in outcomes:
+        if one.input_tokens is not None and one.output_tokens is not None:
+            total += one.input_tokens + one.output_tokens
+        elif isinstance(one, CompletionReceived):
+            return None
+    return total
 
 
 def brought_nothing(events: Iterable[Event]) -> bool:

@@ -337,7 +337,7 @@ def measures(
         "turns": before.turns != after.turns,
         "result": before.result != after.result,
         "fallback": before.fallbacks != after.fallbacks,
-        "tokens": before.tokens != after.tokens,
+        "tokens": _both_differ(before.tokens, after.tokens),
         "cost": _both_differ(before.cost, after.cost),
     }
     return tuple(name for name, differs in found.items() if differs)

@@ -82,8 +82,8 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     """Inputs of people that counted."""
     fallbacks: int
     calls: int
-    tokens: int
-    """In and out."""
+    tokens: int | None
+    """In and out; None where the provider of a response said none."""
     cost: float | None
     """In the currency of the settings; None where no price is set."""
     asked: int = 0

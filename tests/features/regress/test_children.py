@@ -13,13 +13,19 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import DecisionAcknowledged, QuestionAsked
 from preflights_es.features.regress.change import Change, PromptChange, parts, words
-from preflights_es.features.regress.children import Runs
+from preflights_es.features.regress.children import Runs, side_of
+from preflights_es.features.regress.comparing import measures
 from preflights_es.features.regress.regression import Regression
 from preflights_es.features.regress.results import Case, LeftOut, Noise
 from preflights_es.history.child import sealed_as
 from preflights_es.history.replayer import Replayer
 from preflights_es.history.whatif import Misused
-from preflights_es.kernel.completions import Completion, CompletionRequested, prompt
+from preflights_es.kernel.completions import (
+    Completion,
+    CompletionReceived,
+    CompletionRequested,
+    prompt,
+)
 from preflights_es.kernel.errors import (
     LLMLostError,
     LLMRefusedError,
@@ -378,6 +384,20 @@ def test_the_calls_that_were_allowed_end_the_run_in_order() -> None:
     assert found == [("same", 1), ("changed", 1), ("open", 0)]
 
 
+def test_tokens_that_a_provider_did_not_say_are_unknown() -> None:
+    runs = Runs(WORKFLOWS, own_code(), Change(), (), None, None)
+    one = runs.recording(led("clarification", "Add login", 3), None)
+    silent = [
+        replace(event, input_tokens=None) if isinstance(event, CompletionReceived) else event
+        for event in one.events
+    ]
+    sides = [
+        side_of(one.workflow, one.session, events, Reached()) for events in (one.events, silent)
+    ]
+    assert [side.tokens is None for side in sides] == [False, True]
+    assert "tokens" not in measures(sides[0], sides[1], (), ())
+
+
 def test_costs_are_those_of_the_prices_that_are_set() -> None:
     price = Price(
         provider="sim",
@@ -390,6 +410,7 @@ def test_costs_are_those_of_the_prices_that_are_set() -> None:
     case = judged(led("clarification", "Add login", 3), Change(seed=8), prices=(price,))
     assert case.recorded is not None
     assert case.recorded.cost is not None
+    assert case.recorded.tokens is not None
     assert 0 < case.recorded.cost < case.recorded.tokens * 0.002
     other = judged(led("clarification", "Add login", 3), Change(seed=8))
     assert other.recorded is not None
