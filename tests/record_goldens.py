@@ -98,6 +98,7 @@ from preflights_es.store.memory import MemoryStore
 from preflights_es.testing import Reply, ScriptedProvider
 from preflights_es.use.leads import simulated
 from tests.scripted import asks
+from tests.signing.house import REPOSITORY
 
 FOLDER = Path(__file__).parent.parent / "replays"
 ADA = Actor("user", "Ada Lovelace")
@@ -806,7 +807,7 @@ def an_intention_comes_with_what_is_known(r: Recorder) -> None:
             number=2,
             evidence=Evidence(way="browser"),
             reach=state.reach,
-            signature=Signature("{}", "A" * 16, "A" * 16),
+            signature=Signature("{}", "A" * 16, "A" * 16, REPOSITORY),
         ),
     )
 

@@ -141,6 +141,9 @@ Base64 = Annotated[
     str, msgspec.Meta(pattern=r"\A[A-Za-z0-9+/]{16,}={0,2}\Z", max_length=BASE64_MAX)
 ]
 """Bytes, and no text of a person: redaction does not read it."""
+RepositoryId = Annotated[
+    str, msgspec.Meta(pattern=r"\A([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?\Z")
+]
 
 
 class Signature(Value, frozen=True):
@@ -152,6 +155,8 @@ class Signature(Value, frozen=True):
     """The public key as OpenSSH encodes it, without its comment."""
     sshsig: Base64
     """The signature as OpenSSH encodes it, without the lines around it."""
+    repository: RepositoryId = ""
+    """The id of the repository that it was made for; in another one it proves nothing."""
 
 
 class Signable(Input, frozen=True, kw_only=True):

@@ -67,6 +67,8 @@ def _text(value: str) -> bytes:
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
     """All that a signature of an act covers."""
 
+    repository: str
+    """The id of the repository in which it counts."""
     session_id: str
     version: int
     """Of the event that was seen last; the act is the next one."""
@@ -83,6 +85,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
         return b"".join(
             (
                 _text(FORMAT),
+                _text(self.repository),
                 _text(self.session_id),
                 struct.pack(">Q", self.version),
                 self.hash,

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from preflights_es.kernel.errors import SettingsError
+from preflights_es.kernel.text import late_pattern
 from preflights_es.settings.load import Settings
+from preflights_es.system import files
+from preflights_es.system.clock_ids import new_id
 from preflights_es.system.files import Unreadable, regular
 from preflights_es.system.git import said
 
 FILE_MAX: Final = 1_000_000  # bytes
 KEY_MAX: Final = 20_000  # characters of a public key in git's configuration
 GIT: Final = "git"
+REPOSITORY: Final = ".preflights/repository"
+"""Names the repository for which acts are signed: an id on one line, relative to the root."""
+_ID: Final = late_pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LITERAL: Final = ("key::", "ssh-", "ecdsa-", "sk-")
 """How git's `user.signingkey` begins where it is a public key, and no path."""
 
@@ -74,6 +81,58 @@ def signers_of(settings: Settings, env: Mapping[str, str]) -> Signers:
         why = getattr(error, "strerror", None) or error
         found = f"{what}: {path} cannot be read: {why}: name a file of lines"
         raise SettingsError(found) from error
+
+
+def repository_id(content: bytes) -> str:
+    """The id that the file of a repository holds; empty of none.
+
+    Two clones may each have made one: their merge holds both, and the older one counts. An id
+    begins with the time at which it was made.
+    """
+    lines = (line.strip() for line in content.decode("utf-8", "replace").split("\n"))
+    return min((line for line in lines if _ID.fullmatch(line)), default="")
+
+
+def repository_here(root: Path) -> str:
+    """The id of the repository in a folder; empty where it has none.
+
+    Raises:
+        SettingsError: its file cannot be read, or is reached by a link.
+    """
+    folder, name = REPOSITORY.split("/")
+    try:
+        with files.opened(root, (folder,)) as place:
+            content = place.content(name, FILE_MAX)
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except (OSError, Unreadable) as error:
+        raise _no_id(getattr(error, "strerror", None) or str(error)) from error
+    return repository_id(content)
+
+
+def repository_made(root: Path) -> tuple[str, bool]:
+    """The id of the repository in a folder, and whether it was made now.
+
+    Raises:
+        SettingsError: its file cannot be read or written, or holds no id.
+    """
+    if found := repository_here(root):
+        return found, False
+    folder, name = REPOSITORY.split("/")
+    made = new_id()
+    try:
+        with files.opened(root, (folder,), makes=True) as place, place.new(name) as file:
+            file.write(f"{made}\n".encode())
+    except FileExistsError as error:
+        raise _no_id("it holds no id") from error
+    except OSError as error:
+        raise _no_id(error.strerror or str(error)) from error
+    return made, True
+
+
+def _no_id(why: str) -> SettingsError:
+    found = f"{REPOSITORY} does not name this repository: {why}"
+    return SettingsError(f"{found}: restore the file from git, or remove it to make a new id")
 
 
 def _git(key: str, settings: Settings, env: Mapping[str, str]) -> str:

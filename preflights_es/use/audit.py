@@ -106,7 +106,7 @@ class SignatureCheck:
         if not borne:
             return
         found: list[SignedAct] = []
-        why = "its workflow is not known here"
+        why = "it was signed for another repository"
         try:
             found += self._signatures.checked(reader, stored)
         except PreflightsError as error:

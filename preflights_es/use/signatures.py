@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from preflights_es.kernel import signing
@@ -34,7 +34,7 @@ from preflights_es.kernel.signing import (
 )
 from preflights_es.runtime.runner import EventReader, steps
 from preflights_es.settings.load import Settings, cached, surroundings
-from preflights_es.settings.signing import Signers, signers_of
+from preflights_es.settings.signing import Signers, repository_here, signers_of
 from preflights_es.store.chain import GENESIS, erased_before, verified
 from preflights_es.system import ssh
 from preflights_es.system.files import read_cache, write_cache
@@ -83,19 +83,25 @@ class Signatures:
         *,
         remembers: bool = True,
         signers: Signers | None = None,
+        repository: str | None = None,
     ) -> None:
         """Args:
         remembers: whether what was found before is taken from the user's folder.
         signers: instead of those that the settings name.
+        repository: the id for which acts must be signed, instead of the one in the root.
         """
         self._env = surroundings() if env is None else env
         self.trouble = ""
         """Why it is not known whose signatures count; empty where it is."""
+        self.repository, self.signers = repository or "", signers or Signers()
         try:
-            self.signers = signers or signers_of(settings, self._env)
+            if repository is None:
+                self.repository = repository_here(settings.root)
+            if signers is None:
+                self.signers = signers_of(settings, self._env)
         except SettingsError as error:
-            self.signers, self.trouble = Signers(), str(error)
-        self._about = sha256(self.signers.content).digest()
+            self.trouble = str(error)
+        self._about = sha256(self.repository.encode() + self.signers.content).digest()
         self._folder = cached("signatures", settings.root) if remembers else None
         self._kept: dict[str, list[SignedAct]] | None = None
         self._is_new = False
@@ -178,7 +184,10 @@ class Signatures:
         return None
 
     def checked(self, reader: EventReader, stored: Sequence[Stored]) -> Iterator[SignedAct]:
-        """The same of events whose chain was verified, without a memory."""
+        """The same of events whose chain was verified, without a memory.
+
+        What was signed for another repository is unsigned here.
+        """
         if not any(map(bears_signature, stored)):
             return
         workflow = reader.workflow(stored[0].workflow)
@@ -197,7 +206,7 @@ class Signatures:
                 heard = one.version
             elif isinstance(event, Refusal):
                 refused.add(heard)
-            if isinstance(event, Signable) and event.signature:
+            if isinstance(event, Signable) and self._is_for_here(event.signature):
                 shown = _shown(workflow, before, event)
                 acts.append((event, one, shown, workflow.fixed(before.state)))
             before = after
@@ -213,10 +222,14 @@ class Signatures:
                 decides = _decides(*(shown[name] for name in ("patch", "scope", "paths", "hold")))
             yield SignedAct(one.version, one.type, found, decides, is_persons, is_refused)
 
+    def _is_for_here(self, made: Signature | UnsetType) -> bool:
+        return isinstance(made, Signature) and made.repository == self.repository != ""
+
     def _signed(self, new: Signable, one: Stored, last: bytes, shown: Mapping[str, Any]) -> Signed:
         made = new.signature
         assert isinstance(made, Signature), "the caller looked"
         statement = Statement(
+            repository=made.repository,
             session_id=one.session_id,
             version=one.version - 1,
             hash=last,

@@ -16,7 +16,12 @@ from preflights_es.kernel.errors import Notice, Refused, SessionMoved
 from preflights_es.kernel.events import Act, Actor, Signable, Signature
 from preflights_es.kernel.signing import NoSignature, Statement, namespace
 from preflights_es.settings.load import Settings
-from preflights_es.settings.signing import signers_of, signing_key
+from preflights_es.settings.signing import (
+    REPOSITORY,
+    repository_made,
+    signers_of,
+    signing_key,
+)
 from preflights_es.system import ssh
 from preflights_es.system.files import Unreadable, regular
 
@@ -59,6 +64,15 @@ class Signer:
     @cached_property
     def _key(self) -> str:
         return signing_key(self._settings, self._env)
+
+    @cached_property
+    def _repository(self) -> str:
+        """The id of the repository for which it signs, made with the first signature."""
+        found, is_new = repository_made(self._settings.root)
+        if is_new:
+            text = f"{REPOSITORY} names this repository in what you sign: commit it"
+            self._tell(Notice("repository_named", text, {"path": REPOSITORY}))
+        return found
 
     @cached_property
     def is_hardware(self) -> bool:
@@ -109,10 +123,11 @@ class Signer:
         Raises:
             SessionMoved: a session moved since the person signed; nothing is recorded.
             Refused: nothing could be signed.
-            SettingsError: no key is configured.
+            SettingsError: no key is configured, or the repository has no id.
         """
         session_id, version, hash_ = seen
         statement = Statement(
+            repository=self._repository,
             session_id=session_id,
             version=version,
             hash=hash_,
@@ -148,7 +163,12 @@ class Signer:
     def _signature(self, act: Act, statement: Statement) -> Signature:
         sshsig = self.sign(act, statement.encoded())
         key = signing.parsed(signing.decoded(sshsig)).key
-        return Signature(proposal=statement.proposal, key=signing.bare(key), sshsig=sshsig)
+        return Signature(
+            proposal=statement.proposal,
+            key=signing.bare(key),
+            sshsig=sshsig,
+            repository=statement.repository,
+        )
 
     def sign(self, act: Act, message: bytes) -> str:
         """The signature of a message, as it stands in events; it was verified.

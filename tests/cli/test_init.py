@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from preflights_es.settings.signing import REPOSITORY
 from tests.cli.program import Project, environment
 from tests.cli.test_docs import check
 
@@ -35,13 +36,14 @@ def _init(project: Project, *options: str) -> Any:
 # 1. The files --------------------------------------------------------------------------------
 
 
-def test_both_files_are_written_once(empty: Project) -> None:
+def test_each_file_is_written_once(empty: Project) -> None:
     code, files = _init(empty)
-    assert (code, [one["written"] for one in files.values()]) == (0, [True, True])
-    written = {path: (empty.folder / path).read_bytes() for path in (WORKFLOW, HOOK)}
+    assert (code, [one["written"] for one in files.values()]) == (0, [True, True, True])
+    written = {path: (empty.folder / path).read_bytes() for path in (WORKFLOW, HOOK, REPOSITORY)}
 
     code, files = _init(empty)
-    assert (code, [one["state"] for one in files.values()]) == (0, ["current", "current"])
+    states = ["current", "current", "present"]
+    assert (code, [one["state"] for one in files.values()]) == (0, states)
     assert {path: (empty.folder / path).read_bytes() for path in written} == written
 
 
@@ -65,7 +67,8 @@ def test_edits_stay(empty: Project) -> None:
         file.write_text(file.read_text().replace("preflights-es==", "preflights-es>="))
     before = {path: (empty.folder / path).read_bytes() for path in (WORKFLOW, HOOK)}
     code, files = _init(empty)
-    assert (code, [one["state"] for one in files.values()]) == (0, ["edited", "edited"])
+    states = ["edited", "edited", "present"]
+    assert (code, [one["state"] for one in files.values()]) == (0, states)
     assert {path: (empty.folder / path).read_bytes() for path in before} == before
 
 
@@ -335,13 +338,14 @@ def test_agents_in_use_are_set_up(empty: Project) -> None:
         "Wrote CLAUDE.md.",
         "Wrote .mcp.json.",
         "Wrote .claude/settings.json.",
+        "Wrote .preflights/repository.",
         "Commit these files, and restart the agent:",
-        "  git add AGENTS.md CLAUDE.md .mcp.json .claude/settings.json",
+        "  git add AGENTS.md CLAUDE.md .mcp.json .claude/settings.json .preflights/repository",
     ]
     assert empty.call("init").out.count("is up to date") == 4
     written = empty.call("init", "--agent", "codex", "--json").json
     check("init/1", written)
-    assert [one["written"] for one in written["files"]] == [False, True, True]
+    assert [one["written"] for one in written["files"]] == [False, True, True, False]
 
     (empty.folder / ".mcp.json").write_text("[]")
     done = empty.call("init")
@@ -362,9 +366,8 @@ def test_the_line_that_init_ends_with_adds_the_folder_that_was_found(
     assert line.startswith(f"git add {records} ")
     house.git(*line.split()[1:])
     added = house.run("diff", "--cached", "--name-only", program=("git",)).out.split()
-    assert added == sorted(
-        [f"{records}/0001-use-postgresql.md", "AGENTS.md", ".mcp.json", ".claude/settings.json"]
-    )
+    ours = ["AGENTS.md", ".mcp.json", ".claude/settings.json", REPOSITORY]
+    assert added == sorted([f"{records}/0001-use-postgresql.md", *ours])
 
 
 def test_a_program_that_agents_do_not_find_is_named(empty: Project) -> None:

@@ -12,7 +12,7 @@ from tests.cli.compiler.planning import documented, planned
 from tests.cli.conftest import GIT_CONFIG, REFERENCE
 from tests.cli.program import Project
 from tests.signing.forging import Recorded
-from tests.signing.house import AGENT, READY, Signing
+from tests.signing.house import AGENT, READY, Signing, name_repository
 from tests.signing.keys import generated
 
 WHY: Final = ("--because", "we know it", "--consequence", "a secret to keep")
@@ -35,6 +35,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = Project(top / "house", top / "home")
     made.folder.mkdir()
     made.git("init", "--quiet", "--template=")
+    name_repository(made)
     assert made.call("admin", "db", "upgrade").code == 0
     return top
 

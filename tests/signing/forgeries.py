@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from tests.cli.signing import FILE
 from tests.signing.forging import EVE, HARDWARE, SIGNER, Scene, canonical
-from tests.signing.house import ADA, Signing
+from tests.signing.house import ADA, REPOSITORY, Signing, name_repository
 from tests.signing.keys import PLAIN, Key, armoured, text
 
 Forged = Callable[[Scene], object]
@@ -24,6 +24,8 @@ OTHER: Final = {"category": "Authentication", "fields": [["Strategy", "Magic Lin
 WIDE: Final = {"paths": ["**"], "hold": "tell", "by": "user"}
 MILD: Final = {"paths": ["src/**"], "hold": "tell", "by": "user"}
 EVES: Final = {"kind": "user", "name": "Eve"}
+ELSEWHERE: Final = "01981233-0000-7abc-8def-0123456789ab"
+"""The id of an older repository."""
 NUL: Final = "01981234-5678-7abc-8def-0123456789ab"
 YEAR: Final = 31_536_000_000_000  # microseconds
 PLAN: Final = '{"title":"Eve"}'
@@ -226,6 +228,16 @@ def hardware(**options: Any) -> Forged:
     return both(signed(HARDWARE, **options), listed(key=HARDWARE))
 
 
+def of_repository(id_: str) -> Forged:
+    """Made for that repository."""
+    return lambda scene: scene.sign(repository=id_)
+
+
+def said_to_be_here(scene: Scene) -> None:
+    both(of_repository(ELSEWHERE), signed())(scene)
+    scene.sign(repository=REPOSITORY)
+
+
 def transplanted(scene: Scene) -> None:
     """The whole signature of the other decision."""
     scene.sign(**Scene(scene.older, ()).signature)
@@ -292,6 +304,14 @@ def bring(one: Signing) -> None:
     (one.folder / FILE).write_text(ADAS)
 
 
+def unnamed(one: Signing) -> None:
+    (one.folder / ".preflights" / "repository").unlink()
+
+
+def merged(one: Signing) -> None:
+    name_repository(one, f"{REPOSITORY}\n{ELSEWHERE}")
+
+
 def instead(work: Callable[[Path], object]) -> Forged:
     """Something else in the place of the user's own file."""
 
@@ -326,6 +346,11 @@ FORGERIES: Final[list[tuple[str, Forged, str | None]]] = [
     ("another reason", before("rationale_noted.v1", because="Eve"), NO),
     ("another time of an answer", before("answers_given.v1", at=1), NO),
     ("the signature of another decision", transplanted, NO),
+    ("another repository", both(of_repository(ELSEWHERE), signed()), None),
+    ("another repository, and said to be this one", said_to_be_here, NO),
+    ("no repository", both(of_repository(""), signed()), None),
+    ("a repository without an id", house(unnamed), None),
+    ("two ids of which the older is another", house(merged), None),
     ("an old signature on a revised decision", revised, NO),
     ("the same, and the proposal agrees", both(revised, agrees), NO),
     # What the acceptance says

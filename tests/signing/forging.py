@@ -37,6 +37,7 @@ def statement(act: Stored, previous: bytes) -> bytes:
     return b"".join(
         (
             text("preflights.signed/1"),
+            text(new["signature"]["repository"]),
             text(act.session_id),
             struct.pack(">Q", act.version - 1),
             previous,

@@ -15,7 +15,15 @@ from tests.signing.keys import public
 
 ADA: Final = "ada@example.org"
 AGENT: Final = {"CLAUDECODE": "1"}
+REPOSITORY: Final = "01981234-0000-7abc-8def-0123456789ab"
 READY: Final = ("Add OAuth login", "--answer", "auth_strategy=OAuth")
+
+
+def name_repository(project: Project, repository: str = REPOSITORY) -> None:
+    """The id of its repository, which all clones of one share."""
+    folder = project.folder / ".preflights"
+    folder.mkdir(exist_ok=True)
+    (folder / "repository").write_text(f"{repository}\n")
 
 
 class Signing(Project):

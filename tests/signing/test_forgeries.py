@@ -32,7 +32,7 @@ from tests.signing.forgeries import (
     both,
 )
 from tests.signing.forging import Recorded, Scene
-from tests.signing.house import Signing
+from tests.signing.house import Signing, name_repository
 
 pytestmark = pytest.mark.needs("ssh-keygen")
 
@@ -60,6 +60,7 @@ def seen(house: Signing, scene: Scene) -> Signed | str | None:
 
 def cleaned(house: Signing) -> None:
     """Take away what a scene left."""
+    name_repository(house)
     for file in (house.signers, house.folder / FILE, house.home / "elsewhere"):
         if file.is_dir():
             file.rmdir()

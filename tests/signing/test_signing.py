@@ -51,6 +51,25 @@ def last(house: Signing, kind: str, session: str = "") -> Any:
     return [one["data"] for one in house.events(session) if one["type"].endswith(f"{kind}.v1")][-1]
 
 
+def test_the_first_signature_names_the_repository_once(house: Signing, tmp_path: Path) -> None:
+    file = house.folder / ".preflights" / "repository"
+    file.unlink()
+    done = house.call("accept", house.ready(), *SIGN)
+    assert done.err.count(".preflights/repository names this repository in what you sign") == 1
+    made = file.read_text()
+    assert (house.verdict("last"), len(made.splitlines())) == ("signed", 1)
+    accepted(house, *SIGN)
+    assert file.read_text() == made
+    for is_link in (False, True):
+        file.unlink()
+        aside = tmp_path / "aside"
+        aside.write_text("no id\n")
+        file.symlink_to(aside) if is_link else file.write_text("no id\n")
+        done = house.call("accept", house.ready(), *SIGN, "--again")
+        assert (done.code, "does not name this repository" in done.err) == (2, True), done
+        assert aside.read_text() == "no id\n"
+
+
 # 1. With which key ---------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ import pytest
 from preflights_es.use.signatures import CACHE_FORMAT
 from tests.cli.tampering import flipped, tampered
 from tests.signing.forging import EVE
-from tests.signing.house import ADA, Signing
+from tests.signing.house import ADA, Signing, name_repository
 from tests.signing.test_signing import BY
 
 pytestmark = pytest.mark.needs("ssh-keygen")
@@ -27,6 +27,7 @@ def other_log(house: Signing, name: str = "other") -> Signing:
     made = Signing(folder, house.home, house.key)
     made.git("init", "--quiet", "--template=")
     (made.folder / "preflights.toml").write_text('project = "house"\n')
+    name_repository(made)
     return made
 
 

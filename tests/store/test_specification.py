@@ -305,6 +305,7 @@ def test_the_signature_of_the_page_is_one_of_its_message() -> None:
 def test_the_program_makes_the_same_message_and_reads_the_same_signature() -> None:
     rows, proposal, made = of_the_act()
     statement = signing.Statement(
+        repository=rows["repository"][1],
         session_id=rows["session"][1],
         version=rows["version"][1],
         hash=rows["hash"][0],

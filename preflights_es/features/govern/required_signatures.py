@@ -24,13 +24,17 @@ from preflights_es.records.foreign_records import record_header
 from preflights_es.records.record_names import is_page
 from preflights_es.runtime.runner import EventReader
 from preflights_es.settings.load import Settings, surroundings
-from preflights_es.settings.signing import Signers
+from preflights_es.settings.signing import REPOSITORY, Signers, repository_id
 from preflights_es.system.files import Unreadable
 from preflights_es.use.request import Request
 from preflights_es.use.signatures import Signatures, acceptances
 
 FILE: Final = ".preflights/allowed_signers"
 """The signers that a repository brings, relative to its root."""
+CURES: Final = {
+    FILE: "commit the signers there first",
+    REPOSITORY: "commit there first what `preflights init` or a signature makes",
+}
 ACCEPTED: Final = ("accepted", "unknown")
 """Statuses of a record that is in force, as far as it says."""
 
@@ -44,17 +48,24 @@ class Unsigned(NamedTuple):
 
 
 def signatures_at(settings: Settings, base: str) -> tuple[Signatures | None, str]:
-    """What proves an acceptance, by the signers of a revision; else why that is not known."""
-    commit = commit_of(settings.root, base)
-    try:
-        listed = at_commit(settings.root, commit, FILE, follows=False) if commit else None
-    except Unreadable as error:
-        return None, f"signatures: {FILE} of {base!r} cannot be read: {error}"
-    if listed is None:
-        cure = "commit the signers there first"
-        return None, f"signatures: {base!r} has no {FILE}: {cure}"
-    given = Signers(listed)
-    return Signatures(settings, surroundings(), remembers=False, signers=given), ""
+    """What proves an act, by signers and repository of a revision; else why that is not known."""
+    commit, said = commit_of(settings.root, base), dict[str, bytes]()
+    for file in (FILE, REPOSITORY):
+        try:
+            content = at_commit(settings.root, commit, file, follows=False) if commit else None
+        except Unreadable as error:
+            return None, f"signatures: {file} of {base!r} cannot be read: {error}"
+        if content is None:
+            return None, f"signatures: {base!r} has no {file}: {CURES[file]}"
+        said[file] = content
+    if not (repository := repository_id(said[REPOSITORY])):
+        return None, f"signatures: {REPOSITORY} of {base!r} holds no id: {CURES[REPOSITORY]}"
+    given = Signers(said[FILE])
+    env = surroundings()
+    return (
+        Signatures(settings, env, remembers=False, signers=given, repository=repository),
+        "",
+    )
 
 
 def unsigned_acceptances(
@@ -93,7 +104,7 @@ def _unsigned(
     for one in _accepted(reader, stored):
         signed = found.get(one.version)
         if signed is None or signed.verdict != "signed":
-            yield one, str(signed or "without a signature")
+            yield one, str(signed or "without a signature for this repository")
 
 
 def _accepted(reader: EventReader, stored: Sequence[Stored]) -> Sequence[Stored]:

@@ -180,12 +180,12 @@ class _Building:
 
     def _signed(self) -> dict[str, Any]:
         """The signers whose keys the site holds."""
-        process = self.request.process
-        lines = process.signatures.signers.content.decode("utf-8", "replace").splitlines()
+        known = self.request.process.signatures
+        lines = known.signers.content.decode("utf-8", "replace").splitlines()
         signers = [line.strip() for line in lines if self.keys.intersection(line.split())]
         self.names.update(n for line in signers for n in line.split()[0].strip('"').split(","))
         self.names.discard("")
-        return {"signers": "\n".join(signers)}
+        return {"signers": "\n".join(signers), "repository": known.repository}
 
     def _rows(self) -> list[DecisionRow]:
         """One decision of each session: the last that is listed."""

@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.kernel.ports import Stored
+from preflights_es.settings.signing import REPOSITORY
 from preflights_es.store import jsonl
 from tests.cli.clones import cloned, committed, session_file
 from tests.cli.signing import FILE, LOGIN, Team
@@ -69,7 +70,8 @@ def test_an_unsigned_acceptance_is_an_error_in_a_clone_too(team: Team, tmp_path:
         "error",
         str(session_file(team, id_).relative_to(team.folder)),
     )
-    assert "without a signature. A signer of the base has to sign it" in one["message"]
+    said = "without a signature for this repository. A signer of the base has to sign it"
+    assert said in one["message"]
     clone = cloned(team, tmp_path / "clone")
     assert checked(clone, "--base", "origin/base", "--require-signed")[0] == 1
     assert checked(clone, "--base", "origin/base")[0] == 0, "without the option nothing is asked"
@@ -204,23 +206,32 @@ def test_without_a_base_the_signers_are_those_of_head(team: Team) -> None:
     assert checked(team, "--require-signed")[:2] == (0, {})
 
 
+def test_the_repository_is_the_one_that_the_base_names(team: Team) -> None:
+    """What the change names is signed by a signer of the base, and for another repository."""
+    (team.folder / REPOSITORY).write_text("01981233-0000-7abc-8def-0123456789ab\n")
+    team.accept("OAuth", intention=LOGIN)
+    code, found = judged(team)
+    assert (code, "unsigned-acceptance" in found) == (1, True)
+
+
 @pytest.mark.parametrize("kind", ["missing", "link"])
-def test_a_base_without_signers_leaves_it_open(team: Team, kind: str) -> None:
-    was = (team.folder / FILE).read_text()
-    (team.folder / FILE).unlink()
+@pytest.mark.parametrize("file", [FILE, REPOSITORY])
+def test_a_base_without_signers_or_an_id_leaves_it_open(team: Team, kind: str, file: str) -> None:
+    was = (team.folder / file).read_text()
+    (team.folder / file).unlink()
     if kind == "link":
         team.brings("docs/names", was)
-        (team.folder / FILE).symlink_to("../docs/names")
+        (team.folder / file).symlink_to("../docs/names")
     committed(team)
     team.git("branch", "--force", "base")
-    (team.folder / FILE).unlink(missing_ok=True)
-    team.brings(FILE, was)
+    (team.folder / file).unlink(missing_ok=True)
+    team.brings(file, was)
     team.accept("OAuth", intention=LOGIN, sign=False)
     committed(team)
     code, found, shape = checked(team, "--base", "base", "--require-signed")
     assert (code, found, shape["codes"]) == (6, {}, [6])
     (left,) = shape["left_out"]
-    assert FILE in left
+    assert file in left
     assert "'base'" in left
     done = team.call("check", "--base", "base", "--require-signed")
     assert done.err.startswith("warning: not checked: signatures: ")

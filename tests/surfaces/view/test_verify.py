@@ -17,6 +17,7 @@ import pytest
 
 from preflights_es.surfaces.view import rendering
 from tests.browser import Browser
+from tests.signing.house import REPOSITORY
 from tests.store.test_specification import SPECIFICATION, vectors
 from tests.surfaces.view import sshsig
 
@@ -325,6 +326,7 @@ def accepted(key: sshsig.HardwareKey, **changes: Any) -> Proof:
     statement = b"".join(
         (
             sshsig.field("preflights.signed/1"),
+            sshsig.field(REPOSITORY),
             sshsig.field(session["session_id"]),
             struct.pack(">Q", last["version"]),
             bytes.fromhex(last["hash"]),
@@ -337,6 +339,7 @@ def accepted(key: sshsig.HardwareKey, **changes: Any) -> Proof:
         "proposal": proposal,
         "key": b64encode(key.public).decode(),
         "sshsig": b64encode(key.signed(changes.get("space", SPACE), statement)).decode(),
+        "repository": REPOSITORY,
     }
     said: dict[str, Any] = {"at": AT, "actor": {"kind": "user", "name": "Ada"}}
     said |= {"signature": {**signature, **changes.get("signature", {})}}
@@ -345,12 +348,12 @@ def accepted(key: sshsig.HardwareKey, **changes: Any) -> Proof:
     return proof
 
 
-ACTED: Final = "return preflights.act(a[0], a[0].events[4], preflights.signersIn(a[1]))"
+ACTED: Final = "return preflights.act(a[0], a[0].events[4], preflights.signersIn(a[1]), a[2])"
 
 
 def test_an_acceptance_is_signed_as_it_was_seen(call: Call) -> None:
     key = sshsig.HardwareKey()
-    found = call(ACTED, accepted(key), f"ada@example.org {key.line}")
+    found = call(ACTED, accepted(key), f"ada@example.org {key.line}", REPOSITORY)
     assert (found["verdict"], found["by"], found["isTouched"]) == (
         "signed",
         "ada@example.org",
@@ -384,7 +387,7 @@ def test_a_signature_of_anything_else_does_not_verify(call: Call) -> None:
     alone["events"][4]["version"] = 1
     wrong.append(alone)
     for proof in wrong:
-        found = call(ACTED, proof, signers)
+        found = call(ACTED, proof, signers, REPOSITORY)
         assert found["verdict"] == "does_not_verify", (proof["events"][4], found)
         assert found["why"]
 
@@ -392,7 +395,8 @@ def test_a_signature_of_anything_else_does_not_verify(call: Call) -> None:
 def test_an_act_without_a_signature_is_told_apart(call: Call) -> None:
     proof = accepted(sshsig.HardwareKey())
     proof["events"][4]["data"] = json.dumps({"at": AT, "actor": {"kind": "user", "name": "Ada"}})
-    assert call(ACTED, proof, "") is None
+    assert call(ACTED, proof, "", REPOSITORY) is None
+    assert call(ACTED, accepted(sshsig.HardwareKey()), "", REPOSITORY[::-1]) is None
 
 
 def signed_by_the_page() -> tuple[Proof, str]:
@@ -407,7 +411,12 @@ def signed_by_the_page() -> tuple[Proof, str]:
     said = {
         "at": AT + 1,
         "actor": {"kind": "user", "name": "Ada"},
-        "signature": {"proposal": proposal, "key": key, "sshsig": made},
+        "signature": {
+            "proposal": proposal,
+            "key": key,
+            "sshsig": made,
+            "repository": REPOSITORY,
+        },
     }
     data = json.dumps(said, ensure_ascii=False)
     proof["events"][3:] = [{"version": 4, "act": "acceptance", "data": data}]
@@ -417,16 +426,16 @@ def signed_by_the_page() -> tuple[Proof, str]:
 def test_the_act_of_the_specification_is_signed(call: Call) -> None:
     proof, signers = signed_by_the_page()
     body = ACTED.replace("events[4]", "events[3]")
-    assert call(body, proof, signers)["verdict"] == "signed"
+    assert call(body, proof, signers, REPOSITORY)["verdict"] == "signed"
     proof["events"][3]["data"] = proof["events"][3]["data"].replace("LDAP", "Ldap")
-    assert call(body, proof, signers)["verdict"] == "does_not_verify"
+    assert call(body, proof, signers, REPOSITORY)["verdict"] == "does_not_verify"
 
 
 def test_base64_is_written_in_one_way(call: Call) -> None:
     proof, signers = signed_by_the_page()
     body = ACTED.replace("events[4]", "events[3]")
-    for before, after in (('hgM="', 'hgN="'), ('hgM="', 'hgM"'), ('hgM="', 'hgM= "')):
+    for before, after in (('OQU="', 'OQV="'), ('OQU="', 'OQU"'), ('OQU="', 'OQU= "')):
         changed = deepcopy(proof)
         assert before in changed["events"][3]["data"]
         changed["events"][3]["data"] = changed["events"][3]["data"].replace(before, after)
-        assert call(body, changed, signers)["verdict"] == "does_not_verify"
+        assert call(body, changed, signers, REPOSITORY)["verdict"] == "does_not_verify"

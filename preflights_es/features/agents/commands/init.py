@@ -25,6 +25,7 @@ from preflights_es.features.agents.project_files import (
     ProjectFiles,
     ci_files,
     plan_files,
+    repository_file,
 )
 from preflights_es.kernel.text import shown, shown_lines
 from preflights_es.settings.load import Settings, load_settings, record_places
@@ -89,6 +90,7 @@ def init_command(
     files = agent_files(settings, named, writes=writes).files if named else ()
     files += ci_files(settings, host, writes=writes).files if host else ()
     files += plan_files(settings, writes=writes).files if plans else ()
+    files += repository_file(settings).files if writes else ()
     done = ProjectFiles(files=files)
     voice.json(done)
     for file in done.files:

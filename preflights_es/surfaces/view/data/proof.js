@@ -64,7 +64,7 @@ async function sessions(ids) {
     const acts = known.events.filter((one) => one.act && one.data);
     if (!acts[0]) lines.push(["doubt", `${name}: no acceptance`]);
     for (const one of acts) {
-      const found = await preflights.act(known, one, signers);
+      const found = await preflights.act(known, one, signers, site.repository);
       if (found) lines.push(verdict(`${name}, ${one.act}`, found));
     }
     sum.events += events; sum.payloads += payloads; sum.texts += texts - wrong.length;

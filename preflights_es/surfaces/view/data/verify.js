@@ -159,17 +159,17 @@ async function signature(namespace, message, sshsig, signers, at) {
   }
 }
 
-// The signature of an act (log.md, section 14), which covers all events before; null where it has none.
-async function act({ session, events }, event, signers) {
+// The signature of an act (log.md, section 14), which covers all events before; null where it has none for the site's repository.
+async function act({ session, events }, event, signers, repository) {
   try {
     const { signature: said, actor, at } = JSON.parse(event.data);
-    if (!said) return null;
+    if (!said?.repository || said.repository !== repository) return null;
     const [before, sshsig] = [events[event.version - 2] ?? { version: 0, hash: hex(GENESIS) }, unbase64(said.sshsig)];
     if (!Number.isSafeInteger(at)) throw new Bad("its time is beyond what a browser counts");
     if (!isSame(reader(sshsig.slice(10)).field(), unbase64(said.key))) throw new Bad("another key made it than the event says");
     if (JSON.parse(said.proposal).by !== actor.kind) throw new Bad("another kind of actor signed it");
     const message = joined(
-      text("preflights.signed/1"), text(session.session_id), u64(before.version), unhex(before.hash, 32),
+      text("preflights.signed/1"), text(repository), text(session.session_id), u64(before.version), unhex(before.hash, 32),
       await digest(utf8(said.proposal)), text(actor.name), i64(at));
     return await signature(`preflights-${event.act}`, message, sshsig, signers, at);
   } catch (error) {
