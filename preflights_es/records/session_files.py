@@ -71,14 +71,22 @@ class SessionFolders:
         first, *more = self.of_records
         yield first
         yield from (one for one in more if one.stamp())
-        beside = {first.path, *(one.path for one in more)}
+        yield from self._others()[:FOLDERS_MAX]
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Those beyond `FOLDERS_MAX`, relative to the project's root: no command reads them."""
+        return tuple(one.path for one in self._others()[FOLDERS_MAX:])
+
+    def _others(self) -> list[SessionFolder]:
+        beside = {one.path for one in self.of_records}
         try:
             with os.scandir(self._root / FILED) as found:
                 kinds = sorted(entry.name for entry in found if _KIND.fullmatch(entry.name))
         except OSError:
-            return
-        others = (self.beside(f"{FILED}/{kind}") for kind in kinds[:FOLDERS_MAX])
-        yield from (one for one in others if one.stamp() and one.path not in beside)
+            return []
+        others = (self.beside(f"{FILED}/{kind}") for kind in kinds)
+        return [one for one in others if one.stamp() and one.path not in beside]
 
     @property
     def paths(self) -> str:

@@ -21,7 +21,13 @@ from preflights_es.kernel.events import ArtifactDue, Event
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import shortened
-from preflights_es.records.session_files import SIZE_MAX, SessionFolder, SessionFolders, name_of
+from preflights_es.records.session_files import (
+    FOLDERS_MAX,
+    SIZE_MAX,
+    SessionFolder,
+    SessionFolders,
+    name_of,
+)
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import jsonl
 from preflights_es.store.chain import erased_before, verified
@@ -122,6 +128,8 @@ class FiledSessions:
         """
         for place in self._process.session_folders:
             yield from self._of(place, whole=whole)
+        for path in self._process.session_folders.left_out:
+            yield ReadFile(_unread(path, f"no more than {FOLDERS_MAX} such folders are read"))
 
     def _of(self, place: SessionFolder, *, whole: bool) -> Iterator[ReadFile]:
         try:

@@ -6,13 +6,15 @@ Git compares by plumbing alone: `git diff` itself runs filters that a repository
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha1, sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from preflights_es.kernel.text import shown
+from preflights_es.kernel.text import late_pattern, shown
 from preflights_es.settings.load import surroundings
 from preflights_es.system import files, git
 from preflights_es.system.files import Unreadable
@@ -133,14 +135,43 @@ def _is_same(root: Path, one: ChangedFile) -> bool:
     )
 
 
-def texts(root: Path, change: Change) -> Iterator[tuple[ChangedFile, str]]:
-    """Each text that is new or edited; nothing of binaries, and of what is too large."""
+def texts(root: Path, change: Change) -> Iterator[tuple[ChangedFile, str | None]]:
+    """Each text that is new or edited; None of a binary, and of what is too large."""
     wanted = [one for one in change.files if one.is_text and not one.is_gone]
     stored = objects(root, [one.new for one in wanted if one.new])
     for one in wanted:
         content = stored.get(one.new) if one.new else _of_work_tree(root, one.path, CONTENT_MAX)
-        if content and b"\0" not in content:
-            yield one, content.decode("utf-8", "replace")
+        yield one, None if content is None else text_of(content)
+
+
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # which begins as the mark of UTF-16
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_SAYS_ENCODING: Final = late_pattern(
+    rb"\A(?:[^\n\r]*[\r\n]+)?[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)"
+)
+"""PEP 263: a comment on one of the first two lines."""
+
+
+def text_of(content: bytes) -> str | None:
+    """What stands in a file, by its byte order mark or the encoding that it says; None of a binary.
+
+    A file that says an encoding is read as UTF-8, too: not every language heeds such a comment.
+    """
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            return content.decode(encoding, "replace")
+    if b"\0" in content:
+        return None
+    text = content.decode("utf-8", "replace")
+    if said := _SAYS_ENCODING.match(content):
+        with suppress(LookupError, ValueError):  # it is unknown, or encodes no text
+            text += "\n" + content.decode(said[1].decode("ascii", "replace"), "replace")
+    return text
 
 
 def was_there(root: Path, path: str) -> bool:

@@ -20,18 +20,20 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 from msgspec.structs import replace
 
 from preflights_es.features.govern.changes import (
+    CONTENT_MAX,
     Change,
     ChangedFile,
     changed,
     content_of,
     objects,
     printable,
+    text_of,
     texts,
     was_there,
 )
 from preflights_es.features.govern.concerns import is_own
 from preflights_es.features.govern.domain import products
-from preflights_es.features.govern.domain.imports import Used, used
+from preflights_es.features.govern.domain.imports import Used, is_read, used
 from preflights_es.features.govern.gate import Barred, barred, brought_in
 from preflights_es.features.govern.hidden_sessions import hidden_sessions
 from preflights_es.features.govern.records import differing_records, told
@@ -66,6 +68,7 @@ from preflights_es.use.work_tree import WorkTree, project_path
 Rule = Literal[
     "holds",
     "turned-down",
+    "unread-file",
     "denied",
     "record-differs",
     "unverified-session",
@@ -162,6 +165,7 @@ def check(
     tree = WorkTree(root, (one.path for one in change.files))
     sessions = SessionChanges(request, change)
     naming = _naming(request, every, change)
+    doubt: Level = "error" if require_signed else "warning"
     signatures, unknown = None, ""
     if require_signed and not change.trouble:
         signatures, unknown = signatures_at(request.process.settings, base or "HEAD")
@@ -171,7 +175,7 @@ def check(
         if signatures is not None:
             found += _signed(request, signatures, every, sessions, naming)
         found += _of_places(ticking(own, update), tree, former)
-        found += [*_imports(rows, every, tree, change), *_contradictions(own)]
+        found += [*_imports(rows, every, tree, change, doubt), *_contradictions(own)]
         found += _unused(own, whole)
         before = tree.compared, whole.compared
         found += _of_places(ticking(others, update), tree, former, compared_max)
@@ -329,18 +333,26 @@ def _imports(
     every: Iterable[DecisionRow | ForeignRow],
     tree: WorkTree,
     change: Change,
+    level: Level,
 ) -> Iterator[Finding]:
-    """What changed files import or install, and did not before, where a decision turned it down."""
-    uses = dict[Used, list[ChangedFile]]()
+    """What changed files import or install, and did not before, where a decision turned it down.
+
+    Args:
+        level: of files that are not looked at.
+    """
+    uses, unread = dict[Used, list[ChangedFile]](), list[str]()
     for file, text in texts(tree.root, change):
-        for one in used(file.path, text):
+        if text is None and is_read(file.path):
+            unread.append(file.path)
+        for one in used(file.path, text or ""):
             uses.setdefault(one, []).append(file)
-    if not uses:
+    if not (uses or unread):
         return
     is_there = {id(row) for row in rows}
-    found = [
-        *brought_in(barred(rows, (one for one in every if id(one) not in is_there)), uses, rows)
-    ]
+    kept_out = barred(rows, (one for one in every if id(one) not in is_there))
+    if kept_out and unread:
+        yield _unread(unread, level)
+    found = [*brought_in(kept_out, uses, rows)]
     met = {one for _, names in found for one in names}
     former = _former(tree.root, change, [file for one in met for file in uses[one]])
     for what, names in found:
@@ -357,13 +369,21 @@ def _imports(
             yield _brought_in(tree.root, what, new, change)
 
 
+def _unread(paths: Sequence[str], level: Level) -> Finding:
+    text = (
+        f"{_files(paths)}: not looked at for what decisions turned down: binary, or larger than "
+        f"{CONTENT_MAX:,} bytes. Read what it imports, or leave it out of the change"
+    )
+    return _finding("unread-file", level, text, paths)
+
+
 def _former(root: Path, change: Change, met: Iterable[ChangedFile]) -> dict[str, set[Used]]:
     """What files used before; under no name, what the files used that the change deletes."""
     gone = [one for one in change.files if one.is_gone and one.old]
     stored = objects(root, [one.old for one in (*gone, *met)])
     found: dict[str, set[Used]] = {"": set()}
     for one in (*gone, *met):
-        before = used(one.path, stored.get(one.old, b"").decode("utf-8", "replace"))
+        before = used(one.path, text_of(stored.get(one.old, b"")) or "")
         found.setdefault("" if one.is_gone else one.path, set()).update(before)
     return found
 
@@ -376,7 +396,7 @@ def _brought_in(root: Path, what: Barred, new: dict[str, Used], change: Change) 
         f"({shown(one.name)}). Take it out again, or {_NEWER.format(shown(what.name))}"
     )
     file = next(file for file in change.files if file.path == paths[0])
-    lines = (content_of(root, file) or b"").decode("utf-8", "replace").splitlines()
+    lines = (text_of(content_of(root, file) or b"") or "").splitlines()
     line = next((at for at, said in enumerate(lines, 1) if one.name in said), None)
     session_id = "" if isinstance(what.row, ForeignRow) else what.row.session_id
     more = {"decision": what.name, "session_id": session_id, "line": line}

@@ -550,6 +550,37 @@ def test_the_files_of_a_change(shop: Project, case: str) -> None:
     assert [path for one in found.get("holds", []) for path in one["files"]] == expected
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xef\xbb\xbfimport pymongo\n",
+        "import pymongo\n".encode("utf-16"),
+        "import pymongo\n".encode("utf-32"),
+        b"\x0cimport pymongo\n",
+        b"import os\rimport pymongo\r",
+        b"# coding: utf-7\n+AGkAbQBwAG8AcgB0 pymongo\n",
+    ],
+)
+def test_no_encoding_hides_an_import(shop: Project, content: bytes) -> None:
+    decide(shop)
+    commit(shop)
+    write(shop, ORDERS, content)
+    code, found, _ = checked(shop)
+    assert (code, [*found]) == (1, ["turned-down"])
+
+
+def test_a_file_that_is_not_looked_at_is_named(shop: Project) -> None:
+    write(shop, "src/large.py", b"import pymongo\n" + b"x = 1\n" * 400_000)
+    write(shop, "src/binary.js", b"require('mongodb') // \0")
+    write(shop, "docs/photo.png", b"\0")
+    assert checked(shop)[1] == {}, "nothing is turned down that it could hold"
+    decide(shop)
+    code, found, _ = checked(shop)
+    assert (code, [*found]) == (0, ["unread-file"])
+    (one,) = found["unread-file"]
+    assert (one["level"], one["files"]) == ("warning", ["src/binary.js", "src/large.py"])
+
+
 def test_a_base_is_where_the_branches_parted(shop: Project) -> None:
     decide(shop, "--path", "src/**")
     commit(shop)

@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.kernel.ports import Stored
+from preflights_es.records.session_files import FOLDERS_MAX
 from preflights_es.store import jsonl
 from tests.cli.clones import SESSIONS, cloned, committed, session_file
 from tests.cli.program import Project
@@ -73,6 +74,16 @@ def test_settings_that_move_the_records_hide_no_decision(team: Project, tmp_path
     found = checked(clone, "--base", "origin/base")[1]
     assert [one["file"] for one in found["unverified-session"]] == [f"{SESSIONS.as_posix()}/"]
     assert "sessions there are read no more" in found["unverified-session"][0]["message"]
+
+
+def test_folders_beyond_the_cap_are_named(team: Project) -> None:
+    for n in range(FOLDERS_MAX + 2):
+        write(team, f".preflights/empty{n}/x", "")
+        write(team, f".preflights/kind{n:02}/.sessions/x", "")
+    code, found = found_in(team)
+    assert (code, [*found]) == (4, ["unverified-session"])
+    files = [one["file"] for one in found["unverified-session"]]
+    assert files == [f".preflights/kind{n}/.sessions" for n in (FOLDERS_MAX, FOLDERS_MAX + 1)]
 
 
 def test_records_in_the_root_are_judged_as_any_others(team: Project) -> None:

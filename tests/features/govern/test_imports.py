@@ -37,6 +37,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends redis-server \\
   curl
 COPY --from=build /x /y
 """
+ALL = "redis kafka flask"
 CASES = (
     (
         "a.py",
@@ -53,6 +54,10 @@ CASES = (
     ("package.json", '"old": "npm:mysql2@3", "engines": {"node": "20"}, "x": "link:y"', "mysql2"),
     ("a.py", "from . import y\nfrom .z import q\nfrom unittest.mock import Mock", ""),
     ("a.py", '"""\nimport kafka stuff\n"""\nx = "import redis"  # import x', ""),
+    ("a.py", "\ufeffimport redis\r\x0cimport\xa0kafka\rimport \\\n flask", "redis kafka flask"),
+    ("a.py", 'a = \'"""\'\nimport redis  # """\nx = 1; import kafka\nif x: import flask', ALL),
+    ("a.py", "import \U0001d5f3lask\n__import__('redis')\nimport_module(\"kafka\")", ALL),
+    ("a.js", "\ufeffimport 'redis'\u2028import 'kafka'\rimport 'flask'", ALL),
     ("a.ts", "import {\n  a,\n} from 'redis';\nawait import('kafkajs');", "redis kafkajs"),
     ("a.ts", "// import y from 'vue'\nimport fs from 'node:fs';\nimport z from '@/redis';", ""),
     ("a.js", "const x = require('./redis'), h = require('http');\nlog('from \"vue\"');", ""),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -176,6 +177,7 @@ def before_edit(
     root = request.process.settings.root
     base = Path(event.cwd) if event.cwd else root
     found = edits(event.tool_name, event.tool_input, base)
+    found += [one._replace(path=led) for one in found if (led := _led(base / one.path, root))]
     memory = remembered(folder)
     before = memory.files
     conversation = event.conversation or agent
@@ -194,6 +196,15 @@ def before_edit(
     reasons = "\n".join(one.line for one in concerns)
     reason = f"{reasons} `preflights why {concerns[0].name}` says why it was decided."
     return answered(agent, concerns[0].hold, reason, attended=is_attended(event, environment))
+
+
+def _led(path: Path, root: Path) -> str:
+    """Where links within the repository lead a path; empty where none does."""
+    real, top = os.path.realpath(path), os.path.realpath(root)
+    relative = os.path.relpath(real, top)
+    plain = os.path.relpath(os.path.normpath(path), root)
+    is_inside = not relative.startswith(os.pardir)
+    return os.path.join(root, relative) if is_inside and relative != plain else ""
 
 
 def _asked(concern: Any, added: Iterable[str]) -> tuple[str, str, Iterable[str], bool]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, cast
+from unicodedata import normalize
 
 from preflights_es.kernel.text import late_pattern, own_file
 
@@ -37,10 +38,35 @@ _APART: Final = late_pattern(
 
 def used(path: str, text: str) -> frozenset[Used]:
     """What a file of this path imports or installs, by its text or a part of it."""
-    place = path.replace("\\", "/").casefold()
+    place = _place(path)
     if not text or _APART.search(place):
         return frozenset()
-    return frozenset(one for one in _read(place, text) if one.name)
+    if _ODD.search(text):
+        text = text.replace("\r\n", "\n").translate(_AS_READ).replace("\\\n", " ")
+    return frozenset(map(_normal, (one for one in _read(place, text) if one.name)))
+
+
+def is_read(path: str) -> bool:
+    """Whether a file of this path can say what it imports or installs."""
+    place = _place(path)
+    return not _APART.search(place) and any(_fits_any(names, place) for names, _ in _forms())
+
+
+def _place(path: str) -> str:
+    return path.replace("\\", "/").casefold()
+
+
+_ODD: Final = late_pattern("\\\\\n|[\r\x0b\x0c\xa0\u2028\u2029\ufeff]")
+_AS_READ: Final = {ord(one): " " for one in "\x0b\x0c\xa0\ufeff"} | dict.fromkeys(
+    map(ord, "\r\u2028\u2029"), "\n"
+)
+"""White space and ends of lines that languages take and patterns of lines do not; a line that goes
+on behind a backslash."""
+
+
+def _normal(one: Used) -> Used:
+    """A name as Python reads it, which takes other forms of a letter for the letter."""
+    return one if one.name.isascii() else Used(normalize("NFKC", one.name), one.kind)
 
 
 def installed(command: str) -> frozenset[Used]:
@@ -62,9 +88,8 @@ def words(kind: str) -> frozenset[str]:
 
 
 def _read(place: str, text: str) -> Iterator[Used]:
-    name = place.rpartition("/")[2]
     for patterns, reads in _forms():
-        if not any(_fits(one, place if "/" in one else name) for one in patterns):
+        if not _fits_any(patterns, place):
             continue
         left = text
         for kind, form in reads:
@@ -83,6 +108,11 @@ def _named(kind: Kind, found: re.Match[str]) -> Iterator[Used]:
     # Without what stands behind `as`.
     for bare in [one.split()[0] for one in owned.split(",") if one.strip()] or [""]:
         yield Used((":" if kind == "jvm" else ".").join((*owner, bare)), kind)
+
+
+def _fits_any(patterns: Iterable[str], place: str) -> bool:
+    name = place.rpartition("/")[2]
+    return any(_fits(one, place if "/" in one else name) for one in patterns)
 
 
 def _fits(pattern: str, name: str) -> bool:

@@ -81,6 +81,20 @@ def test_an_edit_elsewhere_is_told_nothing_whatever_it_imports(house: Opened) ->
     assert said(house, edit("/elsewhere/src/events/a.py", "import kafka")) == {}
 
 
+def test_a_link_within_the_repository_is_followed(house: Opened, tmp_path: Path) -> None:
+    decide(house, "Broker", ("NATS", "Kafka"), "src/events/**", hold="ask")
+    (tmp_path / "src" / "events").mkdir(parents=True)
+    (tmp_path / "src" / "events" / "a.py").write_text("x = 1\n")
+    (tmp_path / "notes").symlink_to("src/events/a.py")
+    (tmp_path / "lib").symlink_to("src/events")
+    (tmp_path / "out").symlink_to("/tmp")
+    for path in ("notes", "lib/new.py"):
+        answer = said(house, edit(path, "import kafka"))["hookSpecificOutput"]
+        assert answer["permissionDecision"] == "ask", path
+        assert "for src/events/**: Broker: NATS" in answer["permissionDecisionReason"]
+    assert said(house, edit("out/a.py", "import kafka")) == {}
+
+
 def test_the_person_is_asked_at_each_edit(house: Opened) -> None:
     decide(house, "Broker", ("NATS", "Kafka"), "src/**", hold="ask")
     for name in ("a", "a", "b"):
