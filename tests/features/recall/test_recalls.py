@@ -116,6 +116,25 @@ def test_a_topic_and_a_scope_say_what_a_decision_is_about(question: str, value: 
     assert found[:1] == ([value] if value else [])
 
 
+@each(("question", "first"), [("use Kafka", "0"), ("Drop Kafka for the outbox", "0")])
+def test_no_body_outweighs_a_title(question: str, first: str) -> None:
+    made = [decided(number, Case("Other", "Description", f"v{number}", "x")) for number in range(6)]
+    made[0] = (replace(made[0][0], title="Drop Kafka"), *made[0][1:])
+    for number in range(1, 6):
+        why = Rationale(because=Reason("Kafka, Kafka and Kafka: " * number, "user"))
+        made[number] = (replace(made[number][0], rationale=why), *made[number][1:])
+    assert held(made).recalled(question)[0].uid[-1] == first
+
+
+def test_beside_an_answer_the_best_are_told_that_alone_would_be_none() -> None:
+    some = of(
+        Case("A", "A", "osprey", "falcon"),
+        *(Case("A", "A", f"heron{n}", "condor merlin") for n in range(5)),
+    )
+    assert [one.uid[-1] for one in some.recalled("osprey condor kite harrier")] == ["0", "5", "4"]
+    assert some.recalled("condor kite harrier goshawk") == []
+
+
 def test_the_newer_comes_first_and_then_the_uid() -> None:
     case = Case("Alpha", "Alpha", "falcon", "alpha")
     some = of(case, case, case)

@@ -13,12 +13,14 @@ from math import log
 from typing import Any, Final, NamedTuple
 
 from preflights_es.features.recall.domain.events import RESULTS_MAX, Match
+from preflights_es.kernel.ports import TITLE, VALUE
 
 WEIGHTS: Final = (0.0, 3.0, 3.0, 4.0, 2.0, 2.0, 2.0, 1.0, 1.5)
 """Of a word by its place, in the order of the places of `projections.memory`."""
-MORE: Final = 0.5  # each further time that a word stands somewhere
+MORE: Final = 0.5  # of the logarithm of how often a word stands there: no body outweighs a title
 SATURATION: Final = 2.0  # how much it still counts that a word comes again (`k1`)
 LENGTH: Final = 0.5  # how much a long decision loses (`b`)
+WHOLE: Final = 1.5  # what a decision counts whose heading has all words of a question
 SUPERSEDED: Final = 0.7  # what a superseded decision counts
 QUALITY: Final = (0.0, 1.0, 1.0, 1.0, 0.8, 0.9, 1.2, 0.6, 0.6)
 """How sure it is by its place that a word is what the decision is about."""
@@ -28,6 +30,7 @@ SURE: Final = 0.61
 GUESSED: Final = 0.8  # of a word that stands for another by a part, an error or a synonym
 LONGER: Final = 0.5  # of one that counts less than this for another, and only begins like it
 UNKNOWN: Final = 0.5  # what a word that no decision has counts of it
+BEST: Final = 3  # decisions that are told where any is an answer
 POINTS: Final = 100  # of a score of one
 
 
@@ -60,17 +63,36 @@ class Scored(NamedTuple):
     share: float
     sure: float
     """The same, where a word that a single decision has says one."""
+    is_named: bool
+    """Whether its heading has a word of the question, or a form of one."""
 
 
-Hit = tuple[str, str, float, float]
-"""A word of the question, one of the decision, how much that counts, and how sure it is."""
-Hits = dict[str, dict[str, tuple[float, float]]]
-"""By word of the question: words of the decision, with how much each counts and how sure it is."""
+class Hit(NamedTuple):
+    """A word of a decision that stands for one of the question."""
+
+    word: str
+    """Of the question."""
+    term: str
+    """Of the decision."""
+    counts: float
+    sure: float
+    """How sure it is that the decision is about it."""
+    in_heading: bool
+    """Whether its title, scope, value or category has it."""
+
+
+Hits = dict[str, dict[str, Hit]]
+"""By word of the question and of the decision."""
 
 
 def answers(one: Scored) -> bool:
     """Whether a question may be about a decision."""
     return one.share >= SHARE or one.sure >= SURE
+
+
+def concerns(one: Scored) -> bool:
+    """Whether a task may be about a decision: of its many words the decision need have one."""
+    return one.is_named or answers(one)
 
 
 def ranked(
@@ -93,11 +115,16 @@ def ranked(
     def hits(uid: str) -> Hits:
         return _by_word(having[uid])
 
-    found = nsmallest(
-        limit,
-        filter(enough, scored(hits, places, tuple(wanted), corpus)),
-        key=lambda one: (-round(one.score * POINTS), -places[one.uid].accepted_at, one.uid),
-    )
+    every = [*scored(hits, places, tuple(wanted), corpus)]
+    if not any(map(enough, every)):
+        return []
+
+    def order(one: Scored) -> tuple[int, int, str]:
+        return -round(one.score * POINTS), -places[one.uid].accepted_at, one.uid
+
+    # Where a question has an answer, the best are told, even those that alone would be none.
+    best = nsmallest(BEST, every, key=order)
+    found = nsmallest(limit, {*best, *filter(enough, every)}, key=order)
     return [
         Match(
             session_id=places[one.uid].session_id,
@@ -124,15 +151,20 @@ def scored(
     could = sum(one if having[word] else UNKNOWN * one for word, one in rare.items()) or 1.0
     most = rarity(1, total)
     for uid, place in places.items():
-        of = hits(uid)
-        norm = SATURATION * (1 - LENGTH + LENGTH * place.length / average)
+        longer = max(1.0, 1 - LENGTH + LENGTH * place.length / average)
         score = known = 0.0
-        for word, terms in of.items():
-            count = max(weight for weight, _ in terms.values())
+        headed = named = 0
+        for word, terms in hits(uid).items():
+            in_heading = any(hit.in_heading for hit in terms.values())
+            headed += in_heading
+            named += any(hit.in_heading and hit.sure > LONGER for hit in terms.values())
+            norm = SATURATION if in_heading else SATURATION * longer
+            count = max(hit.counts for hit in terms.values())
             score += rare[word] * count * (SATURATION + 1) / (count + norm)
-            known += rare[word] * max(sure for _, sure in terms.values())
-        factor = 1.0 if place.superseded_at is None else SUPERSEDED
-        yield Scored(uid, score * factor, known / could, known / most)
+            known += rare[word] * max(hit.sure for hit in terms.values())
+        score *= WHOLE if headed == len(having) else 1.0
+        score *= 1.0 if place.superseded_at is None else SUPERSEDED
+        yield Scored(uid, score, known / could, known / most, named > 0)
 
 
 def rarity(having: int, total: int) -> float:
@@ -142,8 +174,8 @@ def rarity(having: int, total: int) -> float:
 
 def _by_word(hits: Iterable[Hit]) -> Hits:
     found: Hits = {}
-    for word, term, counts, sure in hits:
-        found.setdefault(word, {})[term] = counts, sure
+    for hit in hits:
+        found.setdefault(hit.word, {})[hit.term] = hit
     return found
 
 
@@ -165,10 +197,11 @@ def _gathered(
         if uid not in places:
             names = ("session_id", "version", "accepted_at", "superseded_at", "length")
             places[uid] = Place(*(row[name] for name in names))
-        weight = WEIGHTS[row["field"]] + MORE * (row["count"] - 1)
+        field = row["field"]
+        weight = WEIGHTS[field] + MORE * log(row["count"])
         for word, factor in of_term[term]:
-            sure = QUALITY[row["field"]] * _sureness(factor)
-            hit = word, term, weight * factor, sure
+            sure = QUALITY[field] * _sureness(factor)
+            hit = Hit(word, term, weight * factor, sure, VALUE <= field <= TITLE)
             having[uid] = (*having.get(uid, ()), same.setdefault(hit, hit))
     return having, places
 
