@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from preflights_es.kernel.decisions import Record
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.text import late_pattern
+from preflights_es.records.asciidoc import as_asciidoc
 from preflights_es.records.foreign_records import (
     STATUS_NAMES,
     record_header,
@@ -62,6 +63,8 @@ def with_status(content: bytes, tool: Tool, by: NewStatus) -> bytes:
     plain, wide = narrow(content)
     parts = parts_of(plain)
     start, end, text = _change(plain, parts, tool, by)
+    if parts.is_asciidoc:
+        text = as_asciidoc(text)
     made = plain[: _line_end(plain, start)] + text.encode() + plain[_line_end(plain, end) :]
     if not wide:
         return made

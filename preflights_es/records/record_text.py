@@ -1,4 +1,4 @@
-"""What a record of another tool says, by its headings, lists and words."""
+"""What a record says in Markdown or AsciiDoc, by its headings, lists and words."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from preflights_es.kernel.text import late_pattern, one_line, shortened
+from preflights_es.records.asciidoc import as_markdown, blanks, is_asciidoc
 from preflights_es.records.record_header import Reference, Status
 from preflights_es.records.record_names import day, day_of, number_of
 
@@ -71,7 +72,7 @@ _NUMBER = late_pattern(
     r"|^\W*(\d{1,6})\b(?!-\d)",
     re.IGNORECASE,
 )
-_FILE = late_pattern(r"[\w.-]+\.(?:md|markdown)\b")
+_FILE = late_pattern(r"[\w.-]+\.(?:md|markdown|adoc|asciidoc)\b")
 _SLUG = late_pattern(r"\b\d{8}(?:-[a-z0-9]+)+\b")
 _LINKS = late_pattern(r"!?\[([^\[\]]{0,500})\]\([^()\n]{0,500}\)")
 _MARKS = late_pattern(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
@@ -255,7 +256,7 @@ _SAID = late_pattern(
     re.MULTILINE,
 )
 _BREAK = late_pattern(rb"(?:\\|<br ?/?>)\Z")
-_ROW = late_pattern(rb"^[ \t]*\|(?P<cells>[^\n]*)\|[ \t]*$", re.MULTILINE)
+_ROW = late_pattern(rb"^[ \t]*\|(?P<cells>[^\n|]*\|[^\n]*?)\|?[ \t]*$", re.MULTILINE)
 _NAME_EDGES = late_pattern(r"^[\W\d_]+|[\W_]+$")
 
 Form = Literal["front", "line", "cell", "heading"]
@@ -292,6 +293,7 @@ class Parts(NamedTuple):
     headings: tuple[Heading, ...]
     said: dict[str, Place]
     """What stands above the first section as `key: value`, by the key in lower case."""
+    is_asciidoc: bool
 
     def at(self, place: Place) -> str:
         """The text at a place."""
@@ -310,9 +312,12 @@ def parts_of(content: bytes) -> Parts:
     top = 3 if content.startswith(BOM) else 0
     front = _front(even, top)
     body = front.end if front else 0
-    masked = even[:body] + _FENCED.sub(_blanks, even[body:])
+    text = even[body:]
+    is_other = is_asciidoc(text)
+    masked = even[:body] + (as_markdown(text) if is_other else _FENCED.sub(blanks, text))
     headings = tuple(_headings(masked, body))
-    return Parts(even, masked, front, headings, _said(even, masked, front, body, headings))
+    said = _said(even, masked, front, body, headings)
+    return Parts(even, masked, front, headings, said, is_other)
 
 
 def narrow(content: bytes) -> tuple[bytes, str]:
@@ -337,10 +342,6 @@ def text_of(content: bytes) -> str:
         return content.decode("cp1252")
     except UnicodeDecodeError:
         return content.decode("latin-1")
-
-
-def _blanks(found: re.Match[bytes]) -> bytes:
-    return b"\n".join(b" " * len(line) for line in found[0].split(b"\n"))
 
 
 # 1. Front matter -----------------------------------------------------------------------------

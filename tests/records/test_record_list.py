@@ -289,6 +289,38 @@ EXPECTED: Final[dict[str, dict[str, Any]]] = msgspec.json.decode(
 )
 
 
+ASCIIDOC: Final = b"""// A comment
+:toc:
+= ADR-3: Use Oracle
+:date: 2020-01-02
+
+== Status
+
+Superseded by xref:0009-use-postgresql.adoc[ADR 9]
+
+== Context
+
+----
+== No heading
+----
+We need joins.
+
+== Decision
+
+We use Oracle because they pay.
+"""
+
+
+def test_asciidoc_is_read_as_markdown_is() -> None:
+    found = foreign_record("0003-use-oracle.adoc", ASCIIDOC)
+    assert (found.number, found.title, found.date) == (3, "Use Oracle", "2020-01-02")
+    assert (found.status, found.tool) == ("superseded", "nygard")
+    assert found.superseded_by == Reference(
+        "0009-use-postgresql.adoc", 9, "0009-use-postgresql.adoc"
+    )
+    assert (found.context, found.because) == ("We need joins.", "they pay.")
+
+
 @each("path", EXPECTED)
 def test_a_record_is_read_as_a_person_reads_it(path: str) -> None:
     expected = msgspec.convert({"path": path, **EXPECTED[path]}, ForeignRecord)

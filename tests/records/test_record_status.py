@@ -17,6 +17,7 @@ from tests.records.test_record_list import EXPECTED, RECORDS
 
 BY: Final = NewStatus("ADR-0112", "0112-use-something-new.md")
 LINK: Final = "[ADR-0112](0112-use-something-new.md)"
+ASCIIDOC: Final = "link:0112-use-something-new.md[ADR-0112]"
 
 
 def changed(text: str, tool: Tool = "other") -> str:
@@ -70,6 +71,12 @@ def common(one: bytes, other: bytes) -> int:
         ("# T\n\n- Status: accepted  \n", f"# T\n\n- Status: superseded by {LINK}  \n"),
         ("# T\n\n- Status:\n- Date: x\n", f"# T\n\n- Status: superseded by {LINK}\n- Date: x\n"),
         ("# T\n\n**Status:** Accepted\\\nx\n", f"# T\n\n**Status:** Superseded by {LINK}\\\nx\n"),
+        ("= T\n\n== Status\n\nAccepted\n", f"= T\n\n== Status\n\nSuperseded by {ASCIIDOC}\n"),
+        ("= T\n:status: accepted\n", f"= T\n:status: superseded by {ASCIIDOC}\n"),
+        ("= T\n\n*Status*: Done\n", f"= T\n\n*Status*: Superseded by {ASCIIDOC}\n"),
+        ("= T\n\nStatus:: Done\n", f"= T\n\nStatus:: Superseded by {ASCIIDOC}\n"),
+        ("= T\n|===\n|Status |Done\n|===", f"= T\n|===\n|Status |Superseded by {ASCIIDOC}\n|==="),
+        ("= T\n\nText.\n", f"= T\n\nStatus: Superseded by {ASCIIDOC}\n\nText.\n"),
         ("# T\n\n| Status | Done |\n", f"# T\n\n| Status | Superseded by {LINK} |\n"),
         ("---\nstatus: accepted\n---\n", '---\nstatus: "superseded by ADR-0112"\n---\n'),
         ("---\nstatus: 'accepted' # x\n---\n", '---\nstatus: "superseded by ADR-0112" # x\n---\n'),
