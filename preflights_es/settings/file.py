@@ -388,13 +388,15 @@ def _text(path: Path, name: str, root: Path | None) -> str | None:
     """What a file holds; None where there is none.
 
     Args:
-        root: a link must not lead out of this folder; None for a file that may lie anywhere.
+        root: of a repository, whose settings are not read through links; None for one's own file.
     """
     try:
         if root is not None and path.is_symlink():
-            path = path.resolve()
-            if not path.is_relative_to(root.resolve()):
-                raise SettingsError(f"{name} is a link that leads out of the project: remove it")
+            lies = path.resolve()
+            is_ours = name == FILE or not lies.is_relative_to(root.resolve())
+            if is_ours or "preflights" in regular(lies, FILE_MAX).decode():
+                found = f"{name} is a link, and no settings are read through one"
+                raise SettingsError(f"{found}: put the file itself there")
         return regular(path, FILE_MAX).decode()
     except (FileNotFoundError, NotADirectoryError):
         return None

@@ -69,11 +69,16 @@ def test_an_odd_file_of_the_users_own_is_refused_with_its_path(ada: Person) -> N
     assert ada.refused() == f"{ada.own} cannot be read: it is no regular file"
 
 
-def test_a_link_inside_of_the_repository_is_followed(ada: Person) -> None:
+def test_no_settings_are_read_through_a_link_of_a_repository(ada: Person) -> None:
     (ada.folder / "etc").mkdir()
     (ada.folder / "etc" / "ours.toml").write_text("tasks = 'work'")
     ada.file.symlink_to("etc/ours.toml")
-    assert ada.loaded().tasks == "work"
+    assert "no settings are read through one" in ada.refused()
+    ada.file.unlink()
+    (ada.folder / "pyproject.toml").symlink_to("etc/ours.toml")
+    assert ada.loaded().tasks != "work", "another program's settings"
+    (ada.folder / "etc" / "ours.toml").write_text("[tool.preflights]\ntasks = 'work'")
+    assert "no settings are read through one" in ada.refused()
 
 
 def test_a_link_of_the_users_own_may_lead_anywhere(ada: Person, tmp_path: Path) -> None:

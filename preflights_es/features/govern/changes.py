@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha1, sha256
@@ -62,6 +63,8 @@ class Change(NamedTuple):
     files: tuple[ChangedFile, ...] = ()
     base: str = ""
     """The commit that they are compared with; empty without one."""
+    tip: str = ""
+    """The commit that is the base's now: what is decided there counts; empty without one."""
     trouble: str = ""
     """Why there is nothing to compare with, and what to do."""
 
@@ -72,10 +75,14 @@ def changed(root: Path, base: str = "", *, staged: bool = False) -> Change:
     Args:
         base: a revision: what it has in common with HEAD is the base; else it is HEAD.
     """
-    head = _said(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    found = _said(root, "merge-base", f"{base}^{{commit}}", "HEAD") if base and head else head
-    if base and not found:
-        return Change(trouble=_missing(root, base))
+    head = commit_of(root, "HEAD")
+    revision, trouble = _meant(root, base) if base else ("HEAD", "")
+    if trouble:
+        return Change(trouble=trouble)
+    tip = commit_of(root, revision) if base else head
+    found = _said(root, "merge-base", tip, "HEAD") if base and head and tip else head
+    if base and not (found and tip):
+        return Change(trouble=_missing(base, is_there=bool(tip)))
     tree = found or _said(root, "hash-object", "-t", "tree", "--stdin")  # no commit yet: of nothing
     words = (*_DIFF, *(("--cached",) if staged else ()), tree, "--")
     raw = git.output(words, root, _unfiltered(root), GIT_S) if tree else None
@@ -89,11 +96,37 @@ def changed(root: Path, base: str = "", *, staged: bool = False) -> Change:
     if not (base or staged):
         others = _output(root, "ls-files", "-z", "--others", "--exclude-standard") or b""
         listed += [ChangedFile(path) for path in _names(others)]
-    return Change(tuple(sorted({*listed})), found or "")
+    return Change(tuple(sorted({*listed})), found, tip)
 
 
-def _missing(root: Path, base: str) -> str:
-    is_there = _said(root, "rev-parse", "--verify", "--quiet", f"{base}^{{commit}}")
+_NAME: Final = late_pattern(r"([^~^:@*?\[]+)([~^:@].*)?", re.DOTALL)
+_SHORT: Final = late_pattern(r"[0-9a-f]{4,39}")
+
+
+def _meant(root: Path, base: str) -> tuple[str, str]:
+    """The revision that is meant, and why none is: git takes a tag before a branch of its name.
+
+    Whoever pushes a tag, or names a branch as a remote's is named, must not choose the base.
+    """
+    if (said := _NAME.fullmatch(base)) is None:
+        return base, ""
+    name, rest = said[1], said[2] or ""
+    tag, first = f"refs/tags/{name}", f"refs/{name}"
+    heads = (f"refs/heads/{name}", f"refs/remotes/{name}", f"refs/remotes/{name}/HEAD")
+    words = ("for-each-ref", "--format=%(refname)%00", tag, first, *heads)
+    known = [one.strip() for one in _names((_output(root, *words) or b"").replace(b"\n", b""))]
+    branches, is_tag = [one for one in heads if one in known], tag in known
+    if first in known or not (branches or is_tag):
+        return base, ""  # git takes the first, and no other thing is called so
+    is_commit = _SHORT.fullmatch(name) and _said(root, "rev-parse", f"--disambiguate={name}")
+    if is_commit or len({commit_of(root, one) for one in branches}) > 1:
+        several = ", ".join((*branches, *((tag,) if is_tag else ())))
+        found = f"the base {shown(name)!r} means several: {shown(several)}"
+        return "", f"{found}{', a commit' if is_commit else ''}. Say one by its whole name"
+    return (branches[0] + rest if branches and is_tag else base), ""
+
+
+def _missing(base: str, *, is_there: bool) -> str:
     why = "has no commit in common with HEAD" if is_there else "is not in this clone"
     return (
         f"the base {shown(base)!r} {why}: fetch the whole history (in GitHub Actions "

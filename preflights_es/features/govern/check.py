@@ -168,7 +168,7 @@ def check(
     doubt: Level = "error" if require_signed else "warning"
     signatures, unknown = None, ""
     if require_signed and not change.trouble:
-        signatures, unknown = signatures_at(request.process.settings, base or "HEAD")
+        signatures, unknown = signatures_at(request.process.settings, change.tip, base or "HEAD")
     with drawn(len(rows)) as update:
         found = [*_sessions(request, sessions), *_records(request, every, change, naming)]
         found += _hidden(request, change, cwd or root)

@@ -13,7 +13,6 @@ from preflights_es.features.govern.changes import (
     Change,
     ChangedFile,
     at_commit,
-    commit_of,
     content_of,
     objects,
 )
@@ -47,9 +46,9 @@ class Unsigned(NamedTuple):
     """What the file does, in words, and what is known of its signature."""
 
 
-def signatures_at(settings: Settings, base: str) -> tuple[Signatures | None, str]:
+def signatures_at(settings: Settings, commit: str, base: str) -> tuple[Signatures | None, str]:
     """What proves an act, by signers and repository of a revision; else why that is not known."""
-    commit, said = commit_of(settings.root, base), dict[str, bytes]()
+    said = dict[str, bytes]()
     for file in (FILE, REPOSITORY):
         try:
             content = at_commit(settings.root, commit, file, follows=False) if commit else None

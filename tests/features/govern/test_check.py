@@ -595,6 +595,28 @@ def test_a_base_is_where_the_branches_parted(shop: Project) -> None:
     assert found["holds"][0]["files"] == [ORDERS]
 
 
+def test_a_tag_or_branch_does_not_stand_in_for_the_base(shop: Project, tmp_path: Path) -> None:
+    first = shop.git("rev-parse", "HEAD").strip()
+    write(shop, ORDERS, "import sys\n")
+    commit(shop)
+    second = shop.git("rev-parse", "HEAD").strip()
+    made = clone(shop, tmp_path)
+    made.git("tag", "v1", first), made.git("tag", "main", second)
+    write(made, ORDERS, "x = 1\n")
+    commit(made)
+    head = made.git("rev-parse", "HEAD").strip()
+    meant = {"v1": first, second: second, second[:9]: second, "HEAD~1": second}
+    meant |= {"main": head, "main~1": second, "refs/heads/main": head, "refs/tags/main": second}
+    meant |= dict.fromkeys(("origin", "origin/main", "origin/main^{commit}"), second)
+    made.git("tag", "origin/main", first)
+    for base, expected in meant.items():
+        assert checked(made, "--base", base)[2]["base"] == expected, base
+    for name in ("origin/main", first[:9]):
+        made.git("branch", name, "HEAD")
+        code, _, shape = checked(made, "--base", name)
+        assert (code, f"the base {name!r} means several" in shape["left_out"][0]) == (6, True)
+
+
 def test_a_repository_without_a_commit(house: Project) -> None:
     decide(house, "--path", "src/**")
     write(house, ORDERS, "import pymongo\n")
