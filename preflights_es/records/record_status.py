@@ -143,7 +143,9 @@ def _in_place(plain: bytes, parts: Parts, place: Place, by: NewStatus) -> tuple[
 def _replaced(line: bytes) -> int:
     """How much of a line is the status; a relation to an older record behind it stays."""
     found = _TAKES.search(line)
-    return len(line) if found is None or found.start() == 0 else found.start()
+    if found is None or found.start() == 0:
+        return len(line)
+    return len(line[: found.start()].rstrip())  # the blank before a parenthesis stays
 
 
 def _words(by: NewStatus, *, is_title: bool) -> str:

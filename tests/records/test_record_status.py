@@ -58,6 +58,10 @@ def common(one: bytes, other: bytes) -> int:
             f"## Status\n\nSuperseded by {LINK}, supersedes [2. Two](0002-two.md)\n",
         ),
         (
+            "# T\n\n**Status**: Accepted (supersedes ADR-0001)\n",
+            f"# T\n\n**Status**: Superseded by {LINK} (supersedes ADR-0001)\n",
+        ),
+        (
             "## Status\n\nAccepted by the guild,\nafter two meetings.\n",
             f"## Status\n\nSuperseded by {LINK}\n\nAccepted by the guild,\nafter two meetings.\n",
         ),
