@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -14,6 +15,7 @@ from preflights_es.kernel.errors import (
     Refused,
 )
 from preflights_es.kernel.reach import pattern_problem
+from preflights_es.kernel.text import late_pattern
 from preflights_es.records import files
 from preflights_es.records.record_folder import folder_of
 from preflights_es.records.record_header import RECORD_MAX, ForeignRecord, RecordHeader
@@ -159,11 +161,17 @@ def _shown(process: Process, path: str) -> ForeignShown:
 
 
 def _is_path(root: Path, entry: str) -> bool:
-    """Whether an entry of a list means files, and no team, service or sentence."""
+    """Whether an entry of a list means files, and no package, team, service or sentence."""
     if pattern_problem(entry):
         return False
+    first, slash, _ = entry.partition("/")
+    if slash and _SCOPE_OR_HOST.fullmatch(first) and not os.path.lexists(root / first):
+        return False  # `@acme/forms`, `github.com/acme/forms`
     means_path = ("/" in entry or "*" in entry) and " " not in entry
     return means_path or os.path.lexists(root / entry)
+
+
+_SCOPE_OR_HOST = late_pattern(r"@[\w~][\w.~-]*|[a-z0-9-]+(?:\.[a-z0-9-]+)+", re.ASCII)
 
 
 def _row(process: Process, one: RecordHeader) -> dict[str, Any]:

@@ -156,6 +156,10 @@ React
         ("scope: the web team", []),
         ("scope: read/write access of users", []),
         ("affects: [Payments, src/web/**]", ["src/web/**"]),
+        (
+            'affects: ["@acme/forms", github.com/acme/forms, "@types/react/*", src/x.ts]',
+            ["src/x.ts"],
+        ),
         ("paths: ['!src', '../etc/passwd', 'src/**']", ["src/**"]),
     ],
 )
