@@ -25,6 +25,7 @@ from preflights_es.records.record_names import (
     is_other_page,
     name_of_record,
     number_of,
+    numbered_name,
 )
 from preflights_es.records.record_text import (
     READ_MAX,
@@ -113,7 +114,8 @@ def _parts(content: bytes) -> Parts:
 # 1. Header -----------------------------------------------------------------------------------
 
 _NUMBERED = late_pattern(
-    r"\W{0,2}(?:adr[- _#]{0,2}(\d{1,6})\]?\s*(?:[:.\u2013\u2014-]\s*)?"
+    r"\W{0,2}(?:adr[- _#]{0,2}(?:(?:19|20)\d\d[-_](?=\d))?(\d{1,6})\]?\s*"
+    r"(?:[:.\u2013\u2014-]\s*)?"
     r"|(\d{1,6})(?:\.|:| [\u2013\u2014-])\s+)(?=\S)",
     re.IGNORECASE,
 )
@@ -159,11 +161,9 @@ def _title(stem: str, parts: Parts) -> tuple[int | None, str]:
         text = text[kind.end() :]
     if not text or _TEMPLATE_TITLE.fullmatch(text):
         words = stem[len(day.replace("-", "")) :] if day else stem
-        text = one_line(_FILE_NUMBER.sub("", words).replace("-", " ").replace("_", " ")) or stem
+        words = named.after if (named := numbered_name(words)) else words
+        text = one_line(words.replace("-", " ").replace("_", " ")) or stem
     return number, shortened(text, TITLE_MAX)
-
-
-_FILE_NUMBER = late_pattern(r"^(?:adr[-_ ]?)?\d+(?=[-_. ])", re.IGNORECASE)
 
 
 def status_of(parts: Parts) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from typing import Final
+from typing import Final, NamedTuple
 
 from preflights_es.kernel.text import late_pattern
 
@@ -21,16 +21,60 @@ _NO_RECORD = late_pattern(
 )
 _PAGES: Final = ("template", "index", "readme", "toc", "changelog", "contributing")
 _DAY = late_pattern(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)", re.ASCII)
-_FILED = late_pattern(
-    r"(?:adr[-_ ]?)?(\d{1,6})(?=[-_ ]|\.(?:md|markdown|adoc|asciidoc)$|$)",
+_YEAR: Final = r"(?:19|20)\d\d[-_]"
+_NAMED = late_pattern(
+    r"(?P<before>(?P<kind>adr|madr|dr|rfc|decision|record)[-_ ]?"
+    rf"(?:{_YEAR}(?=\d{{1,4}}(?!\d)))?|(?:{_YEAR}(?=\d{{3,4}}(?!\d)))?)"
+    r"(?P<digits>\d{1,6})(?=[-_ ]|\.(?:md|markdown|adoc|asciidoc)$|$)",
     re.IGNORECASE | re.ASCII,
 )
+_MONTH = late_pattern(rf"{_YEAR}(?:0[1-9]|1[0-2])(?!\d)", re.ASCII)
+_OF_DECISIONS: Final = ("", "adr", "madr", "dr", "decision", "record")
+
+
+class NumberedName(NamedTuple):
+    """The name of a record's file, taken apart: `ADR-2026-` `002` `-use-react.md`."""
+
+    before: str
+    """A word such as `ADR`, and a year."""
+    digits: str
+    after: str
+    series: str
+    """Within which the number counts: `2026`, `rfc`; empty for a plain number, and that of an ADR.
+    """
+
+    @property
+    def number(self) -> int:
+        """As a whole number."""
+        return int(self.digits)
+
+    @property
+    def label(self) -> str:
+        """How the record is called: `ADR-2026-002`, `ADR-0002`."""
+        return f"ADR-{self.number:04d}" if not self.series else f"{self.before}{self.digits}"
+
+    def with_number(self, number: int) -> str:
+        """The name with another number, as wide as before where it fits."""
+        return f"{self.before}{number:0{len(self.digits)}d}{self.after}"
+
+
+def numbered_name(name: str) -> NumberedName | None:
+    """A name that bears a number; a day, a month and a year are none."""
+    found = _NAMED.match(name)
+    if found is None or day_of(name) or _MONTH.match(name):
+        return None
+    kind, before = (found["kind"] or "").lower(), found["before"]
+    if kind and day_of(name[len(kind) :].lstrip("-_ ")):
+        return None
+    year = before[len(kind) :].strip("-_ ")
+    series = "-".join(filter(None, ("" if kind in _OF_DECISIONS else kind, year)))
+    return NumberedName(before, found["digits"], name[found.end() :], series)
 
 
 def number_of(name: str) -> int | None:
-    """The number that a file's name begins with; a date is no number."""
-    found = _FILED.match(name)
-    return int(found[1]) if found and not day_of(name) else None
+    """The number that a file's name begins with; a date and a year are no number."""
+    found = numbered_name(name)
+    return found.number if found else None
 
 
 def day_of(name: str) -> str:

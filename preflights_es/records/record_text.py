@@ -68,7 +68,8 @@ _LINK = late_pattern(
 )
 _WIKI = late_pattern(r"\[\[(?P<path>[^\[\]|]{1,500})(?:\|[^\[\]]{0,500})?\]\]")
 _NUMBER = late_pattern(
-    r"(?:\badr|\bdecision|\brecord|#|\bentscheidung|\bnr\.?)[ #_-]{0,2}(\d{1,6})\b"
+    r"(?:\badr|\bdecision|\brecord|#|\bentscheidung|\bnr\.?)[ #_-]{0,2}"
+    r"(?:(?:19|20)\d\d[-_](?=\d))?(\d{1,6})\b"
     r"|^\W*(\d{1,6})\b(?!-\d)",
     re.IGNORECASE,
 )

@@ -232,6 +232,7 @@ def test_a_status_is_one_of_six(text: str, status: str) -> None:
         ("adr 12.", Reference("adr 12", 12)),
         ("#12", Reference("#12", 12)),
         ("0012", Reference("0012", 12)),
+        ("ADR-2026-002", Reference("ADR-2026-002", 2)),
         ("[ADR-0012](0012-x.md)", Reference("ADR-0012", 12, "0012-x.md")),
         ('[Use X](<./0012-x.md> "title")', Reference("Use X", 12, "./0012-x.md")),
         ("[ADR 12](../adr/use-x.md#why)", Reference("ADR 12", 12, "../adr/use-x.md")),
@@ -259,6 +260,8 @@ def test_several_references_are_told_apart() -> None:
         *(("ADR012-x", 12, ""), ("0012", 12, ""), ("0000-x", 0, ""), ("2021-use-x", 2021, "")),
         *(("20201021-x", None, "2020-10-21"), ("2020-10-21-x", None, "2020-10-21")),
         *(("20201021", None, "2020-10-21"), ("20209999-x", None, ""), ("1234567-x", None, "")),
+        *(("ADR-2026-001-x", 1, ""), ("2026-0012-x", 12, ""), ("rfc-0007", 7, "")),
+        *(("ADR-2026-02-x", 2, ""), ("2026-02-x", None, ""), ("adr-2026-02-03-x", None, "")),
         *(("12factor", None, ""), ("x-12", None, ""), ("adrift-12", None, ""), ("", None, "")),
     ],
 )
