@@ -19,6 +19,7 @@ ADVICE: Final[dict[str, str]] = {
     "agent_cannot_accept": ", with `preflights accept {session}` in a terminal of their own; "
     "without --by it is proposed",
     "ambiguous_number": ", and give each its own by `preflights admin renumber`",
+    "number_clash": ": `preflights admin renumber` gives the younger one another number",
     "ambiguous_artifact": ": type more of the id",
     "begun_not_signed": "; session {session} waits: `preflights accept {session} --sign`",
     "call_held": ": look at it with `preflights show {session}`, and try again when it is done",

@@ -21,9 +21,8 @@ from preflights_es.kernel.signing import IN_SHORT
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.records.record_list import Unread
 from preflights_es.use.decisions import Listing, Lost, listing
-from preflights_es.use.foreign import ForeignRow, record
+from preflights_es.use.foreign import ForeignRow, notice_clashes, record
 from preflights_es.use.holding import Unused, unused
-from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Who
 from preflights_es.use.work_tree import project_path
@@ -41,17 +40,17 @@ def say_foreign(voice: Voice, rows: Sequence[ForeignRow], unread: Iterable[Unrea
 
 def _rows(found: Iterable[ForeignRow]) -> Iterable[list[str]]:
     for row in found:
-        record = row.path if row.number is None else f"ADR-{row.number:04}"
-        yield [record, _status(row), row.date, one_line(row.title)]
+        yield [row.label, _status(row), row.date, one_line(row.title)]
 
 
 def _status(row: ForeignRow) -> str:
     return f"{row.status} by {row.superseded_by}" if row.superseded_by else row.status
 
 
-def say_record(voice: Voice, process: Process, named: RecordWithoutSession) -> None:
+def say_record(voice: Voice, app: Request, named: RecordWithoutSession) -> None:
     """One record, each of its texts on a line."""
-    shape = record(process, named)
+    shape = record(app.process, named)
+    notice_clashes(app, shape.path)
     voice.json(shape)
     if voice.as_json:
         return

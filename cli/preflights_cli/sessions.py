@@ -124,7 +124,7 @@ def show_command(session: str, app: Request, voice: Voice) -> int:
     except RecordWithoutSession as error:
         from preflights_cli.decisions import say_record
 
-        say_record(voice, app.process, error)
+        say_record(voice, app, error)
     return 0
 
 

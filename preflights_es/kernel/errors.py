@@ -119,7 +119,8 @@ class AmbiguousSession(Refused):
         code: str = "",
     ) -> None:
         some = ", ".join(matches[:4]) + (", ..." if len(matches) > 4 else "")
-        message = f"{typed!r} matches several sessions ({some}): {advice}"
+        of = "records" if code else "sessions"
+        message = f"{typed!r} matches several {of} ({some}): {advice}"
         super().__init__(message, code=code, typed=typed, matches=matches)
 
 

@@ -59,7 +59,7 @@ class NumberedName(NamedTuple):
 
 
 def numbered_name(name: str) -> NumberedName | None:
-    """A name that bears a number; a day, a month and a year are none."""
+    """A name that bears a number; a day, a month or a year is no number."""
     found = _NAMED.match(name)
     if found is None or day_of(name) or _MONTH.match(name):
         return None

@@ -30,6 +30,21 @@ def is_listed(runner: Runner, head: Head, of: str) -> bool:
     return workflow is None or not workflow.aside
 
 
+def _ambiguous_records(
+    typed: str, paths: Sequence[str], sessions: Sequence[tuple[str, str]] = ()
+) -> AmbiguousSession:
+    """Several records bear what was typed; those of one folder need other numbers.
+
+    Args:
+        sessions: pairs of an id and the path of its record.
+    """
+    named = [f"{ids.short(one)} {path}".rstrip() for one, path in sessions]
+    folders = {path.rpartition("/")[0] for path in (*paths, *(path for _, path in sessions))}
+    code = "ambiguous_number" if len(folders) == 1 else "ambiguous_record"
+    matches = (*named, *map(repr, paths))
+    return AmbiguousSession(typed, matches, "name one by its id or file", code)
+
+
 class Finder:
     """Finds sessions of one project, as people name them."""
 
@@ -69,7 +84,10 @@ class Finder:
         wanted = typed.strip().lower()
         if not set(wanted) <= ids.DIGITS:
             is_name = {"-", "."} & set(wanted)  # a word is mostly a field's name
-            if is_name and (paths := tuple(self._records(typed.strip()))):
+            paths = tuple(self._records(typed.strip())) if is_name else ()
+            if len(paths) > 1:
+                raise _ambiguous_records(typed, paths)
+            if paths:
                 raise RecordWithoutSession(typed.strip(), None, paths)
             raise UnknownSession(typed)
         if self._runner.store.head(wanted):
@@ -86,13 +104,22 @@ class Finder:
         holder = self._runner.store.numbers(self._project).get(number, "")
         ids_ = dict.fromkeys(one for one in (holder, *self._numbered(number)) if one)
         found = tuple(one for one in ids_ if self._bears(one, number, holder))
-        if not found and (paths := tuple(self._records(number))):
+        paths = tuple(self._records(number))
+        if len(found) + len(paths) > 1:
+            raise _ambiguous_records(typed, paths, [(one, self._path(one)) for one in found])
+        if paths:
             raise RecordWithoutSession(typed.strip(), number, paths)
         if not found:
             raise UnknownSession(typed)
-        if len(found) > 1:
-            raise AmbiguousSession(typed, found, "name one by its id", "ambiguous_number")
         return found[0]
+
+    def _path(self, session_id: str) -> str:
+        """Where its document lies; empty where that is not known."""
+        try:
+            written = self._runner.load(session_id).view.written
+        except PreflightsError:
+            return ""
+        return written.path if written else ""
 
     def _bears(self, session_id: str, number: int, holder: str) -> bool:
         """Whether its own log says so; of one that cannot be read, the log's list of numbers."""

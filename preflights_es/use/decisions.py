@@ -24,7 +24,7 @@ from preflights_es.kernel.text import caseless
 from preflights_es.projections.decisions import PatchRow, decision, in_force
 from preflights_es.records.record_list import Unread
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
-from preflights_es.use.foreign import Foreign, ForeignRow, foreign
+from preflights_es.use.foreign import Foreign, ForeignRow, foreign, notice_clashes
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
@@ -124,6 +124,8 @@ def listing(
         everywhere = sum(not one.paths for one in every) + sum(not one.paths for one in rows)
         first, rows = [], tuple(one for one in rows if tree.matched(one.paths, path))
         found = (one for one in every if tree.matched(one.paths, path))
+    if is_whole:
+        notice_clashes(request)
     head = Decisions(project=process.project, at=iso_or_none(at), behind=behind, foreign=rows)
     if path:
         head = replace(head, path=path, everywhere=everywhere)

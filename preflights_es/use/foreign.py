@@ -11,6 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from preflights_es.kernel.errors import (
+    ArtifactOutside,
     RecordWithoutSession,
     Refused,
 )
@@ -19,10 +20,13 @@ from preflights_es.kernel.text import late_pattern
 from preflights_es.records import files
 from preflights_es.records.record_folder import folder_of
 from preflights_es.records.record_header import RECORD_MAX, ForeignRecord, RecordHeader
-from preflights_es.records.record_list import RecordIndex, Records, Unread
+from preflights_es.records.record_list import RecordIndex, Records, Unread, record_files
+from preflights_es.records.record_names import numbered_name
+from preflights_es.records.record_numbers import NumberClash, number_clashes
 from preflights_es.runtime.features import FEATURES
 from preflights_es.system.files import Unreadable, regular
 from preflights_es.use.process import Process
+from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 
 
@@ -52,10 +56,20 @@ class ForeignRow(Result, frozen=True):
         """Whether it is in force, as far as it says."""
         return self.status in ("accepted", "unknown")
 
+    @property
+    def label(self) -> str:
+        """How a list names it: `ADR-0007`, `ADR-2026-007`, or its path."""
+        name = numbered_name(PurePosixPath(self.path).name)
+        if name is not None and name.number == self.number:
+            return name.label
+        return self.path if self.number is None else f"ADR-{self.number:04}"
+
     def is_called(self, named: int | str) -> bool:
         """Whether it bears the number, or its file the name, also without folder and ending."""
         path = PurePosixPath(self.path)
-        return named in (self.number, self.path, path.name, path.stem)
+        if named in (self.number, self.path, path.name, path.stem):
+            return True
+        return isinstance(named, str) and named.casefold() == self.label.casefold()
 
 
 class ForeignShown(ForeignRow, frozen=True, tag_field="format", tag="record/1"):
@@ -88,6 +102,31 @@ def foreign(process: Process, *, everything: bool = True) -> Foreign:
     )
 
 
+def number_clashes_of(process: Process) -> tuple[NumberClash, ...]:
+    """Numbers that several records of a folder bear; none where the folder cannot be used."""
+    try:
+        return tuple(number_clashes(_record_paths(process)))
+    except ArtifactOutside:
+        return ()
+
+
+def notice_clashes(request: Request, path: str = "") -> None:
+    """Name the numbers that several records of a folder bear.
+
+    Args:
+        path: of a record, where only its own number is meant.
+    """
+    for one in number_clashes_of(request.process):
+        if not path or path in one.paths:
+            request.notice("number_clash", one.text, paths=one.paths)
+
+
+def _record_paths(process: Process) -> list[str]:
+    """What lies in the folders of records, by names alone: nothing is read."""
+    found = record_files(process.settings.root, process.record_places.folders)
+    return [one.path for one in found]
+
+
 def called(process: Process, named: int | str) -> list[str]:
     """Paths of the project's records without a session that bear a number or a name."""
     return [row.path for row in foreign(process).rows if row.is_called(named)]
@@ -115,12 +154,8 @@ def record(process: Process, named: RecordWithoutSession) -> ForeignShown:
     """The record that a person named by its number or file.
 
     Raises:
-        Refused: several are called so, or it cannot be read.
+        Refused: it cannot be read.
     """
-    if len(named.paths) > 1:
-        paths = ", ".join(map(repr, named.paths))
-        message = f"several records are called {named.typed!r}: {paths}"
-        raise Refused(message, code="ambiguous_record")
     return _shown(process, named.paths[0])
 
 

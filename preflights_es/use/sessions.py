@@ -274,6 +274,10 @@ def show(request: Request, session: str) -> View:
     """A session as it stands."""
     at = request.reading.session(session)
     handle = at.load()
+    if handle.workflow.record is not None and (written := handle.view.written):
+        from preflights_es.use.foreign import notice_clashes  # another workflow has no record
+
+        notice_clashes(request, written.path)
     found = session_of(Step(handle, ()), request.notices)
     if found.status == "erased":
         return replace(found, erased=_erased(at.process, handle))

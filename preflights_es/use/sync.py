@@ -20,6 +20,7 @@ from preflights_es.store.chain import erased_before, verified
 from preflights_es.system.files import Unreadable
 from preflights_es.use.archives import Agreement, Lines, SessionImported, imported_each, importer_of
 from preflights_es.use.filed_sessions import FOREIGN, FiledSession, FiledSessions
+from preflights_es.use.foreign import notice_clashes
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
@@ -93,6 +94,8 @@ def synced(
     apart += [replace(coming[id_].file, compared="unread", why=why) for id_, why in refused.items()]
     left |= {file.session_id for file in apart}
     ids = [one.file.session_id for one in found if one.file.compared != "same"]
+    if only is None:
+        notice_clashes(request)
     done = Synced(
         sessions=tuple(map(SessionImported.of, taken)),
         written=_written(process, ids, left, everything=only is None),

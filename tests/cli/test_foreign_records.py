@@ -242,7 +242,8 @@ def test_a_number_that_two_records_bear_replaces_none(house: Project) -> None:
     filed(house, "docs/decisions/07-other.md")
     done = house.call("start", "Add login", "--supersedes", "ADR-7")
     assert done.code == 1
-    assert "'ADR-7' is the number of 2 records" in done.err
+    both = "'docs/decisions/0007-use-postgresql.md', 'docs/decisions/07-other.md'"
+    assert f"'ADR-7' matches several records ({both}): name one by its id or file" in done.err
 
 
 def test_a_program_is_told_the_record(house: Project) -> None:

@@ -195,6 +195,50 @@ def test_what_a_person_wrote_moves_along_and_is_not_overwritten(house: Project) 
     assert "the new text lies in" in house.call("show").err
 
 
+# A clash is named ----------------------------------------------------------------------------
+
+BY_HAND = f"{DECISIONS}/0001-by-hand.md"
+
+
+def test_a_number_of_two_records_is_refused_where_it_is_typed_and_named_elsewhere(
+    house: Project,
+) -> None:
+    mine = house.decided("Add login")
+    (house.folder / BY_HAND).write_text("# 1. By hand\n")
+    both = f"ADR-0001 is the number of 2 records: {BY_HAND}, {mine['artifacts'][0]}"
+    for typed in ("show ADR-1", "why ADR-0001", "start X --supersedes ADR-1"):
+        done = house.call(*typed.split())
+        assert (done.code, done.out) == (1, "")
+        assert f"matches several records ({mine['session_id'][-8:]} {mine['artifacts'][0]}, " in (
+            done.err
+        )
+        assert f"{BY_HAND!r}): name one by its id or file" in done.err
+    for typed in ("decisions", "sync", "show", f"show {BY_HAND}"):
+        assert f"warning: {both}: `preflights admin renumber`" in house.call(*typed.split()).err
+    assert "note: ADR-0001 is the number of 2 records" in house.call("check").out
+    assert house.call("admin", "renumber").code == 0
+    for typed in ("decisions", "sync", "show", "show ADR-1", "check"):
+        done = house.call(*typed.split())
+        assert done.code == 0
+        assert "is the number of" not in done.out + done.err
+
+
+def test_a_check_against_a_base_warns_of_what_the_change_brings(
+    house: Project, clone: Project
+) -> None:
+    (house.folder / DECISIONS).mkdir(parents=True)
+    for name in ("0001-a.md", "0002-a.md", "0002-b.md"):
+        (house.folder / DECISIONS / name).write_text("# A\n")
+    commit(house, "Records")
+    house.git("branch", "base")
+    (house.folder / BY_HAND).write_text("# By hand\n")
+    commit(house, "Another")
+    found = house.call("check", "--base", "base", "--json").json["findings"]
+    assert [(one["rule"], one["level"], one["files"]) for one in found] == [
+        ("number-clash", "warning", [f"{DECISIONS}/0001-a.md", BY_HAND])
+    ]
+
+
 # What an import says of it -------------------------------------------------------------------
 
 

@@ -55,7 +55,7 @@ from preflights_es.system.files import Unreadable
 from preflights_es.use.brief import conflicts
 from preflights_es.use.decisions import decisions
 from preflights_es.use.filed_sessions import FiledSessions
-from preflights_es.use.foreign import ForeignRow
+from preflights_es.use.foreign import ForeignRow, number_clashes_of
 from preflights_es.use.holding import as_held, held, line_of, name_of, unused_of
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
@@ -71,6 +71,7 @@ Rule = Literal[
     "unread-file",
     "denied",
     "record-differs",
+    "number-clash",
     "unverified-session",
     "contradiction",
     "unused-pattern",
@@ -172,6 +173,7 @@ def check(
     with drawn(len(rows)) as update:
         found = [*_sessions(request, sessions), *_records(request, every, change, naming)]
         found += _hidden(request, change, cwd or root)
+        found += _clashes(request, change if base else None)
         if signatures is not None:
             found += _signed(request, signatures, every, sessions, naming)
         found += _of_places(ticking(own, update), tree, former)
@@ -504,6 +506,23 @@ def _sessions(request: Request, changes: SessionChanges) -> Iterator[Finding]:
             "Restore it: a decision is replaced, and never taken out"
         )
         yield _finding("unverified-session", "error", text, [was.path])
+
+
+def _clashes(request: Request, change: Change | None) -> Iterator[Finding]:
+    """Numbers that two records of a folder bear.
+
+    Args:
+        change: since a base; what the base has is not said again.
+    """
+    added = {one.path for one in change.files if not one.old} if change else set()
+    for clash in number_clashes_of(request.process):
+        if change is None or added & {*clash.paths}:
+            level: Level = "note" if change is None else "warning"
+            text = (
+                f"{shown(clash.text)}. `preflights admin renumber` gives the younger one another "
+                "number"
+            )
+            yield _finding("number-clash", level, text, clash.paths)
 
 
 def _hidden(request: Request, change: Change, cwd: Path) -> Iterator[Finding]:

@@ -332,14 +332,11 @@ class Clarifications(Acceptances):
 
         Raises:
             UnknownSession, AmbiguousSession: none or several match.
-            Refused: several records are called so, or another file cannot be named.
+            Refused: another file cannot be named.
         """
         try:
             return self.resolved(typed), ""
         except RecordWithoutSession as error:
-            if len(error.paths) > 1:
-                message = f"{typed!r} is the number of {len(error.paths)} records: name its file"
-                raise Refused(message, code="ambiguous_record") from error
             file = error.paths[0]
             if not self._documents.foreign(None, file):
                 raise
