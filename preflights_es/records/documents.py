@@ -36,6 +36,7 @@ from preflights_es.records import files, render
 from preflights_es.records.files import front_of
 from preflights_es.records.record_folder import RecordFolder
 from preflights_es.records.record_names import number_of
+from preflights_es.records.record_numbers import numbered_groups, sequence_of
 from preflights_es.records.render import check_template
 from preflights_es.records.session_files import SessionFiles
 from preflights_es.runtime.performer import PROGRAM
@@ -234,10 +235,29 @@ class Documents:
         record = replace(record, session_id=handle.session_id)
         return render.brief(record, in_force, signature)
 
-    def numbers_used(self) -> set[int]:
-        """The numbers that files or their own folders bear where new documents go."""
-        folders = (files.checked_folder(self.root, folder) for folder in self._folders)
-        return {number for folder in folders for number in files.numbers_in(folder)}
+    def record_paths(self) -> list[str]:
+        """The pages of the folders of records by their names, relative to the root.
+
+        Raises:
+            ArtifactOutside: a folder that is named leads outside the project.
+        """
+        from preflights_es.records.record_list import record_files
+
+        found = self._records()
+        if self._folders[0] not in {folder.path for folder in found}:
+            found = (*found, RecordFolder(self._folders[0], "default"))
+        return [file.path for file in record_files(self.root, found)]
+
+    def numbers_used(self, folder: str = "") -> set[int]:
+        """The numbers in the names of records, also foreign ones.
+
+        Args:
+            folder: where only those count that a new record of it must not take.
+        """
+        paths = self.record_paths()
+        if folder:
+            return sequence_of(PurePosixPath(folder).as_posix(), paths)
+        return {number for _, _, number in numbered_groups(paths)}
 
     def rebuilt(self, handle: Handle, *, write: bool) -> Rebuilt:
         """Put the document back where it belongs, or only say how its file compares."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import stat
@@ -20,7 +21,7 @@ import msgspec
 from preflights_es.kernel.errors import ArtifactOutside, LogBusy, StoreUnavailable
 from preflights_es.kernel.events import Written
 from preflights_es.kernel.text import is_git, late_pattern
-from preflights_es.records.record_names import is_page, number_of
+from preflights_es.records.record_names import is_page
 from preflights_es.system import files as atomic_file
 from preflights_es.system.files import Unreadable, beginning, resolved
 
@@ -228,8 +229,16 @@ def _remove(root: Path, target: Path, is_ours: IsOurs) -> None:
             folder.remove(target.name)
 
 
-def changed(root: Path, target: Path, change: Callable[[bytes], bytes]) -> None:
+def changed(
+    root: Path, target: Path, change: Callable[[bytes], bytes], *, write: bool = True
+) -> bool:
     """Change a person's file in one step; one that cannot be read stays as it is.
+
+    Args:
+        write: whether it is changed, or only compared.
+
+    Returns:
+        Whether it is, or would be, another one.
 
     Raises:
         StoreUnavailable: the disk refuses.
@@ -237,27 +246,42 @@ def changed(root: Path, target: Path, change: Callable[[bytes], bytes]) -> None:
     try:
         with _opened(root, target) as folder:
             before = folder.content(target.name, DOCUMENT_MAX)
-            if (after := change(before)) != before:
+            after = change(before)
+            if after != before and write:
                 with folder.new(target.name, replacing=True) as file:
                     file.write(after)
+            return after != before
     except (FileNotFoundError, Unreadable):
-        return
+        return False
     except OSError as error:
         raise StoreUnavailable(f"{target.name} cannot be written: {error.strerror}") from error
 
 
 def renamed(root: Path, target: Path, name: str) -> None:
-    """Give a record another name in its folder.
+    """Give a record, or its own folder, another name in the folder where it lies.
 
     Raises:
         StoreUnavailable: the name is taken, it is no regular file, or the disk refuses.
     """
     try:
+        if target.is_dir() and not target.is_symlink():
+            if os.path.lexists(target.with_name(name)):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
+            os.rename(target, target.with_name(name))
+            return
         with _opened(root, target) as folder:
             folder.move(target.name, folder, name)
             folder.flush()
     except OSError as error:
         raise StoreUnavailable(f"{target.name} cannot become {name}: {error.strerror}") from error
+
+
+def page_names(root: Path, folder: str) -> list[str]:
+    """The names of the pages that lie in a folder of the project; of links none."""
+    with contextlib.suppress(OSError), os.scandir(checked_folder(root, folder)) as found:
+        pages = (one for one in found if is_page(one.name) and one.is_file(follow_symlinks=False))
+        return sorted(page.name for page in pages)
+    return []
 
 
 def _opened(
@@ -266,23 +290,6 @@ def _opened(
     """The folder of a target below the root."""
     top = root.resolve()
     return atomic_file.opened(top, target.parent.relative_to(top).parts, makes=makes)
-
-
-def numbers_in(folder: Path) -> set[int]:
-    """The numbers that names in a folder begin with, whatever can be read of what they name."""
-    with contextlib.suppress(OSError):
-        found = (number_of(name.partition(".")[0]) for name in os.listdir(folder))
-        return {number for number in found if number is not None}
-    return set()
-
-
-def numbered(folder: Path) -> dict[int, list[Path]]:
-    """The records of a folder by number, as their names say (`0012-title.md`), from any tool."""
-    found: dict[int, list[Path]] = {}
-    for path in sorted(folder.glob("*.*")):
-        if is_page(path.name) and (number := number_of(path.stem)) is not None:
-            found.setdefault(number, []).append(path)
-    return found
 
 
 def hash_of(text: str) -> str:

@@ -147,6 +147,18 @@ def _header(path: str, parts: Parts) -> RecordHeader:
     )
 
 
+def title_number(parts: Parts) -> tuple[int, int] | None:
+    """Where the number of a title stands, from and to which byte; None where it bears none."""
+    heading = next((h.text for h in parts.headings if h.level == 1), None)
+    place = heading or parts.said.get("title") or parts.said.get("titel")
+    if place is None or (found := _NUMBERED.match(parts.at(place)[:READ_MAX])) is None:
+        return None
+    start, end = found.span(1 if found[1] else 2)
+    text = parts.at(place)
+    at = place.start + len(text[:start].encode())
+    return at, at + end - start
+
+
 def _title(stem: str, parts: Parts) -> tuple[int | None, str]:
     """Number and title: a number of the title counts where the file's name has none and no day."""
     number, day = number_of(stem), day_of(stem)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from preflights_es.kernel.text import late_pattern
-from preflights_es.records.record_names import NumberedName, is_other_page, numbered_name
+from preflights_es.records.record_names import (
+    NumberedName,
+    is_other_page,
+    name_of_record,
+    numbered_name,
+)
 
 _TRANSLATED = late_pattern(r"\.[a-z]{2}(?:-[A-Za-z]{2})?$")
-_PAGE_OF_FOLDER = ("readme", "index")
 
 
 class NumberClash(NamedTuple):
@@ -40,25 +44,55 @@ class NumberedPath(NamedTuple):
 def numbered_path(path: str) -> NumberedPath | None:
     """Where the number of a record counts; None where its name bears none, or it is no record."""
     at = PurePosixPath(path)
-    if at.stem.lower() in _PAGE_OF_FOLDER:
+    called = name_of_record(path)
+    if called == at.parent.name != at.stem:
         at = at.parent  # a record with a folder of its own
-    elif is_other_page(at.stem):
-        return None
-    name = numbered_name(at.name)
+    name = None if is_other_page(called) else numbered_name(at.name)
     if name is None:
         return None
-    return NumberedPath(at.parent.as_posix(), _TRANSLATED.sub("", at.stem), name)
+    return NumberedPath(at.parent.as_posix(), _TRANSLATED.sub("", called), name)
+
+
+Groups = Mapping[tuple[str, str, int], Mapping[str, Sequence[str]]]
+"""By folder, series and number: the records, each by its stem with its file and translations."""
+
+
+def numbered_groups(paths: Iterable[str]) -> Groups:
+    """The records whose names bear numbers; a translation stands behind what it translates."""
+    found: dict[tuple[str, str, int], dict[str, list[str]]] = {}
+    for path in sorted(paths):
+        if (one := numbered_path(path)) is not None:
+            place = (one.folder, one.name.series, one.name.number)
+            found.setdefault(place, {}).setdefault(one.stem, []).append(path)
+    for records in found.values():
+        for files in records.values():
+            files.sort(key=len)
+    return found
 
 
 def number_clashes(paths: Iterable[str]) -> Iterator[NumberClash]:
     """The numbers that several records of one folder bear; translations of one count once."""
-    found: dict[tuple[str, str, int], dict[str, str]] = {}
-    labels: dict[tuple[str, str, int], str] = {}
-    for path in sorted(paths):
-        if (one := numbered_path(path)) is not None:
-            place = (one.folder, one.name.series, one.name.number)
-            found.setdefault(place, {}).setdefault(one.stem, path)
-            labels.setdefault(place, one.name.label)
-    for place, records in found.items():
+    for records in numbered_groups(paths).values():
         if len(records) > 1:
-            yield NumberClash(labels[place], tuple(records.values()))
+            firsts = tuple(files[0] for files in records.values())
+            first = numbered_path(firsts[0])
+            assert first is not None, "it is numbered"
+            yield NumberClash(first.name.label, firsts)
+
+
+def sequence_of(folder: str, paths: Iterable[str]) -> set[int]:
+    """The numbers that count where a record of a folder gets a new one.
+
+    Those of a folder above or below count too, unless the two have a number in common.
+    """
+    by_folder: dict[str, set[int]] = {folder: set()}
+    for path in paths:
+        if (one := numbered_path(path)) is not None:
+            by_folder.setdefault(one.folder, set()).add(one.name.number)
+    own = by_folder[folder]
+    found = set(own)
+    for other, numbers in by_folder.items():
+        is_near = f"{other}/".startswith(f"{folder}/") or f"{folder}/".startswith(f"{other}/")
+        if is_near and not numbers & own:
+            found |= numbers
+    return found

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from pathlib import PurePosixPath
 from typing import Any, Self
 
 from preflights_es.history.incoming import NUMBER_MAX, highest
@@ -21,6 +23,7 @@ from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, says
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.answers import filed
+from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 
 
@@ -58,6 +61,14 @@ def notice_agent(request: Request, step: Step) -> None:
         request.notice("agent_proposes", text, session=ids.short(step.handle.session_id))
 
 
+def _record_paths(process: Process) -> dict[str, str]:
+    """By session: where its record was written."""
+    from preflights_es.projections.decisions import decision  # most numbers need none
+
+    rows = map(decision, process.projector.rows("decisions", process.project))
+    return {one.session_id: one.decided.written.path for one in rows if one.decided.written}
+
+
 def begun(request: Request, session: str, expect: int | None) -> tuple[Handle, int | None]:
     """The session that is accepted, and the version at which it must still be then."""
     handle = request.sessions.load(session)
@@ -71,20 +82,28 @@ def begun(request: Request, session: str, expect: int | None) -> tuple[Handle, i
 class Acceptances(Sessions):
     """The sessions of one project that come to something, as one actor meets them."""
 
-    def __init__(self, inputs: Inputs, documents: Documents, folders: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        inputs: Inputs,
+        documents: Documents,
+        folders: Mapping[str, str],
+        paths: Callable[[], Mapping[str, str]] = dict,
+    ) -> None:
         """Args:
         folders: where an `adr` and a `task` go, relative to the project's root.
+        paths: where the records of sessions lie.
         """
         super().__init__(inputs)
         self._documents = documents
         self._folders = folders
+        self._paths = paths
 
     @classmethod
     def of(cls, request: Request) -> Self:
         """Those of the project that a request is about."""
         process = request.process
         folders = {"adr": process.record_places.new, "task": process.settings.tasks}
-        return cls(request.inputs, request.process.documents, folders)
+        return cls(request.inputs, process.documents, folders, partial(_record_paths, process))
 
     # 1. Accepting ----------------------------------------------------------------------------
 
@@ -185,8 +204,8 @@ class Acceptances(Sessions):
         self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
     ) -> Proposed:
         accepting = handle.workflow.accepting(handle.session.state, said)
-        number = self._number_of(handle) if accepting.numbered else None
         folder = self._folders.get(accepting.kind)
+        number = self._number_of(handle, folder or "") if accepting.numbered else None
         fields = {**accepting.fields, **said}
         new = self._inputs.made(cls, fields, actor, folder=folder, number=number)
         return Proposed(handle, new, input_id, number)
@@ -208,31 +227,53 @@ class Acceptances(Sessions):
 
     # 2. Numbers ------------------------------------------------------------------------------
 
-    def _number_of(self, handle: Handle) -> int:
+    def _number_of(self, handle: Handle, folder: str) -> int:
         """The record's own, unless it came from elsewhere and another session holds that here."""
         number = handle.workflow.number(handle.session.state)
         holder = self._runner.store.numbers(self._project).get(number) if number else None
         if number and holder in (None, handle.session_id):
             return number
-        return self.next_number()
+        return self.next_number(folder)
 
-    def next_number(self) -> int:
-        """The first above all that count (`archive.record_numbers`), and that is free.
+    def next_number(self, folder: str, also: Collection[int] = ()) -> int:
+        """The first above all that count in a folder, and that is free in the whole log.
+
+        Args:
+            also: numbers that are taken besides.
 
         Raises:
             Refused: none is left.
         """
-        given, filed = self._runner.store.numbers(self._project), self._documents.numbers_used()
-        number = highest(given, filed) + 1
-        while number in filed or number in given:
+        given, filed = (
+            self._runner.store.numbers(self._project),
+            self._documents.numbers_used(folder),
+        )
+        number = highest(self._given_in(folder, given, filed), filed) + 1
+        while number in filed or number in given or number in also:
             number += 1
         if number > NUMBER_MAX:
             message = f"no number is left: a record of this project has {NUMBER_MAX:,}"
             raise Refused(message, code="no_number_left")
         return number
 
+    def _given_in(
+        self, folder: str, given: Mapping[int, str], filed: Collection[int]
+    ) -> Collection[int]:
+        """The numbers of the log whose records do not lie in another folder.
+
+        Where a record lies is asked only where its number could matter.
+        """
+        if max(given, default=0) <= highest((), filed):
+            return given
+        paths = self._paths()
+        lies = {id_: PurePosixPath(path).parent.as_posix() for id_, path in paths.items()}
+        own = PurePosixPath(folder).as_posix()
+        return [number for number, id_ in given.items() if lies.get(id_, own) == own]
+
     def uncounted(self) -> list[int]:
         """Numbers of files that do not count, since they are far beyond the others."""
-        used = self._documents.numbers_used()
-        top = highest(self._runner.store.numbers(self._project), used)
+        folder = self._folders["adr"]
+        used = self._documents.numbers_used(folder)
+        given = self._runner.store.numbers(self._project)
+        top = highest(self._given_in(folder, given, used), used)
         return sorted(number for number in used if number > top)

@@ -20,7 +20,7 @@ from preflights_es.kernel.text import late_pattern
 from preflights_es.records import files
 from preflights_es.records.record_folder import folder_of
 from preflights_es.records.record_header import RECORD_MAX, ForeignRecord, RecordHeader
-from preflights_es.records.record_list import RecordIndex, Records, Unread, record_files
+from preflights_es.records.record_list import RecordIndex, Records, Unread
 from preflights_es.records.record_names import numbered_name
 from preflights_es.records.record_numbers import NumberClash, number_clashes
 from preflights_es.runtime.features import FEATURES
@@ -105,7 +105,7 @@ def foreign(process: Process, *, everything: bool = True) -> Foreign:
 def number_clashes_of(process: Process) -> tuple[NumberClash, ...]:
     """Numbers that several records of a folder bear; none where the folder cannot be used."""
     try:
-        return tuple(number_clashes(_record_paths(process)))
+        return tuple(number_clashes(process.documents.record_paths()))
     except ArtifactOutside:
         return ()
 
@@ -119,12 +119,6 @@ def notice_clashes(request: Request, path: str = "") -> None:
     for one in number_clashes_of(request.process):
         if not path or path in one.paths:
             request.notice("number_clash", one.text, paths=one.paths)
-
-
-def _record_paths(process: Process) -> list[str]:
-    """What lies in the folders of records, by names alone: nothing is read."""
-    found = record_files(process.settings.root, process.record_places.folders)
-    return [one.path for one in found]
 
 
 def called(process: Process, named: int | str) -> list[str]:

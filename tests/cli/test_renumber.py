@@ -82,10 +82,17 @@ def test_the_oldest_keeps_its_number_and_links_follow(house: Project, clone: Pro
         "to": f"{DECISIONS}/0003-use-oauth-for-authentication.md",
         "session_id": old["session_id"],
     }
-    assert planned.json == {"format": "renumber/1", "moves": [move]}
+    links = f"{DECISIONS}/0002-use-oauth-for-authentication.md"
+    assert planned.json == {
+        "format": "renumber/1",
+        "moves": [move],
+        "changed": [links],
+        "pointing": [],
+    }
     assert len(records(house)) == 3
     done = house.call("admin", "renumber")
-    assert (done.code, done.out) == (0, f"{move['from']} -> {move['to']}\n")
+    follow = f"{links}: its heading or links follow\n"
+    assert (done.code, done.out) == (0, f"{move['from']} -> {move['to']}\n{follow}")
     assert records(house) == [
         "0001-use-postgresql-for-the-database.md",
         "0002-use-oauth-for-authentication.md",
@@ -177,6 +184,63 @@ def test_a_record_written_by_hand_counts_too(house: Project) -> None:
         f"{DECISIONS}/0001-by-hand.md -> {DECISIONS}/0008-by-hand.md\n"
     )
     assert house.decided("Add SSO")["number"] == 9
+
+
+def filed(house: Project, path: str, text: str) -> None:
+    (house.folder / path).parent.mkdir(parents=True, exist_ok=True)
+    (house.folder / path).write_text(text, "utf-8")
+
+
+def test_the_record_with_the_later_day_or_first_commit_gets_the_number(house: Project) -> None:
+    filed(house, "docs/adr/0003-b.md", "# 3. B\n\nDate: 5 January 2026\n\n## Status\n\nAccepted\n")
+    filed(house, "docs/adr/0004-b.md", "# 4. B\n\n## Status\n\nAccepted\n")
+    commit(house, "Older")
+    filed(house, "docs/adr/0003-a.md", "# 3. A\n\nDate: 06.01.2026\n\n## Status\n\nAccepted\n")
+    filed(house, "docs/adr/0004-a.md", "# 4. A\n\n## Status\n\nAccepted\n")
+    house.git("add", "--all")
+    house.git("commit", "--quiet", "--message", "Younger", "--date", "2031-01-01T00:00:00Z")
+    assert house.call("admin", "renumber").code == 0
+    found = sorted(path.name for path in (house.folder / "docs/adr").iterdir())
+    assert found == ["0003-b.md", "0004-b.md", "0005-a.md", "0006-a.md"]
+    assert (house.folder / "docs/adr/0005-a.md").read_text().startswith("# 5. A\n")
+
+
+def test_heading_and_links_follow_and_what_points_there_from_elsewhere_is_named(
+    house: Project,
+) -> None:
+    filed(house, "docs/adr/ADR-003-a.md", "# ADR-003: A\n\nDate: 2026-01-05\n")
+    old = "# ADR-003: B\n\nDate: 2026-01-06\n\n## Status\n\nAccepted\n"
+    filed(house, "docs/adr/ADR-003-b.md", old)
+    filed(house, "docs/adr/ADR-003-b.de.md", old)
+    links = (
+        "# ADR-001: C\n\n[ADR-003: B](./ADR-003-b.md#why), [[ADR-003-b]], "
+        "[x](../../other/ADR-003-b.md), [d](ADR-003-b.de.md)\n\nSee ADR-3.\n"
+    )
+    filed(house, "docs/adr/ADR-001-c.md", links)
+    filed(house, "docs/README.md", "# Docs\n\n[B](adr/ADR-003-b.md), [A](adr/ADR-003-a.md)\n")
+    filed(house, "src/a.py", "# As ADR-0003 says\n# ADR-0030\n")
+    commit(house, "Begin")
+    planned = house.call("admin", "renumber", "--check", "--json").json
+    done = house.call("admin", "renumber", "--json").json
+    assert [one["to"] for one in done["moves"]] == [
+        "docs/adr/ADR-004-b.md",
+        "docs/adr/ADR-004-b.de.md",
+    ]
+    assert done["moves"] == planned["moves"]
+    assert done["changed"] == [
+        f"docs/adr/{name}.md" for name in ("ADR-001-c", "ADR-004-b.de", "ADR-004-b")
+    ]
+    assert [(one["path"], one["line"], one["names"]) for one in done["pointing"]] == [
+        ("docs/README.md", 3, "docs/adr/ADR-003-b.md"),
+        ("docs/adr/ADR-001-c.md", 5, "ADR-0003"),
+        ("src/a.py", 1, "ADR-0003"),
+    ]
+    assert (house.folder / "docs/adr/ADR-004-b.md").read_text().startswith("# ADR-004: B\n")
+    assert (house.folder / "docs/adr/ADR-001-c.md").read_text() == (
+        "# ADR-001: C\n\n[ADR-004: B](./ADR-004-b.md#why), [[ADR-004-b]], "
+        "[x](../../other/ADR-003-b.md), [d](ADR-004-b.de.md)\n\nSee ADR-3.\n"
+    )
+    assert house.call("admin", "renumber").out == "No numbers collide.\n"
 
 
 def test_what_a_person_wrote_moves_along_and_is_not_overwritten(house: Project) -> None:

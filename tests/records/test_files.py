@@ -15,7 +15,7 @@ import pytest
 
 from preflights_es.kernel.errors import StoreUnavailable
 from preflights_es.kernel.events import Written
-from preflights_es.records.files import alone, found_hash, hash_of, numbered
+from preflights_es.records.files import alone, found_hash, hash_of
 from tests.records.filing import FOLDER, MOVED, PATH, files_below, write
 
 ROOT: Final = Path(__file__).parents[2]
@@ -304,24 +304,3 @@ def test_a_hash_is_that_of_the_bytes_that_lie_there(root: Path) -> None:
     assert found_hash(root / "missing" / "deeper.md") is None
     write(root, "é")
     assert found_hash(root / PATH) == hash_of("é") == sha256("é".encode()).hexdigest()
-
-
-def test_records_are_counted_by_the_number_in_their_names(root: Path) -> None:
-    folder = root / FOLDER
-    assert numbered(folder) == {}
-    folder.mkdir(parents=True)
-    names = (
-        *("0001-a.md", "0002.md", "0002-b.md", "12345-c.md", "0000-d.md"),
-        *("1-short.md", "001-short.md", "0003-e.txt", "0004-f.md.new", "00x5-g.md"),
-        *("20261121-date.md", "0123456-seven.md", "README.md", ".0009-h.md.1.tmp"),
-        "\u0661\u0662\u0663\u0664-arabic.md",
-    )
-    for name in names:
-        (folder / name).touch()
-    found = {number: [path.name for path in paths] for number, paths in numbered(folder).items()}
-    assert found == {
-        0: ["0000-d.md"],
-        1: ["0001-a.md", "001-short.md", "1-short.md"],
-        2: ["0002-b.md", "0002.md"],
-        12345: ["12345-c.md"],
-    }

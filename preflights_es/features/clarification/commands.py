@@ -476,8 +476,8 @@ def _waiting(app: Request, voice: Voice) -> str:
 def renumber_command(check: bool, app: Request, voice: Voice) -> int:
     """Give records whose numbers collide after a merge new numbers.
 
-    The oldest record keeps its number, and the others get the next free ones. Documents that
-    refer to them are rewritten.
+    The oldest record keeps its number, and the others get the next free ones of their folder.
+    Headings and links of the records follow; lines of other files that point there are named.
 
     \b
     Examples:
@@ -491,6 +491,10 @@ def renumber_command(check: bool, app: Request, voice: Voice) -> int:
     voice.json(done)
     for move in done.moves:
         voice.say(shown(f"{move.path} -> {move.to}"))
+    for path in done.changed:
+        voice.say(shown(f"{path}: its heading or links follow"))
+    for one in done.pointing:
+        voice.warn(f"{one.path}:{one.line} names {one.names}: look which record it means now")
     if not done.moves:
         voice.say("No numbers collide.")
     return EXIT_REFUSED if check and done.moves else 0
