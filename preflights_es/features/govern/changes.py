@@ -106,7 +106,7 @@ _SHORT: Final = late_pattern(r"[0-9a-f]{4,39}")
 def _meant(root: Path, base: str) -> tuple[str, str]:
     """The revision that is meant, and why none is: git takes a tag before a branch of its name.
 
-    Whoever pushes a tag, or names a branch as a remote's is named, must not choose the base.
+    A person who pushes a tag, or names a branch as a remote's is named, must not choose the base.
     """
     if (said := _NAME.fullmatch(base)) is None:
         return base, ""
