@@ -54,6 +54,7 @@ from preflights_es.kernel.decisions import (
     Choice,
     Evolution,
     OlderDecision,
+    RecordForm,
     Related,
     Resolution,
 )
@@ -129,13 +130,15 @@ class Recorder:
             ("docs/decisions", "docs/tasks"),
             is_tracked=lambda path: "sso" not in path,
         )
+        self.form = RecordForm()
         self.order: list[str] = []
         self.asked: Provider = SimLLMProvider(0, bank=BANK)
 
     def by(self, actor: Actor = ADA, project: str = "golden") -> Clarifications:
         """The project as one actor meets it."""
         folders = {"adr": "docs/decisions", "task": "docs/tasks"}
-        return Clarifications(Inputs(self.runner, project, lambda: actor), self.documents, folders)
+        inputs = Inputs(self.runner, project, lambda: actor)
+        return Clarifications(inputs, self.documents, folders, form=lambda _: self.form)
 
     def start(
         self,
@@ -462,6 +465,19 @@ def a_record_is_renumbered(r: Recorder) -> None:
     told = r.by().renumber_reference(related, handle.session.state.uid, 12)
     r.documents.finish(told.handle)
     r.by().renumber_reference(r.runner.load(first.session_id), "ffffffffffff", 13)
+
+
+def records_have_the_form_of_their_folder(r: Recorder) -> None:
+    r.form = RecordForm("ADR-YYYY-", 3, "_", ".markdown", "", "nygard.v1")
+    first = r.accept(r.answer(r.start("Choose a database"), db_type="MySQL"))
+    second = r.start("Choose a database that scales", supersedes=first.session.state.uid)
+    second = r.accept(r.answer(second, db_type="PostgreSQL"))
+    r.documents.finish_pending("golden")
+    moved = r.documents.finish(r.by().renumber(second, 12).handle)
+    assert moved.view.written is not None
+    said = (moved.session.state.uid, 12, moved.view.written.path)
+    told = r.by().renumber_reference(r.runner.load(first.session_id), *said)
+    r.documents.finish(told.handle)
 
 
 def a_task_of_a_note_is_decided(r: Recorder) -> None:

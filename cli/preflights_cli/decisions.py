@@ -20,8 +20,8 @@ from preflights_es.kernel.ids import short
 from preflights_es.kernel.signing import IN_SHORT
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.records.record_list import Unread
-from preflights_es.use.decisions import Listing, Lost, listing
-from preflights_es.use.foreign import ForeignRow, notice_clashes, record
+from preflights_es.use.decisions import Listing, Lost, listing, notice_clashes
+from preflights_es.use.foreign import ForeignRow, record
 from preflights_es.use.holding import Unused, unused
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Who

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
 from preflights_es.kernel.events import (
@@ -19,6 +19,7 @@ from preflights_es.kernel.events import (
 )
 from preflights_es.kernel.questions import Option, Place, Recommended
 from preflights_es.kernel.reach import Hold, Reach
+from preflights_es.kernel.text import slug
 
 Speaker = Literal["user", "agent", "script", "model"]
 
@@ -110,6 +111,37 @@ class ShownQuestion(Value, frozen=True, kw_only=True):
     evidence: tuple[Place, ...] = ()
 
 
+class RecordForm(Value, frozen=True):
+    """How the records of a folder look; without any, `0007-use-redis.md` in the form of MADR.
+
+    A name that no record has is refused where it is written.
+    """
+
+    before: str = ""
+    """What stands before the number: `ADR-`, `ADR-YYYY-`."""
+    digits: Annotated[int, Meta(ge=1, le=6)] = 4
+    """How wide a number is at least."""
+    separator: str = "-"
+    """Between the words of a name."""
+    ending: str = ".md"
+    """Behind the title; a number stands before it where another record of a day has the title."""
+    day: str = ""
+    """`YYYY-MM-DD` or `YYYYMMDD` where a name begins with a day and no number; else empty."""
+    template: str = "adr.v1"
+
+    def file_name(self, number: int, day: str, title: str) -> str:
+        """The name of a record.
+
+        Args:
+            day: of the acknowledgement, ISO 8601.
+        """
+        name = f"{self.before.replace('YYYY', day[:4])}{number:0{self.digits}d}"
+        if self.day:
+            name = day if "-" in self.day else day.replace("-", "")
+        words = slug(title).replace("-", self.separator)
+        return f"{name}{self.separator}{words}{self.ending}" if words else name + self.ending
+
+
 class Related(Value, frozen=True):
     """Another decision that this one points at."""
 
@@ -117,6 +149,9 @@ class Related(Value, frozen=True):
     title: str
     number: RecordNumber | None = None
     session_id: str = ""
+    path: str | UnsetType = UNSET
+    """Of its record, relative to the project's root; not written where that is `NNNN-title.md` in
+    the folder of the one that points at it."""
 
 
 class KeptDecision(Value, frozen=True):
@@ -156,6 +191,9 @@ class Record(Value, frozen=True):
     intention: str
     status: str
     """`open`, `proposed`, `rejected`, `accepted` or `superseded`."""
+    number: RecordNumber | None = None
+    folder: str = ""
+    """Of its document, relative to the project's root; links start there."""
     date: str = ""
     """The date of the acknowledgement, ISO 8601, UTC; empty while open."""
     decided_by: str = ""

@@ -35,7 +35,6 @@ from preflights_es.kernel.text import late_pattern, slug
 from preflights_es.records import files, render
 from preflights_es.records.files import front_of
 from preflights_es.records.record_folder import RecordFolder
-from preflights_es.records.record_names import number_of
 from preflights_es.records.record_numbers import numbered_groups, sequence_of
 from preflights_es.records.render import check_template
 from preflights_es.records.session_files import SessionFiles
@@ -51,8 +50,11 @@ if TYPE_CHECKING:
 
 
 NAME: Final = late_pattern(
-    r"(?:\d{4,9}|[0-9a-f]{12})(?:-(.+))?\.md", re.ASCII
-)  # see `document_path`
+    r"(?:(?:[A-Za-z]{1,10}[-_ ]?)?(?:\d{4}[-_])?\d{1,9}|\d{4}-\d\d-\d\d|[0-9a-f]{12})"
+    r"(?:([-_ ])(.+))?\.(?:md|MD|markdown)",
+    re.ASCII,
+)
+"""See `document_path`."""
 FINISH_S: Final = 0.25  # seconds that a command waits for another one's documents before its own
 
 
@@ -420,8 +422,7 @@ class Documents:
         found = self.foreign(replaced.number, record.supersedes_file)
         if len(found) != 1:
             return  # a person moved it, or gave its number twice
-        path = PurePosixPath(due.path)
-        number = number_of(path.stem)
+        number = handle.workflow.number(handle.session.state)
         name = f"task {record.uid}" if number is None else f"ADR-{number:04d}"
         old = PurePosixPath(found[0].path)
         link = "" if number is None else _relative(due.path, found[0].path)
@@ -483,4 +484,7 @@ def _relative(path: str, document: str) -> str:
 def _is_name(name: str) -> bool:
     """Whether a file's name is one that `document_path` gives, whatever log it stands in."""
     found = NAME.fullmatch(name)
-    return found is not None and (not found[1] or slug(found[1]) == found[1])
+    if found is None or not found[2]:
+        return found is not None
+    words = found[2].replace(found[1], "-")
+    return slug(words) == words

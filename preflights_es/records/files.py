@@ -23,7 +23,7 @@ from preflights_es.kernel.events import Written
 from preflights_es.kernel.text import is_git, late_pattern
 from preflights_es.records.record_names import is_page
 from preflights_es.system import files as atomic_file
-from preflights_es.system.files import Unreadable, beginning, resolved
+from preflights_es.system.files import Unreadable, beginning, ending, resolved
 
 DOCUMENT_MAX: Final = 10_000_000  # bytes; a file that has more is not one of our documents
 _NO_FILE: Final = "no file"  # stands for a link, a folder, a fifo: no hash can equal it
@@ -320,6 +320,7 @@ def _hash(folder: atomic_file.Folder, name: str) -> str | None:
 
 FRONT_MATTER_MAX: Final = 4_096  # characters read of a file to find its uid
 UTF8_MAX: Final = 4  # bytes of a character
+READ_FIRST: Final = FRONT_MATTER_MAX * UTF8_MAX  # bytes
 
 _FRONT: Final = late_pattern(r"---[ \t]*\n(.*?)(?:^---[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 
@@ -333,17 +334,30 @@ class Front(msgspec.Struct, frozen=True):
 
 
 def front_of(path: Path) -> Front:
-    """The front matter of a file; empty where it has none.
+    """The front matter of a file, or the last lines of a record of ours in Nygard's form.
 
     Raises:
         FileNotFoundError, NotADirectoryError: there is no such file.
         Unreadable: it is a link or no regular file, or the system refuses.
     """
-    content = beginning(path, FRONT_MATTER_MAX * UTF8_MAX, follows=False)
+    content = beginning(path, READ_FIRST, follows=False)
     text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
     found = _FRONT.match(text[:FRONT_MATTER_MAX])
-    front = found[1] if found else ""
+    if found is None:
+        tail = ending(path, FRONT_MATTER_MAX)[0] if len(content) >= READ_FIRST else content
+        return _closing_of(tail.decode("utf-8", "replace"))
+    front = found[1]
     return Front(_value(front, "date"), _value(front, "session"), _value(front, "uid"))
+
+
+def _closing_of(text: str) -> Front:
+    lines = dict(_CLOSING.findall(text.rpartition("\n---")[2]))
+    if not {"Uid", "Session"} <= lines.keys():
+        return Front("", "", "")
+    return Front("", lines["Session"].strip(), lines["Uid"].strip())
+
+
+_CLOSING: Final = late_pattern(r"^\* (Uid|Session): ([^\r\n]*)", re.MULTILINE)
 
 
 def _value(front: str, key: str) -> str:

@@ -202,11 +202,14 @@ def _said(parts: Parts) -> StatusSaid:
 def _applies_to(parts: Parts) -> tuple[str, ...]:
     """The first list that says what a record is about."""
     for key in ("applies-to", "paths", "affects", "scope"):
-        if (place := parts.said.get(key)) and (found := entries(parts.at(place)[:READ_MAX])):
+        place = parts.said.get(key)
+        text = parts.at(place)[:READ_MAX] if place else ""
+        if found := _IN_CODE.findall(text) or entries(text):
             return tuple(one for one in found[:PATTERNS_MAX] if len(one) <= PATTERN_MAX)
     return ()
 
 
+_IN_CODE = late_pattern(r"`([^`\n]+)`")
 _REPLACED_BY: Final = ("superseded-by", "superceded-by", "replaced-by", "ersetzt-durch")
 _REPLACES: Final = ("supersedes", "supercedes", "replaces", "ersetzt")
 

@@ -256,6 +256,11 @@ _SAID = late_pattern(
     rb"[ \t]?:(?:\*\*|__|\*|_)?(?P<value>[^\n]*)",
     re.MULTILINE,
 )
+_CLOSING = late_pattern(
+    rb"^\* (?P<key>Considered options|Applies to|Decision makers|Uid|Session):(?P<value>[^\n]*)",
+    re.MULTILINE,
+)
+_CLOSING_MAX: Final = 16_000  # bytes
 _BREAK = late_pattern(rb"(?:\\|<br ?/?>)\Z")
 _ROW = late_pattern(rb"^[ \t]*\|(?P<cells>[^\n|]*\|[^\n]*?)\|?[ \t]*$", re.MULTILINE)
 _NAME_EDGES = late_pattern(r"^[\W\d_]+|[\W_]+$")
@@ -429,9 +434,19 @@ def _said(
         if broken := _BREAK.search(masked, start, stop):
             start, stop = trimmed(masked, start, broken.start())
         found.setdefault(_key(line["key"]), Place(start, stop, "line"))
-    for key, place in _cells(masked, body, end):
+    for key, place in (*_cells(masked, body, end), *_closing(masked, body)):
         found.setdefault(key, place)
     return found
+
+
+def _closing(masked: bytes, body: int) -> Iterator[tuple[str, Place]]:
+    """What the last lines of a record of ours in Nygard's form say, which has no front matter."""
+    start = max(body, len(masked) - _CLOSING_MAX)
+    rule = masked.rfind(b"\n---", start)
+    lines = {_key(one["key"]): one for one in _CLOSING.finditer(masked, max(rule, start))}
+    if rule >= 0 and {"uid", "session"} <= lines.keys():
+        for key, line in lines.items():
+            yield key, Place(*trimmed(masked, *line.span("value")), "line")
 
 
 def _cells(masked: bytes, body: int, end: int) -> Iterator[tuple[str, Place]]:
@@ -480,7 +495,9 @@ def body_of(parts: Parts) -> Body:
         context=shortened(" ".join(_paragraphs(parts, sections["context"])), BODY_MAX),
         chosen=shortened(chosen, BODY_MAX),
         because=shortened(because, BODY_MAX),
-        considered=tuple(_options(parts, sections["options"]))[:OPTIONS_MAX],
+        considered=(tuple(_options(parts, sections["options"])) or _closing_options(parts))[
+            :OPTIONS_MAX
+        ],
     )
 
 
@@ -562,6 +579,12 @@ def _reasoned(text: str) -> tuple[str, str]:
     """Before and behind the first "because"."""
     found = _BECAUSE.search(text)
     return (text[: found.start()], text[found.end() :]) if found else (text, "")
+
+
+def _closing_options(parts: Parts) -> tuple[str, ...]:
+    """Those that a line names, with semicolons between."""
+    place = parts.said.get("considered-options")
+    return tuple(map(_plain, parts.at(place).split("; "))) if place else ()
 
 
 def _options(parts: Parts, heading: Heading | None) -> Iterator[str]:

@@ -6,9 +6,13 @@ placeholder is empty is left out, so that no section says nothing.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from preflights_es.kernel.decisions import (
     EXCEPTION,
@@ -16,6 +20,7 @@ from preflights_es.kernel.decisions import (
     Rationale,
     Record,
     RecordField,
+    RecordForm,
     Related,
     ShownQuestion,
     Speaker,
@@ -33,7 +38,6 @@ from preflights_es.kernel.text import (
     shortened,
     shown,
     shown_lines,
-    slug,
 )
 from preflights_es.kernel.words import continued
 
@@ -46,6 +50,7 @@ _MARKUP = late_pattern(r"[\\`*\[\]<>|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
 # What means something at the start of a line, and at the end of a heading.
 _MARGINS = late_pattern(r"^[#+=:-]|(?<= )#+$")
 _SECTION = late_pattern(r"\n(?=###? )")
+_BLANKS = late_pattern(r"\n{3,}")
 _TEMPLATE = late_pattern(r"[a-z_]+\.v[0-9]+")
 _COUNT = late_pattern(r"^(\d+)(?=[.)])")
 
@@ -56,7 +61,8 @@ def document(template: str, record: Record) -> str:
     Raises:
         LogFromFuture: this version has no such template.
     """
-    return _filled(_template(template), _values(record))
+    text = _filled(_template(template), _values(record))
+    return _BLANKS.sub("\n\n", text)  # of what a section does not say
 
 
 def brief(record: Record, in_force: str = "", signature: Signed | None = None) -> str:
@@ -151,8 +157,39 @@ def _values(record: Record) -> dict[str, str]:
         ),
         "rejected": _grouped(_against(record)),
         "open": "\n".join(f"* {inline(question)}" for question in record.missing),
-        "more": _relations(record),
+        "more": _listed((*_evidence(record), *_replaced(record), *_kept_beside(record))),
+        **_nygard_values(record),
     }
+
+
+def _nygard_values(record: Record) -> dict[str, str]:
+    """What stands only in Nygard's form, which adr-tools reads: its words are English."""
+    status = _status(record)
+    if record.superseded_by is not None:
+        name = related_name(record.superseded_by)
+        link = _link_target(record.superseded_by, record)
+        status = f"superseded by [{name}]({link})" if link else status
+    own = replace(record, language="en")
+    paths = ", ".join(_code(path) for path in record.reach.paths)
+    lines = {
+        "Considered options": "; ".join(map(inline, record.considered)),
+        "Applies to": paths,
+        "Decision makers": inline(record.decided_by),
+        "Uid": record.uid,
+        "Session": record.session_id,
+    }
+    return {
+        "number": str(record.number or ""),
+        "standing": f"{status[:1].upper()}{status[1:]}",
+        "replaced": "\n\n".join(_replaced(own)),
+        "evidence": _listed(_evidence(record)),
+        "kept": _listed(_kept(one, record) for one in record.kept),
+        "closing": "\n".join(f"* {name}: {said}" for name, said in lines.items() if said),
+    }
+
+
+def _listed(lines: Iterable[str]) -> str:
+    return "\n".join(f"* {line}" for line in lines)
 
 
 def _question(one: ShownQuestion, record: Record) -> str:
@@ -422,21 +459,31 @@ def _value(field: RecordField, record: Record) -> str:
     return f"{inline(field.name)}: **{inline(field.value)}** ({how})"
 
 
-def _relations(record: Record) -> str:
+def _evidence(record: Record) -> Iterator[str]:
+    """What questions rest on, what a menu held, and the key of a signature."""
     places = dict.fromkeys(place for one in record.shown for place in one.evidence)
-    named = ", ".join(inline(_place(place)) for place in places)
-    lines = [_said(record, "Evidence: {}", named)] if places else []
-    lines += [_menu(one, record) for one in record.shown if not one.by]
+    if places:
+        named = ", ".join(inline(_place(place)) for place in places)
+        yield _said(record, "Evidence: {}", named)
+    yield from (_menu(one, record) for one in record.shown if not one.by)
     if record.signed_with:
-        lines.append(_said(record, "Bears a signature of the key {}", record.signed_with))
+        yield _said(record, "Bears a signature of the key {}", record.signed_with)
+
+
+def _replaced(record: Record) -> Iterator[str]:
+    """The decisions whose place it took."""
     if record.supersedes is not None:
-        link = _link(record.supersedes, record.supersedes_file)
-        lines.append(_said(record, "Supersedes {}", link))
-    lines += [_said(record, "Supersedes {}", _link(one)) for one in record.also_supersedes]
+        link = _link(record.supersedes, record, record.supersedes_file)
+        yield _said(record, "Supersedes {}", link)
+    for one in record.also_supersedes:
+        yield _said(record, "Supersedes {}", _link(one, record))
+
+
+def _kept_beside(record: Record) -> Iterator[str]:
+    """The decision that took its place, and those that stay in force beside it."""
     if record.superseded_by is not None:
-        lines.append(_said(record, "Superseded by {}", _link(record.superseded_by)))
-    lines += [_kept(one, record) for one in record.kept]
-    return "\n".join(f"* {line}" for line in lines)
+        yield _said(record, "Superseded by {}", _link(record.superseded_by, record))
+    yield from (_kept(one, record) for one in record.kept)
 
 
 def _menu(one: ShownQuestion, record: Record) -> str:
@@ -447,7 +494,7 @@ def _menu(one: ShownQuestion, record: Record) -> str:
 
 def _kept(one: KeptDecision, record: Record) -> str:
     """The other decision; of an exception and its rule, only the rule has no scope."""
-    link = _link(one.related)
+    link = _link(one.related, record)
     if one.reason == EXCEPTION:
         return _said(record, "Exception to {}" if record.scope else "Exception: {}", link)
     return _said(record, "Kept beside {}: {}", link, inline(one.reason))
@@ -457,20 +504,32 @@ def _place(place: Place) -> str:
     return f"{place.path}:{place.lines}" if place.lines else place.path
 
 
-def _link(related: Related, file: str = "") -> str:
-    """Both records lie in the folder of records; a task is named without a link."""
+def _link(related: Related, record: Record, file: str = "") -> str:
+    """Another decision, linked where it has a record; a task is named without a link.
+
+    Args:
+        file: of a record without a session.
+    """
     has_name = related.uid or related.number is not None
     words = inline(related.title)
     words = f"{inline(related_name(related))}, {words}" if has_name else words
-    if file:
-        from urllib.parse import quote  # a stranger named the file
+    target = _quoted_path(file) if file else _link_target(related, record)
+    return f"[{words}]({target})" if target else words
 
-        return f"[{words}]({quote(file)})"
+
+def _link_target(related: Related, record: Record) -> str:
+    """The record of another decision, from the folder of this one; empty of a task."""
+    if related.path is not UNSET:
+        return _quoted_path(posixpath.relpath(related.path, record.folder or "."))
     if related.number is None:
-        return words
-    name = slug(related.title)
-    file = f"{related.number:04d}-{name}.md" if name else f"{related.number:04d}.md"
-    return f"[{words}]({file})"
+        return ""
+    return RecordForm().file_name(related.number, "", related.title)
+
+
+def _quoted_path(path: str) -> str:
+    from urllib.parse import quote  # a stranger named the file
+
+    return quote(path)
 
 
 # 2. The brief --------------------------------------------------------------------------------

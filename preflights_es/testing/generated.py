@@ -131,7 +131,7 @@ def _of_several(info: msgspec.inspect.Type, text: SearchStrategy[str]) -> Search
 
 
 def _whole(least: int, most: int) -> SearchStrategy[int]:
-    return st.integers(max(least, -3), 12_000) | st.integers(least, most)
+    return st.integers(max(least, -3), min(most, 12_000)) | st.integers(least, most)
 
 
 def _inputs(workflow: Workflow[Any]) -> list[type[Event]]:

@@ -10,8 +10,11 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, Self
 
+from msgspec.structs import replace
+
 from preflights_es.history.incoming import NUMBER_MAX, highest
 from preflights_es.kernel import ids
+from preflights_es.kernel.decisions import RecordForm
 from preflights_es.kernel.errors import (
     Refused,
     SessionMoved,
@@ -23,6 +26,7 @@ from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, says
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.answers import filed
+from preflights_es.use.foreign import record_form
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 
@@ -88,22 +92,26 @@ class Acceptances(Sessions):
         documents: Documents,
         folders: Mapping[str, str],
         paths: Callable[[], Mapping[str, str]] = dict,
+        form: Callable[[str], RecordForm] = lambda _: RecordForm(),
     ) -> None:
         """Args:
         folders: where an `adr` and a `task` go, relative to the project's root.
         paths: where the records of sessions lie.
+        form: how the records of a folder look.
         """
         super().__init__(inputs)
         self._documents = documents
         self._folders = folders
         self._paths = paths
+        self._form = form
 
     @classmethod
     def of(cls, request: Request) -> Self:
         """Those of the project that a request is about."""
         process = request.process
         folders = {"adr": process.record_places.new, "task": process.settings.tasks}
-        return cls(request.inputs, process.documents, folders, partial(_record_paths, process))
+        paths, form = partial(_record_paths, process), partial(record_form, process)
+        return cls(request.inputs, process.documents, folders, paths, form)
 
     # 1. Accepting ----------------------------------------------------------------------------
 
@@ -207,8 +215,23 @@ class Acceptances(Sessions):
         folder = self._folders.get(accepting.kind)
         number = self._number_of(handle, folder or "") if accepting.numbered else None
         fields = {**accepting.fields, **said}
-        new = self._inputs.made(cls, fields, actor, folder=folder, number=number)
+        form = RecordForm() if number is None else self._form_of(handle, folder or "", number)
+        more = {} if form == RecordForm() else {"form": form}
+        new = self._inputs.made(cls, fields, actor, folder=folder, number=number, **more)
         return Proposed(handle, new, input_id, number)
+
+    def _form_of(self, handle: Handle, folder: str, number: int) -> RecordForm:
+        """That of the folder; of two records of one day and title the second bears its number."""
+        form, record = self._form(folder), handle.workflow.record
+        if not form.day or record is None:
+            return form
+        day = ids.iso(self._runner.now())[: len("2026-11-23")]
+        path = f"{folder}/{form.file_name(number, day, record(handle.session.state).title)}"
+        written = handle.view.written
+        is_own = written is not None and written.path == path
+        if is_own or path not in self._documents.record_paths():
+            return form
+        return replace(form, ending=f"{form.separator}{number}{form.ending}")
 
     def _others(self, first: Proposed) -> list[Proposed]:  # noqa: ARG002  of some workflows
         """What other sessions record with an acknowledgement."""

@@ -24,7 +24,7 @@ from preflights_es.kernel.text import caseless
 from preflights_es.projections.decisions import PatchRow, decision, in_force
 from preflights_es.records.record_list import Unread
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
-from preflights_es.use.foreign import Foreign, ForeignRow, foreign, notice_clashes
+from preflights_es.use.foreign import Foreign, ForeignRow, foreign, number_clashes_of
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
@@ -220,6 +220,17 @@ def records_beside(request: Request, *, everything: bool) -> Foreign:
         return foreign(request.process, everything=everything)
     except ArtifactOutside:
         return Foreign(rows=())
+
+
+def notice_clashes(request: Request, path: str = "") -> None:
+    """Name the numbers that several records of a folder bear.
+
+    Args:
+        path: of a record, where only its own number is meant.
+    """
+    for one in number_clashes_of(request.process):
+        if not path or path in one.paths:
+            request.notice("number_clash", one.text, paths=one.paths)
 
 
 def _others(request: Request, category: str) -> tuple[str, ...]:

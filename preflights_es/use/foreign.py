@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from preflights_es.kernel.decisions import RecordForm
 from preflights_es.kernel.errors import (
     ArtifactOutside,
     RecordWithoutSession,
@@ -18,7 +19,8 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.reach import pattern_problem
 from preflights_es.kernel.text import late_pattern
 from preflights_es.records import files
-from preflights_es.records.record_folder import folder_of
+from preflights_es.records.record_folder import folder_of, said_folders
+from preflights_es.records.record_forms import form_of
 from preflights_es.records.record_header import RECORD_MAX, ForeignRecord, RecordHeader
 from preflights_es.records.record_list import RecordIndex, Records, Unread
 from preflights_es.records.record_names import numbered_name
@@ -26,7 +28,6 @@ from preflights_es.records.record_numbers import NumberClash, number_clashes
 from preflights_es.runtime.features import FEATURES
 from preflights_es.system.files import Unreadable, regular
 from preflights_es.use.process import Process
-from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 
 
@@ -110,17 +111,6 @@ def number_clashes_of(process: Process) -> tuple[NumberClash, ...]:
         return ()
 
 
-def notice_clashes(request: Request, path: str = "") -> None:
-    """Name the numbers that several records of a folder bear.
-
-    Args:
-        path: of a record, where only its own number is meant.
-    """
-    for one in number_clashes_of(request.process):
-        if not path or path in one.paths:
-            request.notice("number_clash", one.text, paths=one.paths)
-
-
 def called(process: Process, named: int | str) -> list[str]:
     """Paths of the project's records without a session that bear a number or a name."""
     return [row.path for row in foreign(process).rows if row.is_called(named)]
@@ -135,6 +125,14 @@ def with_words(process: Process) -> tuple[dict[int, ForeignRow], RecordIndex]:
     found = process.records()
     others = _others_of_records(process, found)
     return {place: ForeignRow(**_row(process, one)) for place, one in others}, found.index
+
+
+def record_form(process: Process, folder: str) -> RecordForm:
+    """How the records that lie directly in a folder look, ours among them."""
+    of_adr_tools = {one.path for one in said_folders(process.settings.root, "")}
+    lying = PurePosixPath(folder)
+    records = [one for one in process.records().records if PurePosixPath(one.path).parent == lying]
+    return form_of(records, by_adr_tools=lying.as_posix() in of_adr_tools)
 
 
 def _others_of_records(process: Process, found: Records) -> Iterator[tuple[int, RecordHeader]]:

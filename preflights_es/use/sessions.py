@@ -275,7 +275,7 @@ def show(request: Request, session: str) -> View:
     at = request.reading.session(session)
     handle = at.load()
     if handle.workflow.record is not None and (written := handle.view.written):
-        from preflights_es.use.foreign import notice_clashes  # another workflow has no record
+        from preflights_es.use.decisions import notice_clashes  # another workflow has no record
 
         notice_clashes(request, written.path)
     found = session_of(Step(handle, ()), request.notices)

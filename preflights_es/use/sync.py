@@ -19,8 +19,8 @@ from preflights_es.store import jsonl
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.system.files import Unreadable
 from preflights_es.use.archives import Agreement, Lines, SessionImported, imported_each, importer_of
+from preflights_es.use.decisions import notice_clashes
 from preflights_es.use.filed_sessions import FOREIGN, FiledSession, FiledSessions
-from preflights_es.use.foreign import notice_clashes
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result

@@ -121,7 +121,7 @@ def test_the_next_number_is_above_all_records(house: Project) -> None:
     filed(house, "docs/decisions/adr-012-x.md")
     filed(house, "docs/decisions/20201021-x.md")
     house.decided()
-    assert [*(house.folder / "docs/decisions").glob("0013-*.md")]
+    assert [*(house.folder / "docs/decisions").glob("adr-013-*.md")]
 
 
 def test_a_record_is_shown_by_its_number(house: Project) -> None:
@@ -202,7 +202,7 @@ def test_a_record_links_the_file_that_it_replaces(house: Project) -> None:
     filed(house, "docs/decisions/7-db.md")
     found = house.decided("Add SSO", "--supersedes", "ADR-0007")
     text = (house.folder / found["artifacts"][0]).read_text()
-    assert "* Supersedes [ADR-0007, Use PostgreSQL](7-db.md)" in text
+    assert "\nSupersedes [ADR-0007, Use PostgreSQL](7-db.md)" in text
 
 
 def test_a_name_of_no_record_is_no_session(house: Project) -> None:
@@ -267,6 +267,67 @@ def test_records_go_where_records_lie(house: Project) -> None:
     assert [hint in text for text in said] == [True, False]
     assert [*(house.folder / "doc/adr").glob("0008-*.md")]
     assert house.call("decisions", "--json").json["foreign"][0]["number"] == 7
+
+
+def test_a_record_beside_those_of_adr_tools_has_their_form_and_is_read_back(
+    house: Project,
+) -> None:
+    filed(house, "doc/adr/0007-use-postgresql.md")
+    (house.folder / ".adr-dir").write_text("doc/adr\n")
+    words = ("--path", "src/**", "--alternative", "JWT: no logout", "--because", "It is known")
+    first = house.decided("Add login", *words)
+    path = first["artifacts"][0]
+    file = house.folder / path
+    assert path == "doc/adr/0008-use-oauth-for-authentication.md"
+    text = file.read_text()
+    headings = [line for line in text.splitlines() if line.startswith("#")]
+    assert headings == [
+        "# 8. Use OAuth for authentication",
+        *("## Status", "## Context", "## Decision", "## Consequences"),
+    ]
+    assert not text.startswith("---")
+    assert text.endswith(
+        "\n---\n\n* Considered options: OAuth; JWT\n* Applies to: `src/**`\n"
+        f"* Decision makers: Ada Lovelace\n* Uid: {first['uid']}\n"
+        f"* Session: {first['session_id']}\n"
+    )
+    second = house.decided("Add SSO", "--supersedes", "ADR-0008")
+    assert (
+        "\n## Status\n\nSuperseded by [ADR-0009](0009-use-oauth-for-authentication.md)\n"
+        in file.read_text()
+    )
+    assert (
+        "\nAccepted\n\nSupersedes [ADR-0008, Use OAuth for authentication]"
+        "(0008-use-oauth-for-authentication.md)\n"
+        in (house.folder / second["artifacts"][0]).read_text()
+    )
+    assert house.call("check").code == 0
+    assert [one["number"] for one in house.call("decisions", "--json").json["foreign"]] == [7]
+    file.write_text(file.read_text().replace("`src/**`\n*", "`lib/**`\n*"))
+    (found,) = house.call("check", "--json").json["findings"]
+    assert found["rule"] == "record-differs"
+    assert "its applies-to is 'lib/**', and its session says 'src/**'" in found["message"]
+    house.git("checkout", "--quiet", "-b", "x")
+    (house.folder / "doc/adr/0009-by-hand.md").write_text("# 9. By hand\n\nDate: 2020-01-01\n")
+    assert house.call("admin", "renumber").code == 0
+    moved = house.folder / "doc/adr/0010-use-oauth-for-authentication.md"
+    assert moved.read_text().startswith("# 10. Use OAuth for authentication\n")
+
+
+def test_a_record_beside_dated_ones_begins_with_the_day_and_is_linked_so(house: Project) -> None:
+    folder = house.folder / "docs/adr"
+    folder.mkdir(parents=True)
+    (folder / "20200102-use-x.md").write_text("# Use X\n\n- Status: accepted\n")
+    first = house.decided("Add login")
+    second = house.decided("Add SSO", "--supersedes", first["uid"])
+    (row,) = house.call("decisions", "--json").json["decisions"]
+    stem = f"{row['accepted_at'][:10].replace('-', '')}-use-oauth-for-authentication"
+    assert first["artifacts"] == [f"docs/adr/{stem}.md"]
+    assert second["artifacts"] == [f"docs/adr/{stem}-2.md"]
+    link = f"Supersedes [ADR-0001, Use OAuth for authentication]({stem}.md)"
+    assert link in (house.folder / second["artifacts"][0]).read_text()
+    link = f"Superseded by [ADR-0002, Use OAuth for authentication]({stem}-2.md)"
+    assert link in (house.folder / first["artifacts"][0]).read_text()
 
 
 def test_records_go_where_adr_dir_says(house: Project) -> None:

@@ -34,6 +34,7 @@ from tests.records.reading import RECORD, body, every, front_matter, headings, s
 FROZEN: Final = {
     "adr.v1": "a02ee5d94e3f407d9c52db55858bee759565491afe248d2895f38fbab4d71956",
     "brief.v1": "3f073a8e0783173206d0b9dd09651b732a8db73bfc45c7d0df028f1d6026f23e",
+    "nygard.v1": "514f0c6e483bb036ea137fb2387aece3bc96ead62336fcd3ca6727fbcb59bc32",
     "task.v1": "c92be210472ad00a356b1d7c3b39d5cf209482b6e4458a2c94641f2b89c11305",
 }
 """Once a session may have used one, it never changes; a change is a new version beside it."""

@@ -283,6 +283,8 @@ def test_an_accepted_record_names_the_person_the_day_and_each_value() -> None:
         title="Use OAuth for authentication",
         intention="Add OAuth",
         status="accepted",
+        number=7,
+        folder="docs/decisions",
         date="2026-09-21",
         decided_by="Ada Lovelace",
         category="Authentication",

@@ -54,10 +54,10 @@ from preflights_es.features.clarification.domain.state import (
     is_asking,
     is_due,
     is_terminal,
+    path_of,
     related_to,
     response_of,
     stated_by_key,
-    title_of,
 )
 from preflights_es.features.clarification.domain.values import (
     COMPANION,
@@ -491,10 +491,9 @@ def abandoned(state: State, new: SessionAbandoned) -> tuple[ArtifactDue, ...]:
 
 def _due(state: State) -> ArtifactDue:
     """The document of what was acknowledged; a task has no number."""
-    kind: rules.RecordKind = "task" if state.number is None else "adr"
-    path = rules.document_path(state.folder, kind, state.number, state.uid, title_of(state))
+    template = rules.TEMPLATES["task"] if state.number is None else state.form.template
     call = f"artifact-{state.dues + 1}"
-    return ArtifactDue(call=call, template=rules.TEMPLATES[kind], path=path)
+    return ArtifactDue(call=call, template=template, path=path_of(state))
 
 
 _Changes = (

@@ -17,7 +17,7 @@ from preflights_es.features.clarification.domain.values import (
     Source,
 )
 from preflights_es.kernel.completions import COMPLETION_EVENTS
-from preflights_es.kernel.decisions import Alternative, Related, Resolution
+from preflights_es.kernel.decisions import Alternative, RecordForm, Related, Resolution
 from preflights_es.kernel.events import (
     ARTIFACT_EVENTS,
     UNSEEN,
@@ -201,6 +201,8 @@ class DecisionAcknowledged(Signable, frozen=True):
     """Where the document goes, relative to the project's root."""
     number: RecordNumber | None = None
     """Of the record, allocated for this acknowledgement; None for a task."""
+    form: RecordForm | UnsetType = UNSET
+    """Of the folder's records; not written where they have ours, and of a task."""
     mark: Mark = ""
     relayed_by: Actor | None = None
     """Who passed the actor's word on (`--by`); None where the actor gave it."""
@@ -287,6 +289,8 @@ class ReferenceRenumbered(Input, frozen=True):
     tag: ClassVar[str] = "clarification.reference_renumbered.v1"
     uid: str
     number: RecordNumber
+    path: str | UnsetType = UNSET
+    """As in `Related`."""
 
 
 # 2. Decisions --------------------------------------------------------------------------------

@@ -40,10 +40,12 @@ from preflights_es.features.clarification.domain.events import (
     TopicDropped,
     TopicsFound,
 )
+from preflights_es.features.clarification.domain.rules import OUR_FORM
 from preflights_es.features.clarification.domain.state import (
     UNDECIDED,
     Acknowledgement,
     State,
+    day_of,
     is_followed,
     suggested_in,
     topics_of,
@@ -447,6 +449,8 @@ def _after_record(state: State, event: DecisionRecorded) -> State:
         mark=new.mark or state.mark,
         number=event.number,
         folder=new.folder,
+        day=day_of(new.at),
+        form=OUR_FORM if new.form is UNSET else new.form,
     )
 
 
@@ -523,7 +527,9 @@ def _moved(related: Related | None, new: ReferenceRenumbered) -> Related | None:
 
 
 def _renamed(related: Related, new: ReferenceRenumbered) -> Related:
-    return related if related.uid != new.uid else replace(related, number=new.number)
+    if related.uid != new.uid:
+        return related
+    return replace(related, number=new.number, path=new.path)
 
 
 _AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {

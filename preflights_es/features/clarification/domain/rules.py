@@ -28,6 +28,7 @@ from preflights_es.features.clarification.domain.values import (
     SessionSnapshot,
 )
 from preflights_es.kernel.completions import Policy
+from preflights_es.kernel.decisions import RecordForm
 from preflights_es.kernel.questions import Question, is_placeholder, is_undecided, stripped
 from preflights_es.kernel.text import caseless, composed, late_pattern, slug
 
@@ -257,7 +258,9 @@ def patch_in(values: Values, found: CategoryMatch | None) -> DecisionPatch | Non
 # 5. The document (section 6, and docs/specs/clarification.md, section 7) ---------------------
 
 RecordKind = Literal["adr", "task"]
-TEMPLATES: dict[RecordKind, str] = {"adr": "adr.v1", "task": "task.v1"}
+OUR_FORM: Final = RecordForm()
+TEMPLATES: dict[RecordKind, str] = {"adr": OUR_FORM.template, "task": "task.v1"}
+"""Another form of records has a template of its own."""
 
 
 def kind(decided: DecisionPatch | None, mark: Mark) -> RecordKind:
@@ -265,11 +268,24 @@ def kind(decided: DecisionPatch | None, mark: Mark) -> RecordKind:
     return "task" if decided is None or mark == "task" else "adr"
 
 
-def document_path(folder: str, of: RecordKind, number: int | None, uid: str, title: str) -> str:
-    """`folder/NNNN-title.md` for a record, `folder/uid-title.md` for a task."""
-    name = f"{number:04d}" if of == "adr" and number is not None else uid
+def document_path(
+    folder: str,
+    of: RecordKind,
+    number: int | None,
+    uid: str,
+    title: str,
+    form: RecordForm = OUR_FORM,
+    day: str = "",
+) -> str:
+    """`folder/NNNN-title.md` for a record, or as its form says; `folder/uid-title.md` for a task.
+
+    Args:
+        day: of the acknowledgement, ISO 8601.
+    """
+    if of == "adr" and number is not None:
+        return f"{folder}/{form.file_name(number, day, title)}"
     words = slug(title)
-    return f"{folder}/{name}-{words}.md" if words else f"{folder}/{name}.md"
+    return f"{folder}/{uid}-{words}.md" if words else f"{folder}/{uid}.md"
 
 
 # 6. The names under which seed 0 describes it ---------------------------------------------------

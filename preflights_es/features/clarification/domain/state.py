@@ -15,7 +15,12 @@ from preflights_es.features.clarification.domain.events import (
     QuestionSuggested,
     TopicsFound,
 )
-from preflights_es.features.clarification.domain.rules import TURNS_MAX, response_in
+from preflights_es.features.clarification.domain.rules import (
+    OUR_FORM,
+    TURNS_MAX,
+    document_path,
+    response_in,
+)
 from preflights_es.features.clarification.domain.values import (
     OTHER,
     TITLES,
@@ -31,7 +36,7 @@ from preflights_es.features.clarification.domain.values import (
     Provenance,
     Resolved,
 )
-from preflights_es.kernel.decisions import KeptDecision, Rationale, Related
+from preflights_es.kernel.decisions import KeptDecision, Rationale, RecordForm, Related
 from preflights_es.kernel.events import (
     UNSEEN,
     Actor,
@@ -42,6 +47,7 @@ from preflights_es.kernel.events import (
     Source,
     Written,
 )
+from preflights_es.kernel.ids import iso
 from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.lead import Led
 from preflights_es.kernel.questions import Language, Observed, Question
@@ -150,6 +156,10 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """The decision in force that it ended with, where nothing else was decided."""
     number: int | None = None
     folder: str = ""
+    form: RecordForm = OUR_FORM
+    """Of the records in the folder."""
+    day: str = ""
+    """Of the last acknowledgement, ISO 8601."""
     dues: int = 0
     """Documents that were asked for so far."""
     written: Written | None = None
@@ -312,6 +322,28 @@ def category_of(state: State) -> str:
 # Its title (docs/specs/clarification.md, section 13.5) ----------------------------------------
 
 VALUE_MAX: Final = 80  # characters of a value in a title
+
+
+def path_of(state: State) -> str:
+    """Where the document of what was acknowledged goes, relative to the project's root."""
+    kind: Literal["adr", "task"] = "task" if state.number is None else "adr"
+    place = (state.folder, kind, state.number, state.uid, title_of(state))
+    return document_path(*place, state.form, state.day)
+
+
+def day_of(at: int) -> str:
+    """A day of UTC, ISO 8601; of what no calendar has, the nearest that it has."""
+    return iso(at)[: len("2026-11-23")]
+
+
+def as_related(state: State, session_id: str, folder: str) -> Related:
+    """An acknowledged decision, as a document in a folder points at it."""
+    title = title_of(state)
+    found = Related(state.uid, title, state.number, session_id)
+    usual = document_path(folder, "adr", state.number, state.uid, title)
+    if state.number is None or path_of(state) == usual:
+        return found
+    return replace(found, path=path_of(state))
 
 
 def title_of(state: State) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import UNSET
@@ -16,6 +15,7 @@ from preflights_es.features.clarification.domain.state import (
     asked_by,
     can_dismiss,
     category_of,
+    day_of,
     ended,
     instead_of,
     is_asking,
@@ -65,10 +65,6 @@ from preflights_es.kernel.words import canonical
 
 if TYPE_CHECKING:  # imported where a session has a pack: its classes cost time
     from preflights_es.features.clarification.domain.pack import Topic
-
-FIRST_S: Final = -62_135_596_800
-LAST_S: Final = 253_402_300_799
-"""The first and the last second, since 1970, that a date can have: of the years 1 and 9999."""
 
 
 class StatedValue(Value, frozen=True):
@@ -495,7 +491,9 @@ def record(state: State) -> Record:
         title=one_line(title_of(state)),
         intention=state.intention,
         status="rejected" if rejected else status,
-        date=_date(done.at) if done else "",
+        number=state.number,
+        folder=state.folder,
+        date=day_of(done.at) if done else "",
         decided_by=done.actor.name if done and by_person else "",
         proposed_by=None if done is None or by_person else done.actor.kind,
         rejected_by=rejected.actor if rejected else None,
@@ -604,12 +602,6 @@ def related(state: State) -> Relations:
         state.superseded_by,
         tuple(one.related for one in state.kept),
     )
-
-
-def _date(at: int) -> str:
-    """A day of UTC; of what no calendar has, the nearest that it has."""
-    seconds = min(max(at // 1_000_000, FIRST_S), LAST_S)
-    return datetime.fromtimestamp(seconds, UTC).date().isoformat()
 
 
 def _fields(state: State) -> tuple[RecordField, ...]:

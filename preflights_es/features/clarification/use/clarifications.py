@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import WORKFLOW
@@ -25,7 +25,14 @@ from preflights_es.features.clarification.domain.events import (
 )
 from preflights_es.features.clarification.domain.history import told_of
 from preflights_es.features.clarification.domain.lead import response, tables_of, trouble
-from preflights_es.features.clarification.domain.state import State, accepted, is_due, title_of
+from preflights_es.features.clarification.domain.rules import OUR_FORM
+from preflights_es.features.clarification.domain.state import (
+    State,
+    accepted,
+    as_related,
+    day_of,
+    is_due,
+)
 from preflights_es.features.clarification.domain.values import (
     Heuristics,
     HeuristicsConfig,
@@ -278,19 +285,19 @@ class Clarifications(Acceptances):
             return []
         return [
             *self._superseded_by(state, first),
-            *self._resolved(state, first),
+            *self._resolved(first),
             *self._deciding(state, first),
         ]
 
-    def _resolved(self, state: State, first: Proposed) -> Iterator[Proposed]:
+    def _resolved(self, first: Proposed) -> Iterator[Proposed]:
         """What a person chose about decisions that differ, told to each of them."""
         new = first.input
         assert isinstance(new, DecisionAcknowledged), "it is accepted"
         if new.resolved is UNSET:
             return
-        by = Related(state.uid, title_of(state), first.number, first.handle.session_id)
         for one in new.resolved:
             older, _ = self._supersedable(one.finding.related.session_id)
+            by = _as_related(first, older)
             told: Input = DecisionSuperseded(at=new.at, actor=new.actor, by=by)
             if one.choice == "keeps":
                 told = DecisionKeptBeside(at=new.at, actor=new.actor, by=by, reason=one.reason)
@@ -323,8 +330,7 @@ class Clarifications(Acceptances):
         if self.load(state.supersedes.uid).session.closed == "erased":
             return []
         former, _ = self._supersedable(state.supersedes.uid)
-        by = Related(state.uid, title_of(state), first.number, first.handle.session_id)
-        superseded = DecisionSuperseded(at=at, actor=actor, by=by)
+        superseded = DecisionSuperseded(at=at, actor=actor, by=_as_related(first, former))
         return [Proposed(former, superseded, self._runner.new_id())]
 
     def _former(self, typed: str) -> tuple[str, str]:
@@ -379,7 +385,7 @@ class Clarifications(Acceptances):
             raise Refused(message, code="not_accepted", typed=typed)
         if state.superseded_by is not None:
             raise self._superseded(typed, state.superseded_by)
-        return handle, Related(state.uid, title_of(state), state.number, handle.session_id)
+        return handle, as_related(state, handle.session_id, self._folders["adr"])
 
     def _superseded(self, typed: str, successor: Related) -> Refused:
         """What took a decision's place."""
@@ -408,10 +414,31 @@ class Clarifications(Acceptances):
         others = self._deciding(state, proposed) if accepted(state) else []
         return self._runner.submit_all([proposed, *others])[0]
 
-    def renumber_reference(self, handle: Handle, uid: str, number: int) -> Step:
-        """Tell a record that one it is related to has a new number."""
-        new = ReferenceRenumbered(at=self._runner.now(), actor=self._actor, uid=uid, number=number)
+    def renumber_reference(
+        self, handle: Handle, uid: str, number: int, path: str | UnsetType = UNSET
+    ) -> Step:
+        """Tell a record that one it is related to has a new number.
+
+        Args:
+            path: of that record, as in `Related`.
+        """
+        at, actor = self._runner.now(), self._actor
+        new = ReferenceRenumbered(at=at, actor=actor, uid=uid, number=number, path=path)
         return self._runner.submit(handle, new, self._runner.new_id())
+
+
+def _as_related(first: Proposed, other: Handle) -> Related:
+    """A decision that is being acknowledged, as another session's document points at it."""
+    new = first.input
+    assert isinstance(new, DecisionAcknowledged), "it is accepted"
+    state: State = replace(
+        first.handle.session.state,
+        day=day_of(new.at),
+        number=first.number,
+        folder=new.folder,
+        form=OUR_FORM if new.form is UNSET else new.form,
+    )
+    return as_related(state, first.handle.session_id, other.session.state.folder)
 
 
 # A question that the actor wrote -------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.features.clarification.domain.state import State, related_to
+from preflights_es.features.clarification.domain.state import State, as_related, related_to
 from preflights_es.features.clarification.use.clarifications import (
     Clarifications,
     clarifications_of,
@@ -312,8 +312,10 @@ def _told(
     if edited:
         files.renamed(documents.root, *edited)
     documents.finish(step.handle)
-    for related in _related(runner, handle.session.state):
-        told = sessions.renumber_reference(related, handle.session.state.uid, number)
+    moved: State = step.handle.session.state
+    for related in _related(runner, moved):
+        path = as_related(moved, handle.session_id, related.session.state.folder).path
+        told = sessions.renumber_reference(related, moved.uid, number, path)
         documents.finish(told.handle)
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import PatchProposed
 from preflights_es.features.clarification.domain.pack import loaded
-from preflights_es.features.clarification.domain.state import State, accepted, title_of
+from preflights_es.features.clarification.domain.state import State, accepted, as_related, title_of
 from preflights_es.features.clarification.domain.topics import find
 from preflights_es.features.clarification.domain.values import DecisionPatch
 from preflights_es.features.recall.domain import rules
@@ -19,7 +19,7 @@ from preflights_es.features.recall.use.searching import RecordRows
 from preflights_es.features.recall.use.subjects import stems_of_subject
 from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel import ids
-from preflights_es.kernel.decisions import Evolution, OlderDecision, Related
+from preflights_es.kernel.decisions import Evolution, OlderDecision
 from preflights_es.kernel.errors import PreflightsError, ProjectionDamaged
 from preflights_es.kernel.text import late_pattern, one_line, shown
 from preflights_es.kernel.words import canonical, folded, words
@@ -257,7 +257,7 @@ def _finding(process: Process, old: Older, kind: Evolution) -> OlderDecision | N
     except PreflightsError:
         return None
     return OlderDecision(
-        related=Related(old.uid, old.title, old.number, old.session_id),
+        related=as_related(read.session.state, old.session_id, process.record_places.new),
         category=old.category,
         fields=old.fields,
         accepted_at=max(old.acknowledged_at, 0),

@@ -1,0 +1,70 @@
+"""How the records of a folder look: what a new one takes over of their names and headings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from preflights_es.kernel.decisions import RecordForm
+from preflights_es.kernel.text import late_pattern
+from preflights_es.records.record_header import RecordHeader
+from preflights_es.records.record_names import day_of, numbered_name
+
+NYGARD: Final = "nygard.v1"
+_ENDINGS: Final = (".md", ".markdown", ".MD")  # of what we can write
+
+
+def form_of(records: Sequence[RecordHeader], *, by_adr_tools: bool = False) -> RecordForm:
+    """What most names of a folder have in common, and Nygard's headings where all have them.
+
+    Args:
+        records: those of the folder, each by the name of its file.
+        by_adr_tools: whether a file of adr-tools names the folder.
+    """
+    names = [one.path.rpartition("/")[2] for one in records]
+    others = [one.tool for one in records if not one.session] or [one.tool for one in records]
+    is_nygard = bool(others) and all(tool == "nygard" for tool in others)
+    is_nygard = is_nygard or (by_adr_tools and (not others or "nygard" in others))
+    template = NYGARD if is_nygard else "adr.v1"
+    if names and all(map(day_of, names)):
+        return _dated(names, template)
+    numbered = [one for one in map(numbered_name, names) if one is not None]
+    if not numbered:
+        return RecordForm(template=template)
+    before = _most(_with_year(one.before) for one in numbered)
+    alike = [one for one in numbered if _with_year(one.before) == before]
+    padded = [len(one.digits) for one in alike if one.digits.startswith("0")]
+    return RecordForm(
+        before=before,
+        digits=max(padded, key=padded.count, default=min(len(one.digits) for one in alike)),
+        separator=_most(one.after[:1] for one in alike if one.after[:1] in "-_ ") or "-",
+        ending=_ending(names),
+        template=template,
+    )
+
+
+def _dated(names: Sequence[str], template: str) -> RecordForm:
+    is_dashed = all(name[4] == "-" for name in names)
+    day = "YYYY-MM-DD" if is_dashed else "YYYYMMDD"
+    after = (name[len(day) :][:1] for name in names)
+    separator = _most(one for one in after if one in "-_ ") or "-"
+    return RecordForm(separator=separator, ending=_ending(names), day=day, template=template)
+
+
+def _with_year(before: str) -> str:
+    return _YEAR.sub("YYYY", before)
+
+
+_YEAR = late_pattern(r"\d{4}(?=[-_]$)")
+
+
+def _ending(names: Iterable[str]) -> str:
+    endings = ("." + name.rpartition(".")[2] for name in names)
+    return _most(one for one in endings if one in _ENDINGS) or ".md"
+
+
+def _most(found: Iterable[str]) -> str:
+    """The most frequent text; of several the first. Empty without any."""
+    counted = Counter(filter(None, found)).most_common(1)
+    return counted[0][0] if counted else ""

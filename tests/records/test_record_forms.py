@@ -1,0 +1,53 @@
+"""How the records of a folder look, and so a new one."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from preflights_es.kernel.decisions import RecordForm
+from preflights_es.records.record_forms import form_of
+from preflights_es.records.record_header import RecordHeader
+from tests.each import each
+
+
+def headers(
+    *names: str, tool: Literal["nygard", "madr4"] = "madr4", session: str = ""
+) -> list[RecordHeader]:
+    return [
+        RecordHeader(path=f"docs/adr/{name}", tool=tool, title="X", session=session)
+        for name in names
+    ]
+
+
+@each(
+    ("names", "name"),
+    [
+        ((), "0007-use-redis.md"),
+        (("use-x.md",), "0007-use-redis.md"),
+        (("0001-a.md", "0002-b.md"), "0007-use-redis.md"),
+        (("001-a.md", "0002-b.md", "003-c.md"), "007-use-redis.md"),
+        (("1-a.md", "12-b.md"), "7-use-redis.md"),
+        (("ADR-001-a.md", "ADR-002-b.md", "0003-c.md"), "ADR-007-use-redis.md"),
+        (("adr_0001_a_b.markdown",), "adr_0007_use_redis.markdown"),
+        (("ADR-2025-001-a.md", "ADR-2026-002-b.md"), "ADR-2027-007-use-redis.md"),
+        (("0001 Use it.md",), "0007 use redis.md"),
+        (("0001-a.adoc", "0002-b.adoc"), "0007-use-redis.md"),
+        (("20260105-a.md", "20260106-b.md"), "20270203-use-redis.md"),
+        (("2026-01-05-a.md",), "2027-02-03-use-redis.md"),
+        (("20260105-a.md", "0002-b.md"), "0007-use-redis.md"),
+    ],
+)
+def test_a_new_name_is_as_most_names_are(names: tuple[str, ...], name: str) -> None:
+    form = form_of(headers(*names))
+    assert form.file_name(7, "2027-02-03", "Use Redis") == name
+
+
+def test_nygards_headings_are_taken_where_all_records_have_them() -> None:
+    nygard, madr = headers("0001-a.md", tool="nygard"), headers("0002-b.md")
+    ours = headers("0003-c.md", session="s")
+    assert form_of(nygard).template == "nygard.v1"
+    assert form_of([*nygard, *ours]).template == "nygard.v1"
+    assert form_of([*nygard, *madr]) == RecordForm()
+    assert form_of([], by_adr_tools=True).template == "nygard.v1"
+    assert form_of([*nygard, *madr], by_adr_tools=True).template == "nygard.v1"
+    assert form_of(madr, by_adr_tools=True) == RecordForm()
