@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -38,9 +39,12 @@ def say_foreign(voice: Voice, rows: Sequence[ForeignRow], unread: Iterable[Unrea
     streamed(("record", "status", "date", "title"), _rows(rows))
 
 
-def _rows(found: Iterable[ForeignRow]) -> Iterable[list[str]]:
+def _rows(found: Sequence[ForeignRow]) -> Iterable[list[str]]:
+    """A number that several of them bear names none: the path does."""
+    labels = Counter(row.label for row in found)
     for row in found:
-        yield [row.label, _status(row), row.date, one_line(row.title)]
+        label = row.label if labels[row.label] == 1 else row.path
+        yield [label, _status(row), row.date, one_line(row.title)]
 
 
 def _status(row: ForeignRow) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from preflights_es.kernel.text import late_pattern
 from preflights_es.records.record_names import (
     NumberedName,
     is_other_page,
+    is_page,
     name_of_record,
     numbered_name,
 )
@@ -78,6 +80,20 @@ def number_clashes(paths: Iterable[str]) -> Iterator[NumberClash]:
             first = numbered_path(firsts[0])
             assert first is not None, "it is numbered"
             yield NumberClash(first.name.label, firsts)
+
+
+def clash_beside(root: Path, path: str, number: int) -> NumberClash | None:
+    """The clash of a record with what lies in its folder; only that folder is listed."""
+    folder = PurePosixPath(path).parent
+    try:
+        names = os.listdir(root / folder)
+    except OSError:
+        return None
+    alike = [name for name in names if str(number) in name and is_page(name)]
+    if len(alike) < 2:
+        return None  # most have a number of their own, and no pattern is compiled
+    found = number_clashes((folder / name).as_posix() for name in alike)
+    return next((one for one in found if path in one.paths), None)
 
 
 def sequence_of(folder: str, paths: Iterable[str]) -> set[int]:

@@ -274,14 +274,22 @@ def show(request: Request, session: str) -> View:
     """A session as it stands."""
     at = request.reading.session(session)
     handle = at.load()
-    if handle.workflow.record is not None and (written := handle.view.written):
-        from preflights_es.use.decisions import notice_clashes  # another workflow has no record
-
-        notice_clashes(request, written.path)
+    _notice_clash(request, handle)
     found = session_of(Step(handle, ()), request.notices)
     if found.status == "erased":
         return replace(found, erased=_erased(at.process, handle))
     return with_signature(at.process, found)
+
+
+def _notice_clash(request: Request, handle: Handle) -> None:
+    """Say that another record of the folder bears the number of this one."""
+    written, number = handle.view.written, handle.workflow.number(handle.session.state)
+    if written is None or number is None:
+        return
+    from preflights_es.records.record_numbers import clash_beside  # many sessions have no record
+
+    if clash := clash_beside(request.process.settings.root, written.path, number):
+        request.notice("number_clash", clash.text, paths=clash.paths)
 
 
 def _erased(process: Process, handle: Handle) -> ErasedBy:
