@@ -227,7 +227,7 @@ def _value(parts: Parts, *keys: str) -> str:
 
 def _below(parts: Parts, *names: str) -> str:
     """What stands below a heading, or behind the colon in it."""
-    for heading in parts.headings:
+    for heading in parts.sections:
         name, colon, _ = heading.name.partition(":")
         if name.strip() in names and heading.level < 5:
             if colon:

@@ -162,7 +162,7 @@ def _is_title(before: bytes) -> bool:
 
 
 def _section(parts: Parts) -> Heading | None:
-    for heading in parts.headings:
+    for heading in parts.sections:
         if heading.name.partition(":")[0].strip() in STATUS_NAMES and heading.level < 5:
             return heading
     return None

@@ -301,6 +301,12 @@ class Parts(NamedTuple):
     """What stands above the first section as `key: value`, by the key in lower case."""
     is_asciidoc: bool
 
+    @property
+    def sections(self) -> tuple[Heading, ...]:
+        """The headings; the title behind the others, whatever words it has."""
+        first, rest = self.headings[:1], self.headings[1:]
+        return rest + first if first and first[0].level == 1 else self.headings
+
     def at(self, place: Place) -> str:
         """The text at a place."""
         return text_of(self.content[place.start : place.end])
@@ -537,7 +543,7 @@ _LABEL = late_pattern(
 
 def _section(parts: Parts, names: tuple[str, ...]) -> Heading | None:
     """The first heading of these names, in the order of the names."""
-    found = {heading.name.rstrip(" :"): heading for heading in reversed(parts.headings)}
+    found = {heading.name.rstrip(" :"): heading for heading in reversed(parts.sections)}
     return next((found[name] for name in names if name in found), None)
 
 

@@ -20,6 +20,7 @@ from preflights_es.kernel.decisions import (
 )
 from preflights_es.kernel.questions import Option, Place, Recommended
 from preflights_es.kernel.text import one_line, shown, shown_lines
+from preflights_es.records.foreign_records import foreign_record
 from preflights_es.records.render import BRIEF_BYTES_MAX, brief, document
 from tests.each import each
 from tests.filed_cases import filed_cases
@@ -145,6 +146,19 @@ def test_no_text_makes_a_line_of_the_front_matter(text: str) -> None:
             "uid": RECORD.uid,
             "session": RECORD.session_id,
         }
+
+
+@given(TEXTS)
+def test_no_text_makes_a_heading_or_a_last_line_of_nygards_form(text: str) -> None:
+    found = document("nygard.v1", replace(reasoned(text), number=7, decided_by=text))
+    tokens = body(found)
+    assert {token.type for token in every(tokens)} <= PERMITTED | {"hr"}
+    names = ("Status", "Context", "Decision", "Consequences")
+    assert headings(tokens)[1:] == [("h2", name) for name in names]
+    read = foreign_record("0007-x.md", found.encode())
+    assert (read.session, read.number, read.status) == (RECORD.session_id, 7, "proposed")
+    assert read.tool == "nygard"
+    assert not read.applies_to
 
 
 @given(TEXTS)

@@ -324,28 +324,6 @@ def category_of(state: State) -> str:
 VALUE_MAX: Final = 80  # characters of a value in a title
 
 
-def path_of(state: State) -> str:
-    """Where the document of what was acknowledged goes, relative to the project's root."""
-    kind: Literal["adr", "task"] = "task" if state.number is None else "adr"
-    place = (state.folder, kind, state.number, state.uid, title_of(state))
-    return document_path(*place, state.form, state.day)
-
-
-def day_of(at: int) -> str:
-    """A day of UTC, ISO 8601; of what no calendar has, the nearest that it has."""
-    return iso(at)[: len("2026-11-23")]
-
-
-def as_related(state: State, session_id: str, folder: str) -> Related:
-    """An acknowledged decision, as a document in a folder points at it."""
-    title = title_of(state)
-    found = Related(state.uid, title, state.number, session_id)
-    usual = document_path(folder, "adr", state.number, state.uid, title)
-    if state.number is None or path_of(state) == usual:
-        return found
-    return replace(found, path=path_of(state))
-
-
 def title_of(state: State) -> str:
     """What is decided, in a few words; the intention while nothing is."""
     if state.patch is None or not state.patch.fields:
@@ -407,3 +385,28 @@ def scoped(value: str, scope: str, language: Language) -> str:
     if language == "de":
         return f"{value} f\u00fcr {scope} verwenden" if scope else f"{value} verwenden"
     return f"Use {value} for {scope}" if scope else f"Use {value}"
+
+
+# Its document ---------------------------------------------------------------------------------
+
+
+def path_of(state: State) -> str:
+    """Where the document of what was acknowledged goes, relative to the project's root."""
+    kind: Literal["adr", "task"] = "task" if state.number is None else "adr"
+    place = (state.folder, kind, state.number, state.uid, title_of(state))
+    return document_path(*place, state.form, state.day)
+
+
+def day_of(at: int) -> str:
+    """A day of UTC, ISO 8601; of what no calendar has, the nearest that it has."""
+    return iso(at)[: len("2026-11-23")]
+
+
+def as_related(state: State, session_id: str, folder: str) -> Related:
+    """An acknowledged decision, as a document in a folder points at it."""
+    title = title_of(state)
+    found = Related(state.uid, title, state.number, session_id)
+    usual = document_path(folder, "adr", state.number, state.uid, title)
+    if state.number is None or path_of(state) == usual:
+        return found
+    return replace(found, path=path_of(state))
