@@ -40,10 +40,11 @@ def say_foreign(voice: Voice, rows: Sequence[ForeignRow], unread: Iterable[Unrea
 
 
 def _rows(found: Sequence[ForeignRow]) -> Iterable[list[str]]:
-    """A number that several of them bear names none: the path does."""
+    """Where records lie in several folders, or two bear one number, the path names each."""
     labels = Counter(row.label for row in found)
+    are_apart = len({row.path.rpartition("/")[0] for row in found}) > 1
     for row in found:
-        label = row.label if labels[row.label] == 1 else row.path
+        label = row.path if are_apart or labels[row.label] > 1 else row.label
         yield [label, _status(row), row.date, one_line(row.title)]
 
 
@@ -139,7 +140,8 @@ def decisions_command(
     tell_behind(app, voice)
     voice.listed(found.head, "decisions", found.rows)
     if not voice.as_json:
-        _say_decisions(voice, found.rows, everything=everything, query=query, path=file)
+        how: dict[str, Any] = {"everything": everything, "query": query, "path": file}
+        _say_decisions(voice, found.rows, found.head.foreign, **how)
     say_foreign(voice, found.head.foreign, found.unread)
     if found.head.everywhere and not voice.as_json:
         count = found.head.everywhere
@@ -186,6 +188,7 @@ def _lost(one: Lost) -> str:
 def _say_decisions(
     voice: Voice,
     found: Iterable[DecisionRow],
+    others: Sequence[ForeignRow],
     *,
     everything: bool,
     query: str | None,
@@ -207,7 +210,7 @@ def _say_decisions(
         voice.say(shown(f"No decision says that it holds for {path}."))
     elif query:
         voice.say("No decision matches.")
-    else:
+    elif not others:
         voice.say("Nothing is decided here." if everything else "Nothing is in force here.")
 
 

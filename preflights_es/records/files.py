@@ -55,6 +55,13 @@ def checked_folder(root: Path, folder: str) -> Path:
     return found
 
 
+def repository_within(root: Path, folder: str) -> str:
+    """The submodule, or other repository of its own, in which a folder lies; empty without one."""
+    places = (PurePosixPath(folder), *PurePosixPath(folder).parents)
+    within = (place.as_posix() for place in places if place.as_posix() != ".")
+    return next((one for one in within if os.path.lexists(root / one / ".git")), "")
+
+
 def check_writable(found: Path, folder: str) -> None:
     """See that a folder can be written, or made where it is missing.
 

@@ -20,6 +20,7 @@ from preflights_es.kernel.reach import PATTERN_MAX, PATTERNS_MAX, pattern_proble
 from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.text import caseless
 from preflights_es.kernel.views import View
+from preflights_es.records.files import repository_within
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.inputs import AskedElsewhere, Recalled
 from preflights_es.runtime.runner import Handle, Step
@@ -286,6 +287,7 @@ def filed(request: Request, step: Step) -> View:
     is_due = is_due or bool(handle.view.hashes)  # the session's file goes on with it
     is_ours = handle.project == request.process.project  # else that project writes them
     if is_due and is_ours and not isinstance(step, Recalled | AskedElsewhere):
+        _notice_repository(request, handle)
         try:
             step = Step(request.process.documents.finish(handle), step.decisions)
         except PreflightsError:
@@ -303,6 +305,16 @@ def with_signature(process: Process, view: View) -> View:
         view = FEATURES.port("with_gate")(process, view)
     bears = getattr(view, "acknowledged_by", None) or getattr(view, "changed_at", None)
     return replace(view, signature=process.acceptance(view.session_id)) if bears else view
+
+
+def _notice_repository(request: Request, handle: Handle) -> None:
+    """Say before a document is written that it will lie in a submodule."""
+    root = request.process.settings.root
+    dues = [call for call in handle.session.calls if isinstance(call, ArtifactDue)]
+    for due in dues[:1]:
+        if within := repository_within(root, due.path.rpartition("/")[0]):
+            text = f"{due.path} lies in {within}, a repository of its own: commit it there"
+            request.notice("in_submodule", text, path=due.path, repository=within)
 
 
 def _notice_folder(request: Request, step: Step) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Final
 
@@ -342,3 +343,41 @@ def test_an_adr_dir_that_leads_outside_is_refused(house: Project) -> None:
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("preflights: .adr-dir: the folder '../elsewhere' leads outside")
     assert done.err.count("\n") == 1
+
+
+def test_records_of_several_folders_are_named_by_their_paths(house: Project) -> None:
+    filed(house)
+    filed(house, "web/docs/adr/0001-use-vue.md", n="1", title="Use Vue")
+    (house.folder / "web/docs/adr/0002-use-vite.rst").write_text("Use Vite\n")
+    done = house.call("decisions")
+    assert done.out.startswith("Records without a session (foreign, quoted):")
+    assert PATH in done.out
+    assert "web/docs/adr/0001-use-vue.md" in done.out
+    assert "'web/docs/adr/0002-use-vite.rst' is left out: files that end in .rst" in done.err
+    assert "status      accepted" in house.call("show", "web/docs/adr/0001-use-vue.md").out
+    house.git("add", "-A")
+    (found,) = house.call("check", "--json").json["findings"]
+    assert (found["rule"], found["level"]) == ("unread-record", "note")
+    assert found["file"] == "web/docs/adr/0002-use-vite.rst"
+
+
+def test_a_submodule_is_named_before_it_is_written_to(house: Project) -> None:
+    filed(house, "shared/adr/0001-use-vue.md", n="1", title="Use Vue")
+    house.git("init", "--quiet", "shared")
+    assert house.call("decisions").out == "Nothing is in force here.\n"
+    (house.folder / "preflights.toml").write_text('decisions = "shared/adr"\n')
+    assert "Use Vue" in house.call("decisions").out
+    said = house.call("start", "Add login", *LOGIN, "--accept", "--by", "Ada", "--no-input").err
+    assert (
+        "oauth-for-authentication.md lies in shared, a repository of its own: commit it there"
+        in said
+    )
+
+
+def test_a_clone_without_a_log_keeps_what_it_read(house: Project) -> None:
+    filed(house)
+    shutil.rmtree(house.log.parent, ignore_errors=True)
+    home = house.home / ".cache" / "preflights" / "records"
+    house.call("decisions")
+    assert sorted(one.suffix for one in home.iterdir()) == [".folders", ".records"]
+    assert not house.log.parent.exists()

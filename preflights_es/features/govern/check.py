@@ -53,7 +53,7 @@ from preflights_es.records.record_header import RecordHeader
 from preflights_es.records.record_names import is_page
 from preflights_es.system.files import Unreadable
 from preflights_es.use.brief import conflicts
-from preflights_es.use.decisions import decisions
+from preflights_es.use.decisions import decisions, records_beside
 from preflights_es.use.filed_sessions import FiledSessions
 from preflights_es.use.foreign import ForeignRow, number_clashes_of
 from preflights_es.use.holding import as_held, held, line_of, name_of, unused_of
@@ -75,6 +75,7 @@ Rule = Literal[
     "unverified-session",
     "contradiction",
     "unused-pattern",
+    "unread-record",
     "unsigned-acceptance",
     "signers-changed",
 ]
@@ -178,7 +179,7 @@ def check(
             found += _signed(request, signatures, every, sessions, naming)
         found += _of_places(ticking(own, update), tree, former)
         found += [*_imports(rows, every, tree, change, doubt), *_contradictions(own)]
-        found += _unused(own, whole)
+        found += [*_unused(own, whole), *_unread_records(request)]
         before = tree.compared, whole.compared
         found += _of_places(ticking(others, update), tree, former, compared_max)
         found += _unused(others, whole, compared_max)
@@ -485,6 +486,16 @@ def _naming(
         Naming(path, every.get(one.session), one.status in ("accepted", "unknown"))
         for path, one in found.items()
     )
+
+
+def _unread_records(request: Request) -> Iterator[Finding]:
+    """Files that look like records, and cannot be read."""
+    for one in records_beside(request, everything=False).unread:
+        text = (
+            f"{shown(one.path)} looks like a record and is not read: {shown(one.why)}. "
+            "What it decides is not checked"
+        )
+        yield _finding("unread-record", "note", text, [one.path])
 
 
 def _sessions(request: Request, changes: SessionChanges) -> Iterator[Finding]:

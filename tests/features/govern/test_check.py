@@ -330,7 +330,8 @@ def test_a_page_that_is_no_record_that_can_be_read_stops_no_check(shop: Project)
     write(shop, "docs/decisions/0008-large.md", "# Use Kafka\n" + "words\n" * 200_000)
     write(shop, "docs/decisions/0009-odd.md", "")
     (shop.folder / "docs/decisions/0009-odd.md").write_bytes(b"\xff\xfe#\x00\x00\xd8a")
-    assert checked(shop)[:2] == (0, {})
+    code, found, _ = checked(shop)
+    assert (code, [*found], len(found["unread-record"])) == (0, ["unread-record"], 2)
 
 
 def test_a_record_of_a_proposal_is_not_edited_into_a_decision(shop: Project) -> None:
