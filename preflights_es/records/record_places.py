@@ -27,7 +27,6 @@ from preflights_es.records.record_folder import (
     usual_folders,
 )
 from preflights_es.records.record_header import RecordHeader
-from preflights_es.records.record_list import record_files
 from preflights_es.records.record_names import is_dated, is_record_name, number_of
 from preflights_es.system import git
 from preflights_es.system.files import Unreadable, beginning, read_cache, write_cache
@@ -196,6 +195,8 @@ def found_folders(
         pages: what was read of pages the last time.
     """
     if tree is None:
+        from preflights_es.records.record_list import record_files
+
         here = (RecordFolder(path) for path in usual)
         return tuple(one for one in here if any(record_files(root, (one,)))), NO_PAGES
     named, others = _by_folder(tree)

@@ -298,13 +298,13 @@ def record_places(
 
 
 def records_cache(settings: Settings, what: Literal["folders", "records"]) -> Path | None:
-    """Beside a log in a file; where none lies there, the user's own folder of caches."""
+    """Beside a log in a file; where none lies there yet, in the user's folder of caches."""
     log = settings.database
     if "://" not in log and Path(log).parent.is_dir():
         return Path(f"{log}.{what}")
-    own = cached("records", settings.root)
+    folder = cached("records", settings.root)
     digest = sha256(os.fsencode(settings.root.resolve())).hexdigest()
-    return own and own / f"{digest[:16]}.{what}"
+    return folder and folder / f"{digest[:16]}.{what}"
 
 
 def own_place(cwd: Path) -> Path:

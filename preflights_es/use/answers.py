@@ -295,7 +295,8 @@ def filed(request: Request, step: Step) -> View:
             request.notice("document_later", text)
             raise
         request.finish_pending()
-        _notice_folder(request, step)
+        if not handle.view.hashes:  # its first document
+            _notice_folder(request, step)
     return with_signature(request.process, session_of(step, request.notices))
 
 
