@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from preflights_es.kernel.reach import PATTERN_MAX, PATTERNS_MAX
-from preflights_es.kernel.text import late_pattern, one_line, shortened
+from preflights_es.kernel.text import late_pattern, shortened
 from preflights_es.records.record_header import (
     RECORD_MAX,
     ForeignRecord,
@@ -25,7 +25,7 @@ from preflights_es.records.record_names import (
     is_other_page,
     name_of_record,
     number_of,
-    numbered_name,
+    title_of_name,
 )
 from preflights_es.records.record_text import (
     READ_MAX,
@@ -172,9 +172,7 @@ def _title(stem: str, parts: Parts) -> tuple[int | None, str]:
     if kind := _KIND_OF_TEXT.match(text):
         text = text[kind.end() :]
     if not text or _TEMPLATE_TITLE.fullmatch(text):
-        words = stem[len(day.replace("-", "")) :] if day else stem
-        words = named.after if (named := numbered_name(words)) else words
-        text = one_line(words.replace("-", " ").replace("_", " ")) or stem
+        text = title_of_name(stem) or stem
     return number, shortened(text, TITLE_MAX)
 
 

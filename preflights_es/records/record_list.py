@@ -17,10 +17,17 @@ from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.records.files import checked_folder
 from preflights_es.records.record_folder import RecordFolder, is_left_out
 from preflights_es.records.record_header import RECORD_MAX, RecordHeader, Said
-from preflights_es.records.record_names import OTHER_TEXTS, is_dated, is_page, number_of
+from preflights_es.records.record_names import (
+    OTHER_TEXTS,
+    is_dated,
+    is_page,
+    name_of_record,
+    number_of,
+    title_of_name,
+)
 from preflights_es.system.files import Unreadable, read_cache, regular, write_cache
 
-READER: Final = f"{__version__}/5"  # a new number when records are read in another way
+READER: Final = f"{__version__}/6"  # a new number when records are read in another way
 CACHE_MAX: Final = 50_000_000  # bytes
 WORDS_MAX: Final = 400  # distinct words of a record that are found, its first ones
 DEPTH_MAX: Final = 4  # folders below that of records
@@ -45,7 +52,7 @@ class RecordWords(msgspec.Struct, frozen=True, array_like=True):
     length: int
     """All of them, each as often as it stands there."""
     packed: msgspec.Raw
-    """By word: whether the title has it, and how often the whole does."""
+    """By word: whether the title or the file's name has it, and how often the whole does."""
 
 
 NO_WORDS: Final = RecordWords(0, msgspec.Raw(msgspec.msgpack.encode({})))
@@ -232,13 +239,15 @@ def _read(file: _File) -> tuple[RecordHeader | None, RecordWords]:
         return None, NO_WORDS
     header = replace(header, path=file.path)
     # One that says it is ours is found in the log.
-    return header, NO_WORDS if header.session else _words(header.title, content)
+    named = title_of_name(name_of_record(_shown(file.within)))
+    return header, NO_WORDS if header.session else _words(header.title, named, content)
 
 
-def _words(title: str, content: bytes) -> RecordWords:
+def _words(title: str, named: str, content: bytes) -> RecordWords:
     from preflights_es.kernel.words import counted  # a list of known records needs no words
 
-    in_title, found = counted(title), counted(content.decode("utf-8", "replace"))
+    in_title = counted(title) | counted(named)  # the name often says the value
+    found = counted(content.decode("utf-8", "replace"))
     first = islice(dict.fromkeys((*in_title, *found)), WORDS_MAX)
     counts = {one: (one in in_title, max(found[one], in_title[one])) for one in first}
     return RecordWords(found.total(), msgspec.Raw(msgspec.msgpack.encode(counts)))

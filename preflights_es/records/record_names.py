@@ -6,7 +6,7 @@ import re
 from datetime import date
 from typing import Final, NamedTuple
 
-from preflights_es.kernel.text import late_pattern
+from preflights_es.kernel.text import late_pattern, one_line
 
 NUMBER_DIGITS_MAX: Final = 6  # a longer name is a date or an id, not a record's number
 MARKDOWN: Final = (".md", ".markdown")
@@ -81,6 +81,14 @@ def day_of(name: str) -> str:
     """The day that a file's name begins with (`20201021-title.md`), ISO 8601; else empty."""
     found = _DAY.match(name)
     return day(found[1], found[2], found[3]) if found else ""
+
+
+def title_of_name(name: str) -> str:
+    """The words of a name without number and day; empty where it has no other."""
+    day = day_of(name)
+    text = name[len(day.replace("-", "")) :] if day else name
+    numbered = numbered_name(text)
+    return one_line((numbered.after if numbered else text).replace("-", " ").replace("_", " "))
 
 
 def is_page(name: str) -> bool:

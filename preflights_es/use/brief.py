@@ -123,8 +123,7 @@ def _in_force(
     found = {_key(row): row for row in holding}
     order: dict[str, int] = {}
     if found and task.strip():
-        places = {uid: (one.scope, one.category) for uid, one in found.items()}
-        order = FEATURES.port("near")(request, task, places)
+        order = FEATURES.port("ranks")(request, task, is_task=True)
     first = [found[uid] for uid in sorted(order.keys() & found.keys(), key=order.__getitem__)]
     others = [one for uid, one in found.items() if uid not in order]
     chosen = [*first, *sorted(others, key=_day, reverse=True)][:TOLD_MAX]

@@ -85,7 +85,7 @@ def test_the_brief_knows_records_in_force_as_it_knows_decisions(house: Project) 
     ]
     shape = house.call("prompt", "--for", "the price list and user sessions", "--json").json
     near = [row["name"] for row in shape["decisions"][: shape["near"]]]
-    assert near == ["docs/decisions/caching.md", "ADR-11"]
+    assert near == ["ADR-11", "docs/decisions/caching.md"], "two words, and one"
     assert [row["tool"] for row in shape["decisions"]].count("nygard") == 4
     for number in range(20, 99):
         filed(house, f"docs/decisions/00{number}-x.md", n=str(number))

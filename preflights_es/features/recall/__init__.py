@@ -16,7 +16,6 @@ FEATURE = Feature(
     },
     offers={
         "recall": "use.sessions:recall",
-        "near": "use.searching:near",
         "places": "use.searching:places",
         "ranks": "use.searching:ranks",
     },

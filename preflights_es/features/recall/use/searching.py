@@ -22,6 +22,7 @@ from preflights_es.features.recall.domain.ranking import (
     Scored,
     Variants,
     answers,
+    concerns,
     ranked,
     rarity,
 )
@@ -38,8 +39,8 @@ from preflights_es.features.recall.use.variants import (
 from preflights_es.kernel.decisions import Decided
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.kernel.events import INT_MAX
-from preflights_es.kernel.ports import TERMS_MAX, TITLE, VALUE
-from preflights_es.kernel.words import also_called, begins
+from preflights_es.kernel.ports import CATEGORY, TERMS_MAX, TITLE, VALUE
+from preflights_es.kernel.words import also_called, words
 from preflights_es.projections.decisions import decision
 from preflights_es.projections.memory import REASON
 from preflights_es.records.record_list import RecordIndex
@@ -97,8 +98,17 @@ class RecordRows:
         return sum(self._lengths[place] for place in self._places)
 
     @cached_property
+    def _of_category(self) -> dict[str, list[int]]:
+        """By word of a category: the places of the records whose titles state it."""
+        found: dict[str, list[int]] = {}
+        for place, row in self._places.items():
+            for word in words(row.category):
+                found.setdefault(word, []).append(place)
+        return found
+
+    @cached_property
     def _sorted(self) -> list[str]:
-        return sorted(self._hits)
+        return sorted(self._hits.keys() | self._of_category.keys())
 
     def words(self, first: str, last: str) -> list[str]:
         """The distinct words from one up to before another."""
@@ -108,21 +118,23 @@ class RecordRows:
     def rows(self, terms: Iterable[str]) -> Iterator[dict[str, Any]]:
         """One for each record that has one of some words."""
         for term in terms:
-            if term not in self._hits:
-                continue
-            for hit in RecordIndex.hits(self._hits[term]):
-                if (record := self._places.get(hit.record)) is not None:
-                    yield {
-                        "session_id": "",
-                        "version": 0,
-                        "term": term,
-                        "field": TITLE if hit.in_title else REASON,
-                        "count": hit.times,
-                        "length": self._lengths[hit.record],
-                        "uid": record.path,
-                        "accepted_at": 0,
-                        "superseded_at": None if record.is_held else 0,
-                    }
+            said = RecordIndex.hits(self._hits[term]) if term in self._hits else ()
+            hits = {hit.record: hit for hit in said}
+            topical = self._of_category.get(term, ())
+            for place in (hits | dict.fromkeys(topical)).keys() & self._places.keys():
+                record, hit = self._places[place], hits.get(place)
+                in_title = hit is not None and hit.in_title
+                yield {
+                    "session_id": "",
+                    "version": 0,
+                    "term": term,
+                    "field": TITLE if in_title else CATEGORY if place in topical else REASON,
+                    "count": hit.times if hit else 1,
+                    "length": self._lengths[place],
+                    "uid": record.path,
+                    "accepted_at": 0,
+                    "superseded_at": None if record.is_held else 0,
+                }
 
 
 class Search:
@@ -241,47 +253,23 @@ class Search:
         return widened
 
 
-def ranks(
-    request: Request,
-    query: str,
-) -> dict[str, int]:
-    """By uid of a decision, and by path of a record: its rank among those that match a text."""
+def ranks(request: Request, query: str, *, is_task: bool = False) -> dict[str, int]:
+    """By uid of a decision, and by path of a record: its rank among those that match a text.
+
+    Args:
+        is_task: whether the text is what an agent is about to do, and no question.
+    """
+    enough = concerns if is_task else answers
     words = rules.wanted((query,))
     found = [
         match
         for process in request.reading.logs
         for match in Search(process, with_records=process is request.process).matches(
-            words, limit=LISTED_MAX
+            words, enough, LISTED_MAX
         )
     ]
     found.sort(key=lambda one: -one.score)
     return {uid: n for n, uid in enumerate(dict.fromkeys(one.uid for one in found))}
-
-
-def near(request: Request, task: str, places: Mapping[str, tuple[str, str]]) -> dict[str, int]:
-    """By uid of a decision, and by path of a record: the order of those that a task concerns.
-
-    Those come first whose scope the task names, then what memory finds, then those whose topic it
-    names.
-
-    Args:
-        places: scope and topic of the decisions in force, by uid or path, in their order.
-    """
-    said, begun = stems(task), begins(task)
-
-    def is_named(text: str) -> bool:
-        begin = begins(text)
-        stemmed = stems(text) if begin and begin <= begun else ()
-        return any(own <= all_ for own, all_ in zip(stemmed, said, strict=False))
-
-    by_scope = [uid for uid, (scope, _) in places.items() if is_named(scope)]
-    by_topic = [uid for uid, (_, topic) in places.items() if is_named(topic)]
-    found = [
-        one.name
-        for process in request.reading.logs
-        for one in Search(process, with_records=process is request.process).about(task, LISTED_MAX)
-    ]
-    return {uid: n for n, uid in enumerate(dict.fromkeys((*by_scope, *found, *by_topic)))}
 
 
 def places(scopes: Iterable[str]) -> dict[str, str]:

@@ -89,6 +89,46 @@ def test_a_record_of_another_tool_is_found(log: Any, payments: str, tmp_path: Pa
     assert log.recall("Stripe").results[0].session_id == payments
 
 
+RECORD: Final = "# {0}. {1}\n\n## Status\n\nAccepted\n\n## Context\n\n{2}\n"
+
+
+@pytest.fixture
+def records(log: Any, tmp_path: Path) -> Any:
+    """Records of another tool: one about Kafka, and others whose texts mention it."""
+    folder = tmp_path / "docs" / "decisions"
+    folder.mkdir(parents=True, exist_ok=True)
+    rules = ("cache", "queue", "search", "region", "logs")
+    texts = [("drop-kafka", "Drop Kafka", "It costs too much."), ("db", "Use MySQL", "It is here.")]
+    texts += [(one, f"Rules for the {one}", "We used Kafka, and Kafka is slow.") for one in rules]
+    texts += [("use-valkey", "Store", "It keeps what is asked for often.")]
+    for number, (name, title, text) in enumerate(texts, 1):
+        (folder / f"000{number}-{name}.md").write_text(RECORD.format(number, title, text), "utf-8")
+    return log
+
+
+@each(
+    ("said", "title"),
+    [
+        ("use Kafka", "Drop Kafka"),
+        ("Drop Kafka", "Drop Kafka"),
+        ("Rules for the search", "Rules for the search"),
+        ("Valkey", "Store"),
+        ("Which database?", "Use MySQL"),
+    ],
+)
+def test_a_question_and_a_task_have_one_ranking(records: Any, said: str, title: str) -> None:
+    found = [one.title for one in records.recall(said).records]
+    brief = records.brief(said)
+    assert found[0] == title
+    assert [one.title for one in brief.decisions[: len(found)]] == found
+
+
+def test_a_task_of_many_words_is_near_to_what_it_names(records: Any) -> None:
+    brief = records.brief("Publish the events of a shipment to Kafka and its consumers")
+    assert brief.decisions[0].title == "Drop Kafka"
+    assert records.brief("Paint the shed").near == 0
+
+
 def test_a_list_is_narrowed_to_what_matches(log: Any, payments: str) -> None:
     log.accept(log.start("Add login", answers={"auth_strategy": "OAuth"}).session_id, by="Ada")
     request = log.request()
