@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from preflights_es.features.recall.domain import rules
 from preflights_es.features.recall.domain.events import Match
 from preflights_es.features.recall.domain.ranking import Corpus, Scored, Variants, answers, ranked
+from preflights_es.features.recall.use.subjects import is_of_trade
 from preflights_es.features.recall.use.variants import (
     BEGIN,
     forms,
@@ -41,12 +42,16 @@ class Held(NamedTuple):
             return found if there & found.keys() else found | guesses(word, terms)
 
         wanted = {word: variants(word) for word in rules.wanted(rules.rewritten(question))}
-        found = ranked(self.rows, wanted, self.corpus, enough=enough)
-        if found or not widens:
-            return found
+        of_trade = [*filter(is_of_trade, wanted)]
+
+        def found() -> list[Match]:
+            return ranked(self.rows, wanted, self.corpus, of_trade=of_trade, enough=enough)
+
+        if (first := found()) or not widens:
+            return first
         for word, known in wanted.items():
             wanted[word] = widened_by(synonyms(word), near) | known
-        return ranked(self.rows, wanted, self.corpus, enough=enough)
+        return found()
 
 
 def held(decisions: Iterable[tuple[Decided, str, Iterable[str]]]) -> Held:

@@ -7,7 +7,7 @@ alone and keeps deleted words in its file.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from math import log
 from typing import Any, Final, NamedTuple
@@ -19,6 +19,7 @@ WEIGHTS: Final = (0.0, 3.0, 3.0, 4.0, 2.0, 2.0, 2.0, 1.0, 1.5)
 """Of a word by its place, in the order of the places of `projections.memory`."""
 MORE: Final = 0.5  # of the logarithm of how often a word stands there: no body outweighs a title
 SATURATION: Final = 2.0  # how much it still counts that a word comes again (`k1`)
+TRADE: Final = 0.5  # what a word of the trade counts in a body
 LENGTH: Final = 0.5  # how much a long decision loses (`b`)
 WHOLE: Final = 1.5  # what a decision counts whose heading has all words of a question
 SUPERSEDED: Final = 0.7  # what a superseded decision counts
@@ -100,6 +101,7 @@ def ranked(
     wanted: Mapping[str, Variants],
     corpus: Corpus,
     *,
+    of_trade: Collection[str] = (),
     enough: Callable[[Scored], bool] = answers,
     limit: int = RESULTS_MAX,
 ) -> list[Match]:
@@ -108,6 +110,7 @@ def ranked(
     Args:
         rows: of the projection `memory`; others than those that match may be among them.
         wanted: by word of the question, what counts as it.
+        of_trade: words of the question that most texts say, such as "service".
         enough: which of them count.
     """
     having, places = _gathered(rows, wanted)
@@ -115,7 +118,7 @@ def ranked(
     def hits(uid: str) -> Hits:
         return _by_word(having[uid])
 
-    every = [*scored(hits, places, tuple(wanted), corpus)]
+    every = [*scored(hits, places, tuple(wanted), corpus, of_trade=of_trade)]
     if not any(map(enough, every)):
         return []
 
@@ -141,7 +144,12 @@ def ranked(
 
 
 def scored(
-    hits: Callable[[str], Hits], places: Mapping[str, Place], words: Sequence[str], corpus: Corpus
+    hits: Callable[[str], Hits],
+    places: Mapping[str, Place],
+    words: Sequence[str],
+    corpus: Corpus,
+    *,
+    of_trade: Collection[str],
 ) -> Iterator[Scored]:
     """What each decision scores, in no order."""
     total = max(corpus.documents, len(places), 1)
@@ -159,8 +167,9 @@ def scored(
             headed += in_heading
             named += any(hit.in_heading and hit.sure > LONGER for hit in terms.values())
             norm = SATURATION if in_heading else SATURATION * longer
+            says = rare[word] if in_heading or word not in of_trade else rare[word] * TRADE
             count = max(hit.counts for hit in terms.values())
-            score += rare[word] * count * (SATURATION + 1) / (count + norm)
+            score += says * count * (SATURATION + 1) / (count + norm)
             known += rare[word] * max(hit.sure for hit in terms.values())
         score *= WHOLE if headed == len(having) else 1.0
         score *= 1.0 if place.superseded_at is None else SUPERSEDED

@@ -26,7 +26,7 @@ from preflights_es.features.recall.domain.ranking import (
     ranked,
     rarity,
 )
-from preflights_es.features.recall.use.subjects import Subject, Titled, subject_words
+from preflights_es.features.recall.use.subjects import Subject, Titled, is_of_trade, subject_words
 from preflights_es.features.recall.use.variants import (
     BEGIN,
     PART,
@@ -211,7 +211,9 @@ class Search:
         self, wanted: Mapping[str, Variants], enough: Callable[[Scored], bool], limit: int
     ) -> list[Match]:
         terms = tuple(dict.fromkeys(term for of in wanted.values() for term in of))
-        return ranked(self._rows(terms), wanted, self._corpus, enough=enough, limit=limit)
+        of_trade = [*filter(is_of_trade, wanted)]
+        rows = self._rows(terms)
+        return ranked(rows, wanted, self._corpus, of_trade=of_trade, enough=enough, limit=limit)
 
     @cached_property
     def _corpus(self) -> Corpus:

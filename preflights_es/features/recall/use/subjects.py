@@ -34,7 +34,12 @@ class Titled(NamedTuple):
 
 def subject_words(text: str) -> tuple[str, ...]:
     """The words of a text that may be its subject, in its order."""
-    return tuple(word for word in words(text) if not (word.isdecimal() or _is_one(word, "trade")))
+    return tuple(word for word in words(text) if not is_of_trade(word))
+
+
+def is_of_trade(word: str) -> bool:
+    """Whether most texts of our trade may have a word, or it is a number."""
+    return word.isdecimal() or _is_one(word, "trade")
 
 
 def _is_one(word: str, kind: str) -> bool:
