@@ -70,7 +70,7 @@ _TRIGGERS: Final = (
     "code|digo|nip|connexion|conexi|accè|acces|"
     "login|log in|sign in|connect as|cred|zugang|anmelde|account|konto|sig=|identified by|"
     " -p|openssl|mysql|mariadb| -a| -hp| -u| -w|--user|hooks.|/webhook|tcp(|echo|net user|sqlplus|"
-    "masterauth|securestring"
+    "masterauth|securestring|seed|mnemonic|phrase|bip"
 )
 _EACH: Final = tuple(_TRIGGERS.split("|"))
 

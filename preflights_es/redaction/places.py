@@ -24,10 +24,12 @@ from preflights_es.redaction.shapes import (
     EMAIL,
     cards,
     emails,
+    encoded_keys,
     escaped_emails,
     ibans,
     phones,
     private_keys,
+    seed_phrases,
     shapes,
     web_tokens,
 )
@@ -212,7 +214,7 @@ def _is_password(text: str, start: int, end: int, *, loose: bool) -> bool:
 
 
 # The order is a priority: an exact shape before a place, a place before an address.
-_SHAPES: Final = (private_keys, shapes, web_tokens)
+_SHAPES: Final = (private_keys, shapes, web_tokens, encoded_keys, seed_phrases)
 _PLACED: Final = (options, places, ibans, cards, phones, headers, cookies, pairs, labels)
 _ADDRESSES: Final = (emails, escaped_emails)
 RULES: Final[tuple[Callable[[str], Iterator[Span]], ...]] = (*_SHAPES, *_PLACED, *_ADDRESSES)

@@ -8,10 +8,11 @@ by its country code. Any other number stays.
 from __future__ import annotations
 
 import re
+from binascii import a2b_base64
 from collections.abc import Iterator
 from typing import Final
 
-from preflights_es.redaction.patterns import Span, compiled, named, rules, words
+from preflights_es.redaction.patterns import Span, compiled, lower, named, rules, words
 
 # 1. Credentials --------------------------------------------------------------------------------
 
@@ -41,6 +42,10 @@ PMAK-«L»
 LTAI(?=[A-Za-z]{0,20}[0-9])«W»{12,}
 API-(?=[A-Z]{0,25}[0-9])[A-Z0-9]{24,}
 (?:gsk|xai|pplx|nvapi|tvly|jina|fw|pcsk|rnd|phx|hc[a-z]ik|esecret)[_-]«N»«D»*
+tvly-(?:[a-z]{2,6}-)?(?=[A-Za-z_-]{0,60}[0-9])«D»{16,}
+csk-(?=[a-z]{0,60}[0-9])[a-z0-9]{32,}
+fc-(?=[a-f]{0,60}[0-9])[0-9a-f]{32,}
+AQ\.[A-Z](?=[A-Za-z_-]{0,60}[0-9])«D»{32,}
 (?:xkeysib|xsmtpsib)-«L»
 re_«W»{6,10}_«W»{12,}
 sb_secret_«L»
@@ -66,6 +71,9 @@ npm_«N»
 pypi-(?:AgE«D»{8,}|(?=[A-Za-z]{0,40}[0-9])«W»{16,}«D»*)
 (?:hf|api_org)_(?:(?=[A-Za-z]{0,33}[0-9])«W»{8,}|«W»{30,40}(?!«W»))
 do[opr]_v1_«N»
+tgp_v1_(?=[A-Za-z_-]{0,60}[0-9])«D»{32,}
+vc[aikr]_(?=[A-Za-z]{0,60}[0-9])«W»{24,}
+cf(?:k|at|ut)_(?=[A-Za-z]{0,60}[0-9])«W»{40,}
 [0-9]{6,12}:(?:AA«D»{24,}|(?=[A-Za-z]{0,20}[0-9])«D»{35}(?!«D»))
 [MNO]«D»{22,28}\.«D»{6,7}\.«D»{27,}
 sntry[sua]_«L»[+/=A-Za-z0-9_.-]*
@@ -113,6 +121,51 @@ def shapes(text: str) -> Iterator[Span]:
         return
     keys, tokens = "|".join(rules(_KEYS)), "|".join(rules(_TOKENS))
     yield from named(f"{_RUN}(?:(?P<key>{keys})|(?P<token>{tokens}))", text)
+
+
+# Also without padding, and in the alphabet of URLs; shorter runs hold no credential.
+_ENCODED: Final = r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{20,}+={0,2}"
+
+
+def encoded_keys(text: str) -> Iterator[Span]:
+    """Base64 of a text in which a shape stands; nearly all other runs decode to bytes, not text."""
+    for found in compiled(_ENCODED).finditer(text):
+        if decoded := _text_of_base64(found.group().rstrip("=")):
+            spans = (*shapes(decoded), *web_tokens(decoded))
+            yield from ((*found.span(), kind) for _, _, kind in spans[:1])
+
+
+def _text_of_base64(run: str) -> str:
+    """The ASCII text that it decodes to; empty where it is bytes."""
+    begin = run[:16].translate(_TO_STANDARD)
+    if not a2b_base64(begin).isascii() or len(run) % 4 == 1:
+        return ""
+    content = a2b_base64(run.translate(_TO_STANDARD) + "=" * (-len(run) % 4))
+    return content.decode() if content.isascii() else ""
+
+
+_TO_STANDARD: Final = str.maketrans("-_", "+/")
+
+
+# A wallet's words, behind what names them. A sentence has small words that the list of BIP-39
+# lacks: its 2,048 words have three to eight letters.
+_SEED_WORD: Final = r"(?!(?:the|and|for|are|with|from|was|has|not|its|our|but|your)\b)[a-z]{3,8}\b"
+_SEED_LABEL: Final = (
+    r"(?i:\b(?:(?:seed|recovery|backup|wallet|wiederherstellungs|bip-?39)[ _-]?"
+    r"(?:seed|mnemonic|phrase|words?)|mnemonic(?:[ _-]?(?:seed|phrase|words?))?))"
+    r"[\"'`*]{0,3}\s{0,3}(?::|=|\b(?:is|ist|lautet)\b)[\s\"'`\[(]{0,6}"
+    r"|(?i:\bseed)[\"']?\s?[:=]\s?[\"'](?=[a-z]{3,8}(?: [a-z]{3,8}){11,23}[\"'])"
+)
+_SEED: Final = (
+    rf"(?:{_SEED_LABEL})(?P<key>(?:1[.):]\s?)?(?i:{_SEED_WORD})"
+    rf"(?:[\"'`]?,?\s{{1,3}}(?:\d{{1,2}}[.):]\s?)?[\"'`]?{_SEED_WORD}){{11,23}})"
+)
+
+
+def seed_phrases(text: str) -> Iterator[Span]:
+    low = lower(text)
+    if "seed" in low or "mnemonic" in low or "phrase" in low or "bip39" in low or "bip-39" in low:
+        yield from named(_SEED, text)
 
 
 def web_tokens(text: str) -> Iterator[Span]:

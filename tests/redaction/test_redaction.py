@@ -6,6 +6,8 @@ scanner of secrets stops this file. `↵` stands for a line break.
 
 from __future__ import annotations
 
+from base64 import b64encode
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,6 +83,16 @@ SHAPES = [
     ("sq0csp-" + MIX[:43], "key"),
     ("xkeysib-" + HEX + "-" + MIX[:16], "key"),
     ("abC8" + "Q~" + MIX[:34], "key"),
+    ("tvly-" + "dev-" + MIX[:32], "key"),
+    ("tvly-" + "dev-" + MIX[:5] + "-" + MIX[:45], "key"),
+    ("csk-" + HEX[:48], "key"),
+    ("fc-" + HEX[:32], "key"),
+    ("AQ." + "Ab8RN6" + MIX[:44], "key"),
+    ("tgp_" + "v1_" + MIX[:20] + "-" + MIX[:22], "token"),
+    ("vck_" + MIX + MIX[:12], "token"),
+    ("cfut_" + MIX, "token"),
+    ("cfat_" + MIX, "token"),
+    ("cfk_" + MIX, "token"),
     (GITHUB, "token"),
     ("gho_" + MIX[:36], "token"),
     ("ghs_" + MIX[:36], "token"),
@@ -167,6 +179,31 @@ def test_a_secret_goes_and_the_rest_stays(text: str, recorded: str) -> None:
 def test_a_credential_goes_by_its_shape(secret: str, kind: str) -> None:
     assert redact(f"use {secret} for it") == (f"use [redacted:{kind}] for it", (kind,))
     assert redact(f'"{secret}",') == (f'"[redacted:{kind}]",', (kind,))
+    encoded = b64encode(f"{secret}\n".encode()).decode()
+    assert redact(f"data: {encoded}").kinds, encoded
+    assert redact(f"data={encoded.rstrip('=')},").kinds, encoded
+
+
+WORDS = "ribbon velvet anchor dune oxygen puzzle tiger marble window crisp lunar gadget"
+NUMBERED = "\n".join(f"{number}. {word}" for number, word in enumerate(WORDS.split(), 1))
+
+
+@each(
+    "text",
+    [
+        f"Seed phrase: {WORDS}",
+        f"SEED_PHRASE={WORDS} {WORDS}",
+        f'"mnemonic": "{WORDS}"',
+        f'const seed = "{WORDS}";',
+        f"The recovery phrase is {WORDS}. Keep it.",
+        f"Wiederherstellungsphrase: {WORDS}",
+        f"Recovery phrase:\n{NUMBERED}",
+    ],
+)
+def test_a_seed_phrase_goes_behind_its_label(text: str) -> None:
+    recorded = redact(text)
+    assert recorded.kinds == ("key",)
+    assert not any(word in recorded.text for word in WORDS.split())
 
 
 # 2. What must stay
@@ -180,6 +217,8 @@ INNOCENT_ASSEMBLED = [
     "password \u2013 required",
     "password\u2026 forgotten?",
     "",
+    f"a line of words is no seed: {WORDS}",
+    f"ids: {b64encode(WORDS.encode()).decode()}",
 ]
 
 

@@ -76,7 +76,7 @@ mot de |mot de passe de |contraseña es |clé d'|mdp : |clave |a est |mdp admin 
 wa.me/|wa.me/49|tel:|011 49|0011|4111.|DE89.|%2B49|+33 612 |1|4|4111 |4111-
 1234 5678 |+|+4|+49 |00|(0)|1(|49 30/|DE89|DE89 |a1|+1 202 555 |00 1 |+49(|- -|.
 mysql |mysql -p | -p| -u a|-u a -p |redis-cli -- |curl -u |rar |mysql a |mysql '|mysql "a|mysql.
-mysql -v|docker login """
+mysql -v|docker login |seed phrase: it |mnemonic is |c2VjcmV0 |c2VjcmV0"""
 """Labels without values, parts of numbers, and options without values."""
 
 
