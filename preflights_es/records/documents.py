@@ -258,7 +258,8 @@ class Documents:
         """
         paths = self.record_paths()
         if folder:
-            return sequence_of(PurePosixPath(folder).as_posix(), paths)
+            taken = files.numbers_in(files.checked_folder(self.root, folder))
+            return sequence_of(PurePosixPath(folder).as_posix(), paths) | taken
         return {number for _, _, number in numbered_groups(paths)}
 
     def rebuilt(self, handle: Handle, *, write: bool) -> Rebuilt:

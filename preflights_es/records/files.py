@@ -21,7 +21,7 @@ import msgspec
 from preflights_es.kernel.errors import ArtifactOutside, LogBusy, StoreUnavailable
 from preflights_es.kernel.events import Written
 from preflights_es.kernel.text import is_git, late_pattern
-from preflights_es.records.record_names import is_page
+from preflights_es.records.record_names import is_page, number_of
 from preflights_es.system import files as atomic_file
 from preflights_es.system.files import Unreadable, beginning, ending, resolved
 
@@ -281,6 +281,14 @@ def renamed(root: Path, target: Path, name: str) -> None:
             folder.flush()
     except OSError as error:
         raise StoreUnavailable(f"{target.name} cannot become {name}: {error.strerror}") from error
+
+
+def numbers_in(folder: Path) -> set[int]:
+    """The numbers that names in a folder bear, whatever can be read of what they name."""
+    with contextlib.suppress(OSError):
+        found = (number_of(name.partition(".")[0]) for name in os.listdir(folder))
+        return {number for number in found if number is not None}
+    return set()
 
 
 def page_names(root: Path, folder: str) -> list[str]:

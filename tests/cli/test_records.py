@@ -76,7 +76,7 @@ def test_a_number_that_two_branches_gave_is_refused_by_naming_both(
     )
     for words in (("show",), ("why",), ("admin", "erase", "--dry-run")):
         house.call(*words, "ADR-1").refused(
-            1, theirs["session_id"], ours["session_id"], "preflights admin renumber"
+            1, theirs["session_id"][-8:], ours["session_id"][-8:], "preflights admin renumber"
         )
 
 
