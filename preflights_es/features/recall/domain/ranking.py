@@ -79,7 +79,7 @@ class Hit(NamedTuple):
     sure: float
     """How sure it is that the decision is about it."""
     in_heading: bool
-    """Whether its title, scope, value or category has it."""
+    """Whether its title, scope, value or category has it, and not one that only begins so."""
 
 
 Hits = dict[str, dict[str, Hit]]
@@ -161,19 +161,19 @@ def scored(
     for uid, place in places.items():
         longer = max(1.0, 1 - LENGTH + LENGTH * place.length / average)
         score = known = 0.0
-        headed = named = 0
+        headed = 0
         for word, terms in hits(uid).items():
-            in_heading = any(hit.in_heading for hit in terms.values())
+            of_word = terms.values()
+            in_heading = any(hit.in_heading for hit in of_word)
             headed += in_heading
-            named += any(hit.in_heading and hit.sure > LONGER for hit in terms.values())
             norm = SATURATION if in_heading else SATURATION * longer
             says = rare[word] if in_heading or word not in of_trade else rare[word] * TRADE
-            count = max(hit.counts for hit in terms.values())
+            count = max([hit.counts for hit in of_word])
             score += says * count * (SATURATION + 1) / (count + norm)
-            known += rare[word] * max(hit.sure for hit in terms.values())
+            known += rare[word] * max([hit.sure for hit in of_word])
         score *= WHOLE if headed == len(having) else 1.0
         score *= 1.0 if place.superseded_at is None else SUPERSEDED
-        yield Scored(uid, score, known / could, known / most, named > 0)
+        yield Scored(uid, score, known / could, known / most, headed > 0)
 
 
 def rarity(having: int, total: int) -> float:
@@ -210,7 +210,8 @@ def _gathered(
         weight = WEIGHTS[field] + MORE * log(row["count"])
         for word, factor in of_term[term]:
             sure = QUALITY[field] * _sureness(factor)
-            hit = Hit(word, term, weight * factor, sure, VALUE <= field <= TITLE)
+            in_heading = VALUE <= field <= TITLE and factor >= LONGER
+            hit = Hit(word, term, weight * factor, sure, in_heading)
             having[uid] = (*having.get(uid, ()), same.setdefault(hit, hit))
     return having, places
 
