@@ -10,7 +10,7 @@ from typing import Final, Literal
 import msgspec
 
 from preflights_es.kernel.errors import ArtifactOutside
-from preflights_es.kernel.text import problem
+from preflights_es.kernel.text import late_pattern, problem
 from preflights_es.system.files import Unreadable, regular
 
 ADR_DIR: Final = ".adr-dir"  # adr-tools: the name of the folder, on one line
@@ -35,9 +35,10 @@ _ABOVE: Final = frozenset(("docs", "doc", "documentation", "architecture", "arch
 _LEFT_OUT: Final = frozenset(
     (
         *("node_modules", "vendor", "third_party", "third-party", "test", "tests"),
-        *("fixture", "fixtures", "example", "examples", "template", "templates"),
+        *("testdata", "fixture", "fixtures", "example", "examples", "template", "templates"),
     )
 )
+_LAST: Final = late_pattern("[-_. ]")
 _DEPTH_MAX: Final = 3  # docs/architecture/decisions
 
 By = Literal["settings", ".adr-dir", "name", "content", "default"]
@@ -93,8 +94,9 @@ _SIGNS: Final = {ord(sign): None for sign in "-_. "}
 
 
 def is_left_out(name: str) -> bool:
-    """Whether no records are looked for in a folder of this name."""
-    return name.startswith(".") or name.casefold() in _LEFT_OUT
+    """Whether no records are looked for in a folder of this name, such as `integration-tests`."""
+    folded = name.casefold().strip("_")
+    return name.startswith(".") or folded in _LEFT_OUT or _LAST.split(folded)[-1] in _LEFT_OUT
 
 
 def package_of(folder: str) -> str:

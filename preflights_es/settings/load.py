@@ -298,13 +298,19 @@ def record_places(
 
 
 def records_cache(settings: Settings, what: Literal["folders", "records"]) -> Path | None:
-    """Beside a log in a file; where none lies there yet, in the user's folder of caches."""
-    log = settings.database
-    if "://" not in log and Path(log).parent.is_dir():
+    """Beside a log in a file; where none lies there yet, in the user's folder of caches.
+
+    A linked work tree has its own, since it shares the log and may hold other records.
+    """
+    log, dot = settings.database, settings.root / ".git"
+    is_beside = "://" not in log and Path(log).parent.is_dir()
+    if is_beside and not dot.is_file():
         return Path(f"{log}.{what}")
+    digest = sha256(os.fsencode(settings.root.resolve())).hexdigest()[:16]
+    if is_beside:
+        return Path(f"{log}.{digest}.{what}")
     folder = cached("records", settings.root)
-    digest = sha256(os.fsencode(settings.root.resolve())).hexdigest()
-    return folder and folder / f"{digest[:16]}.{what}"
+    return folder and folder / f"{digest}.{what}"
 
 
 def own_place(cwd: Path) -> Path:

@@ -74,7 +74,15 @@ def test_without_git_the_usual_places_alone_are_looked_at(root: Path) -> None:
 
 
 def test_a_folder_is_looked_for_in_no_foreign_place(clone: Path) -> None:
-    for folder in ("vendor/x", "web/node_modules/x", "tests", "src/fixtures", "examples", ".x"):
+    for folder in (
+        "vendor/x",
+        "node_modules/x",
+        "tests",
+        "x-tests",
+        "__fixtures__",
+        "examples",
+        ".x",
+    ):
         filed(clone, f"{folder}/docs/adr/0001-x.md", f"{folder}/0001-x.md", f"{folder}/0002-x.md")
     (clone / ".gitignore").write_text("docs/adr/\n")
     filed(clone, "docs/adr/0001-x.md")
