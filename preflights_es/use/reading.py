@@ -106,6 +106,7 @@ class Reading:
         try:
             found = self.finder.resolved(typed)
         except UnknownSession:
+            _ = self._process.record_places.folders  # a pull may have brought a new one
             if (filed := self.filed) is None or not (other := _finder(filed).known(typed)):
                 raise
             return FoundSession(filed, other)

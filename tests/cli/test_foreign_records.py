@@ -10,6 +10,7 @@ import pytest
 
 import preflights_es
 from preflights_es.kernel.errors import RecordWithoutSession
+from tests.cli.clones import cloned, committed
 from tests.cli.program import Project
 from tests.cli.test_sessions import in_force
 
@@ -381,3 +382,21 @@ def test_a_clone_without_a_log_keeps_what_it_read(house: Project) -> None:
     house.call("decisions")
     assert sorted(one.suffix for one in home.iterdir()) == [".folders", ".records"]
     assert not house.log.parent.exists()
+
+
+def test_a_session_beside_a_record_of_a_package_is_read_in_a_clone(
+    house: Project, tmp_path: Path
+) -> None:
+    house.decided("Store orders in a database", key="db_type=PostgreSQL")
+    committed(house)
+    clone = cloned(house, tmp_path / "clone")
+    assert clone.call("sync").code == 0
+    filed(house, "web/docs/adr/0001-use-vue.md", n="1", title="Use Vue")
+    package = Project(house.folder / "web", house.home)
+    done = package.call("start", "Add login", *LOGIN, "--accept", "--by", "Ada", "--json").json
+    assert done["artifacts"][0].startswith("web/docs/adr/0002-")
+    committed(house)
+    clone.git("pull", "--quiet")
+    assert clone.call("show", done["session_id"]).code == 0
+    files = [one["file"] for one in clone.call("decisions", "--json").json["decisions"]]
+    assert files == [None, f"web/docs/adr/.sessions/{done['session_id'][-12:]}.jsonl"]
