@@ -7,6 +7,7 @@ time (`record_list`).
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Final
 import msgspec
 
 from preflights_es.kernel import __version__
+from preflights_es.kernel.text import late_pattern
 from preflights_es.records.record_folder import (
     DEFAULT,
     By,
@@ -39,7 +41,9 @@ PAGE_MAX: Final = 16_384  # bytes of a page that are read: its headings
 ENOUGH: Final = 2  # decisions that make another folder one of records
 LISTED_S: Final = 30  # for git to list the files of a work tree
 _PAGES: Final = (":(icase)*.md", ":(icase)*.markdown", ":(icase)*.adoc", ":(icase)*.asciidoc")
-_STATUS: Final = (b"status", b"zustand", b"state")  # one of them stands in a record with a status
+_STATUS: Final = late_pattern(
+    rb"status|zustand|^[^\w\n]*state\b", re.MULTILINE | re.IGNORECASE
+)  # stands in a record with a status
 
 Page = tuple[int, int, bool]
 """Size, time of the content, and whether it is a decision."""
@@ -279,8 +283,9 @@ def _page(root: Path, folder: str, page: str, known: Page | None) -> Page | None
     from preflights_es.records.foreign_records import is_decision
 
     content = _beginning(root, page) or b""
-    may_be = any(word in content.lower() for word in _STATUS)
-    is_one = may_be and is_decision(page.removeprefix(f"{folder}/"), content)
+    is_one = _STATUS.search(content) is not None and is_decision(
+        page.removeprefix(f"{folder}/"), content
+    )
     return lies.st_size, lies.st_mtime_ns, is_one
 
 
