@@ -11,6 +11,7 @@ import msgspec
 
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.kernel.text import late_pattern, problem
+from preflights_es.records.record_names import is_dated
 from preflights_es.system.files import Unreadable, regular
 
 ADR_DIR: Final = ".adr-dir"  # adr-tools: the name of the folder, on one line
@@ -50,6 +51,8 @@ class RecordFolder(msgspec.Struct, frozen=True, array_like=True):
     path: str
     """Relative to the project's root, with forward slashes."""
     by: By = "name"
+    ignored: tuple[str, ...] = ()
+    """Pages in it that git ignores, relative to the root."""
 
     @property
     def is_deep(self) -> bool:
@@ -58,10 +61,11 @@ class RecordFolder(msgspec.Struct, frozen=True, array_like=True):
 
     def holds(self, path: str) -> bool:
         """Whether a file lies in it, or in a subfolder that is read; relative to the root."""
-        folder, _, name = path.rpartition("/")
         if self.is_deep:
             return path.startswith(f"{self.path}/")
-        return bool(name) and (folder or ".") == self.path
+        folder = path.rpartition("/")[0] or "."
+        above, _, own = folder.rpartition("/")
+        return folder == self.path or (above == self.path and is_dated(own))
 
 
 def folder_of(path: str, folders: Iterable[RecordFolder]) -> RecordFolder | None:

@@ -182,7 +182,9 @@ def record_files(root: Path, folders: Sequence[RecordFolder]) -> Iterator[_File]
             continue
         before = "" if folder.path == "." else f"{folder.path}/"
         for within, lies, stamp in sorted(_files(top, folder, others)):
-            yield _File(f"{before}{_shown(within)}", within, lies, stamp)
+            path = f"{before}{shown_name(within)}"
+            if path not in folder.ignored:
+                yield _File(path, within, lies, stamp)
 
 
 def _files(
@@ -221,7 +223,7 @@ def _is_other_text(name: str) -> bool:
     return name.casefold().endswith(OTHER_TEXTS) and number_of(name.rpartition(".")[0]) is not None
 
 
-def _shown(name: str) -> str:
+def shown_name(name: str) -> str:
     """A name that is no UTF-8 can be shown, and kept in a file."""
     return name if name.isascii() else os.fsencode(name).decode("utf-8", "backslashreplace")
 
@@ -234,12 +236,12 @@ def _read(file: _File) -> tuple[RecordHeader | None, RecordWords]:
     if file.stamp[0] > RECORD_MAX:
         raise Unreadable(f"it has more than {RECORD_MAX:,} bytes")
     content = regular(file.lies, RECORD_MAX, follows=False)
-    header = listed_header(_shown(file.within), content)
+    header = listed_header(shown_name(file.within), content)
     if header is None:
         return None, NO_WORDS
     header = replace(header, path=file.path)
     # One that says it is ours is found in the log.
-    named = title_of_name(name_of_record(_shown(file.within)))
+    named = title_of_name(name_of_record(shown_name(file.within)))
     return header, NO_WORDS if header.session else _words(header.title, named, content)
 
 

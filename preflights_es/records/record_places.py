@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.kernel import __version__
 from preflights_es.kernel.text import late_pattern
@@ -29,7 +30,7 @@ from preflights_es.records.record_folder import (
     usual_folders,
 )
 from preflights_es.records.record_header import RecordHeader
-from preflights_es.records.record_names import is_dated, is_record_name, number_of
+from preflights_es.records.record_names import is_dated, is_page, is_record_name, number_of
 from preflights_es.system import git
 from preflights_es.system.files import Unreadable, beginning, read_cache, write_cache
 
@@ -213,7 +214,8 @@ def found_folders(
     looked, made = _of_decisions(root, others, known)
     found += [RecordFolder(path, "content") for path in made]
     found.sort(key=lambda one: one.path)
-    return tuple(found[:FOLDERS_MAX]), msgspec.Raw(msgspec.msgpack.encode(looked))
+    found = [_without_ignored(root, one, tree) for one in found[:FOLDERS_MAX]]
+    return tuple(found), msgspec.Raw(msgspec.msgpack.encode(looked))
 
 
 def listed_pages(root: Path, env: Mapping[str, str]) -> list[str] | None:
@@ -237,6 +239,14 @@ def _by_folder(pages: Iterable[str]) -> tuple[dict[str, list[str]], dict[str, li
             above, _, own = folder.rpartition("/")
             others[above if above and is_dated(own) else folder].append(page)
     return usual, others
+
+
+def _without_ignored(root: Path, folder: RecordFolder, tree: Sequence[str]) -> RecordFolder:
+    from preflights_es.records.record_list import record_files, shown_name
+
+    known = {shown_name(page) for page in tree if folder.holds(page)}
+    lying = (file.path for file in record_files(root, (folder,)) if is_page(file.path))
+    return replace(folder, ignored=tuple(path for path in lying if path not in known))
 
 
 def _has_record(root: Path, folder: str, pages: Sequence[str]) -> bool:

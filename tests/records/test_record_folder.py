@@ -148,6 +148,8 @@ def test_subfolders_and_folders_of_one_record_are_read(clone: Path) -> None:
     filed(clone, *found, text=text)
     filed(clone, "docs/adr/README.md", "docs/adr/0006-use-sso/notes.md", text=PROSE)
     filed(clone, "docs/adr/templates/0001-x.md", "docs/adr/.hidden/0001-x.md")
+    filed(clone, "docs/adr/site/0001-x.md", "docs/adr/0009-x.md")
+    (clone / ".gitignore").write_text("site/\ndocs/adr/0009*\n")
     records = records_in(clone, places(clone).folders).records
     assert {one.path: one.number for one in records} == found
 
