@@ -28,11 +28,22 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Who
 from preflights_es.use.work_tree import project_path
 
+DOUBTFUL_MAX: Final = 5  # records that are named each, where it is not understood what they say
 
-def say_foreign(voice: Voice, rows: Sequence[ForeignRow], unread: Iterable[Unread]) -> None:
-    """A table below that of decisions, and what could not be read on stderr."""
+
+def say_foreign(
+    voice: Voice,
+    rows: Sequence[ForeignRow],
+    unread: Iterable[Unread],
+    doubtful: Sequence[ForeignRow],
+) -> None:
+    """A table below that of decisions; what could not be read or understood on stderr."""
     for one in unread:
         voice.warn(f"the record {one.path!r} is left out: {one.why}")
+    for row in doubtful[:DOUBTFUL_MAX]:
+        voice.warn(f"{row.path}: {row.doubt}")
+    if (more := len(doubtful) - DOUBTFUL_MAX) > 0:
+        voice.warn(f"and {counted(more, 'record')} more: `preflights check` names them all")
     if not rows or voice.as_json:
         return
     voice.say("Records without a session (foreign, quoted):")
@@ -49,7 +60,10 @@ def _rows(found: Sequence[ForeignRow]) -> Iterable[list[str]]:
 
 
 def _status(row: ForeignRow) -> str:
-    return f"{row.status} by {row.superseded_by}" if row.superseded_by else row.status
+    if row.status == "unknown":
+        return f"unknown: {row.status_text}"
+    status = row.status.replace("_", " ")
+    return f"{status} by {row.superseded_by}" if row.superseded_by else status
 
 
 def say_record(voice: Voice, app: Request, named: RecordWithoutSession) -> None:
@@ -142,7 +156,7 @@ def decisions_command(
     if not voice.as_json:
         how: dict[str, Any] = {"everything": everything, "query": query, "path": file}
         _say_decisions(voice, found.rows, found.head.foreign, **how)
-    say_foreign(voice, found.head.foreign, found.unread)
+    say_foreign(voice, found.head.foreign, found.unread, found.doubtful)
     if found.head.everywhere and not voice.as_json:
         count = found.head.everywhere
         voice.say(f"{counted(count, 'decision')} {'holds' if count == 1 else 'hold'} everywhere.")

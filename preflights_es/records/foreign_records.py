@@ -16,7 +16,6 @@ from preflights_es.records.record_header import (
     RECORD_MAX,
     ForeignRecord,
     RecordHeader,
-    Status,
     Tool,
 )
 from preflights_es.records.record_names import (
@@ -29,20 +28,25 @@ from preflights_es.records.record_names import (
 )
 from preflights_es.records.record_text import (
     READ_MAX,
-    REFERENCES_MAX,
+    Heading,
     Parts,
-    StatusSaid,
-    bare,
+    Place,
     body_of,
     entries,
-    iso_date,
     narrow,
     parts_of,
+    scalar,
+    text_of,
+)
+from preflights_es.records.status_words import (
+    REFERENCES_MAX,
+    StatusSaid,
+    bare,
+    goes_on,
+    iso_date,
     reference,
     references,
     said,
-    scalar,
-    text_of,
 )
 from preflights_es.system.files import Unreadable
 
@@ -76,7 +80,7 @@ def listed_header(path: str, content: bytes) -> RecordHeader | None:
     """
     parts = _parts(content)
     header = _header(path, parts)
-    name, is_known = name_of_record(path), header.status != "unknown"
+    name, is_known = name_of_record(path), header.status not in ("none", "unknown")
     if is_other_page(name):
         is_titled = not is_other_page(header.title.replace(" ", "-"))
         return header if is_titled and is_known and number_of(name) else None
@@ -94,7 +98,8 @@ def is_decision(path: str, content: bytes) -> bool:
     parts = _parts(content)
     header = _header(path, parts)
     is_numbered = header.number is not None or has_decision(parts)
-    return header.status != "unknown" and is_numbered and not is_other_page(name_of_record(path))
+    is_known = header.status not in ("none", "unknown")
+    return is_known and is_numbered and not is_other_page(name_of_record(path))
 
 
 def has_decision(parts: Parts) -> bool:
@@ -139,6 +144,7 @@ def _header(path: str, parts: Parts) -> RecordHeader:
         number=number,
         title=title,
         status=found.status,
+        status_text=found.text,
         superseded_by=found.superseded_by,
         supersedes=found.supersedes,
         date=iso_date(written) or day_of(name) or iso_date(status_of(parts)),
@@ -178,10 +184,29 @@ def _title(stem: str, parts: Parts) -> tuple[int | None, str]:
 
 def status_of(parts: Parts) -> str:
     """The text of the status, wherever the record has it; empty without one."""
-    return _value(parts, "status", "zustand") or _below(parts, *STATUS_NAMES)
+    place = status_place(parts)
+    heading = status_heading(parts)
+    return (place and _text(parts, place)) or (_beneath(parts, heading) if heading else "")
 
 
-STATUS_NAMES: Final = ("status", "decision status", "current status", "zustand", "state")
+def status_place(parts: Parts) -> Place | None:
+    """Where a line, cell or key of the front matter says the status; None without one."""
+    return next((place for key, place in parts.said.items() if _STATUS_KEY.fullmatch(key)), None)
+
+
+def status_heading(parts: Parts) -> Heading | None:
+    """The heading of the status, which may stand behind a colon in it; None without one."""
+    names = ((heading.name.partition(":")[0].strip(), heading) for heading in parts.sections)
+    found = (one for name, one in names if one.level < 5 and _STATUS_NAME.fullmatch(name))
+    return next(found, None)
+
+
+# Also as other languages spell the word: what is written there is then shown, not understood.
+_STATUS: Final = (
+    r"(?:(?:decision|adr|current)[ -])?(?:e?stat(?:us|uts?|o|usz)|estado|stav|[ée]tat|zustand)"
+)
+_STATUS_KEY = late_pattern(_STATUS)
+_STATUS_NAME = late_pattern(rf"{_STATUS}|state|статус")
 
 
 def _said(parts: Parts) -> StatusSaid:
@@ -189,12 +214,14 @@ def _said(parts: Parts) -> StatusSaid:
     found = said(status_of(parts))
     by = found.superseded_by or reference(_value(parts, *_REPLACED_BY))
     takes = found.supersedes or tuple(references(_value(parts, *_REPLACES)))
-    status: Status = "superseded" if by and found.status == "unknown" else found.status
+    status = found.status
+    if by and status in ("none", "unknown", "accepted"):
+        status = "superseded"
     for name in ("links", "more information", "weitere informationen", "related decisions"):
         more = said(_below(parts, name))
         by = by or (more.superseded_by if status == "superseded" else None)
         takes = takes or more.supersedes
-    return StatusSaid(status, by, takes[:REFERENCES_MAX])
+    return StatusSaid(status, found.text, by, takes[:REFERENCES_MAX])
 
 
 def _applies_to(parts: Parts) -> tuple[str, ...]:
@@ -216,22 +243,35 @@ def _value(parts: Parts, *keys: str) -> str:
     """What stands behind the first key that says something."""
     for key in keys:
         if place := parts.said.get(key):
-            text = parts.at(place)[:READ_MAX]
-            found = scalar(text) if place.form == "front" else text.strip()
+            found = _text(parts, place)
             if found:
                 return found
     return ""
 
 
+def _text(parts: Parts, place: Place) -> str:
+    """What is said at a place: a list as a text with commas, a wrapped line with what follows."""
+    text = parts.at(place)[:READ_MAX].strip()
+    if place.form == "front":
+        is_flow = text.startswith("[") and text.endswith("]") and not text.startswith("[[")
+        return ", ".join(entries(text)) if is_flow or text.startswith("- ") else scalar(text)
+    behind = text_of(parts.masked[place.end : place.end + READ_MAX])
+    following = behind.strip("\\ \t\n").partition("\n")[0]
+    return f"{text} {following}" if place.form == "line" and goes_on(text, following) else text
+
+
 def _below(parts: Parts, *names: str) -> str:
     """What stands below a heading, or behind the colon in it."""
     for heading in parts.sections:
-        name, colon, _ = heading.name.partition(":")
-        if name.strip() in names and heading.level < 5:
-            if colon:
-                return parts.at(heading.text)[:READ_MAX].partition(":")[2].strip()
-            return text_of(parts.below(heading)[:READ_MAX]).strip()
+        if heading.name.partition(":")[0].strip() in names and heading.level < 5:
+            return _beneath(parts, heading)
     return ""
+
+
+def _beneath(parts: Parts, heading: Heading) -> str:
+    if ":" in heading.name:
+        return parts.at(heading.text)[:READ_MAX].partition(":")[2].strip()
+    return text_of(parts.below(heading)[:READ_MAX]).strip()
 
 
 # 2. Tool -------------------------------------------------------------------------------------
@@ -249,10 +289,11 @@ _NYGARD: Final = frozenset(("context", "decision", "kontext", "entscheidung"))
 def _tool(name: str, parts: Parts, found: StatusSaid) -> Tool:
     """The form that the record has; what several forms have in common is taken for the newest."""
     names = {heading.name for heading in parts.headings}
+    has_section = any(map(_STATUS_NAME.fullmatch, names))
     forms = {key: place.form for key, place in parts.said.items()}
     if not names & _MADR:
         is_list = forms.get("status") == "line" and name[:8].isdigit()
-        if forms.get("status") is None and names & set(STATUS_NAMES) and names & _NYGARD:
+        if forms.get("status") is None and has_section and names & _NYGARD:
             return "nygard"
         return "log4brains" if is_list and not parts.front else "other"
     if "front" in forms.values():
@@ -263,4 +304,4 @@ def _tool(name: str, parts: Parts, found: StatusSaid) -> Tool:
     if forms.keys() & {"status", "deciders", "date", "zustand", "datum"}:
         is_dated = name[:8].isdigit() or "tags" in forms
         return "log4brains" if is_dated else "madr2"
-    return "nygard" if names & set(STATUS_NAMES) else "madr4"
+    return "nygard" if has_section else "madr4"

@@ -148,6 +148,15 @@ class Conflict(Value, frozen=True):
     """Pairs of value and the decision's name, or the path of a record; newest first."""
 
 
+class Unclear(Value, frozen=True):
+    """A record of another tool whose status is not understood: it is not in force."""
+
+    path: str
+    title: str
+    status: str
+    """As the record writes it."""
+
+
 class Open(Value, frozen=True):
     """A question without an answer."""
 
@@ -163,6 +172,7 @@ class BriefText(Value, frozen=True):
     text: str
     decisions: int
     conflicts: int
+    unclear: int
     proposed: int
     open: int
 
@@ -185,6 +195,7 @@ def told(
     total: int,
     more_open: int = 0,
     near: int = 0,
+    unclear: Sequence[Unclear] = (),
 ) -> BriefText:
     """The brief: decisions first, the other lists in the room that they leave.
 
@@ -197,6 +208,7 @@ def told(
         _List(
             "In conflict, ask which one holds", map(_conflict, conflicts), len(conflicts), DECISIONS
         ),
+        _List("Status not understood, ask", map(_unclear, unclear), len(unclear), DECISIONS),
         _List("Proposed, not in force", map(_proposed, proposed), len(proposed), INBOX),
         _List("Open questions", map(_open, questions), len(questions) + more_open, INBOX),
     )
@@ -308,6 +320,10 @@ def _conflict(one: Conflict) -> str:
     about = _about(one.scope or one.category)
     field = f"{about}: {_cut(one.field, TEXT_MAX / 3)}" if one.field else about
     return f"{field} is {_several(values, as_they_are=True)}\n"
+
+
+def _unclear(one: Unclear) -> str:
+    return f"{_cut(one.title)} (status {_cut(one.status, TEXT_MAX / 3)}, {_cut(one.path)})\n"
 
 
 def _open(one: Open) -> str:

@@ -8,7 +8,19 @@ import msgspec
 
 RECORD_MAX: Final = 1_000_000  # bytes; a decision is a page
 
-Status = Literal["proposed", "accepted", "rejected", "deprecated", "superseded", "unknown"]
+Status = Literal[
+    "none",
+    "unknown",
+    "proposed",
+    "accepted",
+    "rejected",
+    "deprecated",
+    "partly_superseded",
+    "superseded",
+]
+"""`none`: the record writes no status. `unknown`: it writes one that is not understood."""
+HELD: Final = frozenset(("none", "accepted", "partly_superseded"))
+"""A record without a status is in force, as MADR says."""
 Tool = Literal["nygard", "madr2", "madr3", "madr4", "log4brains", "other"]
 
 
@@ -38,7 +50,9 @@ class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
     number: int | None = None
     title: str
     """As the record says it, else the words of its file's name."""
-    status: Status = "unknown"
+    status: Status = "none"
+    status_text: str = ""
+    """As the record writes it, on one line and cut."""
     superseded_by: Reference | None = None
     supersedes: tuple[Reference, ...] = ()
     date: str = ""

@@ -12,9 +12,10 @@ from preflights_es.kernel.json import encoded
 from preflights_es.kernel.text import late_pattern
 from preflights_es.records.asciidoc import as_asciidoc
 from preflights_es.records.foreign_records import (
-    STATUS_NAMES,
     record_header,
+    status_heading,
     status_of,
+    status_place,
 )
 from preflights_es.records.record_header import Tool
 from preflights_es.records.record_text import (
@@ -25,14 +26,17 @@ from preflights_es.records.record_text import (
     Place,
     narrow,
     parts_of,
-    said,
+    row_cells,
     text_of,
     trimmed,
 )
 from preflights_es.records.render import proposal, related_name
+from preflights_es.records.status_words import said, says_status
 from preflights_es.system.files import Unreadable
 
-_LINE = late_pattern(rb"^[ \t>]*(?:[*+-][ \t]+)?(?P<text>\S[^\n]*)", re.MULTILINE)
+_LINE = late_pattern(
+    rb"^[ \t>]*(?P<item>[*+-][ \t]+(?:\[[xX]\][ \t]+)?|(?=\|))?(?P<text>\S[^\n]*)", re.MULTILINE
+)
 _RELATION = late_pattern(r"(?:[\w-]+ ){0,2}[\w-]+(?: by| durch)?:? \[")
 _TAKES = late_pattern(rb"[,;(]? ?\b(?:supersedes|supercedes|replaces|ersetzt)\b", re.IGNORECASE)
 
@@ -74,12 +78,12 @@ def with_status(content: bytes, tool: Tool, by: NewStatus) -> bytes:
 def _change(plain: bytes, parts: Parts, tool: Tool, by: NewStatus) -> tuple[int, int, str]:
     """What is replaced, from where to where, and by what."""
     newline = _newline(plain)
-    place = parts.said.get("status") or parts.said.get("zustand")
+    place, heading = status_place(parts), status_heading(parts)
     if place is not None and not parts.at(place).strip():
-        place = place if _section(parts) is None or status_of(parts) == "" else None
+        place = place if heading is None or status_of(parts) == "" else None
     if place is not None:
         return _in_place(plain, parts, place, by)
-    if (heading := _section(parts)) is not None:
+    if heading is not None:
         return _in_section(parts, heading, by, newline)
     return _inserted(plain, parts, tool, by, newline)
 
@@ -104,7 +108,7 @@ def mended(content: bytes, before: Record, after: Record) -> bytes | None:
     except Unreadable:
         return None
     # Whatever else lies in its place is not the record.
-    is_it = header.session == after.session_id and header.status != "unknown"
+    is_it = header.session == after.session_id and header.status != "none"
     if not is_it:
         return None
     by = NewStatus(related_name(after.superseded_by) if after.superseded_by else "")
@@ -143,9 +147,9 @@ def _in_place(plain: bytes, parts: Parts, place: Place, by: NewStatus) -> tuple[
 def _replaced(line: bytes) -> int:
     """How much of a line is the status; a relation to an older record behind it stays."""
     found = _TAKES.search(line)
-    if found is None or found.start() == 0:
+    if found is None or not line[: found.start()].strip():
         return len(line)
-    return len(line[: found.start()].rstrip())  # the blank before a parenthesis stays
+    return len(line[: found.start()].rstrip())
 
 
 def _words(by: NewStatus, *, is_title: bool) -> str:
@@ -161,13 +165,6 @@ def _is_title(before: bytes) -> bool:
 # 2. A section --------------------------------------------------------------------------------
 
 
-def _section(parts: Parts) -> Heading | None:
-    for heading in parts.sections:
-        if heading.name.partition(":")[0].strip() in STATUS_NAMES and heading.level < 5:
-            return heading
-    return None
-
-
 def _in_section(
     parts: Parts, heading: Heading, by: NewStatus, newline: str
 ) -> tuple[int, int, str]:
@@ -177,22 +174,28 @@ def _in_section(
         colon = parts.content.index(b":", heading.text.start)
         return colon + 1, heading.text.end, f" {words}"
     end = min(heading.end, heading.start + READ_MAX)
-    for line in _LINE.finditer(parts.masked, heading.start, end):
-        text = text_of(line["text"])
-        if said(text).status == "unknown":
-            continue
-        following = _LINE.match(parts.masked, line.end() + 1, heading.end)
-        if following and not _stands_alone(text_of(following["text"])):
-            # A sentence goes on: it stays, and the new status stands above it.
-            return line.start(), line.start(), words + newline * 2
-        start, end = trimmed(parts.masked, *line.span("text"))
-        return start, start + _replaced(parts.masked[start:end].rstrip(b" \\")), words
-    return heading.start, heading.start, f"{newline * 2}{words}{_gap(parts, heading, newline)}"
+    lines = [*_LINE.finditer(parts.masked, heading.start, end)]
+    saying = [line for line in lines if says_status(text_of(line["text"]))]
+    if not saying:
+        return heading.start, heading.start, f"{newline * 2}{words}{_gap(parts, heading, newline)}"
+    which = said(status_of(parts)).text
+    line = next((one for one in saying if said(text_of(one["text"])).text == which), saying[0])
+    following = _LINE.match(parts.masked, line.end() + 1, heading.end)
+    if following and not (line["item"] is not None or _stands_alone(following)):
+        # A sentence goes on: it stays, and the new status stands above it.
+        return line.start(), line.start(), words + newline * 2
+    start, end = trimmed(parts.masked, *line.span("text"))
+    for cell in row_cells(parts.masked, start):
+        if says_status(parts.at(cell)):
+            start, end = cell.start, cell.end
+            break
+    return start, start + _replaced(parts.masked[start:end].rstrip(b" \\")), words
 
 
-def _stands_alone(line: str) -> bool:
-    """Whether a line of a status begins something of its own: another status, a link's relation."""
-    return said(line).status != "unknown" or _RELATION.match(line) is not None
+def _stands_alone(line: re.Match[bytes]) -> bool:
+    """Whether a line begins something of its own: an item, another status, a link's relation."""
+    text = text_of(line["text"])
+    return line["item"] is not None or says_status(text) or _RELATION.match(text) is not None
 
 
 # 3. No status --------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.signing import IN_SHORT
 from preflights_es.kernel.words import begins, canonical, words
-from preflights_es.records.project_brief import Conflict, InForce, Open, listed, told
+from preflights_es.records.project_brief import Conflict, InForce, Open, Unclear, listed, told
 from preflights_es.records.record_list import record_files
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.decisions import decisions, records_beside
@@ -45,6 +45,8 @@ class Brief(Result, frozen=True, kw_only=True, tag_field="format", tag="brief/1"
     """In force, ours and those of other tools: those near the task, then the newest first."""
     conflicts: tuple[Conflict, ...]
     """Newest first, as the other lists are."""
+    unclear: tuple[Unclear, ...]
+    """Records of other tools whose status is not understood."""
     proposed: tuple[InForce, ...]
     open: tuple[Open, ...]
     left_out: Mapping[str, int]
@@ -62,7 +64,7 @@ def brief(request: Request, task: str = "") -> Brief:
     waiting = inbox(request, deciding=True)
     rows = sorted(decisions(request, everything=True), key=_moved, reverse=True)
     accepted = [row for row in rows if row.standing == "accepted"]
-    foreign = _foreign(request, rows)
+    foreign, unclear = _foreign(request, rows)
     clashes = [*colliding((*accepted, *foreign))]
     apart = {_key(one.row) for place in clashes for one in place}
     every: list[DecisionRow | ForeignRow] = [*accepted, *foreign]
@@ -75,18 +77,20 @@ def brief(request: Request, task: str = "") -> Brief:
         for one in waiting.waiting
         if one.question is not None
     ]
-    found = told(in_force, in_conflict, proposed, asked, count, waiting.more, near)
+    found = told(*(in_force, in_conflict, proposed, asked), count, waiting.more, near, unclear)
     return Brief(
         project=request.process.project,
         behind=bool(request.process.projector.behind),
         near=min(near, found.decisions),
         decisions=tuple(in_force[: found.decisions]),
         conflicts=tuple(in_conflict[: found.conflicts]),
+        unclear=unclear[: found.unclear],
         proposed=tuple(proposed[: found.proposed]),
         open=tuple(asked[: found.open]),
         left_out={
             "decisions": count - found.decisions,
             "conflicts": len(in_conflict) - found.conflicts,
+            "unclear": len(unclear) - found.unclear,
             "proposed": len(proposed) - found.proposed,
             "open": len(asked) + waiting.more - found.open,
         },
@@ -103,7 +107,7 @@ def beside(request: Request, session_id: str, task: str, room: float) -> str:
     """
     rows = sorted(decisions(request, everything=True), key=_moved, reverse=True)
     accepted = [r for r in rows if r.standing == "accepted" and r.session_id != session_id]
-    found, near, count = _in_force(request, [*accepted, *_foreign(request, rows)], rows, task)
+    found, near, count = _in_force(request, [*accepted, *_foreign(request, rows)[0]], rows, task)
     return listed(found, count, room, near)[0] if found else ""
 
 
@@ -140,14 +144,23 @@ def _day(row: DecisionRow | ForeignRow) -> str:
     return (row.date if isinstance(row, ForeignRow) else _moved(row))[:DAY]
 
 
-def _foreign(request: Request, rows: Iterable[DecisionRow]) -> tuple[ForeignRow, ...]:
-    """Records of other tools; read only where a file lies there that no session here wrote."""
+def _foreign(
+    request: Request, rows: Iterable[DecisionRow]
+) -> tuple[tuple[ForeignRow, ...], tuple[Unclear, ...]]:
+    """Records of other tools in force, and those whose status is not understood.
+
+    They are read only where a file lies there that no session here wrote.
+    """
     process = request.process
     there = record_files(process.settings.root, process.record_places.folders)
     if {file.path for file in there} <= {row.artifact for row in rows}:
-        return ()
-    found = records_beside(request, everything=False).rows
-    return tuple(sorted(found, key=lambda row: row.path, reverse=True))
+        return (), ()
+    found = records_beside(request, everything=False)
+    unknown = (row for row in found.doubtful if row.status == "unknown")
+    return (
+        tuple(sorted(found.rows, key=lambda row: row.path, reverse=True)),
+        tuple(Unclear(row.path, row.title, row.status_text) for row in unknown),
+    )
 
 
 def _quoted(row: ForeignRow) -> InForce:

@@ -73,6 +73,8 @@ class Listing(Result, frozen=True):
     """Those that there are, where no decision is of the category that was asked for."""
     unread: tuple[Unread, ...]
     """Records that cannot be read."""
+    doubtful: tuple[ForeignRow, ...]
+    """Records that are not in force although a person may think so."""
     lost: tuple[Lost, ...]
     """The first `LOST_MAX` sessions that could not be folded."""
     more: int
@@ -135,6 +137,7 @@ def listing(
         rows=found,
         categories=there,
         unread=records.unread if records else (),
+        doubtful=records.doubtful if records else (),
         **left_out,
     )
 

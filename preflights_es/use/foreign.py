@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -17,14 +16,15 @@ from preflights_es.kernel.errors import (
     Refused,
 )
 from preflights_es.kernel.reach import pattern_problem
-from preflights_es.kernel.text import late_pattern
+from preflights_es.kernel.text import late_pattern, shown
 from preflights_es.records import files
 from preflights_es.records.record_folder import folder_of, said_folders
 from preflights_es.records.record_forms import form_of
-from preflights_es.records.record_header import RECORD_MAX, ForeignRecord, RecordHeader
+from preflights_es.records.record_header import HELD, RECORD_MAX, ForeignRecord, RecordHeader
 from preflights_es.records.record_list import RecordIndex, Records, Unread
 from preflights_es.records.record_names import numbered_name
 from preflights_es.records.record_numbers import NumberClash, number_clashes
+from preflights_es.records.record_relations import replaced_unsaid
 from preflights_es.runtime.features import FEATURES
 from preflights_es.system.files import Unreadable, regular
 from preflights_es.use.process import Process
@@ -39,9 +39,14 @@ class ForeignRow(Result, frozen=True):
     number: int | None
     title: str
     status: str
-    """`proposed`, `accepted`, `rejected`, `deprecated`, `superseded` or `unknown`."""
+    """`proposed`, `accepted`, `rejected`, `deprecated`, `partly_superseded` or `superseded`; `none`
+    where none is written, `unknown` where one is and it is not understood."""
+    status_text: str
+    """The status as the record writes it."""
     superseded_by: str
     """As the record names it; empty where it names none."""
+    is_one_sided: bool
+    """Whether only the newer record says that it replaced this one."""
     date: str
     """ISO 8601; empty where the record names no day."""
     tool: str
@@ -54,8 +59,23 @@ class ForeignRow(Result, frozen=True):
 
     @property
     def is_held(self) -> bool:
-        """Whether it is in force, as far as it says."""
-        return self.status in ("accepted", "unknown")
+        """Whether it is in force, as far as it says; one without a status is."""
+        return self.status in HELD
+
+    @property
+    def doubt(self) -> str:
+        """Why it is not in force although a person may think so, and what to do; else empty."""
+        if self.status == "unknown":
+            return (
+                f"the status {shown(self.status_text)!r} is not understood, so this record is not "
+                "in force: write accepted, proposed, rejected, deprecated or superseded"
+            )
+        if self.is_one_sided:
+            return (
+                f"only {shown(self.superseded_by)} says that it replaces this record, which is not "
+                "in force any more: write superseded as its status, too"
+            )
+        return ""
 
     @property
     def label(self) -> str:
@@ -88,6 +108,8 @@ class Foreign(Result, frozen=True):
 
     rows: tuple[ForeignRow, ...]
     unread: tuple[Unread, ...] = ()
+    doubtful: tuple[ForeignRow, ...] = ()
+    """Those of which `doubt` says why they are not in force, whatever was asked for."""
 
 
 def foreign(process: Process, *, everything: bool = True) -> Foreign:
@@ -97,9 +119,11 @@ def foreign(process: Process, *, everything: bool = True) -> Foreign:
         everything: also those that are not in force.
     """
     found = process.records()
-    rows = (ForeignRow(**_row(process, one)) for _, one in _others_of_records(process, found))
+    rows = tuple(_rows(process, found).values())
     return Foreign(
-        rows=tuple(row for row in rows if everything or row.is_held), unread=found.unread
+        rows=tuple(row for row in rows if everything or row.is_held),
+        unread=found.unread,
+        doubtful=tuple(row for row in rows if row.doubt),
     )
 
 
@@ -123,8 +147,7 @@ def with_words(process: Process) -> tuple[dict[int, ForeignRow], RecordIndex]:
         ArtifactOutside: a folder that is named cannot be used.
     """
     found = process.records()
-    others = _others_of_records(process, found)
-    return {place: ForeignRow(**_row(process, one)) for place, one in others}, found.index
+    return _rows(process, found), found.index
 
 
 def record_form(process: Process, folder: str) -> RecordForm:
@@ -135,11 +158,15 @@ def record_form(process: Process, folder: str) -> RecordForm:
     return form_of(records, by_adr_tools=lying.as_posix() in of_adr_tools)
 
 
-def _others_of_records(process: Process, found: Records) -> Iterator[tuple[int, RecordHeader]]:
+def _rows(process: Process, found: Records) -> dict[int, ForeignRow]:
+    """The records without a session by their place; what only a newer one says counts as well."""
     ours = set(process.store.numbers(process.project).values())
-    for place, header in enumerate(found.records):
-        if not _is_ours(process, ours, header):
-            yield place, header
+    later = replaced_unsaid(found.records)
+    return {
+        place: ForeignRow(**_row(process, one, later.get(one.path)))
+        for place, one in enumerate(found.records)
+        if not _is_ours(process, ours, one)
+    }
 
 
 def record(process: Process, named: RecordWithoutSession) -> ForeignShown:
@@ -176,9 +203,10 @@ def _read(process: Process, path: str) -> ForeignRecord:
 
 def _shown(process: Process, path: str) -> ForeignShown:
     one = _read(process, path)
+    later = replaced_unsaid(process.records().records).get(path)
     one = replace(one, path=path, said=FEATURES.port("said")(one.title))
     return ForeignShown(
-        **_row(process, one),
+        **_row(process, one, later),
         context=one.context,
         chosen=one.chosen,
         because=one.because,
@@ -201,14 +229,20 @@ def _is_path(root: Path, entry: str) -> bool:
 _SCOPE_OR_HOST = late_pattern(r"@[\w~][\w.~-]*|[a-z0-9-]+(?:\.[a-z0-9-]+)+", re.ASCII)
 
 
-def _row(process: Process, one: RecordHeader) -> dict[str, Any]:
+def _row(process: Process, one: RecordHeader, later: RecordHeader | None) -> dict[str, Any]:
+    """Args:
+    later: the record that alone says that it replaced this one.
+    """
     root = process.settings.root
+    by = one.superseded_by.text if one.superseded_by else ""
     return {
         "path": one.path,
         "number": one.number,
         "title": one.title,
-        "status": one.status,
-        "superseded_by": one.superseded_by.text if one.superseded_by else "",
+        "status": "superseded" if later else one.status,
+        "status_text": one.status_text,
+        "superseded_by": later.path if later else by,
+        "is_one_sided": later is not None,
         "date": one.date,
         "tool": one.tool,
         "category": one.said.category,

@@ -15,7 +15,7 @@ from preflights_es.kernel.reach import Hold, specificity
 from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.use.decisions import decisions, records_beside
-from preflights_es.use.foreign import ForeignRow
+from preflights_es.use.foreign import Foreign, ForeignRow
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result, Who
 from preflights_es.use.turned_down import Deciding, former_of, turned_down
@@ -128,17 +128,20 @@ def holding_for(request: Request, path: str, *, everything: bool = False) -> Hol
     )
 
 
-def held(request: Request, *, everything: bool = False) -> Iterator[DecisionRow | ForeignRow]:
+def held(
+    request: Request, *, everything: bool = False, records: Foreign | None = None
+) -> Iterator[DecisionRow | ForeignRow]:
     """The decisions and records that hold somewhere, oldest first.
 
     Args:
         everything: also those that were superseded.
+        records: those without a session, where they were read before.
     """
     counting = ("accepted", "superseded")
     for row in decisions(request, everything=everything):
         if row.standing in counting and row.accepted_at:
             yield row
-    for one in records_beside(request, everything=everything).rows:
+    for one in (records or records_beside(request, everything=everything)).rows:
         if one.is_held or (everything and one.status == "superseded"):
             yield one
 

@@ -115,7 +115,7 @@ def _successor(
     old: ForeignRow, records: Sequence[ForeignRow], numbers: Mapping[int, DecisionRow]
 ) -> DecisionRow | ForeignRow | None:
     """What took a record's place, where that is in force and named beyond doubt."""
-    from preflights_es.records.record_text import reference
+    from preflights_es.records.status_words import reference
 
     said = reference(old.superseded_by)
     if said is None:

@@ -453,7 +453,10 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     check("db-upgrade/1", shop.call("admin", "db", "upgrade", "--json").json)
     shop.decided_apart("Add a login form", "auth_strategy=Magic Link")  # two values in force
     shop.decided_apart("Add a login page", "auth_strategy=OAuth")
+    by_hand = shop.folder / "docs" / "decisions" / "0091-by-hand.md"
+    by_hand.write_text("# By hand\n\nStatus: Rechazado\n")
     check("brief/1", shop.call("prompt", "--json").json)
+    by_hand.unlink()
 
 
 def _merged(shop: Project) -> Any:

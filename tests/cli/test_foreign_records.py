@@ -57,7 +57,9 @@ def test_records_in_force_are_listed_beside_decisions(house: Project) -> None:
         "number": 7,
         "title": "Use PostgreSQL",
         "status": "accepted",
+        "status_text": "Accepted",
         "superseded_by": "",
+        "is_one_sided": False,
         "date": "2020-03-04",
         "tool": "nygard",
         "category": "Database",
@@ -105,6 +107,43 @@ def test_a_program_gets_the_records_that_the_command_lists(house: Project) -> No
         found = log.decisions()
     assert [row.path for row in found.foreign] == [row["path"] for row in listed["foreign"]]
     assert [row.uid for row in found.decisions] == [row["uid"] for row in listed["decisions"]]
+
+
+def test_a_status_that_is_not_understood_is_named_and_not_held(house: Project) -> None:
+    filed(house, status="Rechazado")
+    filed(house, "docs/decisions/0008-use-kafka.md", n="8", title="Use Kafka", status="")
+    listed = house.call("decisions")
+    assert "docs/decisions/0007-use-postgresql.md: the status 'Rechazado' is not" in listed.err
+    assert ("ADR-0007" in listed.out, "ADR-0008  none" in listed.out) == (False, True)
+    assert "unknown: Rechazado" in house.call("decisions", "--all").out
+    brief = house.call("prompt", "--json").json
+    assert [one["title"] for one in brief["decisions"]] == ["Use Kafka"]
+    assert brief["unclear"] == [{"path": PATH, "title": "Use PostgreSQL", "status": "Rechazado"}]
+    assert f"Use PostgreSQL (status Rechazado, {PATH})" in brief["prompt"]
+    checked = house.call("check").out
+    assert f"{PATH}: warning: the status 'Rechazado' is not understood" in checked
+    rows = house.call("decisions", "--all", "--json").json["foreign"]
+    assert [(one["status"], one["status_text"]) for one in rows] == [
+        ("unknown", "Rechazado"),
+        ("none", ""),
+    ]
+
+
+def test_what_only_the_newer_record_says_is_named_and_counts(house: Project) -> None:
+    filed(house)
+    later = "docs/decisions/0008-use-kafka.md"
+    filed(house, later, n="8", title="Use Kafka", status="Accepted (supersedes ADR-0007)")
+    said = house.call("decisions")
+    assert f"{PATH}: only {later} says that it replaces this record" in said.err
+    assert ("ADR-0007" in said.out, "ADR-0008" in said.out) == (False, True)
+    assert "Use PostgreSQL" not in house.call("prompt").out
+    checked = house.call("check").out
+    assert f"{PATH}: warning: only {later} says that it replaces this record" in checked
+    (row, _) = house.call("decisions", "--all", "--json").json["foreign"]
+    assert (row["status"], row["superseded_by"], row["is_one_sided"]) == ("superseded", later, True)
+    assert house.call("show", "ADR-7", "--json").json["status"] == "superseded"
+    filed(house, later, n="8", title="Use Kafka", status="Proposed (supersedes ADR-0007)")
+    assert house.call("decisions", "--json").json["foreign"][0]["path"] == PATH
 
 
 def test_a_filter_leaves_records_without_a_session_out(house: Project) -> None:

@@ -16,6 +16,7 @@ from preflights_es.records.project_brief import (
     Conflict,
     InForce,
     Open,
+    Unclear,
     told,
 )
 from tests.filed_cases import filed_cases
@@ -78,7 +79,10 @@ def full(text: str) -> BriefText:
     many = [decided(text, number) for number in range(1, 30)]
     foreign = InForce(name=text, title=text, category="", date="", path=text, tool="nygard")
     asked = [Open("3f9a12c4", text, text)] * 9
-    return told([*many, *[foreign] * 9], [conflict] * 9, many, asked, 38, 3, near=9)
+    unclear = [Unclear(text, text, text)] * 9
+    return told(
+        *([*many, *[foreign] * 9], [conflict] * 9, many, asked), 38, 3, near=9, unclear=unclear
+    )
 
 
 ODD_MAX: Final = 650
@@ -104,6 +108,7 @@ def test_no_text_makes_a_section(text: str) -> None:
         ("h1", "Decisions of this project"),
         ("h2", "In force, do not reconsider"),
         ("h2", "In conflict, ask which one holds"),
+        ("h2", "Status not understood, ask"),
         ("h2", "Proposed, not in force"),
         ("h2", "Open questions"),
     ]

@@ -81,6 +81,30 @@ def common(one: bytes, other: bytes) -> int:
         ("= T\n\nStatus:: Done\n", f"= T\n\nStatus:: Superseded by {ASCIIDOC}\n"),
         ("= T\n|===\n|Status |Done\n|===", f"= T\n|===\n|Status |Superseded by {ASCIIDOC}\n|==="),
         ("= T\n\nText.\n", f"= T\n\nStatus: Superseded by {ASCIIDOC}\n\nText.\n"),
+        (
+            "**Status**: Accepted (supersedes ADR-0001)\n",
+            f"**Status**: Superseded by {LINK} (supersedes ADR-0001)\n",
+        ),
+        (
+            "# T\n\n| Date | Status |\n| --- | --- |\n| 2026-02-03 | Accepted |\n",
+            f"# T\n\n| Date | Status |\n| --- | --- |\n| 2026-02-03 | Superseded by {LINK} |\n",
+        ),
+        (
+            "## Status\n\n|Status|By|\n|---|---|\n|Accepted|Ada|\n",
+            f"## Status\n\n|Status|By|\n|---|---|\n|Superseded by {LINK}|Ada|\n",
+        ),
+        (
+            "## Status\n\n- [ ] Proposed\n- [x] Accepted\n- [ ] Deprecated\n",
+            f"## Status\n\n- [ ] Proposed\n- [x] Superseded by {LINK}\n- [ ] Deprecated\n",
+        ),
+        (
+            "## Status\n\nPartly superseded\n\n## C\n",
+            f"## Status\n\nSuperseded by {LINK}\n\n## C\n",
+        ),
+        (
+            "## Status\n\n**Accepted** (2020-01-02)\n",
+            f"## Status\n\nSuperseded by {LINK}\n",
+        ),
         ("# T\n\n| Status | Done |\n", f"# T\n\n| Status | Superseded by {LINK} |\n"),
         ("---\nstatus: accepted\n---\n", '---\nstatus: "superseded by ADR-0112"\n---\n'),
         ("---\nstatus: 'accepted' # x\n---\n", '---\nstatus: "superseded by ADR-0112" # x\n---\n'),
@@ -142,7 +166,7 @@ def test_a_record_says_what_replaced_it_and_else_what_it_said(path: str) -> None
     if read.title != "empty":  # of its name, since no text says one
         like = msgspec.structs.replace(
             again, status=read.status, superseded_by=read.superseded_by, date=read.date,
-            tool=read.tool, chosen=read.chosen,
+            tool=read.tool, chosen=read.chosen, status_text=read.status_text,
         )  # fmt: skip
         assert like == read
 

@@ -49,13 +49,13 @@ from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.text import shown
 from preflights_es.records.foreign_records import record_header
 from preflights_es.records.record_folder import folder_of
-from preflights_es.records.record_header import RecordHeader
+from preflights_es.records.record_header import HELD, RecordHeader
 from preflights_es.records.record_names import is_page
 from preflights_es.system.files import Unreadable
 from preflights_es.use.brief import conflicts
 from preflights_es.use.decisions import decisions, records_beside
 from preflights_es.use.filed_sessions import FiledSessions
-from preflights_es.use.foreign import ForeignRow, number_clashes_of
+from preflights_es.use.foreign import Foreign, ForeignRow, number_clashes_of
 from preflights_es.use.holding import as_held, held, line_of, name_of, unused_of
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
@@ -74,6 +74,7 @@ Rule = Literal[
     "number-clash",
     "unverified-session",
     "contradiction",
+    "unclear-record",
     "unused-pattern",
     "unread-record",
     "unsigned-acceptance",
@@ -159,7 +160,8 @@ def check(
         raise Refused(message, code="which_change")
     whole = WorkTree(root)
     change = _named(whole, files, cwd) if files else changed(root, base, staged=staged)
-    every = [*held(request, everything=True)]
+    records = records_beside(request, everything=True)
+    every = [*held(request, everything=True, records=records)]
     rows = [*_in_force(every)]
     own = [one for one in rows if isinstance(one, DecisionRow)]
     former = former_of(one for one in every if isinstance(one, DecisionRow))
@@ -180,6 +182,7 @@ def check(
         found += _of_places(ticking(own, update), tree, former)
         found += [*_imports(rows, every, tree, change, doubt), *_contradictions(own)]
         found += [*_unused(own, whole), *_unread_records(request)]
+        found += _unclear(records, change, is_whole=not base)
         before = tree.compared, whole.compared
         found += _of_places(ticking(others, update), tree, former, compared_max)
         found += _unused(others, whole, compared_max)
@@ -426,6 +429,20 @@ def _contradictions(rows: Sequence[DecisionRow]) -> Iterator[Finding]:
         yield _finding("contradiction", "error", text, [record] if record else [], decision=newest)
 
 
+def _unclear(found: Foreign, change: Change, *, is_whole: bool) -> Iterator[Finding]:
+    """Records that are not in force although a person may think so.
+
+    Args:
+        is_whole: whether also those are told that the change does not touch.
+    """
+    touched = {one.path for one in change.files}
+    for one in found.doubtful:
+        is_new = not touched.isdisjoint((one.path, one.superseded_by))
+        if is_new or is_whole:
+            level: Level = "warning" if is_new else "note"
+            yield _finding("unclear-record", level, one.doubt, [one.path], decision=one.path)
+
+
 # 4. Records and sessions ----------------------------------------------------------------------
 
 
@@ -483,8 +500,7 @@ def _naming(
         return ()
     every = {row.session_id: row for row in decisions(request, everything=True)}
     return tuple(
-        Naming(path, every.get(one.session), one.status in ("accepted", "unknown"))
-        for path, one in found.items()
+        Naming(path, every.get(one.session), one.status in HELD) for path, one in found.items()
     )
 
 

@@ -20,6 +20,7 @@ from preflights_es.features.govern.session_changes import SessionChanges, events
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ports import Stored
 from preflights_es.records.foreign_records import record_header
+from preflights_es.records.record_header import HELD
 from preflights_es.records.record_names import is_page
 from preflights_es.runtime.runner import EventReader
 from preflights_es.settings.load import Settings, surroundings
@@ -34,8 +35,6 @@ CURES: Final = {
     FILE: "commit the signers there first",
     REPOSITORY: "commit there first what `preflights init` or a signature makes",
 }
-ACCEPTED: Final = ("accepted", "unknown")
-"""Statuses of a record that is in force, as far as it says."""
 
 
 class Unsigned(NamedTuple):
@@ -120,7 +119,7 @@ def _was_accepted(root: Path, one: ChangedFile) -> bool:
         return False
     before = objects(root, [one.old]).get(one.old, b"")
     try:
-        return record_header(one.name, before).status in ACCEPTED
+        return record_header(one.name, before).status in HELD
     except Unreadable:
         return False
 

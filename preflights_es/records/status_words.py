@@ -1,0 +1,386 @@
+"""What the words of a status say: the status, the records that it names, a day."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from preflights_es.kernel.text import composed, late_pattern, one_line, shortened
+from preflights_es.records.record_header import Reference, Status
+from preflights_es.records.record_names import day, day_of, number_of
+
+SAID_MAX: Final = 2_000  # characters of a status, a date or a list of references
+TEXT_MAX: Final = 200  # characters of a reference
+STATUS_MAX: Final = 80  # characters of a status as it is written
+REFERENCES_MAX: Final = 20  # records that one record can say it replaces
+
+_GONE_WORDS: Final = r"superse+ded|superce+ded|replaced|obsoleted|ersetzt|abgelöst"
+_TAKEN_WORDS: Final = (
+    r"accepted|approved|adopted|agreed|decided|active|implemented|done|final|ratified"
+    r"|in (?:force|effect|use)|living|akzeptiert|angenommen|beschlossen|verabschiedet"
+    r"|entschieden|genehmigt|freigegeben|gültig|umgesetzt|in kraft|aktiv"
+)
+_WORDS: Final[dict[Status, str]] = {
+    # The first that fits counts, so that "not accepted" is looked for before "accepted".
+    "proposed": (
+        r"not (?:yet )?decided|not yet \w+|noch nicht \w+|undecided|tbd|to be (?:decided|discussed)"
+        r"|proposed|proposal|draft|pending|work in progress|wip|rfc|open(?! source)|todo"
+        r"|request for comments|(?:in|under) (?:review|discussion|consideration|evaluation)"
+        r"|deferred|postponed|on hold|entwurf|vorgeschlagen|vorschlag|offen|zurückgestellt|vertagt"
+        r"|in (?:diskussion|prüfung|arbeit|abstimmung|bearbeitung|klärung)"
+    ),
+    "rejected": (
+        r"not (?:accepted|approved|adopted)|nicht (?:angenommen|akzeptiert|genehmigt)|rejected"
+        r"|declined|denied|cancell?ed|abandoned|abgelehnt|verworfen|zurückgewiesen"
+    ),
+    "superseded": _GONE_WORDS,
+    "deprecated": (
+        r"deprecated|obsolete|retired|withdrawn|outdated|revoked|expired|archived|veraltet|überholt"
+        r"|no longer (?:valid|relevant|accepted|active|applicable|in (?:use|force|effect))"
+        r"|zurückgezogen|aufgehoben|au(?:ß|ss)er kraft|nicht mehr (?:gültig|aktuell|in kraft)"
+    ),
+    # What is wanted, or is not so, says nothing.
+    "unknown": (
+        r"(?:not|never|nicht|(?:to|will|shall|should|must|can|may|might|would) be|soll|sollte|wird"
+        rf"|muss|kann)(?: \w+)? (?:{_TAKEN_WORDS})"
+    ),
+    "accepted": _TAKEN_WORDS,
+}
+_STATUS = late_pattern(
+    r"\b(?:" + "|".join(f"(?P<{name}>{words})" for name, words in _WORDS.items()) + r")\b",
+    re.IGNORECASE,
+)
+_GONE = late_pattern(
+    rf"(?P<before>(?:[\w-]+ ){{0,3}})\b(?:(?:{_GONE_WORDS}|überholt)"
+    r"(?: worden| in part| partially| partly| teilweise| zum teil)?[ :]*"
+    r"\b(?:by|with|durch|von|mit|in favou?r of|zugunsten von)\b[: ]*(?P<by>.*)"
+    r"|(?:durch|von) (?P<by_german>.{1,200}?) (?:ersetzt|abgelöst)\b)",
+    re.IGNORECASE,
+)
+_NOT_YET = late_pattern(
+    r"\b(?:will|shall|should|may|might|can|to|not|nicht|soll|kann)\b", re.IGNORECASE
+)
+_PARTLY = late_pattern(
+    r"\b(?:partially|partly|in part|teilweise|teils|zum teil)"
+    rf"(?: [^\s,;]+){{0,8}}? (?:{_GONE_WORDS})\b"
+    rf"|\b(?:{_GONE_WORDS}) (?:in part|partially|partly|teilweise|zum teil)\b",
+    re.IGNORECASE,
+)
+_TAKES = late_pattern(
+    r"(?:^|[,;.(] ?)(?:superse+des|superce+des|replaces|obsoletes"
+    r"|ersetzt(?! (?:durch|von|worden|am)\b)|löst(?= .* ab\b))[: ]+(?P<what>[^;)]+(?:\)[^;)]*)*)",
+    re.IGNORECASE,
+)
+_BESIDE = late_pattern(
+    r"(?:amend|extend|clarifi|refine|update|relate|link|depend|base)(?:s|d|es|ed)(?: by| to| on)?\b"
+    r"|see(?: also)?\b|ergänzt\b|geändert durch\b|siehe\b|basiert auf\b|last \w+:|date:|datum:"
+    r"|deciders?:|authors?:",
+    re.IGNORECASE,
+)
+"""What a line begins with that says something else than the status."""
+_KEY = late_pattern(r"(?:[\w-]+ )?(?:status|state|zustand) ?: *(?=\S)", re.IGNORECASE)
+_OPEN_END = late_pattern(
+    rf"\b(?:{_GONE_WORDS}|superse+des|superce+des|replaces|by|with|durch|von|mit)\W*$",
+    re.IGNORECASE,
+)
+_GOES_ON = late_pattern(r"(?:by|with|durch|von|mit)\b|!?\[|adr\b|#?\d", re.IGNORECASE)
+_BOX = late_pattern(r"[\s*+-]*(?:\[([ x\u2713\u2714])\]|([\u2610\u2611\u2b1c])) *", re.IGNORECASE)
+_EDGE = late_pattern(r"^(?:(?!!\[)[^\w\[<])+", re.UNICODE)
+_STRUCK = late_pattern(r"~~[^~]*~~|<(?:s|del|strike)>[^<]*</(?:s|del|strike)>")
+_TAG = late_pattern(r"</?[a-z][^<>]{0,200}>", re.IGNORECASE)
+_BOLD = late_pattern(r"(?:\*\*|__)([^*_]+)(?:\*\*|__)")
+_ARROW = late_pattern(r"→|->|=>|➡")
+_OFFERS = late_pattern(r"[|/,]")
+_LINK = late_pattern(
+    r"!?\[(?P<label>[^\[\]]{0,500})\]\(\s?<?(?P<path>[^()<>\s]{0,500})>?(?:\s[^()]{0,500})?\)"
+)
+_WIKI = late_pattern(r"\[\[(?P<path>[^\[\]|]{1,500})(?:\|[^\[\]]{0,500})?\]\]")
+_NUMBER = late_pattern(
+    r"(?:\badr|\bdecision|\brecord|#|\bentscheidung|\bnr\.?)[ #_-]{0,2}"
+    r"(?:(?:19|20)\d\d[-_](?=\d))?(\d{1,6})\b"
+    r"|^\W*(\d{1,6})\b(?!-\d)",
+    re.IGNORECASE,
+)
+_NUMBERS = late_pattern(r"\D{0,3}\d{1,6}(?:(?:[\s,;&\"'\[\]]|and\b|und\b)+\d{1,6})+\W*")
+_DIGITS = late_pattern(r"(\d{1,6})()")
+_BETWEEN = late_pattern(
+    r"(?:[\s,;&/.:\"'\[\]]|\([^()]*\)|(?:and|und|sowie|the|decisions?|records?|adrs?)\b)*",
+    re.IGNORECASE,
+)
+_FILE = late_pattern(r"[\w.-]+\.(?:md|markdown|adoc|asciidoc)\b")
+_SLUG = late_pattern(r"\b\d{8}(?:-[a-z0-9]+)+\b")
+_LINKS = late_pattern(r"!?\[([^\[\]]{0,500})\]\([^()\n]{0,500}\)")
+_MARKS = late_pattern(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
+_NOTHING: Final = frozenset(
+    (
+        *(
+            "",
+            "-",
+            "--",
+            "none",
+            "n/a",
+            "n.a.",
+            "null",
+            "~",
+            "[]",
+            "keine",
+            "nein",
+            "no",
+            "nothing",
+        ),
+        *("tbd", "todo", "?", "xxx", "not applicable", "nichts", "false"),
+    )
+)
+
+
+class StatusSaid(msgspec.Struct, frozen=True):
+    """What the lines of a status say."""
+
+    status: Status = "none"
+    text: str = ""
+    """The words that say so, on one line."""
+    superseded_by: Reference | None = None
+    supersedes: tuple[Reference, ...] = ()
+
+
+# 1. Status -----------------------------------------------------------------------------------
+
+
+class _Line(NamedTuple):
+    """A line of a status that says something."""
+
+    text: str
+    """Without marks, and what is struck out."""
+    is_bold: bool
+    is_template: bool = False
+    """Whether it still offers what could be chosen."""
+
+
+class _Found(NamedTuple):
+    """A status that a line says."""
+
+    day: str
+    rank: int
+    """The later it comes in the life of a record, the higher."""
+    status: Status
+    line: _Line
+
+
+def said(text: str) -> StatusSaid:
+    """What a status says; `unknown` where it is written and not understood."""
+    lines, found = [*_lines(text[:SAID_MAX])], list[_Found]()
+    gone, partly, by = "", "", None
+    takes = list[Reference]()
+    for line in lines:
+        if line.is_template:
+            continue
+        takes += (one for hit in _TAKES.finditer(line.text) for one in references(hit["what"]))
+        later, is_part = _GONE.search(line.text), _PARTLY.search(bare(line.text))
+        if later and _NOT_YET.search(later["before"]):
+            later = None
+        if later:
+            by = by or reference(later["by"] or later["by_german"] or "")
+        if later and not is_part:
+            gone = gone or line.text
+            continue
+        if is_part:
+            partly = partly or line.text
+        if status := _status(is_part.string[: is_part.start()] if is_part else line.text):
+            found.append(_Found(iso_date(line.text), _RANKS.index(status), status, line))
+    status, words = _chosen(found, lines)
+    if gone:
+        status, words = "superseded", gone
+    elif partly and status in ("none", "unknown", "accepted"):
+        status, words = "partly_superseded", partly
+    return StatusSaid(status, shortened(bare(words), STATUS_MAX), by, tuple(takes[:REFERENCES_MAX]))
+
+
+_RANKS: Final[Sequence[Status]] = (
+    *("unknown", "proposed", "accepted", "rejected", "deprecated", "superseded"),
+)
+
+
+def _chosen(found: Sequence[_Found], lines: Sequence[_Line]) -> tuple[Status, str]:
+    """The status that counts of several, and the line that says it."""
+    known = [one for one in found if one.status != "unknown"] or found
+    marked = [one for one in known if one.line.is_bold]
+    if len(marked) == 1:
+        known = marked
+    is_offered = len({one.status for one in known}) > 2 and not all(one.day for one in known)
+    if known and not is_offered:
+        # Of several lines the newest counts, else what comes last in the life of a record.
+        newest = max(known, key=lambda one: one[:2])
+        return newest.status, newest.line.text
+    others = (one.text for one in lines if not (_BESIDE.match(one.text) or _TAKES.match(one.text)))
+    text = next(others, "")
+    return ("unknown" if text else "none"), text
+
+
+_NO_STATUS: Final = frozenset(("none", "n/a", "n.a.", "null"))
+
+
+def says_status(line: str) -> bool:
+    """Whether a line of a section says a status that is understood."""
+    return said(line).status not in ("none", "unknown")
+
+
+def goes_on(line: str, following: str) -> bool:
+    """Whether a line ends where the record that it names has to follow, and it does."""
+    return bool(_OPEN_END.search(line) and _GOES_ON.match(following))
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    """Those that say something; one that is wrapped is one, and a box counts if it is ticked."""
+    lines = [line for line in map(one_line, composed(text).splitlines()) if line]
+    boxes, before = [*filter(None, map(_BOX.match, lines))], ""
+    if boxes and not any(map(_is_ticked, boxes)):
+        yield _Line(" | ".join(map(_plain, lines)), is_bold=False, is_template=True)
+        return
+    for at, full in enumerate(lines):
+        box = _BOX.match(full)
+        if box and not _is_ticked(box):
+            continue
+        line = before + (full[box.end() :] if box else full)
+        following = lines[at + 1] if at + 1 < len(lines) else ""
+        before = f"{line} " if goes_on(line, following) else ""
+        if not before:
+            line = _STRUCK.sub("", line)
+            made, bold = _plain(line), [*map(_plain, _BOLD.findall(line))]
+            if _is_template(made) and len(bold) == 1:
+                made = bold[0]
+            if made and made.casefold() not in _NO_STATUS:
+                yield _Line(made, bool(bold), _is_template(made))
+
+
+def _is_ticked(box: re.Match[str]) -> bool:
+    return (box[1] or box[2]) not in " \u2610\u2b1c"
+
+
+def _is_template(line: str) -> bool:
+    """Whether a line names several statuses with bars, or more than two with other signs."""
+    names = {hit.lastgroup for hit in _STATUS.finditer(line)}
+    return len(names) > (1 if "|" in line else 2) and _OFFERS.search(line) is not None
+
+
+def _plain(line: str) -> str:
+    """A line without marks and a key in front."""
+    line = _MARKS.sub("", _TAG.sub("", line))
+    return _EDGE.sub("", _KEY.sub("", _EDGE.sub("", line), count=1))
+
+
+def _status(line: str) -> Status | None:
+    """The word that a line begins with, or else the only one that it holds."""
+    line = _EDGE.sub("", _ARROW.split(_LINKS.sub(_label, line))[-1])
+    first = _STATUS.match(line)
+    if first and not (_TAKES.match(line) or _BESIDE.match(line)):
+        return first.lastgroup  # type: ignore[return-value]  # a name of `_WORDS`
+    names = {hit.lastgroup for hit in _STATUS.finditer(line)}
+    if _GONE.search(line) or _TAKES.search(line):
+        names -= {"superseded"}
+    return names.pop() if len(names) == 1 else None  # type: ignore[return-value]  # as above
+
+
+def _label(link: re.Match[str]) -> str:
+    """What is read of a link; of a badge without a status in its label, its address."""
+    is_badge = link[0].startswith("!") and not _STATUS.search(link[1])
+    return link[0] if is_badge else link[1]
+
+
+# 2. References -------------------------------------------------------------------------------
+
+
+def reference(text: str) -> Reference | None:
+    """The first record that a text names; None where it names none."""
+    found = next(iter(references(text)), None)
+    rest = one_line(text[:SAID_MAX]).strip(" .,;:\"'()*_")
+    if found is not None or rest.casefold() in _NOTHING:
+        return found
+    return Reference(shortened(rest, TEXT_MAX))
+
+
+def references(text: str) -> Iterator[Reference]:
+    """The records that a text names by link, file, slug or number, one behind the other.
+
+    What stands behind other words is not of the list: `ADR-1, see ADR-5` names one.
+    """
+    text = one_line(text[:SAID_MAX])
+    for pattern in (_LINK, _WIKI, _FILE, _SLUG, _NUMBER):
+        if hits := list(pattern.finditer(text)):
+            break
+    else:
+        return
+    if pattern is _NUMBER and _NUMBERS.fullmatch(text):
+        hits = list(_DIGITS.finditer(text))
+    end = hits[0].start()
+    for hit in hits:
+        if not _BETWEEN.fullmatch(text, end, hit.start()):
+            return
+        end = hit.end()
+        if pattern in (_LINK, _WIKI):
+            yield _linked(hit)
+        elif pattern in (_FILE, _SLUG):
+            yield _reference(hit[0], hit[0])
+        else:
+            yield Reference(hit[0].strip(" ,;"), int(hit[1] or hit[2]))
+
+
+def _linked(link: re.Match[str]) -> Reference:
+    label = link.groupdict().get("label") or link["path"]
+    return _reference(label, link["path"])
+
+
+def _reference(label: str, path: str) -> Reference:
+    path = path.partition("#")[0]
+    name = path.rstrip("/").rpartition("/")[2]
+    number = number_of(name)
+    if number is None and not day_of(name) and (hit := _NUMBER.search(label)):
+        number = int(hit[1] or hit[2])
+    return Reference(shortened(label.strip(), TEXT_MAX), number, shortened(path, TEXT_MAX))
+
+
+def bare(text: str) -> str:
+    """One line without links and emphasis."""
+    return one_line(_MARKS.sub("", _LINKS.sub(r"\1", text)))
+
+
+# 3. Dates ------------------------------------------------------------------------------------
+
+_MONTHS: Final = (
+    *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
+    *("jan", "feb", "mär", "apr", "mai", "jun", "jul", "aug", "sep", "okt", "nov", "dez"),
+)
+_ISO = late_pattern(r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
+_DOTTED = late_pattern(r"(?<!\d)(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})(?!\d)")
+_DAY_FIRST = late_pattern(
+    r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|\.)?[ -]([^\W\d]{3})[^\W\d]*[.,]?[ -](\d{4})(?!\d)"
+)
+_SLASHED = late_pattern(r"(?<![\d/.-])(\d{1,2})([/-])(\d{1,2})\2(\d{4})(?![\d/-])")
+_ISO_NAMED = late_pattern(r"(?<!\d)(\d{4})[- ]([^\W\d]{3})[^\W\d]*[- ](\d{1,2})(?!\d)")
+_MONTH_FIRST = late_pattern(r"\b([^\W\d]{3})[^\W\d]*\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})(?!\d)")
+
+
+def iso_date(text: str) -> str:
+    """The day that a text names, ISO 8601; empty where it names none, or it could be two."""
+    text = text[:SAID_MAX]
+    if found := _ISO.search(text):
+        return day(found[1], found[3], found[4])
+    if found := _DOTTED.search(text):
+        return day(found[3], found[2], found[1])
+    if found := _DAY_FIRST.search(text):
+        return day(found[3], _month(found[2]), found[1])
+    if found := _MONTH_FIRST.search(text):
+        return day(found[3], _month(found[1]), found[2])
+    if found := _ISO_NAMED.search(text):
+        return day(found[1], _month(found[2]), found[3])
+    if found := _SLASHED.search(text):
+        either = {day(found[4], found[3], found[1]), day(found[4], found[1], found[3])} - {""}
+        return either.pop() if len(either) == 1 else ""
+    return ""
+
+
+def _month(name: str) -> str:
+    name = name.casefold()
+    return str(_MONTHS.index(name) % 12 + 1) if name in _MONTHS else "0"
