@@ -777,7 +777,7 @@ def an_intention_comes_with_what_is_known(r: Recorder) -> None:
     done = first.session.state.acknowledgement
     line = KnownLine(
         line="ADR-0001 Use PostgreSQL for the database",
-        kept=r.related(first),
+        kept=replace(r.related(first), path="docs/decisions/0001.md"),
         since=done.at,
         is_here=True,
         source=first.source,

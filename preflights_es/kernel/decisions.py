@@ -151,7 +151,7 @@ class Related(Value, frozen=True):
     session_id: str = ""
     path: str | UnsetType = UNSET
     """Of its record, relative to the project's root; not written where that is `NNNN-title.md` in
-    the folder of the one that points at it."""
+    the folder of the one that points at it. A record of another tool has it, and no uid."""
 
 
 class KeptDecision(Value, frozen=True):
@@ -219,8 +219,6 @@ class Record(Value, frozen=True):
     missing: tuple[str, ...] = ()
     """Questions without an answer, in the words they were asked."""
     supersedes: Related | None = None
-    supersedes_file: str = ""
-    """Name of a record's file, in the folder of records, where `supersedes` has no session."""
     superseded_by: Related | None = None
     also_supersedes: tuple[Related, ...] = ()
     """Others that it replaced with `supersedes`, by the same acceptance."""
@@ -380,8 +378,9 @@ class OlderDecision(Value, frozen=True, kw_only=True):
     accepted_at: Whole
     """In microseconds since 1970 UTC."""
     evolution: Evolution
-    source: Source
-    """The older decision's session, as it was read."""
+    """`none` of a record of another tool that a person named."""
+    source: Source | None
+    """The older decision's session, as it was read; None of a record of another tool."""
 
     @property
     def needs_choice(self) -> bool:

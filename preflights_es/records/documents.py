@@ -392,11 +392,8 @@ class Documents:
         target = self.target(path, handle.workflow.filing)
         return files.filed(self.root, target, path, text, ours, former, mend)
 
-    def foreign(self, number: int | None, file: str = "") -> list[RecordHeader]:
-        """The records of this file, else number, that do not say that they are ours.
-
-        Args:
-            file: relative to the project's root.
+    def foreign(self, path: str) -> RecordHeader | None:
+        """The record of this path, relative to the root, if it does not say that it is ours.
 
         Raises:
             ArtifactOutside: a folder of records that is named leads outside.
@@ -404,32 +401,33 @@ class Documents:
         from preflights_es.records.record_list import records_in
 
         found = records_in(self.root, self._records()).records
-        others = [one for one in found if not one.session]
-        return [one for one in others if (one.path == file if file else one.number == number)]
+        return next((one for one in found if one.path == path and not one.session), None)
 
     def _mark_replaced(self, handle: Handle, due: ArtifactDue) -> None:
-        """Give a record without a session its new status, where the accepted decision replaces it.
+        """Give records without a session that an accepted decision replaces their new status.
 
         It is done before the document is recorded as written, so that a crash in between is made
         good by the next command; a second time changes nothing.
         """
         assert handle.workflow.record is not None, "a document is due"
         record = handle.workflow.record(handle.session.state)
-        replaced = record.supersedes
-        if record.status != "accepted" or replaced is None or replaced.uid:
+        replaced = (record.supersedes, *record.also_supersedes)
+        marked = [one.path for one in replaced if one and not one.uid and one.path]
+        if record.status != "accepted" or not marked:
             return
         from preflights_es.records.record_status import NewStatus, with_status
 
-        found = self.foreign(replaced.number, record.supersedes_file)
-        if len(found) != 1:
-            return  # a person moved it, or gave its number twice
         number = handle.workflow.number(handle.session.state)
         name = f"task {record.uid}" if number is None else f"ADR-{number:04d}"
-        old = PurePosixPath(found[0].path)
-        link = "" if number is None else _relative(due.path, found[0].path)
-        mark = partial(with_status, tool=found[0].tool, by=NewStatus(name, link))
-        target = files.checked_folder(self.root, str(old.parent)) / old.name
-        files.changed(self.root, target, mark)
+        for file in marked:
+            found = self.foreign(file)
+            if found is None:
+                continue  # a person moved it
+            old = PurePosixPath(found.path)
+            link = "" if number is None else _relative(due.path, found.path)
+            mark = partial(with_status, tool=found.tool, by=NewStatus(name, link))
+            target = files.checked_folder(self.root, str(old.parent)) / old.name
+            files.changed(self.root, target, mark)
 
     def _mended(self, handle: Handle, due: ArtifactDue, content: bytes) -> bytes | None:
         """A person's edits with the status that the log gives; None where more has changed."""
@@ -463,11 +461,7 @@ def _text(workflow: Workflow[Any], session_id: str, due: ArtifactDue, state: Any
         LogFromFuture: this version has no such template.
     """
     if (filing := workflow.filing) is None:
-        record = _record(workflow, session_id, state)
-        if record.supersedes_file:
-            link = _relative(record.supersedes_file, due.path)
-            record = replace(record, supersedes_file=link)
-        return render.document(due.template, record)
+        return render.document(due.template, _record(workflow, session_id, state))
     check_template(workflow, due.template)
     return filing.text(state)
 

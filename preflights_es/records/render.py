@@ -473,8 +473,7 @@ def _evidence(record: Record) -> Iterator[str]:
 def _replaced(record: Record) -> Iterator[str]:
     """The decisions whose place it took."""
     if record.supersedes is not None:
-        link = _link(record.supersedes, record, record.supersedes_file)
-        yield _said(record, "Supersedes {}", link)
+        yield _said(record, "Supersedes {}", _link(record.supersedes, record))
     for one in record.also_supersedes:
         yield _said(record, "Supersedes {}", _link(one, record))
 
@@ -504,32 +503,24 @@ def _place(place: Place) -> str:
     return f"{place.path}:{place.lines}" if place.lines else place.path
 
 
-def _link(related: Related, record: Record, file: str = "") -> str:
-    """Another decision, linked where it has a record; a task is named without a link.
-
-    Args:
-        file: of a record without a session.
-    """
+def _link(related: Related, record: Record) -> str:
+    """Another decision, linked where it has a record; a task is named without a link."""
     has_name = related.uid or related.number is not None
     words = inline(related.title)
     words = f"{inline(related_name(related))}, {words}" if has_name else words
-    target = _quoted_path(file) if file else _link_target(related, record)
+    target = _link_target(related, record)
     return f"[{words}]({target})" if target else words
 
 
 def _link_target(related: Related, record: Record) -> str:
     """The record of another decision, from the folder of this one; empty of a task."""
     if related.path is not UNSET:
-        return _quoted_path(posixpath.relpath(related.path, record.folder or "."))
+        from urllib.parse import quote  # a stranger named the file
+
+        return quote(posixpath.relpath(related.path, record.folder or "."))
     if related.number is None:
         return ""
     return RecordForm().file_name(related.number, "", related.title)
-
-
-def _quoted_path(path: str) -> str:
-    from urllib.parse import quote  # a stranger named the file
-
-    return quote(path)
 
 
 # 2. The brief --------------------------------------------------------------------------------

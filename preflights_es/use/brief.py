@@ -7,6 +7,7 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from preflights_es.kernel.decisions import Related
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.signing import IN_SHORT
 from preflights_es.kernel.words import begins, canonical, words
@@ -187,6 +188,10 @@ def _name(number: int | None, uid: str) -> str:
     return short(uid) if number is None else f"ADR-{number}"
 
 
+def _beside_name(one: Related) -> str:
+    return _name(one.number, one.uid) if one.uid else one.path or one.title
+
+
 def _told(row: DecisionRow, by_uid: Mapping[str, DecisionRow] = MappingProxyType({})) -> InForce:
     return InForce(
         name=_name(row.number, row.uid),
@@ -196,7 +201,7 @@ def _told(row: DecisionRow, by_uid: Mapping[str, DecisionRow] = MappingProxyType
         fields=row.fields,
         because=row.because.text if row.because else "",
         excludes=tuple(dict.fromkeys(_excluded(row, by_uid))),
-        beside=tuple((_name(one.related.number, one.related.uid), one.reason) for one in row.kept),
+        beside=tuple((_beside_name(one.related), one.reason) for one in row.kept),
         date=_day(row),
         path=row.artifact or "",
         file=row.file or "",
@@ -307,5 +312,11 @@ def _are_kept(one: DecisionRow | ForeignRow, other: DecisionRow | ForeignRow) ->
     """Whether a person kept both, for a reason."""
     if isinstance(one, ForeignRow) or isinstance(other, ForeignRow):
         # No session says it of two records: what another tool wrote is left to its writers.
-        return isinstance(one, ForeignRow) and isinstance(other, ForeignRow)
-    return any(beside.related.uid == other.uid for beside in one.kept)
+        own = [row for row in (one, other) if isinstance(row, DecisionRow)]
+        records = [row for row in (one, other) if isinstance(row, ForeignRow)]
+        return not own or _is_beside(own[0], records[0].path)
+    return _is_beside(one, other.uid)
+
+
+def _is_beside(one: DecisionRow, key: str) -> bool:
+    return any(key in (beside.related.uid, beside.related.path) for beside in one.kept)

@@ -214,6 +214,31 @@ def test_a_record_that_is_replaced_changes_only_its_status(house: Project) -> No
     assert "was superseded by 'ADR-0008' already" in again.err
 
 
+def test_an_acceptance_replaces_and_keeps_records_as_it_does_decisions(house: Project) -> None:
+    first, other = filed(house), filed(house, "docs/decisions/0008-b.md", n="8", title="Use B")
+    filed(house, "docs/decisions/0009-use-mysql.md", n="9", title="Use MySQL")
+    house.call("start", "Use MongoDB", "--answer", "db_type=MongoDB", "--no-input")
+    reason = "Old reports need it"
+    words = ("--supersedes", first.name, "--supersedes", "ADR-8", "--keep", f"ADR-9={reason}")
+    done = house.call("accept", "last", "--by", "Ada", "--json", *words)
+    assert "in force and says something else" not in done.err, "a person said what becomes of it"
+    (link,) = (path.name for path in (house.folder / "docs/decisions").glob("0010-*.md"))
+    for target in (first, other):
+        assert f"Superseded by [ADR-0010]({link})" in target.read_text()
+    text = (house.folder / "docs/decisions" / link).read_text()
+    assert "* Supersedes [ADR-0008, Use B](0008-b.md)" in text
+    assert f"* Kept beside [ADR-0009, Use MySQL](0009-use-mysql.md): {reason}" in text
+    brief = house.call("prompt", "--json").json
+    assert brief["conflicts"] == []
+    assert (house.call("replay", "last").code, house.call("audit", "verify").code) == (0, 0)
+    assert house.call("check").code == 0
+    house.call("start", "Add login", *LOGIN, "--no-input")
+    again = house.call("accept", "last", "--by", "Ada", "--supersedes", "ADR-7")
+    assert "was superseded by 'ADR-0010' already" in again.err
+    again = house.call("accept", "last", "--by", "Ada", "--keep", "ADR-9=tbd")
+    assert "is a placeholder" in again.err
+
+
 LOG4BRAINS: Final = "docs/decisions/20201021-use (old) mysql.md"
 
 

@@ -83,6 +83,24 @@ def test_a_record_of_another_tool_is_replaced(kafka: Project) -> None:
     assert "Superseded by" in (kafka.folder / path).read_text()
 
 
+def test_several_are_replaced_at_once(kafka: Project) -> None:
+    for number, value in ((7, "PostgreSQL"), (8, "MySQL")):
+        record = RECORD.replace("7. Use PostgreSQL", f"{number}. Use {value}")
+        (kafka.folder / f"docs/decisions/000{number}-move.md").write_text(record)
+    with terminal(kafka, "start", "Orders: where do they live?") as t:
+        t.expect("Decision: ")
+        for key in ("r 1", "r 2"):
+            t.type(key)
+            t.expect("is replaced once you accept")
+            t.expect("Decision: ")
+        t.type("In files")
+        assert t.proposal().count("replaces ") == 2
+        t.press("a")
+        t.rest()
+    found = kafka.show()
+    assert [one["number"] for one in (found["supersedes"], *found["also_supersedes"])] == [8, 7]
+
+
 def test_what_the_options_say_is_not_asked_about(kafka: Project) -> None:
     for words in (("--supersedes", "ADR-1"), ("--accept", "--exception", "ADR-1")):
         with terminal(kafka, "start", "Use NATS for telemetry", *words) as t:

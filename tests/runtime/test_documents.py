@@ -22,6 +22,8 @@ from preflights_es.kernel.events import Actor, ArtifactWritten, ResponseIgnored,
 from preflights_es.kernel.lead import Setup
 from preflights_es.records.documents import Documents, Rebuilt
 from preflights_es.records.files import hash_of
+from preflights_es.records.record_folder import RecordFolder
+from preflights_es.records.record_list import records_in
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.finding import Finder
 from preflights_es.runtime.inputs import Inputs
@@ -60,7 +62,8 @@ class House:
     def foreign(self, named: int | str) -> list[str]:
         """Records without a session that bear a number."""
         assert isinstance(named, int)
-        return [one.path for one in self.documents.foreign(named)]
+        found = records_in(self.documents.root, (RecordFolder(FOLDERS[0]),)).records
+        return [one.path for one in found if one.number == named]
 
     def answered(self, intention: str = "Add login", supersedes: str | None = None) -> str:
         """A session that is ready to be accepted."""

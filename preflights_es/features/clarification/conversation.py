@@ -46,6 +46,7 @@ from preflights_es.features.clarification.domain.views import (
     ClarificationView,
     RelatedDecision,
 )
+from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.features.clarification.use.sessions import (
     accept,
     answerable,
@@ -169,7 +170,7 @@ def _say_proposal(voice: Voice, session: View) -> None:
         gate = (gate_line(found, say),) if found.gate else ()
         for line in (*values(found.provenance, say), *why(found, say), *gate):
             voice.say(f"  {line}")
-        if old := found.supersedes:
+        for old in filter(None, (found.supersedes, *found.also_supersedes)):
             voice.say(f"  {say('replaces {name}', name=_named(old))}")
 
 
@@ -248,7 +249,8 @@ def _in_force(app: Request, voice: Voice, session: View, choices: Choices | None
     found, say = own(session), spoken(session)
     is_open = bool(found.questions) or (session.can_accept and found.patch is not None)
     settled = _settled_by(app, found, choices)
-    told = [(at, one) for at, one in enumerate(found.known, 1) if one.session_id not in settled]
+    told = [(at, one) for at, one in enumerate(found.known, 1)]
+    told = [(at, one) for at, one in told if (one.session_id or one.path) not in settled]
     if not (is_open and told):
         return session
     voice.say(say("In force:"))
@@ -268,11 +270,15 @@ def _in_force(app: Request, voice: Voice, session: View, choices: Choices | None
 
 
 def _settled_by(app: Request, found: ClarificationView, choices: Choices | None) -> set[str]:
-    """Sessions of decisions of which the person said already what becomes of them."""
+    """Sessions, and paths of records, of which the person said already what becomes of them."""
     said = choices or Choices()
     typed = (*said.supersedes, *(typed for typed, _ in said.keeps), *said.exceptions)
-    replaced = found.supersedes.session_id if found.supersedes else ""
-    return {replaced, *map(app.sessions.resolved, typed)} - {""}
+    replaced = (found.supersedes, *found.also_supersedes)
+    named = map(clarifications_of(app).former, typed)
+    return {
+        *(one.session_id or one.path or "" for one in replaced if one),
+        *(session_id or file for session_id, file in named),
+    }
 
 
 def _is_known_key(text: str) -> bool:
@@ -292,8 +298,12 @@ def _settled(app: Request, session: View, text: str) -> View:
         click.echo(f"Not taken: {shown(worded(refused))}", err=True)
         return sessions.show(app, session.session_id)
     say_refusals(after)
-    if key == "r" and not after.not_done and (old := own(after).supersedes):
-        click.echo(say("{name} is replaced once you accept.", name=_named(old)))
+    if key == "r" and not after.not_done:
+        known = own(after).known[int(place or "1") - 1]
+        replaced = filter(None, (own(after).supersedes, *own(after).also_supersedes))
+        for old in replaced:
+            if (old.session_id or old.path) == (known.session_id or known.path):
+                click.echo(say("{name} is replaced once you accept.", name=_named(old)))
     return replace(after, refusals=())
 
 

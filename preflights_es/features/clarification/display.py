@@ -23,7 +23,7 @@ from preflights_es.features.clarification.domain.views import (
     RelatedDecision,
     gate_words,
 )
-from preflights_es.kernel.decisions import EXCEPTION, Speaker, alternative_text
+from preflights_es.kernel.decisions import EXCEPTION, Related, Speaker, alternative_text
 from preflights_es.kernel.ids import decision_name, short
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.reach import HELD
@@ -133,16 +133,20 @@ def _others(found: ClarificationView) -> Iterator[str]:
     """One line a decision that it replaces, that replaced it, or that stays in force beside it."""
     for old in (found.supersedes, *found.also_supersedes):
         if old is not None:
-            name = short(old.uid) or "a record"  # of another tool, without a session
-            yield f"supersedes {name}: {one_line(old.title)}"
+            yield f"supersedes {_name(old)}: {one_line(old.title)}"
     if by := found.superseded_by:
         yield f"superseded by {short(by.uid)}: {one_line(by.title)}"
     for one in found.kept:
-        title, reason = one_line(one.related.title), one_line(one.reason)
+        name, title, reason = _name(one.related), one_line(one.related.title), one_line(one.reason)
         if reason == EXCEPTION:
-            yield f"exception to {short(one.related.uid)}: {title}"
+            yield f"exception to {name}: {title}"
             continue
-        yield f"kept beside {short(one.related.uid)}, {title}: {reason}"
+        yield f"kept beside {name}, {title}: {reason}"
+
+
+def _name(old: Related) -> str:
+    """The end of a decision's uid, or the path of a record of another tool."""
+    return short(old.uid) or old.path or ""
 
 
 def hint(session: View) -> str:

@@ -78,7 +78,8 @@ def test_what_is_replaced_is_chosen_until_a_person_accepts() -> None:
     said = answered(description="Indexes")
     other = REPLACED.__class__(at=NOON, actor=ADA, replaces=Related("", "SOAP", 7), source=None)
     state = after(OPEN, REPLACED, said, other)
-    assert (state.supersedes, state.patch) == (other.replaces, after(OPEN, said).patch)
+    assert (state.supersedes, state.also_supersedes) == (REPLACED.replaces, (other.replaces,))
+    assert state.patch == after(OPEN, said).patch
     accepted = (OPEN, said, acknowledged(state.patch))
     late = ChangeRefused(change="supersession", reason="already_accepted")
     check(*accepted, when=REPLACED, then=(late,))

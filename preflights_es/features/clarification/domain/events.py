@@ -128,8 +128,6 @@ class IntentionDeclared(Opening, frozen=True):
     """The pack's text, where it is a file of the team."""
     language: Language | None = None
     """As a person or a setting said it; None where the intention shows it."""
-    supersedes_file: str = ""
-    """The record's file, where `supersedes` has no session; relative to the project's root."""
     item: ItemRef | UnsetType = UNSET
     """The task that is clarified, where there is one; not written where there is none."""
     observed: Observed | UnsetType = UNSET
@@ -242,8 +240,6 @@ class ReplacementChosen(Input, frozen=True):
     """Without a session for a record of another tool."""
     source: SessionSource | None
     """Its session, as it was read."""
-    file: str = ""
-    """Name of the file of a record of another tool."""
 
 
 class TopicDismissed(Input, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import UNSET
@@ -146,7 +146,6 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
         mark=new.mark,
         supersedes=new.supersedes,
         supersedes_source=new.supersedes_source,
-        supersedes_file=new.supersedes_file,
         item=None if new.item is UNSET else new.item,
         observed=None if new.observed is UNSET else new.observed,
         actor=new.actor,
@@ -464,27 +463,34 @@ def _filed(provenance: tuple[Provenance, ...], found: Provenance) -> tuple[Prove
 def _after_choices(state: State, resolved: tuple[Resolution, ...]) -> State:
     """With what a person chose about decisions that differ."""
     found = ((one.choice, one.finding.related, one.reason) for one in resolved)
-    chosen = {related.uid: (choice, related, reason) for choice, related, reason in found}
-    replaced = tuple(related for choice, related, _ in chosen.values() if choice == "supersedes")
-    if state.supersedes is None and replaced:
-        state, replaced = replace(state, supersedes=replaced[0]), replaced[1:]
+    chosen = {_key(related): (choice, related, reason) for choice, related, reason in found}
+    replaced = [related for choice, related, _ in chosen.values() if choice == "supersedes"]
     kept = [
         KeptDecision(related, why) for choice, related, why in chosen.values() if choice == "keeps"
     ]
-    own = tuple([one.related.uid for one in kept])
-    return replace(state, also_supersedes=replaced, kept=tuple(kept), kept_by_choice=own)
+    own = tuple([_key(one.related) for one in kept])
+    return replace(_replacing(state, replaced), kept=tuple(kept), kept_by_choice=own)
+
+
+def _replacing(state: State, more: Sequence[Related]) -> State:
+    """With more decisions that it replaces, each once."""
+    before = (state.supersedes, *state.also_supersedes)
+    named = {_key(one): one for one in (*before, *more) if one is not None}
+    first, *others = (*named.values(), None)
+    return replace(state, supersedes=first, also_supersedes=tuple(filter(None, others)))
+
+
+def _key(one: Related) -> str:
+    """What no other decision or record has."""
+    return one.uid or one.path or ""
 
 
 def _after_replacement(state: State, _: ReplacementNoted) -> State:
     new = state.input
     if not isinstance(new, ReplacementChosen):
         return state
-    return replace(
-        state,
-        supersedes=new.replaces,
-        supersedes_source=new.source,
-        supersedes_file=new.file,
-    )
+    source = state.supersedes_source if state.supersedes else new.source
+    return replace(_replacing(state, [new.replaces]), supersedes_source=source)
 
 
 def _after_supersession(state: State, _: DecisionMarkedSuperseded) -> State:

@@ -269,7 +269,9 @@ def quotes(event: Event) -> tuple[Quoted, ...]:
         case DecisionAcknowledged(resolved=resolved) if resolved is not UNSET:
             found = ((one.choice == "keeps", one.finding.related) for one in resolved)
             return tuple(
-                Quoted("kept" if keeps else "supersedes", old.session_id) for keeps, old in found
+                Quoted("kept" if keeps else "supersedes", old.session_id)
+                for keeps, old in found
+                if old.session_id  # a record of another tool has none
             )
         case ReplacementChosen(replaces=Related(uid=uid, session_id=old)) if uid:
             return (Quoted("supersedes", old),)

@@ -185,8 +185,7 @@ def _chosen(new: DecisionAcknowledged) -> Iterator[dict[str, Any]]:
             "choice": one.choice,
             "reason": one.reason,
             "session": older.session_id,
-            "version": read.version,
-            "hash": read.hash,
+            **({"version": read.version, "hash": read.hash} if read else {}),
             "uid": older.uid,
             "title": older.title,
         }

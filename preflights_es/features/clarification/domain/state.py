@@ -88,14 +88,12 @@ class State(msgspec.Struct, frozen=True, gc=False):
     supersedes: Related | None = None
     supersedes_source: Source | None = None
     """Its session as the person read it, where this one was begun to replace it."""
-    supersedes_file: str = ""
-    """Of a record without a session."""
     also_supersedes: tuple[Related, ...] = ()
-    """Others that its acceptance replaced."""
+    """Others that it replaces."""
     kept: tuple[KeptDecision, ...] = ()
     """Decisions that stay in force beside it, although their values differ."""
     kept_by_choice: tuple[str, ...] = ()
-    """The uids of those that its own acceptance kept."""
+    """The uids, or paths, of those that its own acceptance kept."""
     item: ItemRef | None = None
     """The task that is clarified."""
     observed: Observed | None = None

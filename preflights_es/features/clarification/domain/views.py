@@ -502,7 +502,6 @@ def record(state: State) -> Record:
         fields=_fields(state),
         missing=_open_questions(state),
         supersedes=state.supersedes,
-        supersedes_file=state.supersedes_file,
         superseded_by=state.superseded_by,
         also_supersedes=state.also_supersedes,
         kept=state.kept,
@@ -600,7 +599,7 @@ def related(state: State) -> Relations:
     return Relations(
         tuple(one for one in replaced if one is not None and one.uid),
         state.superseded_by,
-        tuple(one.related for one in state.kept),
+        tuple(one.related for one in state.kept if one.related.uid),
     )
 
 

@@ -129,7 +129,7 @@ class Clarifications(Acceptances):
                 supersedes cannot be superseded.
         """
         chosen = heuristics if isinstance(heuristics, Heuristics) else Heuristics(heuristics)
-        session_id, file = self._former(supersedes) if supersedes else ("", "")
+        session_id, file = self.former(supersedes) if supersedes else ("", "")
 
         def is_replaced(one: KnownLine) -> bool:
             if file:
@@ -137,19 +137,21 @@ class Clarifications(Acceptances):
             return bool(session_id) and one.kept.session_id == session_id
 
         def is_same(before: IntentionDeclared) -> bool:
-            former = before.supersedes.session_id if before.supersedes else ""
+            old = before.supersedes
+            path = old.path or "" if old and not old.uid else ""
+            former = (old.session_id if old else "", path)
             read = before.item or None
             place = (read.source.session_id, read.number) if read else None
             bare = replace(before, answers=UNSET)
             taken = with_taken(WORKFLOW, answers, bare, self.sanitizer, refuses=not asks)
             if answers_in(taken) != answers_in(before):
                 return False
-            return (former, before.supersedes_file, place) == (session_id, file, of_item)
+            return (former, place) == ((session_id, file), of_item)
 
         def beside() -> dict[str, Any]:
             old, related = None, None
             if supersedes and file:
-                related = self._replaceable(supersedes, file)
+                related = self.replaceable(supersedes, file)
             elif supersedes:
                 old, related = self._supersedable(supersedes)
             read: dict[str, Any] = {
@@ -158,7 +160,7 @@ class Clarifications(Acceptances):
             }
             others = (one for one in told() if not is_replaced(one))
             read |= {"told": lines} if (lines := tuple(others)) else {}
-            return {"supersedes": related, "supersedes_file": file, **read, **given}
+            return {"supersedes": related, **read, **given}
 
         def completed(new: Input) -> Input:
             check(new)
@@ -266,9 +268,9 @@ class Clarifications(Acceptances):
         """
         one = named_known(handle.session.state.told, typed)
         name = one.path or one.kept.session_id
-        _, file = self._former(name)
-        old, related = (None, self._replaceable(name, file)) if file else self._supersedable(name)
-        said = {"replaces": related, "source": old.source if old else None, "file": file}
+        _, file = self.former(name)
+        old, related = (None, self.replaceable(name, file)) if file else self._supersedable(name)
+        said = {"replaces": related, "source": old.source if old else None}
         return self.submitted(handle, ReplacementChosen, said, expect=expect)
 
     def kept(self, step: Step, same: OlderDecision | None, by: str | None) -> Step:
@@ -296,6 +298,8 @@ class Clarifications(Acceptances):
         if new.resolved is UNSET:
             return
         for one in new.resolved:
+            if not one.finding.related.uid:
+                continue  # a record without a session: its status changes with the document
             older, _ = self._supersedable(one.finding.related.session_id)
             by = _as_related(first, older)
             told: Input = DecisionSuperseded(at=new.at, actor=new.actor, by=by)
@@ -321,30 +325,28 @@ class Clarifications(Acceptances):
         )
         return [Proposed(note, decided, self._runner.new_id())]
 
-    def _superseded_by(self, state: State, first: Proposed) -> list[Proposed]:
-        actor, at = first.input.actor, first.input.at
-        if state.supersedes is None:
-            return []
-        if not state.supersedes.uid:
-            return []  # a record without a session: its status changes with the document
-        if self.load(state.supersedes.uid).session.closed == "erased":
-            return []
-        former, _ = self._supersedable(state.supersedes.uid)
-        superseded = DecisionSuperseded(at=at, actor=actor, by=_as_related(first, former))
-        return [Proposed(former, superseded, self._runner.new_id())]
+    def _superseded_by(self, state: State, first: Proposed) -> Iterator[Proposed]:
+        for one in (state.supersedes, *state.also_supersedes):
+            # Of a record without a session the status changes with the document.
+            if one is None or not one.uid or self.load(one.uid).session.closed == "erased":
+                continue
+            former, _ = self._supersedable(one.uid)
+            by = _as_related(first, former)
+            told = DecisionSuperseded(at=first.input.at, actor=first.input.actor, by=by)
+            yield Proposed(former, told, self._runner.new_id())
 
-    def _former(self, typed: str) -> tuple[str, str]:
-        """The session that is to be replaced, or else the file of a record without one.
+    def former(self, typed: str) -> tuple[str, str]:
+        """The session that is meant, or else the path of a record without one.
 
         Raises:
             UnknownSession, AmbiguousSession: none or several match.
-            Refused: another file cannot be named.
+            Refused: its file cannot be named.
         """
         try:
             return self.resolved(typed), ""
         except RecordWithoutSession as error:
             file = error.paths[0]
-            if not self._documents.foreign(None, file):
+            if self._documents.foreign(file) is None:
                 raise
             cleaned = self.sanitizer.cleaned_text
             if cleaned("the record's file", file, INTENTION_MAX) != (file, ()):
@@ -352,21 +354,22 @@ class Clarifications(Acceptances):
                 raise Refused(message, code="record_name") from error
             return "", file
 
-    def _replaceable(self, typed: str, file: str) -> Related:
-        """A record without a session that is to be replaced.
+    def replaceable(self, typed: str, file: str) -> Related:
+        """A record without a session that is to be replaced, or kept beside a decision.
 
         Raises:
             Refused: another one has replaced it.
         """
-        found = self._documents.foreign(None, file)
-        if found[0].status == "superseded":
-            by = found[0].superseded_by
+        found = self._documents.foreign(file)
+        assert found is not None, "it was found by its path"
+        if found.status == "superseded":
+            by = found.superseded_by
             later = f" by {by.text!r}" if by else ""
             message = f"{typed!r} was superseded{later} already: supersede that one"
             raise Refused(message, code="superseded")
         cleaned = self.sanitizer.cleaned_text
-        title, _ = cleaned("the record's title", shown(one_line(found[0].title)), INTENTION_MAX)
-        return Related("", title, found[0].number)
+        title, _ = cleaned("the record's title", shown(one_line(found.title)), INTENTION_MAX)
+        return Related("", title, found.number, path=file)
 
     def _supersedable(self, typed: str) -> tuple[Handle, Related]:
         """The decision that is to be replaced.

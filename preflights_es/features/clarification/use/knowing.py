@@ -176,7 +176,7 @@ def _foreign(row: ForeignRow, sanitizer: Sanitizer, *, is_here: bool) -> KnownLi
     said = f" ({row.date})" if row.date else ""
     return KnownLine(
         line=shortened(f"{shown(row.path)} {title}{said}", LINE_MAX),
-        kept=Related("", title, row.number),
+        kept=Related("", title, row.number, path=row.path),
         since=0,
         is_here=is_here,
         path=row.path,

@@ -351,7 +351,7 @@ class Choosing:
         self._said = said or Choices()
         self.found: tuple[OlderDecision, ...] = ()
         """How the decision stands to others, as it was compared last."""
-        self._chosen = self._by_session()
+        self._chosen = self._by_key()
 
     @property
     def open(self) -> tuple[OlderDecision, ...]:
@@ -388,7 +388,7 @@ class Choosing:
             return None
         from preflights_es.features.recall.use.comparing import tell_differing
 
-        tell_differing(self._request, first.handle)
+        tell_differing(self._request, first.handle, self._chosen)
         return replace(first, input=new)
 
     def compare(self, handle: Handle) -> None:
@@ -412,8 +412,9 @@ class Choosing:
     def is_said(self, before: Any) -> bool:
         """Whether an acknowledgement that was recorded before holds the same choices."""
         resolved = () if before.resolved is UNSET else before.resolved
-        was = {(one.finding.related.session_id, one.choice, one.reason) for one in resolved}
-        return was == {(id_, *rest) for id_, (_, *rest) in self._chosen.items()}
+        found = ((one.finding.related, one.choice, one.reason) for one in resolved)
+        was = {(old.session_id or old.path, choice, reason) for old, choice, reason in found}
+        return was == {(key, *rest) for key, (_, *rest) in self._chosen.items()}
 
     def told(self, session: View) -> View:
         """The result of the acceptance, with what it was compared with."""
@@ -434,8 +435,8 @@ class Choosing:
         self._request.notice_redacted("the reason", text)
         return reason
 
-    def _by_session(self) -> dict[str, tuple[str, Choice, str]]:
-        """By session: what was typed of the decision, the choice, and the reason."""
+    def _by_key(self) -> dict[str, tuple[str, Choice, str]]:
+        """By session, or path of a record without one: what was typed, the choice, the reason."""
         kept = [(typed, self._reason(typed, text)) for typed, text in self._said.keeps]
         said: list[tuple[str, Choice, str]] = []
         said += [(typed, "supersedes", "") for typed in self._said.supersedes]
@@ -443,29 +444,40 @@ class Choosing:
         said += [(typed, "keeps", EXCEPTION) for typed in self._said.exceptions]
         chosen: dict[str, tuple[str, Choice, str]] = {}
         for one in said:
-            id_ = self._request.sessions.resolved(one[0])
-            if chosen.setdefault(id_, one)[1:] != one[1:]:
+            session_id, file = clarifications_of(self._request).former(one[0])
+            if chosen.setdefault(session_id or file, one)[1:] != one[1:]:
                 raise _named_twice(one[0])
         return chosen
 
     def _resolved(self, state: State, own: str) -> tuple[Resolution, ...]:
         by_id = {one.related.session_id: one for one in self.found}
-        replaced = state.supersedes.session_id if state.supersedes else ""
+        replaced = {
+            one.session_id or one.path for one in (state.supersedes, *state.also_supersedes) if one
+        }
         resolved: list[Resolution] = []
-        for session_id, (typed, choice, reason) in self._chosen.items():
-            if session_id == replaced and choice == "supersedes":
+        for key, (typed, choice, reason) in self._chosen.items():
+            if key in replaced and choice == "supersedes":
                 continue  # it was named when the session began
-            if session_id == replaced:
+            if key in replaced:
                 raise _named_twice(typed)
-            if session_id not in by_id:
+            finding = by_id.get(key) or self._of_record(typed, key)
+            if finding is None:
                 message = f"{typed!r} is not related to this decision: leave it out"
                 raise Refused(message, code="not_related", typed=typed, session=short(own))
-            finding = by_id[session_id]
             if reason == EXCEPTION and finding.evolution != "exception":
                 message = f"{typed!r} does not hold for the whole project: supersede or keep it"
                 raise Refused(message, code="no_exception", typed=typed, session=short(own))
             resolved.append(Resolution(finding=finding, choice=choice, reason=reason))
         return tuple(resolved)
+
+    def _of_record(self, typed: str, key: str) -> OlderDecision | None:
+        """A record of another tool that a person named; None where the key is a session's."""
+        if self._request.process.store.head(key) is not None:
+            return None
+        related = clarifications_of(self._request).replaceable(typed, key)
+        return OlderDecision(
+            related=related, category="", fields=(), accepted_at=0, evolution="none", source=None
+        )
 
 
 def _named_twice(typed: str) -> Refused:

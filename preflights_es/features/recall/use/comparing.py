@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -169,9 +169,9 @@ def found(
         except (ValueError, TypeError, RecursionError) as error:
             raise ProjectionDamaged("decisions", f"session {session_id}: {error}") from error
         older.setdefault(session_id, replace(one, session_id=session_id))
-    superseded = state.supersedes.session_id if state.supersedes else ""
+    replaced = {one.session_id for one in (state.supersedes, *state.also_supersedes) if one}
     for one in older.values():
-        if one.session_id == superseded or (kind := _evolution(state, one)) == "none":
+        if one.session_id in replaced or (kind := _evolution(state, one)) == "none":
             continue
         if made := _finding(process, one, kind):
             yield made
@@ -269,10 +269,17 @@ def _finding(process: Process, old: Older, kind: Evolution) -> OlderDecision | N
 # 3. Records of other tools: told, and blocking nothing -------------------------------------------
 
 
-def tell_differing(request: Request, handle: Handle) -> None:
-    """Say which records in force of other tools have another value at the same place."""
+def tell_differing(request: Request, handle: Handle, chosen: Collection[str] = ()) -> None:
+    """Say which records in force of other tools have another value at the same place.
+
+    Args:
+        chosen: paths of those of which a person said what becomes of them.
+    """
     state: State = handle.session.state
+    named = {one.path for one in (state.supersedes, *state.also_supersedes) if one}
     for row in _differing(request, state):
+        if row.path in named or row.path in chosen:
+            continue
         title = shown(one_line(row.title))
         said = f"{shown(row.path)} is in force and says something else: {title}"
         request.notice("contradicts", said, path=row.path)
@@ -293,7 +300,7 @@ def _differing(request: Request, state: State) -> Iterator[ForeignRow]:
     )
     for path in sorted({row["uid"] for row in records.rows(_words(state))}):
         row = records.of[path]
-        if not row.is_held or path == state.supersedes_file:
+        if not row.is_held:
             continue
         if row.value and canonical(row.value) in values:
             continue
