@@ -20,7 +20,7 @@ _WIDE: Final = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 _ENDS = late_pattern(rb"\r\n?")
 _FENCED = late_pattern(
     rb"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*(?:\n.*?)??(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)"
-    rb"|<!--.*?(?:-->|\Z)",
+    rb"|(?<!\\)<!--.*?(?:-->|\Z)",
     re.MULTILINE | re.DOTALL,
 )
 # No pattern ends a value by what follows it: on a long line that would take time squared.

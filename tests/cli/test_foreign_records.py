@@ -226,8 +226,8 @@ def test_an_acceptance_replaces_and_keeps_records_as_it_does_decisions(house: Pr
     for target in (first, other):
         assert f"Superseded by [ADR-0010]({link})" in target.read_text()
     text = (house.folder / "docs/decisions" / link).read_text()
-    assert "* Supersedes [ADR-0008, Use B](0008-b.md)" in text
-    assert f"* Kept beside [ADR-0009, Use MySQL](0009-use-mysql.md): {reason}" in text
+    assert "Supersedes [ADR-0008, Use B](0008-b.md)" in text
+    assert f"Kept beside [ADR-0009, Use MySQL](0009-use-mysql.md): {reason}" in text
     brief = house.call("prompt", "--json").json
     assert brief["conflicts"] == []
     assert (house.call("replay", "last").code, house.call("audit", "verify").code) == (0, 0)
