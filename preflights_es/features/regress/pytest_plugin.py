@@ -1,10 +1,11 @@
-"""Recorded sessions as tests of pytest: each session of a `*.jsonl` is replayed.
+"""Recorded sessions as tests of pytest: each session that `regress FOLDER` finds is replayed.
 
 Nothing is collected where the settings of pytest do not say `preflights_sessions = FOLDER ...`.
 """
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,24 +18,60 @@ if TYPE_CHECKING:
     from preflights_es.features.regress.results import Case
 
 OPTION: Final = "preflights_sessions"
-ENDING: Final = ".jsonl"
 DIFFERENCES: Final = 5  # of a session; the command that repeats it shows them all
+
+
+FILES: Final[pytest.StashKey[frozenset[Path]]] = pytest.StashKey()
+"""Files of sessions in the folders."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The one setting of this plugin."""
-    text = "Folders of recorded Preflights sessions (*.jsonl), replayed as tests."
+    text = "Folders of recorded Preflights sessions, replayed as tests."
     parser.addini(OPTION, text, type="paths", default=[])
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Look for the sessions; a run that names no path of its own collects all of them.
+
+    The folders are named to pytest: `testpaths` may leave them out, and it enters no hidden folder.
+
+    Raises:
+        UsageError: a folder has no session, so that none would be tested.
+    """
+    config.stash[FILES] = frozenset()
+    folders = [os.path.abspath(one) for one in cast("list[Path]", config.getini(OPTION))]
+    if not folders:
+        return
+    from preflights_es.features.regress.selection import session_files
+    from preflights_es.kernel.errors import Refused
+
+    try:
+        found = [Path(path) for folder in folders for path in session_files(folder)]
+    except Refused as error:
+        raise pytest.UsageError(f"{OPTION}: {error}") from error
+    config.stash[FILES] = frozenset(found)
+    names_paths = config.args_source is config.ArgsSource.ARGS
+    is_part = config.invocation_params.dir != config.rootpath
+    if not (names_paths or is_part or _ignores(config)):
+        config.args = [*config.args, *folders]
+
+
+def _ignores(config: pytest.Config) -> bool:
+    return bool(config.getoption("ignore") or config.getoption("ignore_glob"))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Enter hidden folders that hold sessions, unless options say what to ignore."""
+    if not collection_path.name.startswith(".") or _ignores(config):
+        return None
+    holds = any(collection_path in file.parents for file in config.stash[FILES])
+    return False if holds else None
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """A file of sessions that lies in one of the folders."""
-    folders = cast("list[Path]", parent.config.getini(OPTION))
-    if file_path.suffix != ENDING or not any(f in file_path.parents for f in folders):
-        return None
-    from preflights_es.features.regress.accepting import is_of_regress
-
-    if is_of_regress(str(file_path)):
+    if file_path not in parent.config.stash[FILES]:
         return None
     return cast("pytest.Collector", RecordedFile.from_parent(parent, path=file_path))
 

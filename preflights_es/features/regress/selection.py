@@ -172,10 +172,7 @@ def _files(typed: str) -> list[str]:
         return []
     try:
         if path.is_dir():
-            found = sorted(path for path in _below(typed) if not is_of_regress(path))
-            if not found:
-                raise Refused(f"{typed} holds no file that ends with {' or '.join(ENDINGS)}")
-            return found
+            return session_files(typed)
         if os.path.lexists(path):
             return [typed]
     except (OSError, ValueError):
@@ -183,6 +180,18 @@ def _files(typed: str) -> list[str]:
     if typed.endswith(ENDINGS):
         raise Refused(f"{typed} does not exist")
     return []
+
+
+def session_files(folder: str) -> list[str]:
+    """Files of sessions below a folder, without those that this feature writes.
+
+    Raises:
+        Refused: there are none.
+    """
+    found = sorted(path for path in _below(folder) if not is_of_regress(path))
+    if not found:
+        raise Refused(f"{folder} holds no file that ends with {' or '.join(ENDINGS)}")
+    return found
 
 
 def _below(folder: str) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import subprocess
@@ -68,6 +69,33 @@ def test_files_elsewhere_are_not_sessions(project: Path) -> None:
     (project / "data.jsonl").write_text('{"no": "session"}\n')
     code, said = _tested(project)
     assert (code, "3 passed" in said) == (0, True)
+
+
+@pytest.mark.slow("whole runs")
+def test_what_a_regression_run_of_the_folder_finds_is_tested_wherever_it_lies(
+    project: Path,
+) -> None:
+    (project / "tests").mkdir()
+    (project / "test_own.py").rename(project / "tests" / "test_own.py")
+    hidden = project / "replays" / ".sessions"
+    hidden.mkdir()
+    with gzip.open(hidden / "packed.jsonl.gz", "wb") as packed:
+        packed.write((project / "replays" / ONE.name).read_bytes())
+    (project / "replays" / "link.jsonl").symlink_to(ONE)
+    code, said = _tested(project, "preflights_sessions = replays\ntestpaths = tests")
+    assert (code, "4 passed" in said) == (0, True), said
+    outside = f"preflights_sessions = ../{project.name}/replays/.sessions\ntestpaths = tests"
+    code, said = _tested(project, outside)
+    assert (code, "2 passed" in said) == (0, True), said
+    code, said = _tested(project, "preflights_sessions = replays\naddopts = --ignore=replays")
+    assert (code, "1 passed" in said) == (0, True), said
+
+
+@pytest.mark.slow("whole runs")
+def test_a_folder_without_sessions_is_no_success(project: Path) -> None:
+    code, said = _tested(project, "preflights_sessions = replays replay")
+    assert code == pytest.ExitCode.USAGE_ERROR
+    assert "passed" not in said
 
 
 @pytest.mark.slow("whole runs")
