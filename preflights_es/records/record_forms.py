@@ -9,24 +9,15 @@ from typing import Final
 from preflights_es.kernel.decisions import RecordForm
 from preflights_es.kernel.text import late_pattern
 from preflights_es.records.record_header import RecordHeader
-from preflights_es.records.record_names import day_of, numbered_name
+from preflights_es.records.record_names import day_of, is_record_name, numbered_name
 
 NYGARD: Final = "nygard.v1"
 _ENDINGS: Final = (".md", ".markdown", ".MD")  # of what we can write
 
 
-def form_of(records: Sequence[RecordHeader], *, by_adr_tools: bool = False) -> RecordForm:
-    """What most names of a folder have in common, and Nygard's headings where all have them.
-
-    Args:
-        records: those of the folder, each by the name of its file.
-        by_adr_tools: whether a file of adr-tools names the folder.
-    """
-    names = [one.path.rpartition("/")[2] for one in records]
-    others = [one.tool for one in records if not one.session] or [one.tool for one in records]
-    is_nygard = bool(others) and all(tool == "nygard" for tool in others)
-    is_nygard = is_nygard or (by_adr_tools and (not others or "nygard" in others))
-    template = NYGARD if is_nygard else "adr.v1"
+def form_of(names: Iterable[str], template: str = RecordForm().template) -> RecordForm:
+    """What most names of a folder have in common; what has no number and no day is passed over."""
+    names = [name for name in names if is_record_name(name)]
     if names and all(map(day_of, names)):
         return _dated(names, template)
     numbered = [one for one in map(numbered_name, names) if one is not None]
@@ -42,6 +33,18 @@ def form_of(records: Sequence[RecordHeader], *, by_adr_tools: bool = False) -> R
         ending=_ending(names),
         template=template,
     )
+
+
+def template_of(records: Sequence[RecordHeader], *, by_adr_tools: bool = False) -> str:
+    """Nygard's headings where all records of other tools have them, else those of MADR.
+
+    Args:
+        by_adr_tools: whether a file of adr-tools names the folder; then one record is enough, and
+            none is.
+    """
+    tools = {one.tool for one in records if not one.session} or {one.tool for one in records}
+    is_nygard = tools == {"nygard"} or (by_adr_tools and (not tools or "nygard" in tools))
+    return NYGARD if is_nygard else RecordForm().template
 
 
 def _dated(names: Sequence[str], template: str) -> RecordForm:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -19,7 +20,7 @@ from preflights_es.kernel.reach import pattern_problem
 from preflights_es.kernel.text import late_pattern, shown
 from preflights_es.records import files
 from preflights_es.records.record_folder import folder_of, said_folders
-from preflights_es.records.record_forms import form_of
+from preflights_es.records.record_forms import form_of, template_of
 from preflights_es.records.record_header import HELD, RECORD_MAX, ForeignRecord, RecordHeader
 from preflights_es.records.record_list import RecordIndex, Records, Unread
 from preflights_es.records.record_names import numbered_name
@@ -29,6 +30,8 @@ from preflights_es.runtime.features import FEATURES
 from preflights_es.system.files import Unreadable, regular
 from preflights_es.use.process import Process
 from preflights_es.use.results import Result
+
+LOOKED_AT_MAX: Final = 50  # records that are read for the form of a new one, the last by name
 
 
 class ForeignRow(Result, frozen=True):
@@ -152,10 +155,21 @@ def with_words(process: Process) -> tuple[dict[int, ForeignRow], RecordIndex]:
 
 def record_form(process: Process, folder: str) -> RecordForm:
     """How the records that lie directly in a folder look, ours among them."""
-    of_adr_tools = {one.path for one in said_folders(process.settings.root, "")}
-    lying = PurePosixPath(folder)
-    records = [one for one in process.records().records if PurePosixPath(one.path).parent == lying]
-    return form_of(records, by_adr_tools=lying.as_posix() in of_adr_tools)
+    root, at = process.settings.root, PurePosixPath(folder)
+    paths = [path for path in process.documents.record_paths() if PurePosixPath(path).parent == at]
+    records = [*filter(None, (_header(root, path) for path in paths[-LOOKED_AT_MAX:]))]
+    of_adr_tools = {one.path for one in said_folders(root, "")}
+    template = template_of(records, by_adr_tools=at.as_posix() in of_adr_tools)
+    return form_of(map(posixpath.basename, paths), template)
+
+
+def _header(root: Path, path: str) -> RecordHeader | None:
+    from preflights_es.records.foreign_records import listed_header
+
+    try:
+        return listed_header(path, regular(root / path, RECORD_MAX, follows=False))
+    except (OSError, Unreadable):
+        return None
 
 
 def _rows(process: Process, found: Records) -> dict[int, ForeignRow]:

@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from preflights_es.kernel.decisions import RecordForm
-from preflights_es.records.record_forms import form_of
+from preflights_es.records.record_forms import form_of, template_of
 from preflights_es.records.record_header import RecordHeader
 from tests.each import each
-
-
-def headers(
-    *names: str, tool: Literal["nygard", "madr4"] = "madr4", session: str = ""
-) -> list[RecordHeader]:
-    return [
-        RecordHeader(path=f"docs/adr/{name}", tool=tool, title="X", session=session)
-        for name in names
-    ]
 
 
 @each(
@@ -38,16 +26,18 @@ def headers(
     ],
 )
 def test_a_new_name_is_as_most_names_are(names: tuple[str, ...], name: str) -> None:
-    form = form_of(headers(*names))
+    form = form_of(names)
     assert form.file_name(7, "2027-02-03", "Use Redis") == name
 
 
-def test_nygards_headings_are_taken_where_all_records_have_them() -> None:
-    nygard, madr = headers("0001-a.md", tool="nygard"), headers("0002-b.md")
-    ours = headers("0003-c.md", session="s")
-    assert form_of(nygard).template == "nygard.v1"
-    assert form_of([*nygard, *ours]).template == "nygard.v1"
-    assert form_of([*nygard, *madr]) == RecordForm()
-    assert form_of([], by_adr_tools=True).template == "nygard.v1"
-    assert form_of([*nygard, *madr], by_adr_tools=True).template == "nygard.v1"
-    assert form_of(madr, by_adr_tools=True) == RecordForm()
+def test_nygards_headings_are_taken_where_all_records_of_others_have_them() -> None:
+    nygard = RecordHeader(path="0001-a.md", tool="nygard", title="A")
+    madr = RecordHeader(path="0002-b.md", tool="madr4", title="B")
+    ours = RecordHeader(path="0003-c.md", tool="madr4", title="C", session="s")
+    for records in ([nygard], [nygard, ours]):
+        assert template_of(records) == "nygard.v1"
+    for records in ([], [nygard, madr], [ours]):
+        assert template_of(records) == "adr.v1"
+    for records in ([], [nygard, madr]):
+        assert template_of(records, by_adr_tools=True) == "nygard.v1"
+    assert template_of([madr], by_adr_tools=True) == "adr.v1"
