@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from preflights_es.kernel.text import late_pattern
 from preflights_es.records.foreign_records import title_number
+from preflights_es.records.record_names import is_page
 from preflights_es.records.record_text import narrow, parts_of
 
 _FOLDER_BEFORE = late_pattern(r"[^\s()<>\[\]\"'`|,;]*\Z")
@@ -26,6 +27,26 @@ class NewPlace(NamedTuple):
     number: int
     new_path: str
     new_number: int
+
+    @property
+    def stem(self) -> str:
+        """The former name, without the ending of a page; a record's own folder has none."""
+        return _stem(self.path)
+
+    @property
+    def ending(self) -> str:
+        """Of the page; empty of a folder."""
+        return posixpath.basename(self.path)[len(self.stem) :]
+
+    @property
+    def new_stem(self) -> str:
+        """The new name, as above."""
+        return _stem(self.new_path)
+
+
+def _stem(path: str) -> str:
+    name = posixpath.basename(path)
+    return name.rpartition(".")[0] if is_page(name) else name
 
 
 class Pointing(NamedTuple):
@@ -99,8 +120,7 @@ def pointing_at(text: str, path: str, places: Mapping[str, NewPlace]) -> Iterato
         return
     by_stem: dict[str, list[NewPlace]] = {}
     for place in places.values():
-        stem = posixpath.splitext(posixpath.basename(place.path))[0]
-        for form in {stem, quote(stem)}:
+        for form in {place.stem, quote(place.stem)}:
             by_stem.setdefault(form, []).append(place)
     stems = "|".join(map(re.escape, sorted(by_stem, key=len, reverse=True)))
     named = re.compile(rf"(?:(?<![\w.%-])|(?<=/))(?P<stem>{stems})(?P<end>\.\w+)?(?![\w-])")
@@ -108,8 +128,7 @@ def pointing_at(text: str, path: str, places: Mapping[str, NewPlace]) -> Iterato
         token = _FOLDER_BEFORE.search(text[max(0, hit.start() - TOKEN_MAX) : hit.start()])
         before = token[0] if token else ""
         for place in by_stem[hit["stem"]]:
-            ending = posixpath.splitext(place.path)[1]
-            if hit["end"] not in (None, ending):
+            if hit["end"] not in (None, place.ending):
                 continue
             folder = posixpath.dirname(place.path)
             if _leads_to(before, posixpath.dirname(path), folder):
@@ -128,8 +147,7 @@ def _leads_to(before: str, at: str, folder: str) -> bool:
 
 
 def _new_name(old: str, place: NewPlace) -> str:
-    stem = posixpath.splitext(posixpath.basename(place.new_path))[0]
-    return quote(stem) if "%" in old else stem
+    return quote(place.new_stem) if "%" in old else place.new_stem
 
 
 def _relabelled(text: str, place: NewPlace, found_in: Callable[[str], re.Match[str] | None]) -> str:

@@ -243,6 +243,21 @@ def test_heading_and_links_follow_and_what_points_there_from_elsewhere_is_named(
     assert house.call("admin", "renumber").out == "No numbers collide.\n"
 
 
+def test_a_record_with_a_folder_of_its_own_takes_that_along(house: Project) -> None:
+    filed(house, "docs/adr/0003-a/README.md", "# 3. A\n\nDate: 2026-01-05\n\n[B](../0003-b)\n")
+    filed(house, "docs/adr/0003-b/README.md", "# 3. B\n\nDate: 2026-01-06\n\n![](x.png)\n")
+    filed(house, "docs/adr/0003-b/x.png", "x")
+    filed(house, "README.md", "[B](docs/adr/0003-b/README.md)\n")
+    commit(house, "Begin")
+    done = house.call("admin", "renumber")
+    assert done.out.startswith("docs/adr/0003-b/README.md -> docs/adr/0004-b/README.md\n")
+    assert "README.md:1 names docs/adr/0003-b, which has moved" in done.err
+    folder = house.folder / "docs/adr"
+    assert (folder / "0003-a/README.md").read_text().endswith("[B](../0004-b)\n")
+    assert (folder / "0004-b/README.md").read_text().startswith("# 4. B\n")
+    assert (folder / "0004-b/x.png").exists()
+
+
 def test_what_a_person_wrote_moves_along_and_is_not_overwritten(house: Project) -> None:
     house.decided("Add login")
     mine = house.folder / DECISIONS / "0001-use-oauth-for-authentication.md"

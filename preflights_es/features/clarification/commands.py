@@ -494,7 +494,9 @@ def renumber_command(check: bool, app: Request, voice: Voice) -> int:
     for path in done.changed:
         voice.say(shown(f"{path}: its heading or links follow"))
     for one in done.pointing:
-        voice.warn(f"{one.path}:{one.line} names {one.names}: look which record it means now")
+        is_number = one.names.upper().startswith("ADR-") and "/" not in one.names
+        why = "which two records bore: look which one it means" if is_number else "which has moved"
+        voice.warn(f"{one.path}:{one.line} names {one.names}, {why}")
     if not done.moves:
         voice.say("No numbers collide.")
     return EXIT_REFUSED if check and done.moves else 0

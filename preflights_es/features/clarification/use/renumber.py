@@ -119,13 +119,14 @@ def renumber(request: Request, *, write: bool) -> Renumbered:
     places = _places(root, moves)
     records = process.documents.record_paths()
     pointing = tuple(islice(_pointing(root, records, places), POINTING_MAX))
-    changed = tuple(_pages_changed(root, records, places, write=False))
+    changed = tuple(_pages_changed(root, records, places, places, write=False))
     if write:
         moves = moved(write=True)
         records = process.documents.record_paths()
-        mended_too = {*_pages_changed(root, records, places, write=True)}
-        now = (places[path].new_path if path in places else path for path in changed)
-        changed = tuple(sorted({*now} | mended_too))
+        to = {move.path: move.to for move in moves}
+        own = {to[path]: place for path, place in places.items()}
+        mended_too = {*_pages_changed(root, records, places, own, write=True)}
+        changed = tuple(sorted({to.get(path, path) for path in changed} | mended_too))
     return Renumbered(moves=tuple(moves), changed=changed, pointing=pointing)
 
 
@@ -351,25 +352,33 @@ def _places(root: Path, moves: Iterable[Move]) -> dict[str, NewPlace]:
         assert old is not None, "it bears a number"
         assert new is not None, "it gets one"
         if not move.session_id or _header(root, move.path).session == move.session_id:
-            place = NewPlace(move.path, old.name.number, move.to, new.name.number)
-            found[move.path] = place
+            paths = PurePosixPath(move.path), PurePosixPath(move.to)
+            if paths[0].parent != paths[1].parent:  # the record has a folder of its own
+                paths = paths[0].parent, paths[1].parent
+            before, after = map(str, paths)
+            found[move.path] = NewPlace(before, old.name.number, after, new.name.number)
     return found
 
 
 def _pages_changed(
-    root: Path, records: Iterable[str], places: Mapping[str, NewPlace], *, write: bool
+    root: Path,
+    records: Iterable[str],
+    places: Mapping[str, NewPlace],
+    own: Mapping[str, NewPlace],
+    *,
+    write: bool,
 ) -> Iterator[str]:
     """The pages beside the records whose heading or links follow.
 
     Args:
-        write: whether they are changed; then the moved ones have their new names.
+        own: by the page that moves, or has moved.
+        write: whether they are changed.
     """
-    moved = {one.new_path if write else path: one for path, one in places.items()}
     folders = {PurePosixPath(path).parent for path in records} if places else ()
     for folder in sorted(folders):
         for name in files.page_names(root, folder.as_posix()):
             path = (folder / name).as_posix()
-            mend = partial(_with_places, path=path, places=places, own=moved.get(path))
+            mend = partial(_with_places, path=path, places=places, own=own.get(path))
             if files.changed(root, root / path, mend, write=write):
                 yield path
 
@@ -392,10 +401,11 @@ def _pointing(
     from preflights_es.system import git
 
     words = ["grep", "-z", "-n", "-I", "-i", "-E", "--untracked", "--no-color", "--no-textconv"]
-    for path in places:
-        words += ["-e", re.escape(PurePosixPath(path).stem), "-e", _number_pattern(path)]
+    for path, place in places.items():
+        words += ["-e", re.escape(place.stem), "-e", _number_pattern(path)]
     leaves = ("--", ".", ":(exclude,glob)**/.sessions/**")
     said = git.output((*words, *leaves), root, surroundings(), GIT_S) if places else None
+    former = {place.path for place in places.values()}
     mended_in = {PurePosixPath(path).parent for path in records}
     for found in (said or b"").splitlines():
         name, _, rest = found.partition(b"\0")
@@ -403,7 +413,7 @@ def _pointing(
         at = PurePosixPath(name.decode("utf-8", "backslashreplace"))
         is_mended = at.parent in mended_in and is_page(at.name)
         for names in dict.fromkeys(_named_in(at.as_posix(), text.decode(errors="replace"), places)):
-            if not (is_mended and names in places):
+            if not (is_mended and names in former):
                 yield PointingLine(at.as_posix(), int(line), names)
 
 
