@@ -18,6 +18,7 @@ from preflights_es.kernel.text import late_pattern
 from preflights_es.runtime.runner import Runner
 
 RECORD: Final = late_pattern(r"adr-?0*([1-9][0-9]{0,8})", re.IGNORECASE)
+_NUMBER: Final = late_pattern(r"(?:[a-z]+[-_ ]?)?(?:(?:19|20)\d\d[-_](?=\d))?(\d{1,6})", re.ASCII)
 RECENT: Final = 50  # sessions looked at before all of a project are
 LAST = "last"
 
@@ -68,7 +69,7 @@ class Finder:
     def resolved(self, typed: str, of: str = "") -> str:
         """The id that a person meant: whole, its beginning, its end, `ADR-0007`, or `last`.
 
-        The name of a record's file, with or without its ending, is that of a record alone.
+        The name of a record's file, with or without its ending, names the record, or its session.
 
         Args:
             of: the workflow that `last` is of; if empty, any whose sessions are not `aside`.
@@ -89,6 +90,8 @@ class Finder:
                 raise _ambiguous_records(typed, paths)
             if paths:
                 raise RecordWithoutSession(typed.strip(), None, paths)
+            if is_name and (own := self._filed_as(typed.strip())):
+                return own
             raise UnknownSession(typed)
         if self._runner.store.head(wanted):
             return wanted
@@ -112,6 +115,19 @@ class Finder:
         if not found:
             raise UnknownSession(typed)
         return found[0]
+
+    def _filed_as(self, name: str) -> str:
+        """The session whose record has the name of a file, or begins with it: `ADR-2026-002`."""
+        name = name.rpartition("/")[2].casefold()
+        if (found := _NUMBER.match(name)) is None:
+            return ""
+        number = int(found[1])
+        holder = self._runner.store.numbers(self._project).get(number, "")
+        for one in dict.fromkeys(filter(None, (holder, *self._numbered(number)))):
+            filed = self._path(one).rpartition("/")[2].casefold()
+            if filed.startswith(name) and not filed[len(name) : len(name) + 1].isalnum():
+                return one
+        return ""
 
     def _path(self, session_id: str) -> str:
         """Where its document lies; empty where that is not known."""

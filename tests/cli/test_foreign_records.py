@@ -380,6 +380,21 @@ def test_a_record_beside_those_of_adr_tools_has_their_form_and_is_read_back(
     assert moved.read_text().startswith("# 10. Use OAuth for authentication\n")
 
 
+def test_a_record_is_called_by_its_year_and_number_or_its_file(house: Project) -> None:
+    folder = house.folder / "docs/adr"
+    folder.mkdir(parents=True)
+    (folder / "ADR-2025-001-use-x.md").write_text("# ADR-2025-001: Use X\n\nStatus: accepted\n")
+    made = house.decided("Add login")
+    (path,) = made["artifacts"]
+    year = house.call("decisions", "--json").json["decisions"][0]["accepted_at"][:4]
+    assert path == f"docs/adr/ADR-{year}-002-use-oauth-for-authentication.md"
+    for name in (f"adr-{year}-002", "ADR-2", path, path.rpartition("/")[2][:-3]):
+        assert house.show(name)["session_id"] == made["session_id"]
+    assert house.call("show", "ADR-2025-001", "--json").json["title"] == "Use X"
+    for name in (f"ADR-{year}-001", "ADR-2025-002", f"ADR-{year}-0"):
+        assert house.call("show", name).code == 1
+
+
 def test_a_record_beside_dated_ones_begins_with_the_day_and_is_linked_so(house: Project) -> None:
     folder = house.folder / "docs/adr"
     folder.mkdir(parents=True)
