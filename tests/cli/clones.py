@@ -10,9 +10,11 @@ SESSIONS = Path("docs", "decisions", ".sessions")
 FIRST = (
     "Sessions are kept beside the records, for your team: docs/decisions/.sessions. "
     "`[records] sessions = false` turns it off.\n"
-    "records go to docs/decisions; `decisions` in preflights.toml changes that\n"
 )
-"""What the first record and the first session file of a folder says."""
+"""What the first session file of a folder says."""
+
+WENT = "records go to docs/decisions; `decisions` in preflights.toml changes that\n"
+"""What the first record says."""
 
 ERASED = (
     "warning: {} erased: commit this. Git's history keeps the text: `git filter-repo "

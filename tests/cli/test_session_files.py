@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.store import jsonl
-from tests.cli.clones import ERASED, FIRST, SESSIONS, cloned, committed, pulled, session_file
+from tests.cli.clones import ERASED, FIRST, SESSIONS, WENT, cloned, committed, pulled, session_file
 from tests.cli.program import Project, Result
 from tests.store.given import resealed
 
@@ -32,7 +32,7 @@ def clone(house: Project, decided: str, tmp_path: Path) -> Project:
 def test_the_first_file_is_said_and_each_is_what_export_writes(house: Project) -> None:
     words = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--by", "Ada", "--json")
     first = house.call("start", "Add OAuth login", *words)
-    assert first.err == FIRST
+    assert first.err == FIRST + WENT
     session_id = first.json["session_id"]
     lies = session_file(house, session_id).read_bytes()
     assert lies.decode() == house.call("admin", "export", session_id).out
