@@ -38,7 +38,11 @@ _LINE = late_pattern(
     rb"^[ \t>]*(?P<item>[*+-][ \t]+(?:\[[xX]\][ \t]+)?|(?=\|))?(?P<text>\S[^\n]*)", re.MULTILINE
 )
 _RELATION = late_pattern(r"(?:[\w-]+ ){0,2}[\w-]+(?: by| durch)?:? \[")
-_TAKES = late_pattern(rb"[,;(]? ?\b(?:supersedes|supercedes|replaces|ersetzt)\b", re.IGNORECASE)
+_TAKES = late_pattern(
+    rb"[,;(]? ?\b(?:supersedes|supercedes|replaces|ersetzt)\b|\|[ \t]+[*_]*[a-z][a-z ]{1,30}[*_]*:",
+    re.IGNORECASE,
+)
+"""What follows a status on its line and stays: an older record, or another key behind a bar."""
 
 
 class NewStatus(msgspec.Struct, frozen=True):
@@ -140,7 +144,9 @@ def _in_place(plain: bytes, parts: Parts, place: Place, by: NewStatus) -> tuple[
         blank = "" if plain[place.start - 1 : place.start] in (b" ", b"\t") else " "
         return place.start, place.end, blank + value
     end = place.start + _replaced(parts.masked[place.start : place.end])
-    blank = "" if plain[place.start - 1 : place.start] in (b" ", b"\t", b"|") else " "
+    # A value may stand on a line of its own, below its key.
+    ahead = (b" ", b"\t", b"|", *((b"\n", b"\r") if before else ()))
+    blank = "" if plain[place.start - 1 : place.start] in ahead else " "
     return place.start, end, blank + _words(by, is_title=_is_title(before))
 
 

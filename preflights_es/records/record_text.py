@@ -53,6 +53,14 @@ _CLOSING = late_pattern(
     re.MULTILINE,
 )
 _CLOSING_MAX: Final = 16_000  # bytes
+_ALONE = late_pattern(
+    rb"^(?:\*\*|__)?(?P<key>[A-Za-z][A-Za-z -]{1,30}?)"
+    rb"(?:(?:\*\*|__)[ \t]?:|:?(?:\*\*|__)|:)[ \t\\]*\n"
+    rb"(?:[ \t]*\n)?[ \t]*(?P<value>(?:\*\*|__|\*|_|`)?\w[^\n:|]{0,60})"
+    rb"(?=\n[ \t]*(?:\n|\*\*|__)|\n?\Z)",
+    re.MULTILINE,
+)
+"""What stands alone below a line that ends as a key does: `**Status:**`, or `**Status**`."""
 _BREAK = late_pattern(rb"(?:\\|<br ?/?>)\Z")
 _ROW = late_pattern(rb"^[ \t]*\|(?P<cells>[^\n|]*\|[^\n]*?)\|?[ \t]*$", re.MULTILINE)
 _NAME_EDGES = late_pattern(r"^[\W\d_]+|[\W_]+$")
@@ -232,6 +240,10 @@ def _said(
         if broken := _BREAK.search(masked, start, stop):
             start, stop = trimmed(masked, start, broken.start())
         found.setdefault(_key(line["key"]), Place(start, stop, "line"))
+    for alone in _ALONE.finditer(masked, body, end):
+        key = _key(alone["key"])
+        if key not in found or found[key].start == found[key].end:
+            found[key] = Place(*trimmed(masked, *alone.span("value")), "line")
     for key, place in (*_cells(masked, body, end), *_closing(masked, body)):
         found.setdefault(key, place)
     return found

@@ -19,7 +19,7 @@ REFERENCES_MAX: Final = 20  # records that one record can say it replaces
 
 _GONE_WORDS: Final = r"superse+ded|superce+ded|replaced|obsoleted|ersetzt|abgelöst"
 _TAKEN_WORDS: Final = (
-    r"accepted|approved|adopted|agreed|decided|active|implemented|done|final|ratified"
+    r"accepted|approved|adopted|agreed|decided|active|implemented|completed|done|final|ratified"
     r"|in (?:force|effect|use)|living|akzeptiert|angenommen|beschlossen|verabschiedet"
     r"|entschieden|genehmigt|freigegeben|gültig|umgesetzt|in kraft|aktiv"
 )
@@ -55,7 +55,7 @@ _STATUS = late_pattern(
 )
 _GONE = late_pattern(
     rf"(?P<before>(?:[\w-]+ ){{0,3}})\b(?:(?:{_GONE_WORDS}|überholt)"
-    r"(?: worden| in part| partially| partly| teilweise| zum teil)?[ :]*"
+    r"(?: worden| in part| partially| partly| teilweise| zum teil)?[ :-]*"
     r"\b(?:by|with|durch|von|mit|in favou?r of|zugunsten von)\b[: ]*(?P<by>.*)"
     r"|(?:durch|von) (?P<by_german>.{1,200}?) (?:ersetzt|abgelöst)\b)",
     re.IGNORECASE,

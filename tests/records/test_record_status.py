@@ -98,6 +98,14 @@ def common(one: bytes, other: bytes) -> int:
             f"## Status\n\n- [ ] Proposed\n- [x] Superseded by {LINK}\n- [ ] Deprecated\n",
         ),
         (
+            "# T\n\n**Status**\n\nAccepted\n\n**Context**\n",
+            f"# T\n\n**Status**\n\nSuperseded by {LINK}\n\n**Context**\n",
+        ),
+        (
+            "# T\n\n**Status:** Accepted | **Date:** x\n",
+            f"# T\n\n**Status:** Superseded by {LINK} | **Date:** x\n",
+        ),
+        (
             "## Status\n\nPartly superseded\n\n## C\n",
             f"## Status\n\nSuperseded by {LINK}\n\n## C\n",
         ),

@@ -237,7 +237,7 @@ def _in_force(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[DecisionRow 
     """Those that count: a decision of this change replaces one that does not say so yet."""
     own = [*rows]
     replaced = {
-        one.uid
+        one.uid or one.path
         for row in own
         if isinstance(row, DecisionRow) and row.standing == "accepted"
         for one in (row.supersedes, *row.also_supersedes)
@@ -245,7 +245,7 @@ def _in_force(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[DecisionRow 
     }
     for row in own:
         if isinstance(row, ForeignRow):
-            if row.is_held:
+            if row.is_held and row.path not in replaced:
                 yield row
         elif row.standing == "accepted" and row.uid not in replaced:
             yield row

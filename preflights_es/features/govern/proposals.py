@@ -23,16 +23,15 @@ class Proposed(Deciding, Protocol):
 def stopped(process: Process, one: Proposed) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Products that it will stop, and those that it will not, since another decision has them."""
     every = [*log_decisions(process, everything=True)]
-    replaced = [old.uid for old in (one.supersedes, *one.also_supersedes) if old]
+    replaced = [old.uid or old.path for old in (one.supersedes, *one.also_supersedes) if old]
     names = [what.name for what in turned_down(one, former_of(every))]
     named = [name for name in names if products.is_product(name)]
     if not named or one.paths:
         return tuple(named), ()
     rows = (row for row in every if row.standing == "accepted" and row.uid not in replaced)
-    records = (row for row in foreign(process, everything=False).rows)
-    titles = {old.title for old in (one.supersedes, *one.also_supersedes) if old and not old.uid}
+    records = (row for row in foreign(process, everything=False).rows if row.path not in replaced)
     values = [
-        *values_of(chain(rows, (row for row in records if row.title not in titles))),
+        *values_of(chain(rows, records)),
         *(value for _, value in one.fields),
     ]
     kept = tuple(name for name in named if products.is_chosen(name, values))
