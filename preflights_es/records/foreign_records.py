@@ -73,10 +73,13 @@ def record_header(path: str, content: bytes) -> RecordHeader:
     return _header(path, _parts(content))
 
 
-def listed_header(path: str, content: bytes) -> RecordHeader | None:
+def listed_header(path: str, content: bytes, *, counts_number: bool = True) -> RecordHeader | None:
     """The same of a page that is a record: it has a status, a number or a heading of a decision.
 
     A template or a list of records counts only where it bears a number and a known status.
+
+    Args:
+        counts_number: whether a number is enough, as in a folder that is called so.
     """
     parts = _parts(content)
     header = _header(path, parts)
@@ -87,7 +90,7 @@ def listed_header(path: str, content: bytes) -> RecordHeader | None:
     # Notes beside a record bear the number of their folder alone.
     is_own = is_first_page(path) or name == path.rpartition("/")[2].rpartition(".")[0]
     is_numbered = is_own and header.number is not None
-    is_one = is_numbered or is_known or status_of(parts) or has_decision(parts)
+    is_one = (is_numbered and counts_number) or is_known or status_of(parts) or has_decision(parts)
     return header if is_one else None
 
 
@@ -136,7 +139,9 @@ def _header(path: str, parts: Parts) -> RecordHeader:
     name = name_of_record(path)
     number, title = _title(name, parts)
     found = _said(parts)
-    written = _value(parts, "date", "datum", "decision-date", "created", "stand", "last-updated")
+    written = _value(
+        parts, "date", "datum", "decision-date", "created", "stand", "revdate", "last-updated"
+    )
     written = written or _below(parts, "date", "datum")
     return RecordHeader(
         path=path,

@@ -121,6 +121,8 @@ class _File(NamedTuple):
     """Relative to the folder of records."""
     lies: str
     stamp: Stamp
+    counts_number: bool
+    """Whether a number makes it a record: chapters of a book bear numbers, too."""
 
 
 def records_in(
@@ -184,7 +186,7 @@ def record_files(root: Path, folders: Sequence[RecordFolder]) -> Iterator[_File]
         for within, lies, stamp in sorted(_files(top, folder, others)):
             path = f"{before}{shown_name(within)}"
             if path not in folder.ignored:
-                yield _File(path, within, lies, stamp)
+                yield _File(path, within, lies, stamp, folder.by != "content")
 
 
 def _files(
@@ -236,12 +238,13 @@ def _read(file: _File) -> tuple[RecordHeader | None, RecordWords]:
     if file.stamp[0] > RECORD_MAX:
         raise Unreadable(f"it has more than {RECORD_MAX:,} bytes")
     content = regular(file.lies, RECORD_MAX, follows=False)
-    header = listed_header(shown_name(file.within), content)
+    name = shown_name(file.within)
+    header = listed_header(name, content, counts_number=file.counts_number)
     if header is None:
         return None, NO_WORDS
     header = replace(header, path=file.path)
     # One that says it is ours is found in the log.
-    named = title_of_name(name_of_record(shown_name(file.within)))
+    named = title_of_name(name_of_record(name))
     return header, NO_WORDS if header.session else _words(header.title, named, content)
 
 

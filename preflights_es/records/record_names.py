@@ -14,12 +14,12 @@ ASCIIDOC: Final = (".adoc", ".asciidoc")
 OTHER_TEXTS: Final = (".rst", ".txt", ".org", ".textile", ".html", ".docx", ".pdf")
 """Endings of documents that are not read: one that is numbered like a record is named."""
 _NO_RECORD = late_pattern(
-    r"(?:\d+[-_ ])?(?:(?:adr|madr|nygard|decision|record|long|short|bare|minimal)[-_ ])*template"
-    r"(?:[-_ ](?:adr|madr|bare|minimal|long|short|full|de|en))*"
-    r"|_?index|readme|toc|changelog|contributing",
+    r"(?:\d+[-_ ])?(?:(?:adr|madr|nygard|decision|record|long|short|bare|minimal)[-_ ])*"
+    r"(?:template|vorlage)(?:[-_ ](?:adr|madr|bare|minimal|long|short|full|de|en))*"
+    r"|(?:\d+[-_ ])?(?:adr[-_ ])?_?index|readme|toc|changelog|contributing",
     re.IGNORECASE,
 )
-_PAGES: Final = ("template", "index", "readme", "toc", "changelog", "contributing")
+_PAGES: Final = ("template", "vorlage", "index", "readme", "toc", "changelog", "contributing")
 _DAY = late_pattern(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)", re.ASCII)
 _YEAR: Final = r"(?:19|20)\d\d[-_]"
 _NAMED = late_pattern(

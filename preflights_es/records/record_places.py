@@ -34,7 +34,7 @@ from preflights_es.records.record_names import is_dated, is_page, is_record_name
 from preflights_es.system import git
 from preflights_es.system.files import Unreadable, beginning, read_cache, write_cache
 
-FINDER: Final = f"{__version__}/1"  # a new number when folders are found in another way
+FINDER: Final = f"{__version__}/2"  # a new number when folders are found in another way
 KEPT_MAX: Final = 20_000_000  # bytes
 FOLDERS_MAX: Final = 200
 PAGES_MAX: Final = 20_000  # of folders without a usual name that are read
@@ -143,19 +143,21 @@ class RecordPlaces:
         return (*said, *(one for one in kept.folders if one.path not in paths))
 
     def _chosen(self) -> RecordFolder:
-        """Of the package that the caller stands in, else where most of ours lie, else most."""
+        """Of the package that the caller stands in; of several where most of ours lie, else most."""
         found = self.folders
         if self._said() or len(found) < 2:
             return found[0] if found else RecordFolder(DEFAULT, "default")
         here = os.path.relpath(self._cwd.resolve(), self._root.resolve()).replace(os.sep, "/")
-        packages = {one: f"{package_of(one.path)}/" for one in found}
+        packages = {one: f"{package_of(one.path)}/".lstrip("/") for one in found}
         around = [one for one in found if f"{here}/".startswith(packages[one])]
-        if around:
-            return max(around, key=lambda one: len(packages[one]))
+        longest = max((packages[one] for one in around), key=len, default="")
+        near = [one for one in around if packages[one] == longest] or found
+        if len(near) == 1:
+            return near[0]
         lying = [(folder_of(one.path, found), bool(one.session)) for one in self._records()]
         ours = Counter(folder for folder, is_ours in lying if is_ours)
         every = Counter(folder for folder, _ in lying)
-        return max(found, key=lambda one: (ours[one], every[one]))
+        return max(near, key=lambda one: (ours[one], every[one]))
 
     # 2. Which there are ----------------------------------------------------------------------
 
@@ -270,7 +272,7 @@ def _of_decisions(
     looked: dict[str, Page] = {}
     made: list[str] = []
     for folder, pages in folders.items():
-        if len(pages) < ENOUGH or not folder or len(looked) > PAGES_MAX:
+        if len(pages) < ENOUGH or len(looked) > PAGES_MAX:
             continue
         count = 0
         for page in pages:
@@ -278,7 +280,7 @@ def _of_decisions(
                 looked[page] = row
                 count += row[2]
             if count == ENOUGH:
-                made.append(folder)
+                made.append(folder or ".")
                 break
     return looked, made
 

@@ -169,10 +169,19 @@ OURS: Final = f"---\nsession: s\nuid: u\n---\n{DECISION}"
 
 
 def test_a_new_record_goes_where_ours_lie_or_else_most(clone: Path) -> None:
-    filed(clone, "docs/adr/0001-x.md", "web/docs/adr/0001-x.md", "web/docs/adr/0002-x.md")
+    filed(clone, "api/docs/adr/0001-x.md", "web/docs/adr/0001-x.md", "web/docs/adr/0002-x.md")
     assert places(clone).new == "web/docs/adr"
-    filed(clone, "docs/adr/0003-x.md", text=OURS)
-    assert (places(clone).new, places(clone).new_by) == ("docs/adr", "name")
+    filed(clone, "api/docs/adr/0003-x.md", text=OURS)
+    assert (places(clone).new, places(clone).new_by) == ("api/docs/adr", "name")
+    filed(clone, "docs/adr/0001-x.md")
+    assert places(clone).new == "docs/adr", "the folder of the whole, where the caller stands"
+
+
+def test_chapters_with_numbers_are_no_records_and_the_root_may_hold_some(clone: Path) -> None:
+    filed(clone, "0001-a.md", "0002-b.md", text=DECISION)
+    filed(clone, "0003-chapter.md", "0000-vorlage.md", "ADR-index.md", text=PROSE)
+    found = records_in(clone, places(clone).folders).records
+    assert [one.path for one in found] == ["0001-a.md", "0002-b.md"]
 
 
 def test_in_a_package_a_new_record_goes_to_its_own_folder(clone: Path) -> None:
