@@ -114,7 +114,7 @@ def check_importable(asked: RemoteProvider) -> None:
             f"the provider {asked.name} needs the package {package!r}, which cannot be imported "
             f"({type(error).__name__}: {error}): `pip install --upgrade {package}`"
         ) from error
-    if not is_local(asked.base_url) and (problem := http_body.lacking_for_proxy()):
+    if not is_local(asked.base_url) and (problem := http_body.problem_of_proxy()):
         raise ProviderMissing(f"the provider {asked.name} cannot be asked: {problem}")
 
 

@@ -82,13 +82,22 @@ def transport(verify: Any) -> Any:
     return AsyncHTTPTransport(verify=verify)
 
 
-def lacking_for_proxy() -> str:
-    """What a SOCKS proxy of the environment needs and is not installed; empty without one."""
-    if find_spec("socksio") is not None:
-        return ""
+def problem_of_proxy() -> str:
+    """Why a proxy of the environment cannot be used, without its address, which may hold a password.
+
+    Empty where all can be, or there is none.
+    """
+    from httpx2 import URL, InvalidURL
+
     schemes = ("all", "https", "http")
-    named = [name for name in schemes if getproxies().get(name, "").lower().startswith("socks")]
-    if not named:
+    found = [(name, getproxies().get(name, "")) for name in schemes]
+    for name, address in found:
+        try:
+            URL(address if "://" in address else f"http://{address}")
+        except InvalidURL:
+            return f"the address in {name.upper()}_PROXY is invalid"
+    named = [name for name, address in found if address.lower().startswith("socks")]
+    if not named or find_spec("socksio") is not None:
         return ""
     variables = " and ".join(f"{name.upper()}_PROXY" for name in named)
     package = "the package 'socksio', which is not installed: `pip install socksio`"

@@ -259,7 +259,7 @@ class RemoteProvider(LLMProvider):
         module, _ = self.sdk()
         # A redirection would send the conversation to a server that the user did not choose.
         options: dict[str, Any] = {"timeout": self.timeout_s, "follow_redirects": False}
-        problem = "" if is_local(self.base_url) else http_body.lacking_for_proxy()
+        problem = "" if is_local(self.base_url) else http_body.problem_of_proxy()
         if problem:
             raise self.failure(f"nothing was sent: {problem}", LLMRequestRejectedError)
         try:
