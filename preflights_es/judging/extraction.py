@@ -263,7 +263,11 @@ _TAG: Final = (
 )
 _MARK: Final = late_pattern(rf"[{{}}\[\]]|<(?P<closing>/?){_TAG}", re.IGNORECASE)
 _THOUGHT: Final = late_pattern(f"</?{_TAG}", re.IGNORECASE)
-_THOUGHT_ENDS: Final = late_pattern(f"</{_TAG}", re.IGNORECASE)
+# Mistral, Kimi and gpt-oss mark it their own way.
+_OTHER_ENDS: Final = (
+    r"\[/think\]|◁/think▷|<\|channel\|>final\s*+(?:<\|constrain\|>\w*+)?<\|message\|>"
+)
+_THOUGHT_ENDS: Final = late_pattern(f"</{_TAG}|{_OTHER_ENDS}", re.IGNORECASE)
 _ATTEMPT: Final = late_pattern(r"[\[\s]*+\{\s*+[\"']")
 _LONE: Final = "a character is half of one (a lone surrogate)"
 
