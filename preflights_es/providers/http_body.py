@@ -83,9 +83,9 @@ def transport(verify: Any) -> Any:
 
 
 def problem_of_proxy() -> str:
-    """Why a proxy of the environment cannot be used, without its address, which may hold a password.
+    """Why a proxy of the environment cannot be used; empty where all can be.
 
-    Empty where all can be, or there is none.
+    Its address is left out, since it may hold a password.
     """
     from httpx2 import URL, InvalidURL
 
@@ -207,6 +207,11 @@ def _until(headers: Mapping[str, str]) -> float | None:
 
 _RATE: Final = ("rate_limit_exceeded", "rate_limit_error")
 _SLOW: Final = ("timeout_error",)
+_WRONG: Final = (
+    *("invalid_request_error", "authentication_error", "permission_error", "not_found_error"),
+    *("request_too_large", "invalid_api_key", "model_not_found", "context_length_exceeded"),
+)
+"""Names of a request that would be answered the same again, where no status says so."""
 _SPENT: Final = ("insufficient_quota", "billing_error", "insufficient_balance")
 """Names of a limit that does not pass with time; OpenAI sends the first with status 429."""
 REJECTED: Final = (400, 401, 402, 403, 404, 413, 422)
@@ -231,15 +236,22 @@ class Reported(NamedTuple):
 def error_kind(status: int, reported: Reported) -> type[LLMError]:
     """The error that a status stands for, or what a body calls it; 504 is Anthropic's time-out."""
     names = (status, reported.code, reported.kind)
-    if any(name in _SPENT for name in names):
-        return LLMRequestRejectedError
+    if any(name in _SPENT for name in names) or status == 413:
+        return LLMRequestRejectedError  # too large for the limit of a minute is so in the next one
     if any(name in (429, *_RATE) for name in names):
         return LLMRateLimitError
     if any(name in (408, 504, *_SLOW) for name in names):
         return LLMTimeoutError
     # A router says by the code of a body what the provider behind it did.
-    code = reported.code if 200 <= status <= 299 else status
-    return LLMRequestRejectedError if code in REJECTED else LLMAPIError
+    is_success = 200 <= status <= 299
+    is_named = any(name in _WRONG for name in names) and not isinstance(reported.code, int)
+    is_wrong = (reported.code if is_success else status) in REJECTED or (is_success and is_named)
+    return LLMRequestRejectedError if is_wrong else LLMAPIError
+
+
+def error_in(value: object) -> object:
+    """The `error` of a body; Gemini writes it within a list."""
+    return fields(value[0] if isinstance(value, list) and value else value).get("error")
 
 
 def reported(error: object) -> Reported:
@@ -267,7 +279,7 @@ def reported_in(body: bytes) -> Reported:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return Reported(None, "", text)
-    found = reported(value.get("error") or value) if isinstance(value, dict) else reported(None)
+    found = reported(error_in(value) or fields(value))
     return found if found.message else found._replace(message=text)
 
 

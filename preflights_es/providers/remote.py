@@ -57,7 +57,7 @@ from preflights_es.providers.http_body import Answer, Discretion, Reported
 
 MESSAGE_MAX: Final = 1_000  # characters of an error's message
 RECEIVED_MAX: Final = 2_000  # characters kept of a response that cannot be used
-BEGINNING: Final = 80  # characters shown of a body that makes no sense
+BEGINNING: Final = 200  # characters shown of a body that makes no sense
 _KEY = re.compile("[!-~]+")
 NO_KEY: Final = "none"
 """What a server gets that wants no key; without one the SDKs would look for another themselves."""
@@ -347,7 +347,7 @@ class RemoteProvider(LLMProvider):
         try:
             value = json.loads(text)
             # How a router says, in a success, what the provider behind it did.
-            error = value.get("error") if isinstance(value, dict) else None
+            error = http_body.error_in(value)
             if not error:
                 return msgspec.convert(value, kind), valid
         except msgspec.ValidationError as wrong:

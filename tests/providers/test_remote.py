@@ -257,6 +257,33 @@ BAD: dict[str, tuple[Reply, type[LLMError], str]] = {
         LLMRequestRejectedError,
         "without a message",
     ),
+    "list in a success": (
+        server.json_body([{"error": {"code": 429, "message": "per minute"}}]),
+        LLMRateLimitError,
+        "response: per minute",
+    ),
+    "wrong by name": (
+        server.json_body({"error": {"type": "authentication_error", "message": "bad key"}}),
+        LLMRequestRejectedError,
+        "bad key",
+    ),
+    "too large for a minute": (
+        server.status(413, "TPM", "rate_limit_exceeded"),
+        LLMRequestRejectedError,
+        "TPM",
+    ),
+    "list of a rate limit": (
+        server.json_body([{"error": {"code": 429, "message": "per minute"}}], 429),
+        LLMRateLimitError,
+        "429: per minute",
+    ),
+    "words elsewhere": (
+        server.json_body(
+            {"id": "x", "choices": None, "base_resp": {"status_msg": "insufficient balance"}}
+        ),
+        LLMAPIError,
+        "insufficient balance",
+    ),
     "status as text": (server.json_body({"error": {"code": "504"}}), LLMTimeoutError, "without"),
     "moved": (
         server.status(307, location="http://127.0.0.1:9/"),
