@@ -62,15 +62,18 @@ _KEY = re.compile("[!-~]+")
 NO_KEY: Final = "none"
 """What a server gets that wants no key; without one the SDKs would look for another themselves."""
 
-# Reasons to stop: those of the makers, of the clouds that offer their models, and of routers.
-FAILED: Final = ("error", "network_error")
-REFUSED: Final = (
-    *("refusal", "content_filter", "content_filtered", "sensitive", "safety"),
-    "guardrail_intervened",
+# Reasons to stop: those of the makers, of the clouds that offer their models, of servers and of
+# routers. There are too many names for a list, and what failed must not count as an answer.
+FAILED: Final = re.compile(
+    "error|fail|abort|cancel|interrupt|time_?out|malformed|unexpected|rate_limit"
+    "|insufficient|overloaded|unavailable"  # `insufficient_system_resource` of DeepSeek
 )
-CUT_OFF: Final = (
-    *("length", "model_length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"),
-    "pause_turn",  # when a server's tool takes long
+REFUSED: Final = re.compile(
+    "refus|filter|sensitive|safety|guardrail|prohibited|blocked|blocklist|recitation|spii|moderat"
+)
+CUT_OFF: Final = re.compile(
+    r"length|max_?\w*tokens|limit|context_?window"
+    "|pause_turn"  # when a server's tool takes long
 )
 TOOLS: Final = ("tool_use", "tool_calls", "function_call")
 
@@ -396,7 +399,7 @@ class RemoteProvider(LLMProvider):
         """The completion, where nothing stopped it before its end.
 
         Args:
-            text: None where the response has no part for it.
+            text: None where the response has no part for it; some servers write it as empty.
             refusal: what the model says instead.
             error: how a router says that the provider behind it failed halfway.
 
@@ -404,14 +407,14 @@ class RemoteProvider(LLMProvider):
             LLMError: something stopped it, or it has no text, as where it calls a tool.
         """
         why = found.stop_reason.lower()
-        if error or why in FAILED:
+        if error or FAILED.search(why):
             what = f"the response ended with {why or 'an error'}"
             raise self.reported(answer, http_body.reported(error), what)
-        if refusal or why in REFUSED:
+        if refusal or REFUSED.search(why):
             raise self.unfinished(LLMRefusedError, refusal or text or "", found)
-        if is_cut or why in CUT_OFF:
+        if is_cut or CUT_OFF.search(why):
             raise self.unfinished(LLMTruncatedError, text or "", found)
-        if text is None or (why in TOOLS and not text.strip()):
+        if not text or (why in TOOLS and not text.strip()):
             problem = f"the response holds no text (it stopped for {found.stop_reason!r})"
             raise self.failure(problem, LLMEmptyError)
         return found

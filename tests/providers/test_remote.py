@@ -615,6 +615,15 @@ ENDS: list[tuple[str, str, str | None, Any, type[LLMError], str]] = [
     ("chat", "stop", "a", {"code": "502", "message": "dropped"}, LLMAPIError, "dropped"),
     ("chat", "", "a", {"code": 402, "message": "no credit"}, LLMRequestRejectedError, "no credit"),
     ("chat", "error", "a", "broke down", LLMAPIError, "broke down"),
+    ("chat", "stop", "", None, LLMEmptyError, "no text"),
+    ("chat", "load", "", None, LLMEmptyError, "no text"),
+    ("chat", "insufficient_system_resource", "{}", None, LLMAPIError, "ended with insufficient"),
+    ("chat", "abort", "{}", None, LLMAPIError, "ended with abort"),
+    ("chat", "Cancelled", "{}", None, LLMAPIError, "ended with cancelled"),
+    ("chat", "MALFORMED_FUNCTION_CALL", "", None, LLMAPIError, "ended with malformed"),
+    ("chat", "PROHIBITED_CONTENT", "", None, LLMRefusedError, "PROHIBITED_CONTENT"),
+    ("chat", "content_filter: RECITATION", "{", None, LLMRefusedError, "RECITATION"),
+    ("chat", "MaxTokens", "{", None, LLMTruncatedError, "MaxTokens"),
 ]
 
 
@@ -755,6 +764,8 @@ def test_this_machine_is_not_asked_by_way_of_a_proxy(
     [
         ("HTTPS_PROXY", "ftp://127.0.0.1:9", "look at HTTPS_PROXY and SSL_CERT_FILE: ValueError"),
         ("ALL_PROXY", "socks5://127.0.0.1:9", "the SOCKS proxy of ALL_PROXY needs the package"),
+        ("HTTP_PROXY", "http://u:SECRET/pw@proxy:80", "the address in HTTP_PROXY is invalid"),
+        ("ALL_PROXY", "proxy:80a", "the address in ALL_PROXY is invalid"),
     ],
 )
 def test_an_environment_that_cannot_be_used_is_an_error(
@@ -766,6 +777,7 @@ def test_an_environment_that_cannot_be_used_is_an_error(
         asked = kind(KEY, base_url="http://gateway.invalid")
         error = failure(asked)
         assert words in str(error)
+        assert "SECRET" not in str(error)
         assert error.__context__ is None
         if "_PROXY" in words and "look" not in words:
             with pytest.raises(ProviderMissing, match=words):
@@ -791,8 +803,6 @@ def test_sessions_share_a_client_that_asks_no_more_than_its_limit_at_once(
 
 @pytest.mark.slow("clocks")
 def test_waiting_for_a_turn_is_not_the_time_of_a_call(api: FakeAPI) -> None:
-        ("HTTP_PROXY", "http://u:SECRET/pw@proxy:80", "the address in HTTP_PROXY is invalid"),
-        ("ALL_PROXY", "proxy:80a", "the address in ALL_PROXY is invalid"),
     answer(provider("chat", api))
     api.script(server.slow(server.text(), 0.2))
     asked = provider("chat", api, concurrency=1, timeout_s=0.6)
