@@ -346,6 +346,10 @@ def test_what_a_person_accepted_leaves_the_list_and_no_count(house: Project) -> 
     assert listed == [False, True], "as a file of the repository, it is no session file either"
     assert again.out.count("  different  ") == 2, "of two runs"
     assert house.call("regress", "all.jsonl", "--history", "all.jsonl").code == 1
+    for nowhere in ("no/such/runs.jsonl", "-"):
+        refused = house.call("regress", "all.jsonl", "--history", nowhere)
+        assert (refused.code, refused.out) == (1, ""), "before a run that may cost"
+        assert "cannot be written: expected a file in a folder that exists" in refused.err
     file.write_bytes(other_model(planted, "y"))
     assert regress(house, "all.jsonl", code=1)["accepted"] == {}, "it differs otherwise now"
     seen.write_bytes(b'{"session":"\xff"}')

@@ -85,11 +85,15 @@ def earlier_runs(file: str) -> list[RunLine]:
     """The runs that are there; none where there is no file.
 
     Raises:
-        Refused: as `with_run` says.
+        Refused: as `with_run` says; also where no file can be made there, since a run may cost.
     """
     try:
         lines = regular(Path(file), SIZE_MAX).splitlines()
     except FileNotFoundError:
+        if file == "-" or not Path(file).parent.is_dir():
+            raise Refused(
+                f"{file} cannot be written: expected a file in a folder that exists"
+            ) from None
         return []
     except (Unreadable, OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
