@@ -114,7 +114,7 @@ class _Judging:
             most = calls_of(runs, self._recorded)
             return made(
                 outcome="open",
-                message=f"{needed.child.stopped}, at most {most} calls",
+                message=f"{needed.child.stopped}; the session takes at most {most} calls",
                 recorded=self._before,
                 candidate=replace(after, valid=None, agrees=None),
                 assumed=changed[0].assumed,

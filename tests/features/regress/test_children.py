@@ -355,7 +355,8 @@ def test_what_was_right_and_is_lost_has_failed() -> None:
 def test_without_leave_no_model_is_asked() -> None:
     case = judged(stored(noted(EMAIL)), Change(model="b"))
     assert (case.outcome, case.live_calls, case.calls_needed) == ("open", 0, 4)
-    assert case.message == "the call 'extract-1.1': a model would have to be asked, at most 4 calls"
+    needed = "the call 'extract-1.1': a model would have to be asked"
+    assert case.message == f"{needed}; the session takes at most 4 calls"
     both = judged(stored(noted(EMAIL)), Change(model="b", parameters=(("t", "1"),)))
     assert both.calls_needed == 8, "both sides, and each change alone"
 
