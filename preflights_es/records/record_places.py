@@ -143,7 +143,7 @@ class RecordPlaces:
         return (*said, *(one for one in kept.folders if one.path not in paths))
 
     def _chosen(self) -> RecordFolder:
-        """Of the package that the caller stands in; of several where most of ours lie, else most."""
+        """Of the package that the caller stands in; of several where most of ours lie, or most."""
         found = self.folders
         if self._said() or len(found) < 2:
             return found[0] if found else RecordFolder(DEFAULT, "default")
