@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping, Sequence
 from typing import Final
-from urllib.parse import unquote
 
 from preflights_es.records.record_header import RecordHeader, Reference
 from preflights_es.records.record_numbers import numbered_path
@@ -41,7 +40,11 @@ def _named(
     Args:
         by: the path of the one that names it.
     """
-    path, folder = unquote(named.path), posixpath.dirname(by)
+    path, folder = named.path, posixpath.dirname(by)
+    if "%" in path:
+        from urllib.parse import unquote  # few links have escapes
+
+        path = unquote(path)
     for ending in ("", ".md"):
         if found := of_path.get(posixpath.normpath(posixpath.join(folder, path + ending))):
             return found
