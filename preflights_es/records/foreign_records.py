@@ -223,7 +223,9 @@ def _said(parts: Parts) -> StatusSaid:
     if by and status in ("none", "unknown", "accepted"):
         status = "superseded"
     for name in ("links", "more information", "weitere informationen", "related decisions"):
-        more = said(_below(parts, name))
+        if not (text := _below(parts, name)):
+            continue
+        more = said(text)
         by = by or (more.superseded_by if status == "superseded" else None)
         takes = takes or more.supersedes
     return StatusSaid(status, found.text, by, takes[:REFERENCES_MAX])

@@ -249,10 +249,11 @@ def _lines(text: str) -> Iterator[_Line]:
         if not before:
             line = _STRUCK.sub("", line)
             made, bold = _plain(line), [*map(_plain, _BOLD.findall(line))]
-            if _is_template(made) and len(bold) == 1:
-                made = bold[0]
+            is_template = _is_template(made)
+            if is_template and len(bold) == 1:
+                made, is_template = bold[0], False
             if made and made.casefold() not in _NO_STATUS:
-                yield _Line(made, bool(bold), _is_template(made))
+                yield _Line(made, bool(bold), is_template)
 
 
 def _is_ticked(box: re.Match[str]) -> bool:
@@ -261,8 +262,10 @@ def _is_ticked(box: re.Match[str]) -> bool:
 
 def _is_template(line: str) -> bool:
     """Whether a line names several statuses with bars, or more than two with other signs."""
+    if not _OFFERS.search(line):
+        return False
     names = {hit.lastgroup for hit in _STATUS.finditer(line)}
-    return len(names) > (1 if "|" in line else 2) and _OFFERS.search(line) is not None
+    return len(names) > (1 if "|" in line else 2)
 
 
 def _plain(line: str) -> str:
