@@ -332,11 +332,15 @@ def test_what_a_person_accepted_leaves_the_list_and_no_count(house: Project) -> 
     ):
         refused = house.call(*words, *more, env=env)
         assert (refused.code, said in refused.err, seen.exists()) == (code, True, False), refused
-    done = house.call(*words, "--by", "Ada", "--history", "runs.jsonl")
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    told = (*words[:-1], f"The model is retired, {secret}", "--by", "Ada")
+    done = house.call(*told, "--history", "runs.jsonl")
     assert (done.code, "1 accepted by Ada." in done.out) == (1, True), done
+    assert "the reason is recorded without what looks like a secret" in done.err
+    assert secret not in f"{seen.read_text()}{done.out}{done.err}"
     first, *_ = map(msgspec.json.decode, seen.read_bytes().splitlines())
     assert (first["session"], first["by"], first["why"]) == (
-        *(planted[0].session_id, "Ada", "The model is retired"),
+        *(planted[0].session_id, "Ada", "The model is retired, [redacted:token]"),
     )
     file.write_bytes(other_model(planted) + other_model(other) + jsonl.lines(whole))
     again = house.call("regress", ".", "--history", "runs.jsonl")

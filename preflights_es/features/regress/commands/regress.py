@@ -28,6 +28,7 @@ from preflights_es.features.regress.run_history import earlier_runs, run_line, w
 from preflights_es.features.regress.selection import Selection
 from preflights_es.features.regress.strict import CANNOT_READ
 from preflights_es.features.regress.verdict import MARGIN
+from preflights_es.kernel.text import ANSWER_MAX
 from preflights_es.system import clock_ids
 from preflights_es.use.request import Request
 
@@ -129,7 +130,7 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
     check(wanted, replacing=asked["replaces"], is_json=voice.as_json)
     selection = Selection(**{name: asked[name] for name in Selection.__struct_fields__})
     change = change_of(app.leads, change_asked(asked))
-    by = person_accepting(app, asked) if asked["accept"] else ""
+    by, why = acceptance(app, asked) if asked["accept"] else ("", "")
     if asked["history"]:
         earlier_runs(asked["history"])  # what cannot be read ends a run before it begins
     report = regress(
@@ -137,7 +138,7 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
         announce=lambda told: voice.remark(announced(told)),
     )
     if asked["accept"]:
-        report = accept(app, report, asked["accept"], by, asked["reason"])
+        report = accept(app, report, asked["accept"], by, why)
     if wanted:
         from preflights_es.features.regress.commands.reports import rendered
 
@@ -154,12 +155,12 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
     return exit_code(report)
 
 
-def person_accepting(app: Request, asked: Mapping[str, Any]) -> str:
-    """The name of the person who accepts differences.
+def acceptance(app: Request, asked: Mapping[str, Any]) -> tuple[str, str]:
+    """The person who accepts differences, and the reason; its file is committed, without secrets.
 
     Raises:
         UsageError: no person is there or named, or no reason is given.
-        Refused: an agent is at work.
+        Refused: an agent is at work, or the reason is too long.
     """
     app.sessions.refuse_agent("accept a difference")
     if asked["reason"] is None:
@@ -167,7 +168,13 @@ def person_accepting(app: Request, asked: Mapping[str, Any]) -> str:
     by = asked["by"] or (app.actor.name if app.actor.kind == "user" else "")
     if not by:
         refuse("--accept: a person accepts: name the person with --by")
-    return str(by)
+    cleaned = app.process.sanitizer.cleaned_text
+    (by, _), (why, _) = (
+        cleaned(what, text, ANSWER_MAX)
+        for what, text in (("the name", str(by)), ("the reason", asked["reason"]))
+    )
+    app.notice_redacted("the reason", asked["reason"])
+    return by, why
 
 
 def announced(told: Announced) -> str:
