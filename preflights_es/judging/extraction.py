@@ -261,11 +261,15 @@ _FENCE_LINE: Final = late_pattern(r"^[ \t]*+(?:`{3,}+|~{3,}+)\S*+[ \t]*+$", re.M
 _TAG: Final = (
     r"(?:\w++:)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad)(?:\s[^<>]*+)?>"
 )
-_MARK: Final = late_pattern(rf"[{{}}\[\]]|<(?P<closing>/?){_TAG}", re.IGNORECASE)
 _THOUGHT: Final = late_pattern(f"</?{_TAG}", re.IGNORECASE)
 # Mistral, Kimi and gpt-oss mark it their own way.
 _OTHER_ENDS: Final = (
     r"\[/think\]|◁/think▷|<\|channel\|>final\s*+(?:<\|constrain\|>\w*+)?<\|message\|>"
+)
+_OTHER_BEGINNINGS: Final = r"\[think\]|◁think▷|<\|channel\|>analysis\s*+<\|message\|>"
+_MARK: Final = late_pattern(
+    rf"(?P<other>{_OTHER_BEGINNINGS})|(?P<end>{_OTHER_ENDS})|[{{}}\[\]]|<(?P<closing>/?){_TAG}",
+    re.IGNORECASE,
 )
 _THOUGHT_ENDS: Final = late_pattern(f"</{_TAG}|{_OTHER_ENDS}", re.IGNORECASE)
 _ATTEMPT: Final = late_pattern(r"[\[\s]*+\{\s*+[\"']")
@@ -392,7 +396,7 @@ class _Search:
             start, bracket = mark.start(), mark.group()
             if bracket in "}]":
                 return self._invalid(UNBALANCED, start)
-            if bracket[0] == "<":
+            if bracket not in "{[":
                 at = self._after_thought(mark)
                 if at < 0:
                     return self._invalid(CUT, start)
@@ -407,7 +411,7 @@ class _Search:
 
     def _after_thought(self, mark: re.Match[str]) -> int:
         """Where a model's thoughts end; what it drafts in them is not its answer."""
-        if mark["closing"]:
+        if mark["closing"] or mark["end"]:
             self.found = self.damaged = None
             return mark.end()
         closed = None if self.endless else _THOUGHT_ENDS.search(self.text, mark.end())
