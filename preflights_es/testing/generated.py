@@ -6,7 +6,6 @@ that it can answer the open question or the open call.
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
@@ -93,13 +92,10 @@ _PLAIN: Final[dict[type[msgspec.inspect.Type], SearchStrategy[Any]]] = {
 }
 
 
-_BASE64: Final = st.binary(min_size=12, max_size=90).map(lambda raw: b64encode(raw).decode())
-
-
 def _of(info: msgspec.inspect.Type, text: SearchStrategy[str]) -> SearchStrategy[Any]:
     match info:
-        case msgspec.inspect.StrType(pattern=str()):
-            return _BASE64
+        case msgspec.inspect.StrType(pattern=str(pattern)):
+            return st.from_regex(pattern, fullmatch=True)
         case msgspec.inspect.StrType():
             return text
         case msgspec.inspect.IntType(ge=least, le=most):
