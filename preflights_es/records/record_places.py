@@ -82,6 +82,7 @@ class RecordPlaces:
         env: Mapping[str, str] | None = None,
         cache: Callable[[], Path | None] = lambda: None,
         records: Callable[[], Iterable[RecordHeader]] = tuple,
+        tree: Sequence[str] | None = None,
     ) -> None:
         """Args:
         told: the folder that settings name; empty where they name none.
@@ -90,6 +91,7 @@ class RecordPlaces:
         env: for git.
         cache: a file of our own.
         records: those in the folders, which are counted where several folders could be meant.
+        tree: the pages that there are, instead of those that git lists.
         """
         self._root = root
         self._told = told
@@ -98,6 +100,7 @@ class RecordPlaces:
         self._env = env or {}
         self._cache = cache
         self._records = records
+        self._tree = tree
         self._kept: _Kept | None = None
         self._new: RecordFolder | None = None
 
@@ -172,7 +175,9 @@ class RecordPlaces:
     def _found(self, key: _Key, former: _Kept | None) -> _Kept:
         """Look at all files that git lists; without git, at the usual places alone."""
         pages = former.pages if former else NO_PAGES
-        tree = listed_pages(self._root, self._env) if self._index else None
+        tree = self._tree
+        if tree is None and self._index:
+            tree = listed_pages(self._root, self._env)
         found, pages = found_folders(self._root, tree, key.usual, pages)
         self._kept = _Kept(key, found, pages)
         if (cache := self._cache()) is not None:

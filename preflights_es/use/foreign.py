@@ -122,7 +122,7 @@ def foreign(process: Process, *, everything: bool = True) -> Foreign:
         everything: also those that are not in force.
     """
     found = process.records()
-    rows = tuple(_rows(process, found).values())
+    rows = tuple(foreign_rows(process, found).values())
     return Foreign(
         rows=tuple(row for row in rows if everything or row.is_held),
         unread=found.unread,
@@ -150,7 +150,7 @@ def with_words(process: Process) -> tuple[dict[int, ForeignRow], RecordIndex]:
         ArtifactOutside: a folder that is named cannot be used.
     """
     found = process.records()
-    return _rows(process, found), found.index
+    return foreign_rows(process, found), found.index
 
 
 def record_form(process: Process, folder: str) -> RecordForm:
@@ -172,7 +172,7 @@ def _header(root: Path, path: str) -> RecordHeader | None:
         return None
 
 
-def _rows(process: Process, found: Records) -> dict[int, ForeignRow]:
+def foreign_rows(process: Process, found: Records) -> dict[int, ForeignRow]:
     """The records without a session by their place; what only a newer one says counts as well."""
     ours = set(process.store.numbers(process.project).values())
     later = replaced_unsaid(found.records)

@@ -137,13 +137,15 @@ def held(
         everything: also those that were superseded.
         records: those without a session, where they were read before.
     """
-    counting = ("accepted", "superseded")
-    for row in decisions(request, everything=everything):
-        if row.standing in counting and row.accepted_at:
-            yield row
-    for one in (records or records_beside(request, everything=everything)).rows:
-        if one.is_held or (everything and one.status == "superseded"):
-            yield one
+    yield from filter(is_counted, decisions(request, everything=everything))
+    yield from filter(is_counted, (records or records_beside(request, everything=everything)).rows)
+
+
+def is_counted(row: DecisionRow | ForeignRow) -> bool:
+    """Whether it is or was in force: what was superseded still says what is turned down."""
+    if isinstance(row, ForeignRow):
+        return row.is_held or row.status == "superseded"
+    return row.standing in ("accepted", "superseded") and bool(row.accepted_at)
 
 
 def unused(request: Request) -> Iterator[UnusedPattern]:

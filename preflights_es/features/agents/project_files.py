@@ -20,7 +20,7 @@ from preflights_es.kernel.errors import Refused, StoreUnavailable
 from preflights_es.records.session_files import FOLDER
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.load import Settings, record_places
-from preflights_es.settings.signing import REPOSITORY, repository_here, repository_made
+from preflights_es.settings.signing import REPOSITORY, repository_made
 from preflights_es.system import files
 from preflights_es.system.files import Unreadable
 from preflights_es.use import installed_source
@@ -114,23 +114,15 @@ def ci_files(settings: Settings, host: Host, *, writes: bool = True) -> ProjectF
     return ProjectFiles(files=tuple(kept(settings.root, one, writes=writes) for one in wanted))
 
 
-def repository_file(settings: Settings, *, writes: bool = True) -> ProjectFiles:
-    """The id by which what is signed names this repository; one that is there stays.
-
-    Args:
-        writes: whether it is made where it is missing.
+def repository_file(settings: Settings) -> ProjectFile:
+    """The id by which what is signed names this repository, made where it is missing.
 
     Raises:
         SettingsError: its file holds no id, or cannot be read or written.
     """
-    if writes:
-        found, is_new = repository_made(settings.root)
-    else:
-        found, is_new = repository_here(settings.root), False
-    state: State = "present" if found and not is_new else "missing"
-    content = f"{found}\n" if found else ""
-    file = ProjectFile(path=REPOSITORY, state=state, written=is_new, content=content)
-    return ProjectFiles(files=(file,))
+    found, is_new = repository_made(settings.root)
+    state: State = "missing" if is_new else "present"
+    return ProjectFile(path=REPOSITORY, state=state, written=is_new, content=f"{found}\n")
 
 
 def plan_files(settings: Settings, *, writes: bool = True) -> ProjectFiles:

@@ -268,9 +268,22 @@ def at_commit(root: Path, commit: str, path: str, *, follows: bool = True) -> by
     return rest[: int(words[2])]
 
 
-def names_at(root: Path, commit: str) -> tuple[str, ...]:
-    """The files of a commit, relative to the project's root."""
-    return tuple(_names(_output(root, "ls-tree", "-r", "-z", "--name-only", commit) or b""))
+def files_at(root: Path, commit: str) -> dict[str, str]:
+    """The files of a commit, relative to the project's root, with git's ids; no links."""
+    found = {}
+    for line in filter(None, (_output(root, "ls-tree", "-r", "-z", commit) or b"").split(b"\0")):
+        about, _, name = line.partition(b"\t")
+        mode, _, id_ = about.split(b" ")
+        if mode in _REGULAR:
+            found[os.fsdecode(name)] = id_.decode()
+    return found
+
+
+def changed_between(root: Path, older: str, newer: str) -> dict[str, str]:
+    """What differs between two commits, with git's id in the older one; empty of what is new."""
+    words = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--relative")
+    listed = _listed(_output(root, *words, older, newer) or b"")
+    return {one.path: one.old for one, _ in listed}
 
 
 def converted(root: Path, paths: Sequence[str]) -> Mapping[str, str]:

@@ -15,10 +15,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import inf
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from preflights_es.features.govern.base_findings import (
+    change_findings,
+    converted_findings,
+    lost_findings,
+    signer_findings,
+    unsigned_findings,
+)
+from preflights_es.features.govern.both_sides import BothSides
 from preflights_es.features.govern.changes import (
     CONTENT_MAX,
     Change,
@@ -34,16 +42,19 @@ from preflights_es.features.govern.changes import (
 from preflights_es.features.govern.concerns import is_own
 from preflights_es.features.govern.domain import products
 from preflights_es.features.govern.domain.imports import Used, is_read, used
-from preflights_es.features.govern.gate import Barred, barred, brought_in
-from preflights_es.features.govern.hidden_sessions import hidden_sessions
-from preflights_es.features.govern.records import differing_records, told
-from preflights_es.features.govern.required_signatures import FILE as SIGNERS
-from preflights_es.features.govern.required_signatures import (
-    signatures_at,
-    signers_changed,
-    unsigned_acceptances,
+from preflights_es.features.govern.findings import (
+    LEVELS,
+    NAMED_MAX,
+    NEWER,
+    Finding,
+    Level,
+    files_said,
+    finding,
 )
-from preflights_es.features.govern.session_changes import SessionChanges, hashes
+from preflights_es.features.govern.gate import Barred, barred, brought_in
+from preflights_es.features.govern.records import differing_records, told
+from preflights_es.features.govern.required_signatures import signatures_at
+from preflights_es.features.govern.session_changes import SessionChanges
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.text import shown
@@ -53,59 +64,20 @@ from preflights_es.records.record_header import HELD, RecordHeader
 from preflights_es.records.record_names import is_page
 from preflights_es.system.files import Unreadable
 from preflights_es.use.brief import conflicts
-from preflights_es.use.decisions import decisions, records_beside
-from preflights_es.use.filed_sessions import FiledSessions
 from preflights_es.use.foreign import Foreign, ForeignRow, number_clashes_of
-from preflights_es.use.holding import as_held, held, line_of, name_of, unused_of
+from preflights_es.use.holding import as_held, is_counted, line_of, name_of, unused_of
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
-from preflights_es.use.signatures import Signatures
 from preflights_es.use.turned_down import former_of
 from preflights_es.use.turned_down import line_of as turned_down_line
 from preflights_es.use.work_tree import WorkTree, project_path
 
-Rule = Literal[
-    "holds",
-    "turned-down",
-    "unread-file",
-    "denied",
-    "record-differs",
-    "number-clash",
-    "unverified-session",
-    "contradiction",
-    "unclear-record",
-    "unused-pattern",
-    "unread-record",
-    "unsigned-acceptance",
-    "signers-changed",
-]
-Level = Literal["error", "warning", "note"]
-LEVELS: Final[tuple[Level, ...]] = get_args(Level)
-
+NOT_WRITTEN: Final = "none"  # instead of a digest
 FINDING, UNVERIFIED, NO_BASE = 1, 4, 6
 COMPARED_MAX: Final = 1_000_000
 """How often patterns of records without a session are held against paths: strangers may write any
 number of them, and they only tell. Those of decisions are all compared."""
-NAMED_MAX: Final = 5  # files that a message names
-NOT_WRITTEN: Final = "none"  # instead of a digest
-
-
-class Finding(Result, frozen=True, kw_only=True):
-    """One thing that a check has to say."""
-
-    rule: Rule
-    level: Level
-    message: str
-    """What it is, why it matters and what to do."""
-    file: str = ""
-    """The first file that it is about, relative to the root, as it can be shown; empty of none."""
-    line: int | None = None
-    files: tuple[str, ...] = ()
-    """All files that it is about."""
-    decision: str = ""
-    """`ADR-0007`, a uid, or the path of a record of another tool."""
-    session_id: str = ""
 
 
 class Checked(Result, frozen=True, kw_only=True, tag_field="format", tag="check/1"):
@@ -160,33 +132,40 @@ def check(
         raise Refused(message, code="which_change")
     whole = WorkTree(root)
     change = _named(whole, files, cwd) if files else changed(root, base, staged=staged)
-    records = records_beside(request, everything=True)
-    every = [*held(request, everything=True, records=records)]
-    rows = [*_in_force(every)]
+    sides = BothSides(request, change)
+    rows = [*sides.in_force()]
     own = [one for one in rows if isinstance(one, DecisionRow)]
-    former = former_of(one for one in every if isinstance(one, DecisionRow))
+    former = former_of(one for one in sides.counted if isinstance(one, DecisionRow))
     others = [one for one in rows if isinstance(one, ForeignRow)]
     tree = WorkTree(root, (one.path for one in change.files))
     sessions = SessionChanges(request, change)
-    naming = _naming(request, every, change)
+    naming = _naming(request, sides.here, change)
     doubt: Level = "error" if require_signed else "warning"
     signatures, unknown = None, ""
     if require_signed and not change.trouble:
         signatures, unknown = signatures_at(request.process.settings, change.tip, base or "HEAD")
     with drawn(len(rows)) as update:
-        found = [*_sessions(request, sessions), *_records(request, every, change, naming)]
-        found += _hidden(request, change, cwd or root)
+        found = [*lost_findings(sides, change), *_records(request, sides.here, change, naming)]
+        found += converted_findings(request, change)
         found += _clashes(request, change if base else None)
+        unsigned: list[Finding] = []
         if signatures is not None:
-            found += _signed(request, signatures, every, sessions, naming)
+            alone = [one.path for one in sides.new_records]
+            alone += [one.path for one in naming if one.says_accepted and one.row is None]
+            unsigned += unsigned_findings(request, signatures, sides, sessions, alone)
+        paths = [one.file for one in unsigned]
+        found += [*unsigned, *change_findings(request, sides, sessions, signatures, paths)]
+        found += signer_findings(request, change, is_required=require_signed)
         found += _of_places(ticking(own, update), tree, former)
-        found += [*_imports(rows, every, tree, change, doubt), *_contradictions(own)]
-        found += [*_unused(own, whole), *_unread_records(request)]
-        found += _unclear(records, change, is_whole=not base)
+        found += _imports(rows, sides.counted, tree, change, doubt)
+        found += [*_contradictions(own), *_unused(own, whole), *_unread_records(sides.beside)]
+        found += _unclear(sides.beside, change, is_whole=not base)
         before = tree.compared, whole.compared
         found += _of_places(ticking(others, update), tree, former, compared_max)
         found += _unused(others, whole, compared_max)
-    left_out = [*filter(None, (change.trouble, unknown))]
+    unread = ", ".join(map(printable, sides.base.unread[:NAMED_MAX]))
+    lacking = f"{unread} of the base: too large, or not in this clone" if unread else ""
+    left_out = [*filter(None, (change.trouble, unknown, lacking))]
     if max(tree.compared - before[0], whole.compared - before[1]) > compared_max:
         left_out.append("some patterns of records without a session: there are too many")
     found.sort(key=lambda one: (LEVELS.index(one.level), one.file))
@@ -196,7 +175,7 @@ def check(
         changed=len(change.files),
         findings=tuple(found),
         left_out=tuple(left_out),
-        codes=tuple(_codes(found, change.trouble or unknown)),
+        codes=tuple(_codes(found, change.trouble or unknown or lacking)),
     )
 
 
@@ -233,44 +212,7 @@ def _named(tree: WorkTree, typed: Iterable[str], cwd: Path | None) -> Change:
     )
 
 
-def _in_force(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[DecisionRow | ForeignRow]:
-    """Those that count: a decision of this change replaces one that does not say so yet."""
-    own = [*rows]
-    replaced = {
-        one.uid or one.path
-        for row in own
-        if isinstance(row, DecisionRow) and row.standing == "accepted"
-        for one in (row.supersedes, *row.also_supersedes)
-        if one is not None
-    }
-    for row in own:
-        if isinstance(row, ForeignRow):
-            if row.is_held and row.path not in replaced:
-                yield row
-        elif row.standing == "accepted" and row.uid not in replaced:
-            yield row
-
-
-def _finding(
-    rule: Rule, level: Level, message: str, paths: Sequence[str] = (), **more: Any
-) -> Finding:
-    """Args:
-    paths: of files, with surrogates for what is no UTF-8; the first one is where it is shown.
-    """
-    files = tuple(map(printable, paths))
-    return Finding(
-        rule=rule,
-        level=level,
-        message=message,
-        file=files[0] if files else "",
-        files=files,
-        **more,
-    )
-
-
 # 1. Places ------------------------------------------------------------------------------------
-
-_NEWER: Final = "accept a decision that supersedes {}"
 
 
 def _of_places(
@@ -292,24 +234,18 @@ def _of_places(
         touched = sorted(paths)
         one = as_held(row, paths[touched[0]], former)
         line = line_of(one)
-        newer, files = _NEWER.format(shown(one.name)), _files(touched)
+        newer, files = NEWER.format(shown(one.name)), files_said(touched)
         more = {"decision": one.name, "session_id": one.session_id}
         if one.hold == "deny":
             text = (
                 f"{line}. What `{one.pattern}` matches is not to be changed, and this change "
                 f"touches {files}. Undo that, or {newer}"
             )
-            yield _finding("denied", "error", text, touched, **more)
+            yield finding("denied", "error", text, touched, **more)
             continue
         asks = " Ask a person before you go on." if one.hold == "ask" else ""
         text = f"{line}. It holds for {files} (`{one.pattern}`): keep to it, or {newer}.{asks}"
-        yield _finding("holds", "warning" if asks else "note", text, touched, **more)
-
-
-def _files(paths: Sequence[str]) -> str:
-    named = ", ".join(map(printable, paths[:NAMED_MAX]))
-    more = len(paths) - NAMED_MAX
-    return f"{named} and {more:,} more" if more > 0 else named
+        yield finding("holds", "warning" if asks else "note", text, touched, **more)
 
 
 def _record(row: DecisionRow | ForeignRow) -> str:
@@ -324,11 +260,11 @@ def _unused(
     for one in unused_of(rows, tree, compared_max):
         text = (
             f"{shown(one.name)}: its pattern `{shown(one.pattern)}` matches no file. Restore the "
-            f"files, or {_NEWER.format(shown(one.name))} and says where it holds now"
+            f"files, or {NEWER.format(shown(one.name))} and says where it holds now"
         )
         more = {"decision": one.name, "session_id": one.session_id}
         record = [*filter(None, [records.get(one.name, "")])]
-        yield _finding("unused-pattern", "note", text, record, **more)
+        yield finding("unused-pattern", "note", text, record, **more)
 
 
 # 2. Imports -----------------------------------------------------------------------------------
@@ -377,10 +313,10 @@ def _imports(
 
 def _unread(paths: Sequence[str], level: Level) -> Finding:
     text = (
-        f"{_files(paths)}: not looked at for what decisions turned down: binary, or larger than "
+        f"{files_said(paths)}: not looked at for what was turned down: binary, or larger than "
         f"{CONTENT_MAX:,} bytes. Read what it imports, or leave it out of the change"
     )
-    return _finding("unread-file", level, text, paths)
+    return finding("unread-file", level, text, paths)
 
 
 def _former(root: Path, change: Change, met: Iterable[ChangedFile]) -> dict[str, set[Used]]:
@@ -398,15 +334,15 @@ def _brought_in(root: Path, what: Barred, new: dict[str, Used], change: Change) 
     paths = sorted(new)
     one = new[paths[0]]
     text = (
-        f"{turned_down_line(what.row, what.what)}. {_files(paths)} now uses it "
-        f"({shown(one.name)}). Take it out again, or {_NEWER.format(shown(what.name))}"
+        f"{turned_down_line(what.row, what.what)}. {files_said(paths)} now uses it "
+        f"({shown(one.name)}). Take it out again, or {NEWER.format(shown(what.name))}"
     )
     file = next(file for file in change.files if file.path == paths[0])
     lines = (text_of(content_of(root, file) or b"") or "").splitlines()
     line = next((at for at, said in enumerate(lines, 1) if one.name in said), None)
     session_id = "" if isinstance(what.row, ForeignRow) else what.row.session_id
     more = {"decision": what.name, "session_id": session_id, "line": line}
-    return _finding("turned-down", "error", text, paths, **more)
+    return finding("turned-down", "error", text, paths, **more)
 
 
 # 3. Decisions among themselves ----------------------------------------------------------------
@@ -423,10 +359,10 @@ def _contradictions(rows: Sequence[DecisionRow]) -> Iterator[Finding]:
         what = ", ".join(map(shown, filter(None, (one.category, one.field))))
         text = (
             f"{what}{place}: {said} are both in force. "
-            f"Undo one: {_NEWER.format(newest)}, or the other, or keep one as an exception"
+            f"Undo one: {NEWER.format(newest)}, or the other, or keep one as an exception"
         )
         record = records.get(newest) or ""
-        yield _finding("contradiction", "error", text, [record] if record else [], decision=newest)
+        yield finding("contradiction", "error", text, [record] if record else [], decision=newest)
 
 
 def _unclear(found: Foreign, change: Change, *, is_whole: bool) -> Iterator[Finding]:
@@ -440,7 +376,7 @@ def _unclear(found: Foreign, change: Change, *, is_whole: bool) -> Iterator[Find
         is_new = not touched.isdisjoint((one.path, one.superseded_by))
         if is_new or is_whole:
             level: Level = "warning" if is_new else "note"
-            yield _finding("unclear-record", level, one.doubt, [one.path], decision=one.path)
+            yield finding("unclear-record", level, one.doubt, [one.path], decision=one.path)
 
 
 # 4. Records and sessions ----------------------------------------------------------------------
@@ -448,14 +384,14 @@ def _unclear(found: Foreign, change: Change, *, is_whole: bool) -> Iterator[Find
 
 def _records(
     request: Request,
-    rows: Iterable[DecisionRow | ForeignRow],
+    rows: Iterable[DecisionRow],
     change: Change,
     naming: Iterable[Naming],
 ) -> Iterator[Finding]:
     own = [
         replace(row, artifact=row.artifact and posixpath.normpath(row.artifact))
         for row in rows
-        if isinstance(row, DecisionRow)
+        if is_counted(row)
     ]
     others = (
         replace(one.row, artifact=one.path, sha256=one.row.sha256 or NOT_WRITTEN)
@@ -469,7 +405,7 @@ def _records(
             "decision": decision_name(one.row.number, one.row.uid),
             "session_id": one.row.session_id,
         }
-        yield _finding("record-differs", "error", told(one), [one.path], line=one.line, **more)
+        yield finding("record-differs", "error", told(one), [one.path], line=one.line, **more)
 
 
 class Naming(NamedTuple):
@@ -481,13 +417,9 @@ class Naming(NamedTuple):
     says_accepted: bool
 
 
-def _naming(
-    request: Request,
-    rows: Iterable[DecisionRow | ForeignRow],
-    change: Change,
-) -> tuple[Naming, ...]:
+def _naming(request: Request, rows: Sequence[DecisionRow], change: Change) -> tuple[Naming, ...]:
     root, folders = request.process.settings.root, request.process.record_places.folders
-    named = (row.artifact for row in rows if isinstance(row, DecisionRow))
+    named = (row.artifact for row in rows if is_counted(row))
     own = {posixpath.normpath(one or "") for one in named}
     found = dict[str, RecordHeader]()
     for one in change.files:
@@ -498,41 +430,23 @@ def _naming(
                 found |= {one.path: header} if header.session else {}
     if not found:
         return ()
-    every = {row.session_id: row for row in decisions(request, everything=True)}
+    every = {row.session_id: row for row in rows}
     return tuple(
         Naming(path, every.get(one.session), one.status in HELD) for path, one in found.items()
     )
 
 
-def _unread_records(request: Request) -> Iterator[Finding]:
+def _unread_records(records: Foreign) -> Iterator[Finding]:
     """Files that look like records, and cannot be read."""
-    for one in records_beside(request, everything=False).unread:
+    for one in records.unread:
         text = (
             f"{shown(one.path)} looks like a record and is not read: {shown(one.why)}. "
             "What it decides is not checked"
         )
-        yield _finding("unread-record", "note", text, [one.path])
+        yield finding("unread-record", "note", text, [one.path])
 
 
-def _sessions(request: Request, changes: SessionChanges) -> Iterator[Finding]:
-    """Session files that do not verify, and those whose past this change takes away."""
-    for read in FiledSessions(request.process).files(whole=True):
-        if why := read.file.told:
-            text = f"{shown(why)}. Restore the file as it was committed"
-            own = {"session_id": read.file.session_id}
-            yield _finding("unverified-session", "error", text, [read.file.path], **own)
-    for was in changes.former:
-        why = "is deleted"
-        if was.now:
-            former, found = hashes(was.content), hashes(changes.content(was.now) or b"")
-            if not former or not found or found[: len(former)] == former:
-                continue  # what does not verify is said above
-            why = "holds other events than before"
-        text = (
-            f"{printable(was.path)} {why}, so that what people decided there counts no more. "
-            "Restore it: a decision is replaced, and never taken out"
-        )
-        yield _finding("unverified-session", "error", text, [was.path])
+# 5. Numbers -----------------------------------------------------------------------------------
 
 
 def _clashes(request: Request, change: Change | None) -> Iterator[Finding]:
@@ -549,35 +463,4 @@ def _clashes(request: Request, change: Change | None) -> Iterator[Finding]:
                 f"{shown(clash.text)}. `preflights admin renumber` gives the younger one another "
                 "number"
             )
-            yield _finding("number-clash", level, text, clash.paths)
-
-
-def _hidden(request: Request, change: Change, cwd: Path) -> Iterator[Finding]:
-    """Sessions that this change hides, or that git keeps in another form than is read here."""
-    for one in hidden_sessions(request, change, cwd):
-        text = f"{printable(one.file)}: {shown(one.what)}"
-        yield _finding("unverified-session", "error", text, [one.file])
-
-
-# 5. Signatures --------------------------------------------------------------------------------
-
-
-def _signed(
-    request: Request,
-    signatures: Signatures,
-    rows: Iterable[DecisionRow | ForeignRow],
-    changes: SessionChanges,
-    naming: Sequence[Naming],
-) -> Iterator[Finding]:
-    """Acceptances of this change that no signer of the base signed, and changes of the signers."""
-    alone = [one.path for one in rows if isinstance(one, ForeignRow) and one.is_held]
-    alone += [one.path for one in naming if one.says_accepted and one.row is None]
-    for one in unsigned_acceptances(request, signatures, changes, alone):
-        text = (
-            f"{printable(one.path)} {shown(one.what)}. A signer of the base has to sign it: "
-            "accept it again with --sign, in a new session"
-        )
-        yield _finding("unsigned-acceptance", "error", text, [one.path])
-    if what := signers_changed(request.process.settings.root, changes.change):
-        text = f"{SIGNERS}: {what}. Later changes are held against it: look whose keys they are"
-        yield _finding("signers-changed", "warning", text, [SIGNERS])
+            yield finding("number-clash", level, text, clash.paths)

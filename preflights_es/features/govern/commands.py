@@ -11,7 +11,8 @@ from preflights_cli.common import Voice, given, reading
 from preflights_cli.progress import bar
 from preflights_cli.reports import check as check_reports
 from preflights_cli.reports import report_options, reports_of, write
-from preflights_es.features.govern.check import Checked, Finding, check
+from preflights_es.features.govern.check import Checked, check
+from preflights_es.features.govern.findings import Finding
 from preflights_es.kernel.text import shown
 from preflights_es.use.request import Request
 

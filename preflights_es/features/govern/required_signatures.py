@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from preflights_es.features.govern.base_side import BaseSide
 from preflights_es.features.govern.changes import (
     Change,
     ChangedFile,
@@ -18,6 +19,7 @@ from preflights_es.features.govern.changes import (
 )
 from preflights_es.features.govern.session_changes import SessionChanges, events_of
 from preflights_es.kernel.errors import PreflightsError
+from preflights_es.kernel.events import SessionErased
 from preflights_es.kernel.ports import Stored
 from preflights_es.records.foreign_records import record_header
 from preflights_es.records.record_header import HELD
@@ -67,15 +69,20 @@ def signatures_at(settings: Settings, commit: str, base: str) -> tuple[Signature
 
 
 def unsigned_acceptances(
-    request: Request, signatures: Signatures, changes: SessionChanges, alone: Sequence[str]
+    request: Request,
+    signatures: Signatures,
+    base: BaseSide,
+    changes: SessionChanges,
+    alone: Sequence[str],
 ) -> Iterator[Unsigned]:
     """The acceptances that are new in a change, and that no signer of the base signed.
 
     Args:
+        base: what it has accepted already.
         alone: paths of records of no session that say that they are accepted.
     """
     reader = request.process.runner
-    known = {one.hash for was in changes.former for one in _accepted(reader, was.events)}
+    known = {one.hash for was in base.sessions.values() for one in _accepted(reader, was.events)}
     for one in changes.now:
         content = changes.content(one)
         if content is None:
@@ -113,6 +120,20 @@ def _accepted(reader: EventReader, stored: Sequence[Stored]) -> Sequence[Stored]
         return ()
 
 
+def is_erasure_signed(
+    reader: EventReader, signatures: Signatures, stored: Sequence[Stored]
+) -> bool:
+    """Whether a signer signed that a session is erased."""
+    try:
+        acts = [*signatures.checked(reader, stored)]
+    except PreflightsError:
+        return False
+    return any(
+        one.type == SessionErased.tag and not one.is_refused and one.signed.verdict == "signed"
+        for one in acts
+    )
+
+
 def _was_accepted(root: Path, one: ChangedFile) -> bool:
     """Whether a record said at the base already that it is accepted."""
     if not one.old or not is_page(one.path):
@@ -128,9 +149,9 @@ def _was_accepted(root: Path, one: ChangedFile) -> bool:
 
 
 def signers_changed(root: Path, change: Change) -> str:
-    """What a change does to the signers, in words; empty where it leaves them."""
+    """What a change does to the signers of the base, in words; empty where it leaves them."""
     one = next((one for one in change.files if one.path == FILE), None)
-    if one is None:
+    if one is None or not one.old:
         return ""
     now = None if one.is_gone or not one.is_text else content_of(root, one)
     if now is None:
@@ -139,6 +160,16 @@ def signers_changed(root: Path, change: Change) -> str:
     counts = ((len(_lines(now) - was), "added"), (len(was - _lines(now)), "taken out"))
     said = " and ".join(f"{count} {does}" for count, does in counts if count)
     return f"lines of the list of signers: {said or 'only comments'}"
+
+
+def repository_changed(root: Path, change: Change) -> str:
+    """What a change does to the id of the repository, in words; empty where it is the same."""
+    one = next((one for one in change.files if one.path == REPOSITORY), None)
+    was = repository_id(objects(root, [one.old]).get(one.old, b"")) if one and one.old else ""
+    if one is None or not was:
+        return ""
+    now = None if one.is_gone or not one.is_text else content_of(root, one)
+    return "" if repository_id(now or b"") == was else "the id of the repository is another one"
 
 
 def _lines(content: bytes) -> frozenset[bytes]:

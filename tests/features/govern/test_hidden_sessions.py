@@ -51,14 +51,18 @@ def found_in(team: Project) -> tuple[int, dict[str, list[Any]]]:
 
 @pytest.mark.parametrize("attribute", ["working-tree-encoding=UTF-8", "filter=x", "ident"])
 def test_a_session_is_kept_as_it_lies_there(team: Project, attribute: str) -> None:
+    (first,) = (one.stem for one in (team.folder / SESSIONS).glob("*.jsonl"))
     id_ = decided(team, "Add OAuth login", "auth_strategy=OAuth")
+    write(team, "preflights.toml", "seed = 1\n")
+    write(team, ".preflights/allowed_signers", "")
     write(team, ".gitattributes", f"* {attribute}\n*.py -filter -ident\n")
     code, found = found_in(team)
     assert (code, [*found]) == (4, ["unverified-session"])
-    (one,) = found["unverified-session"]
-    assert one["file"] == str(session_file(team, id_).relative_to(team.folder))
+    files = [one["file"] for one in found["unverified-session"]]
+    sessions = [str(session_file(team, one).relative_to(team.folder)) for one in (first, id_)]
+    assert sorted(files) == sorted([".preflights/allowed_signers", *sessions, "preflights.toml"])
     name = attribute.partition("=")[0]
-    assert f"checked: take its attribute {name} away" in one["message"]
+    assert f"checked: take its attribute {name} away" in found["unverified-session"][0]["message"]
 
 
 def test_settings_that_move_the_records_hide_no_decision(team: Project, tmp_path: Path) -> None:

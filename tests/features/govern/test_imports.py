@@ -55,7 +55,11 @@ CASES = (
     ("a.py", "from . import y\nfrom .z import q\nfrom unittest.mock import Mock", ""),
     ("a.py", '"""\nimport kafka stuff\n"""\nx = "import redis"  # import x', ""),
     ("a.py", "\ufeffimport redis\r\x0cimport\xa0kafka\rimport \\\n flask", "redis kafka flask"),
-    ("a.py", 'a = \'"""\'\nimport redis  # """\nx = 1; import kafka\nif x: import flask', ALL),
+    (
+        "a.py",
+        'a = \'"""\'\nimport redis  # """\nimport kafka; import vue\nif x: import flask',
+        f"{ALL} vue",
+    ),
     ("a.py", "import \U0001d5f3lask\n__import__('redis')\nimport_module(\"kafka\")", ALL),
     ("a.js", "\ufeffimport 'redis'\u2028import 'kafka'\rimport 'flask'", ALL),
     ("a.ts", "import {\n  a,\n} from 'redis';\nawait import('kafkajs');", "redis kafkajs"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final, get_args
 
-from preflights_es.features.govern.check import Checked, Finding, Rule, _finding
+from preflights_es.features.govern.check import Checked
+from preflights_es.features.govern.findings import Finding, Rule, finding
 from preflights_es.features.govern.reports import KIND_MAX, github_annotations
 
 NASTY: Final = (
@@ -31,13 +32,13 @@ def every() -> Checked:
     """One finding of each rule for each odd name."""
     return found(
         *(
-            _finding(rule, level, f"What {name!r} is", [name], decision="ADR-0001", line=line)
+            finding(rule, level, f"What {name!r} is", [name], decision="ADR-0001", line=line)
             for rule in get_args(Rule)
             for level in ("error", "warning", "note")
             for line in (None, 7)
             for name in NASTY
         ),
-        _finding("contradiction", "error", "Two"),
+        finding("contradiction", "error", "Two"),
         left_out=("the base 'x' is not here",),
         codes=(4, 1, 6),
     )
@@ -49,7 +50,7 @@ def test_annotations_are_one_line_each_and_as_many_as_a_host_shows() -> None:
     assert {line.split(" ")[0] for line in lines} == {"::error", "::warning", "::notice"}
     assert lines[KIND_MAX - 1].endswith("not shown here: the report has them.")
     for name in NASTY:
-        (line,) = github_annotations(found(_finding("denied", "error", name, [name]))).splitlines()
+        (line,) = github_annotations(found(finding("denied", "error", name, [name]))).splitlines()
         head, _, said = line[2:].partition("::")
         assert head.startswith("error file=")
         keys = {part.partition("=")[0].split(" ")[-1] for part in head.split(",")}

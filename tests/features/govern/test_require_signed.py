@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from preflights_es.kernel.ports import Stored
 from preflights_es.settings.signing import REPOSITORY
 from preflights_es.store import jsonl
-from tests.cli.clones import cloned, committed, session_file
+from tests.cli.clones import SESSIONS, cloned, committed, session_file
 from tests.cli.signing import FILE, LOGIN, Team
 from tests.features.govern.test_check import checked
 from tests.store.given import resealed
@@ -87,7 +87,7 @@ def test_a_signer_whom_only_the_change_adds_signs_nothing(team: Team) -> None:
 
 
 @pytest.mark.parametrize("kind", ["added", "deleted", "folder", "link", "comments", "odd comment"])
-def test_a_change_of_the_signers_is_a_warning(team: Team, kind: str) -> None:
+def test_a_change_of_the_signers_is_an_error(team: Team, kind: str) -> None:
     file = team.folder / FILE
     was = file.read_text()
     file.unlink()
@@ -104,9 +104,12 @@ def test_a_change_of_the_signers_is_a_warning(team: Team, kind: str) -> None:
         case "odd comment":
             file.write_text(f"{was}\x0c# new,{team.line('eve')}")
     code, found = judged(team)
-    assert (code, [*found]) == (0, ["signers-changed"])
+    level = "warning" if kind == "comments" else "error"
+    assert (code, [*found]) == (int(level == "error"), ["signers-changed"])
     (one,) = found["signers-changed"]
-    assert (one["level"], one["file"]) == ("warning", FILE)
+    assert (one["level"], one["file"]) == (level, FILE)
+    code, found, _ = checked(team, "--base", "base")
+    assert (code, found["signers-changed"][0]["level"]) == (0, "warning")
     says = {"added": "1 added", "odd comment": "1 added", "deleted": "deleted"}
     says |= {"comments": "only comments", "folder": "deleted"}
     assert says.get(kind, "no file any more") in one["message"]
@@ -165,7 +168,60 @@ def test_without_ssh_keygen_no_signature_passes(team: Team, tmp_path: Path) -> N
     assert any("not checked: ssh-keygen" in one["message"] for one in done.json["findings"])
 
 
-# 2. Records without a session ----------------------------------------------------------------
+# 2. What ends a decision of the base ------------------------------------------------------------
+
+
+def uid_of(team: Team) -> str:
+    """Of the decision of the base."""
+    record = next((team.folder / "docs/decisions").glob("0001-*")).read_text()
+    return next(one.stem for one in (team.folder / SESSIONS).glob("*.jsonl") if one.stem in record)
+
+
+def changes(found: dict[str, list[Any]]) -> list[str]:
+    return [f"{one['level']}: {one['message']}" for one in found.get("decision-changed", ())]
+
+
+@pytest.mark.parametrize("sign", [True, False])
+def test_a_superseding_is_listed_and_has_to_be_signed(team: Team, sign: bool) -> None:
+    team.accept("MySQL", "--supersedes", uid_of(team), sign=sign)
+    code, found = judged(team)
+    (line,) = changes(found)
+    assert (code, "is superseded by ADR-0002" in line) == (int(not sign), True)
+    assert line.startswith("warning: " if sign else "error: ")
+
+
+@pytest.mark.parametrize("sign", [True, False])
+def test_an_erasure_is_listed_and_has_to_be_signed(team: Team, sign: bool) -> None:
+    words = ("--sign",) if sign else ("--no-sign",)
+    done = team.call("admin", "erase", uid_of(team), "--yes", *words)
+    assert done.code == 0, done.err
+    code, found = judged(team)
+    (line,) = changes(found)
+    assert (code, "is erased" in line) == (int(not sign), True), found
+
+
+def test_a_forged_end_of_a_decision_is_listed_and_refused(team: Team) -> None:
+    given = {"at": 1_790_000_000_000_000, "actor": {"kind": "user", "name": "Ada"}}
+
+    def ended(events: list[Stored]) -> list[Stored]:
+        said = {**given, "reason": ""}
+        id_ = f"{(events[0].input_id or '')[:-6]}abcdef"
+        type_, closed = "session.abandoned.v1", b'{"status":"abandoned"}'
+        one = replace(
+            events[0], type=type_, data=json.dumps(said).encode(), input_id=id_, actor_kind="user"
+        )
+        two = replace(events[1], type="session.closed.v1", data=closed, actor_kind=None)
+        count = len(events)
+        return [*events, replace(one, version=count + 1), replace(two, version=count + 2)]
+
+    rewritten(team, ended)
+    code, found = judged(team)
+    (line,) = changes(found)
+    assert (code, "is abandoned, unsigned" in line) == (1, True)
+    assert checked(team, "--base", "base")[0] == 0
+
+
+# 3. Records without a session ----------------------------------------------------------------
 
 
 def test_a_record_that_becomes_accepted_without_a_session_is_an_error(team: Team) -> None:
@@ -193,7 +249,7 @@ def test_a_record_that_names_a_session_without_a_decision_is_one_of_no_session(t
     assert (code, [*found]) == (1, ["unsigned-acceptance"])
 
 
-# 3. The base ---------------------------------------------------------------------------------
+# 4. The base ---------------------------------------------------------------------------------
 
 
 def test_without_a_base_the_signers_are_those_of_head(team: Team) -> None:
@@ -243,7 +299,7 @@ def test_files_have_no_base(team: Team) -> None:
     assert "--require-signed is about a change: leave the files out" in done.err
 
 
-# 4. Forgeries --------------------------------------------------------------------------------
+# 5. Forgeries --------------------------------------------------------------------------------
 
 
 def without_signature(events: list[Stored]) -> list[Stored]:

@@ -90,7 +90,7 @@ def init_command(
     files = agent_files(settings, named, writes=writes).files if named else ()
     files += ci_files(settings, host, writes=writes).files if host else ()
     files += plan_files(settings, writes=writes).files if plans else ()
-    files += repository_file(settings).files if writes else ()
+    files += (repository_file(settings),) if writes and (named or host) else ()
     done = ProjectFiles(files=files)
     voice.json(done)
     for file in done.files:

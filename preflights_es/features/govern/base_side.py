@@ -1,0 +1,257 @@
+"""What a base decided, as far as a change does not hold it as it was: read by the same code.
+
+The files of the base that a change touches or reads no more are laid into a temporary folder. What
+the base found there, by its own settings and folders, is what is decided there; nothing of it is
+taken from the change.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from preflights_es.features.govern.changes import (
+    Change,
+    changed_between,
+    files_at,
+    objects,
+)
+from preflights_es.kernel.errors import ArtifactOutside, PreflightsError, SettingsError
+from preflights_es.kernel.ids import decision_uid
+from preflights_es.kernel.ports import Stored
+from preflights_es.records.record_folder import ADR_DIR, folder_of, usual_folder
+from preflights_es.records.record_names import is_page
+from preflights_es.records.record_places import RecordPlaces
+from preflights_es.records.session_files import FOLDER, SIZE_MAX, name_of
+from preflights_es.settings.file import FILE, PYPROJECT
+from preflights_es.settings.load import Settings, load_settings
+from preflights_es.store import jsonl
+from preflights_es.use.decisions import log_decisions
+from preflights_es.use.foreign import ForeignRow, foreign_rows
+from preflights_es.use.process import Process, made_once
+from preflights_es.use.request import Request
+from preflights_es.use.results import DecisionRow
+
+SETTINGS: Final = (FILE, PYPROJECT, ADR_DIR)
+"""Files that say where records lie."""
+
+
+class BaseSession(NamedTuple):
+    """A session that the base reads, and that the change does not hold as it was."""
+
+    path: str
+    events: Sequence[Stored]
+    """At the tip of the base."""
+    parted: Sequence[bytes] | None
+    """Hashes of those where the branches parted; None where it did not lie there."""
+
+
+class BaseSide(NamedTuple):
+    """What of the base has to be looked at."""
+
+    sessions: Mapping[str, BaseSession] = {}
+    """By session."""
+    rows: Sequence[DecisionRow] = ()
+    """Their decisions, whatever became of them."""
+    records: Sequence[ForeignRow] = ()
+    """Records of no session."""
+    new: frozenset[str] = frozenset()
+    """Files that the base has changed since the branches parted."""
+    unread: tuple[str, ...] = ()
+    """Files that are too large, or not in this clone."""
+
+
+class _Tree(NamedTuple):
+    """Files of the base that are laid out."""
+
+    root: Path
+    pages: Sequence[str]
+    projects: Counter[str]
+    """Names of projects that sessions say."""
+
+
+def base_side(request: Request, change: Change, troubled: Collection[str]) -> BaseSide:
+    """What the tip of the base decided, in files that the change touches or reads no more.
+
+    Args:
+        troubled: paths of session files here that cannot be read.
+    """
+    root = request.process.settings.root
+    if not change.tip:
+        return BaseSide()
+    there = files_at(root, change.tip)
+    new = changed_between(root, change.base, change.tip) if change.base != change.tip else {}
+    touched = {one.path for one in change.files} | {*new, *troubled}
+    wanted = {*_sessions(request, there, touched), *_pages(request, there, touched)}
+    if not wanted:
+        return BaseSide(new=frozenset(new))
+    laid = [path for path in there if path in wanted or _is_settings(path)]
+    content = objects(root, [there[path] for path in laid], SIZE_MAX)
+    found = {path: content[there[path]] for path in laid if there[path] in content}
+    with _laid_out(found) as tree, _reading(request, tree) as base:
+        sessions = _read_sessions(root, base, new)
+        rows = () if base.file_log.is_empty else (*log_decisions(base.file_log, everything=True),)
+        return BaseSide(
+            sessions=sessions,
+            rows=rows,
+            records=(*_records(request, base, there),),
+            new=frozenset(new),
+            unread=tuple(path for path in laid if path not in found),
+        )
+
+
+# 1. Which files ------------------------------------------------------------------------------
+
+
+def _is_settings(path: str) -> bool:
+    return path.rpartition("/")[2] in SETTINGS
+
+
+def _sessions(request: Request, there: Iterable[str], touched: Collection[str]) -> Iterator[str]:
+    read = {f"{one.path}/" for one in request.process.session_folders}
+    for path in there:
+        folder, _, name = path.rpartition("/")
+        is_one = f"/{folder}".endswith(f"/{FOLDER}") and name.endswith(".jsonl")
+        if is_one and (path in touched or f"{folder}/" not in read):
+            yield path
+
+
+def _pages(request: Request, there: Iterable[str], touched: Collection[str]) -> Iterator[str]:
+    """Pages that were touched, and those that may be records there and are none here.
+
+    Whether a folder of any name is one of records depends on all of its pages, and what became of
+    a record may stand in another one beside it.
+    """
+    folders = request.process.record_places.folders
+    moved = any(map(_is_settings, touched))
+    beside = {path.rpartition("/")[0] for path in touched if is_page(path)}
+    around = {folder for path in touched if is_page(path) for folder in _above(path)}
+    for path in filter(is_page, there):
+        is_usual = usual_folder(path.rpartition("/")[0]) is not None
+        may_be_hidden = (moved or is_usual) and folder_of(path, folders) is None
+        is_beside = (
+            bool(_above(path) & around) if not is_usual else path.rpartition("/")[0] in beside
+        )
+        if path in touched or may_be_hidden or is_beside:
+            yield path
+
+
+def _above(path: str) -> frozenset[str]:
+    """The folder of a page, and the one above: a record may have a folder of its own."""
+    folder = path.rpartition("/")[0]
+    return frozenset((folder, folder.rpartition("/")[0]) if folder else ())
+
+
+# 2. The base as it was -----------------------------------------------------------------------
+
+
+@contextmanager
+def _laid_out(content: Mapping[str, bytes]) -> Iterator[_Tree]:
+    projects = Counter[str]()
+    with TemporaryDirectory(prefix="preflights-") as folder:
+        root = Path(folder, "base")
+        root.mkdir()
+        pages = []
+        for path, text in content.items():
+            parts = PurePosixPath(path).parts
+            if ".." in parts or path.startswith("/"):
+                continue  # no file that git checks out
+            root.joinpath(*parts[:-1]).mkdir(parents=True, exist_ok=True)
+            root.joinpath(*parts).write_bytes(text)
+            if path.endswith(".jsonl"):
+                projects.update(_project(text))
+            elif is_page(path):
+                pages.append(path)
+        yield _Tree(root, sorted(pages), projects)
+
+
+def _project(content: bytes) -> Iterator[str]:
+    """What the first event of a session says; nothing of one that cannot be read."""
+    try:
+        first = next(iter(jsonl.stored(content.splitlines(keepends=True)[:2], "")), None)
+    except PreflightsError:
+        first = None
+    if first is not None:
+        yield first.project
+
+
+class _BaseProcess(Process):
+    """Reads what is laid out, with an empty log."""
+
+    def __init__(self, settings: Settings, pages: Sequence[str]) -> None:
+        super().__init__(settings, creates=False, reads=True)
+        self._pages = pages
+
+    @made_once
+    def record_places(self) -> RecordPlaces:
+        """Where records lie, among the pages of the base."""
+        settings = self.settings
+        return RecordPlaces(settings.root, settings.decisions, tree=self._pages)
+
+
+@contextmanager
+def _reading(request: Request, tree: _Tree) -> Iterator[Process]:
+    here = request.process.settings
+    try:
+        said = load_settings(tree.root).decisions
+    except SettingsError:
+        said = ""
+    project = next((name for name, _ in tree.projects.most_common(1)), here.project)
+    settings = replace(
+        here,
+        root=tree.root,
+        cwd=tree.root,
+        is_in_git=False,
+        git_folder=None,
+        project=project,
+        project_file=None,
+        database=str(tree.root.parent / "log.db"),
+        is_database_named=False,
+        stand_in=None,
+        decisions=said,
+    )
+    base = _BaseProcess(settings, tree.pages)
+    try:
+        yield base
+    finally:
+        base.close()
+
+
+def _read_sessions(root: Path, base: Process, new: Mapping[str, str]) -> Mapping[str, BaseSession]:
+    log = base.file_log
+    former = objects(root, [*new.values()], SIZE_MAX) if new else {}
+    found = {}
+    for session_id, file in log.files.items() if not log.is_empty else ():
+        events = log.store.read(session_id)
+        parted: Sequence[bytes] | None = [one.hash for one in events]
+        if file.path in new:
+            parted = hashes_of(former[new[file.path]]) if new[file.path] in former else None
+        found[session_id] = BaseSession(file.path, events, parted)
+    return found
+
+
+def hashes_of(content: bytes) -> list[bytes]:
+    """Of the events of a session file; none where it cannot be read."""
+    try:
+        return [one.hash for one in jsonl.stored(content.splitlines(keepends=True), "")]
+    except PreflightsError:
+        return []
+
+
+def _records(request: Request, base: Process, there: Collection[str]) -> Iterator[ForeignRow]:
+    """Records that no session of the base wrote."""
+    filed = {path.rpartition("/")[2] for path in there if path.endswith(".jsonl")}
+    try:
+        records = base.records()
+    except ArtifactOutside:
+        return  # no command read one there
+    for place, row in foreign_rows(request.process, records).items():
+        session = records.records[place].session
+        if not (session and name_of(decision_uid(session)) in filed):
+            yield row

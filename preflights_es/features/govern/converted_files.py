@@ -1,0 +1,45 @@
+"""Files of which git may keep other bytes than those that a check reads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import NamedTuple
+
+from preflights_es.features.govern.changes import Change, converted
+from preflights_es.features.govern.required_signatures import FILE as SIGNERS
+from preflights_es.records.record_folder import ADR_DIR
+from preflights_es.settings.signing import REPOSITORY
+from preflights_es.system.files import Unreadable
+from preflights_es.use.request import Request
+
+ATTRIBUTES = ".gitattributes"
+
+
+class ConvertedFile(NamedTuple):
+    """A file, and the attribute of git by which what lies here is not what git keeps."""
+
+    path: str
+    attribute: str
+
+
+def converted_files(request: Request, change: Change) -> Iterator[ConvertedFile]:
+    """Files of settings, signers and sessions that an attribute of git converts.
+
+    All sessions are looked at where attributes change, else those that the change touches.
+    """
+    process = request.process
+    root, places = process.settings.root, [*process.session_folders]
+    folders = tuple(f"{one.path}/" for one in places)
+    paths = [one.path for one in change.files if one.path.startswith(folders)]
+    if any(one.name == ATTRIBUTES for one in change.files):
+        for place in places:
+            with suppress(Unreadable):  # it is a finding of its own
+                paths += [f"{place.path}/{name}" for name in place.names()]
+    source = process.settings.source
+    paths += [SIGNERS, REPOSITORY, ADR_DIR]
+    paths += [os.path.relpath(source, root).replace(os.sep, "/")] if source else []
+    there = [path for path in dict.fromkeys(paths) if os.path.lexists(root / path)]
+    for path, attribute in converted(root, there).items():
+        yield ConvertedFile(path, attribute)

@@ -1,0 +1,137 @@
+"""A change is judged by its base: by what that decided, wherever the change leaves it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.cli.clones import SESSIONS, cloned, committed, session_file
+from tests.cli.program import Project
+from tests.features.govern.test_check import decide, write
+
+RECORD: Final = "docs/decisions/0009-use-kafka.md"
+KAFKA: Final = "---\nstatus: {}\napplies-to: [src/**]\n---\n\n# Use Kafka\n"
+
+
+def judged(team: Project, tmp_path: Path, *words: str) -> tuple[int, list[Any]]:
+    """The exit code, and what is found of a change in a clone, without the rule `holds`."""
+    committed(team)
+    clone = cloned(team, tmp_path / f"clone{len([*tmp_path.glob('clone*')])}")
+    done = clone.call("check", "--base", "origin/base", *words, "--json")
+    found = [one for one in done.json["findings"] if one["rule"] != "holds"]
+    return done.code, found
+
+
+def rules(found: list[Any]) -> list[tuple[str, str]]:
+    return sorted((one["rule"], one["level"]) for one in found)
+
+
+@pytest.fixture
+def team(house: Project) -> Project:
+    """A base with a decision, a record of another tool, and source files."""
+    write(house, "src/a.py", "x = 1\n")
+    write(house, "lib/b.py", "x = 1\n")
+    decide(house, "--path", "src/**", "--hold", "deny", "--by", "Ada")
+    write(house, RECORD, KAFKA.format("accepted"))
+    committed(house)
+    house.git("branch", "base")
+    house.git("checkout", "--quiet", "-b", "change")
+    return house
+
+
+def aside(team: Project) -> None:
+    (team.folder / "tests").mkdir()
+    (team.folder / "docs/decisions").rename(team.folder / "tests/lost")
+
+
+def moved(team: Project) -> None:
+    write(team, "preflights.toml", 'decisions = "docs/other"\n')
+    aside(team)
+
+
+def linked(team: Project) -> None:
+    aside(team)
+    (team.folder / "docs/decisions").symlink_to("../tests/lost")
+
+
+def emptied(team: Project) -> None:
+    for file in (team.folder / SESSIONS).glob("*.jsonl"):
+        file.write_text("")
+    (team.folder / RECORD).write_text("")
+
+
+def deleted(team: Project) -> None:
+    for file in (team.folder / SESSIONS).glob("*.jsonl"):
+        file.unlink()
+    (team.folder / RECORD).unlink()
+
+
+def renamed_project(team: Project) -> None:
+    write(team, "preflights.toml", 'project = "other"\n')
+    (team.folder / RECORD).write_text("# A page\n")
+
+
+@pytest.mark.parametrize("hides", [moved, linked, emptied, deleted, renamed_project])
+def test_what_a_change_hides_is_an_error_and_holds_all_the_same(
+    team: Project, tmp_path: Path, hides: Callable[[Project], None]
+) -> None:
+    hides(team)
+    write(team, "src/a.py", "x = 2\n")
+    code, found = judged(team, tmp_path)
+    assert code == 4
+    assert {("unverified-session", "error"), ("denied", "error")} <= {*rules(found)}, found
+    assert ("record-lost", "error") in rules(found), found
+
+
+def test_records_that_move_with_their_sessions_are_not_lost(team: Project, tmp_path: Path) -> None:
+    (team.folder / "docs/decisions").rename(team.folder / "docs/adr")
+    code, found = judged(team, tmp_path)
+    assert (code, rules(found)) == (0, []), found
+
+
+def test_a_branch_is_judged_by_what_its_base_decided_since(team: Project, tmp_path: Path) -> None:
+    write(team, "lib/b.py", "x = 2\n")
+    committed(team)
+    team.git("checkout", "--quiet", "base")
+    decide(team, "--path", "lib/**", "--hold", "deny", intention="Store files in a database")
+    write(
+        team,
+        "docs/decisions/0010-x.md",
+        "---\nstatus: accepted\n---\n\n# Use Redis instead of Memcached\n",
+    )
+    committed(team)
+    team.git("checkout", "--quiet", "change")
+    write(team, "lib/c.py", "import pymemcache\n")
+    code, found = judged(team, tmp_path)
+    assert code == 1
+    assert ("denied", "error") in rules(found)
+    assert not {"unverified-session", "record-lost"} & {one["rule"] for one in found}, found
+
+
+@pytest.mark.parametrize("status", ["rejected", "superseded", "proposed"])
+def test_a_record_that_ends_is_listed(team: Project, tmp_path: Path, status: str) -> None:
+    write(team, RECORD, KAFKA.format(status))
+    code, found = judged(team, tmp_path)
+    assert (code, rules(found)) == (0, [("decision-changed", "warning")])
+    assert f"{RECORD} (Use Kafka) is {status}" in found[0]["message"]
+
+
+def test_a_record_that_says_otherwise_is_listed(team: Project, tmp_path: Path) -> None:
+    write(team, RECORD, KAFKA.format("accepted").replace("src/**", "lib/**"))
+    code, found = judged(team, tmp_path)
+    assert (code, rules(found)) == (0, [("decision-changed", "warning")])
+    assert "says otherwise: patterns" in found[0]["message"]
+
+
+def test_what_becomes_of_a_decision_is_listed(team: Project, tmp_path: Path) -> None:
+    decide(team, "--supersedes", "ADR-0001", value="MySQL")
+    code, found = judged(team, tmp_path)
+    assert (code, rules(found)) == (0, [("decision-changed", x) for x in ("note", "warning")])
+    assert "is superseded by ADR-0010" in found[0]["message"]
+    assert "is decided in this change, and supersedes ADR-0001" in found[1]["message"]
+    id_ = next((team.folder / SESSIONS).glob("*.jsonl")).stem
+    assert team.call("admin", "erase", id_, "--yes", "--force").code in (0, 2)
+    assert session_file(team, id_).exists()
