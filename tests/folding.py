@@ -25,8 +25,8 @@ READERS: Final = (
 )
 """Ends of modules that read what events say. All others may judge: a fold calls none of them."""
 
-SPELLING: Final = ("kernel/text.py caseless", "kernel/text.py composed")
-"""Functions by which two spellings of a name are one; they refuse nothing."""
+SPELLING: Final = ("kernel/text.py caseless", "kernel/text.py composed", "kernel/ids.py iso")
+"""Functions by which two spellings of a name or a day are one; they refuse nothing."""
 
 JUDGES: Final = ("kernel/questions.py", "judging/", "redaction/")
 """What a view calls of these is no verdict only if no decision calls it."""
