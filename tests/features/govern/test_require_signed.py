@@ -155,6 +155,18 @@ def test_an_acceptance_that_moves_in_from_another_folder_is_one_of_the_change(te
     assert (code, [*found]) == (1, ["unsigned-acceptance"])
 
 
+def test_a_session_that_waits_in_another_folder_is_new_where_it_is_read(team: Team) -> None:
+    id_ = team.accept("OAuth", intention=LOGIN, sign=False)["session_id"]
+    file, aside = session_file(team, id_), team.folder / "vendor" / ".sessions"
+    aside.mkdir(parents=True)
+    file.rename(aside / file.name)
+    committed(team)
+    team.git("branch", "--force", "base")
+    (aside / file.name).rename(file)
+    code, found = judged(team)
+    assert (code, "unsigned-acceptance" in found) == (1, True)
+
+
 def test_without_ssh_keygen_no_signature_passes(team: Team, tmp_path: Path) -> None:
     team.accept("OAuth", intention=LOGIN)
     committed(team)
