@@ -274,6 +274,8 @@ def _of_decisions(
     root: Path, folders: Mapping[str, Sequence[str]], known: Mapping[str, Page]
 ) -> tuple[dict[str, Page], list[str]]:
     """What was read of pages, and the folders of which `ENOUGH` are decisions."""
+    from preflights_es.records.record_list import shown_name
+
     looked: dict[str, Page] = {}
     made: list[str] = []
     for folder, pages in folders.items():
@@ -281,8 +283,9 @@ def _of_decisions(
             continue
         count = 0
         for page in pages:
-            if (row := _page(root, folder, page, known.get(page))) is not None:
-                looked[page] = row
+            name = shown_name(page)
+            if (row := _page(root, folder, page, known.get(name))) is not None:
+                looked[name] = row
                 count += row[2]
             if count == ENOUGH:
                 made.append(folder or ".")

@@ -313,8 +313,8 @@ def test_a_check_against_a_base_warns_of_what_the_change_brings(
     (house.folder / BY_HAND).write_text("# By hand\n")
     commit(house, "Another")
     found = house.call("check", "--base", "base", "--json").json["findings"]
-    assert [(one["rule"], one["level"], one["files"]) for one in found] == [
-        ("number-clash", "warning", [f"{DECISIONS}/0001-a.md", BY_HAND])
+    assert [(one["level"], one["files"]) for one in found if one["rule"] == "number-clash"] == [
+        ("warning", [f"{DECISIONS}/0001-a.md", BY_HAND])
     ]
 
 

@@ -216,7 +216,7 @@ def test_the_brief_of_the_project_tells_what_is_in_force_and_what_is_not(house: 
     assert found["format"] == "brief/1"
     assert [one["excludes"] for one in found["decisions"]] == [["MySQL"], []]
     assert [one["fields"] for one in found["proposed"]] == [[["Type", "SQLite"]]]
-    lists = ("decisions", "conflicts", "proposed", "open")
+    lists = ("decisions", "conflicts", "unclear", "proposed", "open")
     assert found["left_out"] == dict.fromkeys(lists, 0)
     assert found["prompt"].strip() == house.call("prompt").out.strip()
     superseded = house.call("prompt", first).out

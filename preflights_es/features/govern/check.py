@@ -459,8 +459,5 @@ def _clashes(request: Request, change: Change | None) -> Iterator[Finding]:
     for clash in number_clashes_of(request.process):
         if change is None or added & {*clash.paths}:
             level: Level = "note" if change is None else "warning"
-            text = (
-                f"{shown(clash.text)}. `preflights admin renumber` gives the younger one another "
-                "number"
-            )
+            text = f"{shown(clash.text)}. Give the younger one another number"
             yield finding("number-clash", level, text, clash.paths)

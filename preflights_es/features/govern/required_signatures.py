@@ -35,7 +35,7 @@ FILE: Final = ".preflights/allowed_signers"
 """The signers that a repository brings, relative to its root."""
 CURES: Final = {
     FILE: "commit the signers there first",
-    REPOSITORY: "commit there first what `preflights init` or a signature makes",
+    REPOSITORY: "commit the file there first that an act with --sign makes",
 }
 
 

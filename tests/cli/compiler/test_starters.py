@@ -59,5 +59,5 @@ def test_they_lie_where_the_settings_say(empty: Project) -> None:
 def test_both_kinds_of_files_are_written_by_one_call_and_one_of_them_is_needed(
     empty: Project,
 ) -> None:
-    assert len(begun(empty, "--ci", "github")[1]) == 5
+    assert len(begun(empty, "--ci", "github")[1]) == 6, "also the id of the repository"
     empty.call("init").refused(2, "name one (--agent claude), or say --ci github, or --plans")
