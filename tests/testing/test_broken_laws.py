@@ -169,7 +169,7 @@ MODULE: Final[str] = BLOCKS["preflights_blocker.py"]
 ASKED: Final = "            return questions.text_answers("
 OWN_REASON: Final = MODULE.replace(
     ASKED,
-    '            if new.answers[0].values == ("later",):\n'
+    '            if any(one.values == ("later",) for one in new.answers):\n'
     '                return (StepRefused(key="step", reason="not a step"),)\n' + ASKED,
 )
 
