@@ -84,7 +84,7 @@ def test_a_record_of_another_tool_is_replaced(kafka: Project) -> None:
 
 
 def test_several_are_replaced_at_once(kafka: Project) -> None:
-    for number, value in ((7, "PostgreSQL"), (8, "MySQL")):
+    for number, value in ((7, "SQLite"), (8, "MySQL")):
         record = RECORD.replace("7. Use PostgreSQL", f"{number}. Use {value}")
         (kafka.folder / f"docs/decisions/000{number}-move.md").write_text(record)
     with terminal(kafka, "start", "Orders: where do they live?") as t:
@@ -94,7 +94,11 @@ def test_several_are_replaced_at_once(kafka: Project) -> None:
             t.expect("is replaced once you accept")
             t.expect("Decision: ")
         t.type("In files")
-        assert t.proposal().count("replaces ") == 2
+        proposed = t.proposal()
+        assert proposed.count("replaces ") == 2
+        assert "Will be stopped: MySQL, SQLite, in every file" in proposed, (
+            "neither is in force then"
+        )
         t.press("a")
         t.rest()
     found = kafka.show()

@@ -36,7 +36,8 @@ def with_gate(process: Process, view: View) -> View:
     named = named_instead(view.alternatives)
     stops, elsewhere = tuple[str, ...](), tuple[str, ...]()
     if named or view.supersedes:
-        one = Proposal(view.patch.fields, named, view.supersedes, (), view.paths)
+        replaced = (view.supersedes, view.also_supersedes)
+        one = Proposal(view.patch.fields, named, *replaced, view.paths)
         stops, elsewhere = FEATURES.port("stopped")(process, one)
     if not (named or stops or elsewhere):
         return view
