@@ -314,7 +314,7 @@ def test_a_person_is_asked_about_each(house: Project) -> None:
         seen = t.expect(r"\[k\]eep both, \[l\]eave\? ")
         assert "Contradicts" in seen
         assert "Database, Type: MySQL" in seen
-        t.press("s")
+        t.press("s\r")  # in one burst
         assert "Database, Type: PostgreSQL" in t.expect(r"\[k\]eep both, \[l\]eave\? ")
         t.press("k")
         t.expect("stay in force\\? ")

@@ -470,6 +470,7 @@ def _choice_key(say: Say, *, is_exception: bool) -> str:
         click.echo(say(_EXCEPTION if is_exception else _BOTH), nl=False)
         try:
             key = click.getchar().lower()
+            key = key.strip("\r\n") or key  # Enter behind it, in one burst
         except EOFError:
             raise Left from None
         click.echo(key if key.isprintable() else "")
