@@ -19,6 +19,7 @@ from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.inbox import inbox
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
+from preflights_es.use.turned_down import value_in
 
 PENDING: Final = ("ready", "proposed")
 """Standings of a patch that a person may still accept."""
@@ -216,8 +217,10 @@ def _excluded(row: DecisionRow, by_uid: Mapping[str, DecisionRow]) -> Iterable[s
         if one is None:
             continue
         former = by_uid.get(one.uid)
-        if former is None:  # of another clone, or erased
-            yield one.title
+        if former is None:  # of another tool or clone, or erased
+            value = value_in(one.title)
+            if value and canonical(value) not in (canonical(own) for _, own in row.fields):
+                yield value
             continue
         yield from (value for name, value in former.fields if (name, value) not in row.fields)
 

@@ -69,7 +69,7 @@ def _replaced(
         name = decision_name(old.number, old.uid) or one_line(old.title)
         was = former.get(old.uid) if old.uid else None
         if was is None:  # of another tool or clone
-            if value := _value_in(old.title):
+            if value := value_in(old.title):
                 yield TurnedDown(value, "", name)
             continue
         for place, (field, value) in enumerate(was.fields):
@@ -79,7 +79,7 @@ def _replaced(
 
 
 @lru_cache(maxsize=256)
-def _value_in(title: str) -> str:
+def value_in(title: str) -> str:
     """What a title states, by the forms of intentions; else empty."""
     value: str = FEATURES.port("said")(title).value
     return value

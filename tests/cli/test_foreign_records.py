@@ -214,6 +214,7 @@ def test_a_record_that_is_replaced_changes_only_its_status(house: Project) -> No
     assert "Supersedes [ADR-0007, Use PostgreSQL](0007-use-postgresql.md)" in text
     assert (done["supersedes"]["number"], done["supersedes"]["uid"]) == (7, "")
     assert house.call("decisions", "--json").json["foreign"] == []
+    assert "Not: " not in house.call("prompt", "--for", "the database").out, "the value stays"
     assert house.call("replay", "last").code == 0
     assert house.call("audit", "verify").code == 0
     again = house.call("start", "Add login", "--supersedes", "ADR-0007")
@@ -235,8 +236,9 @@ def test_an_acceptance_replaces_and_keeps_records_as_it_does_decisions(house: Pr
     text = (house.folder / "docs/decisions" / link).read_text()
     assert "Supersedes [ADR-0008, Use B](0008-b.md)" in text
     assert f"Kept beside [ADR-0009, Use MySQL](0009-use-mysql.md): {reason}" in text
-    brief = house.call("prompt", "--json").json
+    brief = house.call("prompt", "--for", "the database", "--json").json
     assert brief["conflicts"] == []
+    assert ". Not: PostgreSQL, B. Beside " in brief["prompt"], "values, and no titles"
     assert (house.call("replay", "last").code, house.call("audit", "verify").code) == (0, 0)
     assert house.call("check").code == 0
     house.call("start", "Add login", *LOGIN, "--no-input")
