@@ -205,9 +205,7 @@ def told(
         more_open: sessions that may be open besides `questions`.
     """
     lists = (
-        _List(
-            "In conflict, ask which one holds", map(_conflict, conflicts), len(conflicts), DECISIONS
-        ),
+        _conflicts(conflicts),
         _List("Status not understood, ask", map(_unclear, unclear), len(unclear), DECISIONS),
         _List("Proposed, not in force", map(_proposed, proposed), len(proposed), INBOX),
         _List("Open questions", map(_open, questions), len(questions) + more_open, INBOX),
@@ -225,8 +223,14 @@ def told(
     return BriefText(text, *counts)
 
 
-def listed(decisions: Sequence[InForce], total: int, room: float, near: int = 0) -> tuple[str, int]:
-    """Decisions in force, one line each, and how many of them it has.
+def listed(
+    decisions: Sequence[InForce],
+    total: int,
+    room: float,
+    near: int = 0,
+    conflicts: Sequence[Conflict] = (),
+) -> tuple[str, int]:
+    """Decisions in force, one line each, and how many of them it has; then what collides.
 
     Args:
         total: how many are in force.
@@ -234,7 +238,16 @@ def listed(decisions: Sequence[InForce], total: int, room: float, near: int = 0)
         near: how many, the first ones, are told with their reasons.
     """
     lines = (_decision(one, reasons=place < near) for place, one in enumerate(decisions))
-    return _List("", lines, total, DECISIONS).section(room)
+    clashes = _conflicts(conflicts)
+    text, count = _List("", lines, total, DECISIONS).section(room - clashes.least)
+    if not conflicts:
+        return text, count
+    text = text or NOTHING
+    return text + clashes.section(room - cost(text))[0], count
+
+
+def _conflicts(found: Sequence[Conflict]) -> _List:
+    return _List("In conflict, ask which one holds", map(_conflict, found), len(found), DECISIONS)
 
 
 DECISIONS: Final = "decisions"

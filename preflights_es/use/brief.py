@@ -67,10 +67,7 @@ def brief(request: Request, task: str = "") -> Brief:
     rows = sorted(decisions(request, everything=True), key=_moved, reverse=True)
     accepted = [row for row in rows if row.standing == "accepted"]
     foreign, unclear = _foreign(request, rows)
-    clashes = [*colliding((*accepted, *foreign))]
-    apart = {_key(one.row) for place in clashes for one in place}
-    every: list[DecisionRow | ForeignRow] = [*accepted, *foreign]
-    others = [row for row in every if _key(row) not in apart]
+    others, clashes = _parted([*accepted, *foreign])
     in_force, near, count = _in_force(request, others, rows, task)
     in_conflict = [_conflict(place) for place in clashes]
     proposed = [_told(row) for row in rows if row.standing in PENDING]
@@ -101,16 +98,31 @@ def brief(request: Request, task: str = "") -> Brief:
 
 
 def beside(request: Request, session_id: str, task: str, room: float) -> str:
-    """The decisions in force for the brief of a session, without its own; empty without any.
+    """The decisions in force for the brief of a session, without its own, and what collides.
+
+    Empty without any.
 
     Args:
         task: what the session is about.
         room: estimated tokens that they may have.
     """
     rows = sorted(decisions(request, everything=True), key=_moved, reverse=True)
-    accepted = [r for r in rows if r.standing == "accepted" and r.session_id != session_id]
-    found, near, count = _in_force(request, [*accepted, *_foreign(request, rows)[0]], rows, task)
-    return listed(found, count, room, near)[0] if found else ""
+    accepted = [row for row in rows if row.standing == "accepted"]
+    others, clashes = _parted([*accepted, *_foreign(request, rows)[0]])
+    others = [r for r in others if isinstance(r, ForeignRow) or r.session_id != session_id]
+    found, near, count = _in_force(request, others, rows, task)
+    if not (found or clashes):
+        return ""
+    return listed(found, count, room, near, [*map(_conflict, clashes)])[0]
+
+
+def _parted(
+    in_force: Sequence[DecisionRow | ForeignRow],
+) -> tuple[list[DecisionRow | ForeignRow], list[list[_Valued]]]:
+    """What is in force without what collides, and that."""
+    clashes = [*colliding(in_force)]
+    apart = {_key(one.row) for place in clashes for one in place}
+    return [row for row in in_force if _key(row) not in apart], clashes
 
 
 def _in_force(

@@ -291,6 +291,10 @@ def test_a_record_of_another_tool_is_in_conflict_with_a_decision(house: Project)
     clash = "Carts: Type is MongoDB (ADR-2), MySQL (docs/decisions/0001-use-mysql-for-carts.md)"
     assert section(said, "In conflict, ask which one holds") == [clash]
     assert not any("MongoDB" in line for line in in_force(said))
+    own = house.call("prompt", "last").out
+    assert "* Type: MongoDB" in own
+    assert clash in section(own, "In conflict, ask which one holds")[0]
+    assert in_force(own) == ["Nothing: ask before you choose a technology."]
 
 
 def in_force(text: str) -> list[str]:
