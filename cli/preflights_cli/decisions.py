@@ -159,7 +159,7 @@ def decisions_command(
     say_foreign(voice, found.head.foreign, found.unread, found.doubtful)
     if found.head.everywhere and not voice.as_json:
         count = found.head.everywhere
-        voice.say(f"{counted(count, 'decision')} {'holds' if count == 1 else 'hold'} everywhere.")
+        voice.say(f"{counted(count, 'decision')} {'names' if count == 1 else 'name'} no files.")
     return 0
 
 

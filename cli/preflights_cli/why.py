@@ -97,9 +97,9 @@ def _say_holding(app: Request, voice: Voice, found: HoldsHere) -> int:
             if text:
                 voice.say(shown(f"  {name:<11} {text}"))
     if found.everywhere:
-        which = "decision holds" if found.everywhere == 1 else "decisions hold"
+        which = "decision names" if found.everywhere == 1 else "decisions name"
         more = "more " if found.decisions else ""
-        voice.say(f"{found.everywhere} {more}{which} everywhere: preflights decisions")
+        voice.say(f"{found.everywhere} {more}{which} no files: preflights decisions")
     return 0
 
 

@@ -79,11 +79,12 @@ def test_a_file_is_asked_for_what_holds(house: Project) -> None:
     out = house.call("why", "src/db/orders.py").out
     assert "because     They sort" in out
     assert "Another" not in out  # it was merely offered
-    assert "1 more decision holds everywhere: preflights decisions" in out
+    assert "1 more decision names no files: preflights decisions" in out
     assert "No decision in force says that it holds for docs/x." in house.call("why", "docs/x").out
     listed = house.call("decisions", "--path", "src/api.py", "--json").json
     assert [one["fields"][0][1] for one in listed["decisions"]] == ["RabbitMQ"]
     assert (listed["path"], listed["everywhere"]) == ("src/api.py", 1)
+    assert house.call("decisions", "--path", "src/x").out.endswith("\n1 decision names no files.\n")
     none = house.call("decisions", "--path", "docs/x").out
     assert "No decision says that it holds for docs/x." in none
 
