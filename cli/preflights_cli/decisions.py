@@ -46,7 +46,7 @@ def say_foreign(
         voice.warn(f"and {counted(more, 'record')} more: `preflights check` names them all")
     if not rows or voice.as_json:
         return
-    voice.say("Records without a session (foreign, quoted):")
+    voice.say("Records of other tools, or written by hand:")
     streamed(("record", "status", "date", "title"), _rows(rows))
 
 
@@ -74,7 +74,7 @@ def say_record(voice: Voice, app: Request, named: RecordWithoutSession) -> None:
     if voice.as_json:
         return
     voice.say(voice.bold(shown(shape.title)))
-    voice.say(shown(f"  record      {shape.path}, foreign ({shape.tool}), without a session"))
+    voice.say(shown(f"  record      {shape.path} ({shape.tool}), without a session"))
     voice.say(shown(f"  status      {_status(shape)}"))
     texts = {
         "date": shape.date,

@@ -54,7 +54,7 @@ def test_records_in_force_are_listed_beside_decisions(house: Project) -> None:
     filed(house, "docs/decisions/0008-old.md", n="8", status="Superseded by [9. X](0009-x.md)")
     house.decided()
     said = house.call("decisions").out
-    assert "Records without a session (foreign, quoted):" in said
+    assert "Records of other tools, or written by hand:" in said
     assert "ADR-0007  accepted  2020-03-04  Use PostgreSQL" in said
     assert "ADR-0008" not in said
     shape = house.call("decisions", "--json").json
@@ -178,7 +178,7 @@ def test_a_record_is_shown_by_its_number(house: Project) -> None:
     assert (done.code, done.err) == (0, "")
     assert "\x1b" not in done.out
     assert "Use \\x1b[31mPostgreSQL" in done.out
-    assert f"{PATH}, foreign (nygard), without a session" in done.out
+    assert f"{PATH} (nygard), without a session" in done.out
     assert 'because     "reports need it."' in done.out
     shape = house.call("show", "adr-7", "--json").json
     assert (shape["format"], shape["chosen"]) == ("record/1", "We will use PostgreSQL")
@@ -438,7 +438,7 @@ def test_records_of_several_folders_are_named_by_their_paths(house: Project) -> 
     filed(house, "web/docs/adr/0001-use-vue.md", n="1", title="Use Vue")
     (house.folder / "web/docs/adr/0002-use-vite.rst").write_text("Use Vite\n")
     done = house.call("decisions")
-    assert done.out.startswith("Records without a session (foreign, quoted):")
+    assert done.out.startswith("Records of other tools, or written by hand:")
     assert PATH in done.out
     assert "web/docs/adr/0001-use-vue.md" in done.out
     assert "'web/docs/adr/0002-use-vite.rst' is left out: files that end in .rst" in done.err
