@@ -281,7 +281,10 @@ def tell_differing(request: Request, handle: Handle, chosen: Collection[str] = (
         if row.path in named or row.path in chosen:
             continue
         title = shown(one_line(row.title))
-        said = f"{shown(row.path)} is in force and says something else: {title}"
+        said = (
+            f"{shown(row.path)} is in force and says something else: {title}. "
+            "If it does not hold any more, set its status to superseded"
+        )
         request.notice("contradicts", said, path=row.path)
 
 
