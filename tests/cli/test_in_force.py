@@ -83,6 +83,17 @@ def test_a_record_of_another_tool_is_replaced(kafka: Project) -> None:
     assert "Superseded by" in (kafka.folder / path).read_text()
 
 
+def test_where_none_is_left_to_settle_the_reason_is_asked_next(kafka: Project) -> None:
+    with terminal(kafka, "start", "Use NATS") as t:
+        assert "1. contradicts: ADR-0001 Use Kafka" in t.expect("goes on: ")
+        t.type("r")
+        told = t.expect("Because: ")
+        assert "ADR-0001 Use Kafka" in told
+        assert "goes on: " not in told
+        t.end()
+        t.rest()
+
+
 def test_several_are_replaced_at_once(kafka: Project) -> None:
     for number, value in ((7, "SQLite"), (8, "MySQL")):
         record = RECORD.replace("7. Use PostgreSQL", f"{number}. Use {value}")

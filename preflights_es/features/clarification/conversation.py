@@ -44,6 +44,7 @@ from preflights_es.features.clarification.display import (
 from preflights_es.features.clarification.domain.values import SCOPE, suggested
 from preflights_es.features.clarification.domain.views import (
     ClarificationView,
+    KnownDecision,
     RelatedDecision,
 )
 from preflights_es.features.clarification.use.clarifications import clarifications_of
@@ -248,9 +249,7 @@ def _in_force(app: Request, voice: Voice, session: View, choices: Choices | None
     """
     found, say = own(session), spoken(session)
     is_open = bool(found.questions) or (session.can_accept and found.patch is not None)
-    settled = _settled_by(app, found, choices)
-    told = [(at, one) for at, one in enumerate(found.known, 1)]
-    told = [(at, one) for at, one in told if (one.session_id or one.path) not in settled]
+    told = _unsettled(app, found, choices)
     if not (is_open and told):
         return session
     voice.say(say("In force:"))
@@ -259,6 +258,8 @@ def _in_force(app: Request, voice: Voice, session: View, choices: Choices | None
     means = say(_KEEPS if len(found.known) > 1 else _KEEPS_IT)
     voice.say(means)
     while session.can_accept and own(session).patch is not None:
+        if not _unsettled(app, own(session), choices):
+            break
         text = line(say("[k]eep, [r]eplace? Enter goes on: ")).strip()
         if not text:
             break
@@ -267,6 +268,15 @@ def _in_force(app: Request, voice: Voice, session: View, choices: Choices | None
         else:
             click.echo(means, err=True)
     return session
+
+
+def _unsettled(
+    app: Request, found: ClarificationView, choices: Choices | None
+) -> list[tuple[int, KnownDecision]]:
+    """Pairs of place and decision in force of which the person has not said what becomes."""
+    settled = _settled_by(app, found, choices)
+    known = enumerate(found.known, 1)
+    return [(at, one) for at, one in known if (one.session_id or one.path) not in settled]
 
 
 def _settled_by(app: Request, found: ClarificationView, choices: Choices | None) -> set[str]:
