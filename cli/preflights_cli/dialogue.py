@@ -57,11 +57,14 @@ GERMAN: Final = {
     ),
     "This becomes an architecture decision record:": "Daraus wird ein Architekturentscheid (ADR):",
     "This becomes a task:": "Daraus wird eine Aufgabe:",
-    "Stops nothing: it is for {scope}; `--path` names files.": (
-        "Verhindert nichts: Es gilt für {scope}; `--path` nennt Dateien."
+    "Stops nothing: it is for {scope} and names no files; `--path`, at a terminal e, names them.": (
+        "Verhindert nichts: Es gilt für {scope} und nennt keine Dateien; `--path`, am Terminal e, "
+        "nennt sie."
     ),
-    "Stops nothing: it is for {scope}; `--path` names files, such as {folders}.": (
-        "Verhindert nichts: Es gilt für {scope}; `--path` nennt Dateien, etwa {folders}."
+    "Stops nothing: it is for {scope} and names no files; `--path`, at a terminal e, names them, "
+    "such as {folders}.": (
+        "Verhindert nichts: Es gilt für {scope} und nennt keine Dateien; `--path`, am Terminal e, "
+        "nennt sie, etwa {folders}."
     ),
     "Will be stopped: {names}, in {paths}": "Wird verhindert: {names}, in {paths}",
     "Will be stopped: {names}, in every file": "Wird verhindert: {names}, in jeder Datei",

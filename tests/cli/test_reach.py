@@ -12,6 +12,7 @@ from preflights_cli import EXIT_WAITING
 from preflights_es.features.clarification.conversation import Unparsable, parsed, written
 from preflights_es.kernel.decisions import Reasons
 from tests.cli.program import Project
+from tests.cli.terminal import terminal
 
 START: Final = ("start", "Store orders in a database", "--answer", "db_type=PostgreSQL")
 WHERE: Final = ("--path", "src/db/**", "--path", "*.sql", "--hold", "ask")
@@ -47,6 +48,32 @@ def test_paths_are_said_anew_and_the_hold_stays(house: Project) -> None:
     assert reach(house.show()) == (["lib/**"], "script", "ask")
     house.call("revise", "last", "--hold", "deny")
     assert reach(house.show()) == (["lib/**"], "script", "deny")
+
+
+@pytest.mark.parametrize(
+    ("intention", "said"),
+    [
+        (
+            "Use PostgreSQL",
+            "and names no files; `--path`, at a terminal e, names them, such as orders/.",
+        ),
+        (
+            "Wir nehmen PostgreSQL",
+            "und nennt keine Dateien; `--path`, am Terminal e, nennt sie, etwa orders/.",
+        ),
+    ],
+)
+def test_a_scope_without_files_says_how_to_name_them(
+    house: Project, intention: str, said: str
+) -> None:
+    (house.folder / "preflights.toml").write_text('[clarification]\nheuristics = "standard"\n')
+    (house.folder / "orders").mkdir()
+    (house.folder / "orders/a.py").write_text("")
+    words = ("--scope", "orders", "--alternative", "MongoDB: no joins", "--because", "It joins")
+    with terminal(house, "start", intention, *words) as t:
+        assert said in " ".join(t.expect(r"\[l\](eave|assen)\? ").split())
+        t.press("l")
+        t.rest()
 
 
 def test_what_is_no_pattern_records_nothing(house: Project) -> None:

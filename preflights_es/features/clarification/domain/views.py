@@ -200,6 +200,11 @@ class Gate(Value, frozen=True, kw_only=True):
     """All of it, in English."""
 
 
+_NO_FILES: Final = (
+    "Stops nothing: it is for {scope} and names no files; `--path`, at a terminal e, names them"
+)
+
+
 def gate_words(
     found: ClarificationView, stops: Sequence[str], elsewhere: Sequence[str], folders: Sequence[str]
 ) -> tuple[str, dict[str, str]]:
@@ -207,9 +212,9 @@ def gate_words(
     named = ", ".join(one.name for one in found.alternatives if one.by != "model")
     if found.scope and not found.paths:
         if not folders:
-            return "Stops nothing: it is for {scope}; `--path` names files.", {"scope": found.scope}
+            return f"{_NO_FILES}.", {"scope": found.scope}
         said = {"scope": found.scope, "folders": ", ".join(folders)}
-        return "Stops nothing: it is for {scope}; `--path` names files, such as {folders}.", said
+        return f"{_NO_FILES}, such as {{folders}}.", said
     if stops and found.paths:
         said = {"names": ", ".join(stops), "paths": ", ".join(found.paths)}
         return "Will be stopped: {names}, in {paths}", said
