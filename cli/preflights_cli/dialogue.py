@@ -102,6 +102,10 @@ GERMAN: Final = {
     "not {text}": "nicht {text}",
     "holds for {text}": "gilt für {text}",
     "Decision: ": "Entscheidung: ",
+    "Not taken: {key} is a key of a menu. Say the decision in your own words.": (
+        "Nicht angenommen: {key} ist eine Taste eines Menüs. "
+        "Sag die Entscheidung in eigenen Worten."
+    ),
     "Decision": "Entscheidung",
     "Because: ": "Weil: ",
     "Instead of: ": "Statt: ",

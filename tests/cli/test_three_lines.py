@@ -47,6 +47,20 @@ def test_three_lines_make_a_record(open_house: Project) -> None:
     assert open_house.call("replay", "last").code == 0
 
 
+@pytest.mark.parametrize("key", ["n", "k", "r"])
+def test_a_key_of_a_menu_is_no_decision(open_house: Project, key: str) -> None:
+    with terminal(open_house, "start", "Make it faster") as t:
+        t.expect(DECISION)
+        t.type(key)
+        said = f"Not taken: {key} is a key of a menu. Say the decision in your own words."
+        assert said in t.expect(DECISION)
+        t.type("R")  # a language
+        t.proposal()
+        t.press("l")
+        t.rest()
+    assert open_house.show()["patch"]["fields"] == [["Description", "R"]]
+
+
 def test_what_a_form_says_is_not_asked(open_house: Project) -> None:
     with terminal(open_house, "start", "Replace Memcached with Redis") as t:
         t.expect("Because: ")

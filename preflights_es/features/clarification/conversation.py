@@ -336,14 +336,19 @@ def _turn(app: Request, voice: Voice, session: View) -> View:
         given = answered(
             *(voice, session, question),
             prompt=say("Decision: ") if is_whole else "",
-            is_key=lambda text: _is_key(text, keys),
+            is_key=lambda text: _is_key(text, keys) or (is_whole and text in _MENU_KEYS),
             keys_help=told,
         )
     except Pressed as pressed:
+        if not _is_key(pressed.key, keys):
+            click.echo(say(_NO_MENU, key=pressed.key), err=True)
+            return session
         return _pressed(app, session, pressed.key)
     return taken(app, voice, session, given, revise=False)
 
 
+_MENU_KEYS: Final = ("n", "k", "r")
+_NO_MENU: Final = "Not taken: {key} is a key of a menu. Say the decision in your own words."
 _MEANS: Final = {
     "n": "n: it is not about this.",
     "t": "t: it is a task, without a decision.",
