@@ -86,6 +86,8 @@ GERMAN: Final = {
     "Which answer?": "Welche Antwort?",
     "Give 1 to {most}.": "Gib 1 bis {most} an.",
     "In force:": "In Kraft:",
+    "contradicts": "widerspricht",
+    "related": "verwandt",
     "[k]eep, [r]eplace? Enter goes on: ": "behalten [k], e[r]setzen? Enter geht weiter: ",
     "k keeps the first and decides nothing new; r replaces it. k 2 and r 2 mean the second.": (
         "k behält die erste, und nichts Neues wird entschieden; r ersetzt sie. "

@@ -126,7 +126,9 @@ def test_what_the_options_say_is_not_asked_about(kafka: Project) -> None:
 
 def test_the_keys_are_german_where_the_intention_is(kafka: Project) -> None:
     with terminal(kafka, "start", "Welche Queue brauchen wir für die Bestellungen?") as t:
-        assert "k behält sie, und nichts Neues wird entschieden" in t.expect("> ")
+        told = t.expect("> ")
+        assert "1. verwandt: ADR-0001 Use Kafka" in told
+        assert "k behält sie, und nichts Neues wird entschieden" in told
         t.type("n")
         t.expect("Entscheidung: ")
         t.type("")  # an empty first line leaves

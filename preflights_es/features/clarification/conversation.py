@@ -254,7 +254,7 @@ def _in_force(app: Request, voice: Voice, session: View, choices: Choices | None
         return session
     voice.say(say("In force:"))
     for place, one in told:
-        voice.say(f"  {place}. {known_line(one)}")
+        voice.say(f"  {place}. {known_line(one, say)}")
     means = say(_KEEPS if len(found.known) > 1 else _KEEPS_IT)
     voice.say(means)
     while session.can_accept and own(session).patch is not None:

@@ -107,9 +107,9 @@ def _in_force(found: ClarificationView) -> Iterator[str]:
         yield shown(f"{name} {says}: {one_line(kept.title)}")
 
 
-def known_line(one: KnownDecision) -> str:
+def known_line(one: KnownDecision, say: Say = str.format) -> str:
     """A decision in force that is said first, in one line."""
-    return shown(one.said)
+    return shown(f"{say(one.relation)}: {one.line}" if one.relation else one.line)
 
 
 def tell_found(voice: Voice, session: View) -> None:

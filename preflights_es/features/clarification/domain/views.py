@@ -116,9 +116,14 @@ class KnownDecision(Value, frozen=True, kw_only=True):
     @property
     def said(self) -> str:
         """Its line, behind a word for how it stands to what is proposed."""
+        return f"{self.relation}: {self.line}" if self.relation else self.line
+
+    @property
+    def relation(self) -> Literal["contradicts", "related", ""]:
+        """How it stands to what is proposed; empty for one at the same place."""
         if self.differs:
-            return f"contradicts: {self.line}"
-        return self.line if self.same_place else f"related: {self.line}"
+            return "contradicts"
+        return "" if self.same_place else "related"
 
     @classmethod
     def of(cls, one: KnownLine, patch: DecisionPatch | None) -> KnownDecision:
