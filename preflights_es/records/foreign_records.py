@@ -107,7 +107,8 @@ def is_decision(path: str, content: bytes) -> bool:
 
 def has_decision(parts: Parts) -> bool:
     """Whether one of its headings is one of Nygard's or of MADR's."""
-    return any(heading.name in _NYGARD or heading.name in _MADR for heading in parts.headings)
+    names = (heading.name for heading in parts.headings)
+    return any(name in _NYGARD or name in MADR_HEADINGS for name in names)
 
 
 def _parts(content: bytes) -> Parts:
@@ -283,7 +284,7 @@ def _beneath(parts: Parts, heading: Heading) -> str:
 
 # 2. Tool -------------------------------------------------------------------------------------
 
-_MADR: Final = frozenset(
+MADR_HEADINGS: Final = frozenset(
     (
         *("context and problem statement", "considered options", "decision outcome"),
         *("kontext und problemstellung", "betrachtete optionen", "entscheidungsergebnis"),
@@ -298,7 +299,7 @@ def _tool(name: str, parts: Parts, found: StatusSaid) -> Tool:
     names = {heading.name for heading in parts.headings}
     has_section = any(map(_STATUS_NAME.fullmatch, names))
     forms = {key: place.form for key, place in parts.said.items()}
-    if not names & _MADR:
+    if not names & MADR_HEADINGS:
         is_list = forms.get("status") == "line" and name[:8].isdigit()
         if forms.get("status") is None and has_section and names & _NYGARD:
             return "nygard"

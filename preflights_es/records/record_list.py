@@ -27,7 +27,7 @@ from preflights_es.records.record_names import (
 )
 from preflights_es.system.files import Unreadable, read_cache, regular, write_cache
 
-READER: Final = f"{__version__}/6"  # a new number when records are read in another way
+READER: Final = f"{__version__}/7"  # a new number when records are read in another way
 CACHE_MAX: Final = 50_000_000  # bytes
 WORDS_MAX: Final = 400  # distinct words of a record that are found, its first ones
 DEPTH_MAX: Final = 4  # folders below that of records
@@ -250,9 +250,13 @@ def _read(file: _File) -> tuple[RecordHeader | None, RecordWords]:
 
 def _words(title: str, named: str, content: bytes) -> RecordWords:
     from preflights_es.kernel.words import counted  # a list of known records needs no words
+    from preflights_es.records.foreign_records import MADR_HEADINGS
 
     in_title = counted(title) | counted(named)  # the name often says the value
-    found = counted(content.decode("utf-8", "replace"))
+    lines = content.decode("utf-8", "replace").split("\n")
+    # A heading of the template says nothing: each record has a problem statement.
+    own = (line for line in lines if line.strip("#= \t\r").casefold() not in MADR_HEADINGS)
+    found = counted("\n".join(own))
     first = islice(dict.fromkeys((*in_title, *found)), WORDS_MAX)
     counts = {one: (one in in_title, max(found[one], in_title[one])) for one in first}
     return RecordWords(found.total(), msgspec.Raw(msgspec.msgpack.encode(counts)))

@@ -85,6 +85,10 @@ def test_a_record_of_another_tool_is_found(log: Any, payments: str, tmp_path: Pa
     assert (record.title, record.status) == ("Ship parcels with Hermes", "accepted")
     assert record.words == ("parcels",)
     assert log.recall("Sundays").records[0].path == record.path
+    madr = "# Use Redis\n\n## Context and Problem Statement\n\nCarts outlive a visit.\n"
+    (folder / "0008-use-redis.md").write_text(madr, "utf-8")
+    assert [one.title for one in log.recall("carts").records] == ["Use Redis"]
+    assert log.recall("Which statement?").records == (), "a word of the template"
     assert log.recall("Stripe").records == ()
     assert log.recall("Stripe").results[0].session_id == payments
 
