@@ -23,6 +23,7 @@ from preflights_es.records.record_names import (
     is_first_page,
     is_other_page,
     name_of_record,
+    number_behind_day,
     number_of,
     title_of_name,
 )
@@ -128,6 +129,8 @@ _NUMBERED = late_pattern(
     r"|(\d{1,6})(?:\.|:| [\u2013\u2014-])\s+)(?=\S)",
     re.IGNORECASE,
 )
+_SERIES = late_pattern(r"[A-Z]{2,5}(?:[-_ ](\d{1,6})|(\d{2,6}))(?::| [\u2013\u2014-])\s+(?=\S)")
+"""Another word before the number, such as `DR012: `."""
 _KIND_OF_TEXT = late_pattern(
     r"(?:adr|architecture decision record|architekturentscheidung)"
     r"\s*(?:[:\u2013\u2014]|-\s)\s*(?=\S)",
@@ -161,8 +164,8 @@ def _header(path: str, parts: Parts) -> RecordHeader:
 
 def title_number(parts: Parts) -> tuple[int, int] | None:
     """Where the number of a title stands, from and to which byte; None where it bears none."""
-    heading = next((h.text for h in parts.headings if h.level == 1), None)
-    place = heading or parts.said.get("title") or parts.said.get("titel")
+    heading = _title_heading(parts)
+    place = heading.text if heading else parts.said.get("title") or parts.said.get("titel")
     if place is None or (found := _NUMBERED.match(parts.at(place)[:READ_MAX])) is None:
         return None
     start, end = found.span(1 if found[1] else 2)
@@ -171,16 +174,30 @@ def title_number(parts: Parts) -> tuple[int, int] | None:
     return at, at + end - start
 
 
+def _title_heading(parts: Parts) -> Heading | None:
+    """The first heading of the first level, unless it is that of a section, such as "Decision"."""
+    heading = next((one for one in parts.headings if one.level == 1), None)
+    is_section = heading is not None and heading.name in _NYGARD | MADR_HEADINGS
+    return None if is_section else heading
+
+
 def _title(stem: str, parts: Parts) -> tuple[int | None, str]:
-    """Number and title: a number of the title counts where the file's name has none and no day."""
-    number, day = number_of(stem), day_of(stem)
-    text = next((parts.at(h.text) for h in parts.headings if h.level == 1), "")[:READ_MAX]
+    """Number and title: a number of the title counts where the file's name has none.
+
+    Where the name has a day, `12. factor` may be words: the name has to bear the number, too.
+    """
+    number, heading = number_of(stem), _title_heading(parts)
+    text = parts.at(heading.text)[:READ_MAX] if heading else ""
     text = bare(text) or bare(_value(parts, "title", "titel"))
     found = _NUMBERED.match(text)
-    if found and not day:
-        written = int(found[1] or found[2])
-        if number in (None, written):
-            number, text = written, text[found.end() :]
+    written = int(found[1] or found[2]) if found else None
+    if found and (found[1] or not day_of(stem) or number_behind_day(stem) == written):
+        number = written if number is None else number
+        # A label with another number than the file's name was copied from another record.
+        if written == number or (found[1] and found[0].rstrip().endswith(":")):
+            text = text[found.end() :]
+    elif (found := _SERIES.match(text)) and int(found[1] or found[2]) == number:
+        text = text[found.end() :]
     if kind := _KIND_OF_TEXT.match(text):
         text = text[kind.end() :]
     if not text or _TEMPLATE_TITLE.fullmatch(text):

@@ -21,6 +21,7 @@ _NO_RECORD = late_pattern(
 )
 _PAGES: Final = ("template", "vorlage", "index", "readme", "toc", "changelog", "contributing")
 _DAY = late_pattern(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)", re.ASCII)
+_BEHIND_DAY = late_pattern(r"\d{4}-?\d{2}-?\d{2}[-_ ](\d{3,6})(?=[-_ ]|$)", re.ASCII)
 _YEAR: Final = r"(?:19|20)\d\d[-_]"
 _NAMED = late_pattern(
     r"(?P<before>(?P<kind>adr|madr|dr|rfc|decision|record)[-_ ]?"
@@ -81,6 +82,12 @@ def day_of(name: str) -> str:
     """The day that a file's name begins with (`20201021-title.md`), ISO 8601; else empty."""
     found = _DAY.match(name)
     return day(found[1], found[2], found[3]) if found else ""
+
+
+def number_behind_day(name: str) -> int | None:
+    """The number of three digits or more behind a day: 1 in `2021-06-05_001-use-x`."""
+    found = _BEHIND_DAY.match(name)
+    return int(found[1]) if found else None
 
 
 def title_of_name(name: str) -> str:

@@ -211,6 +211,32 @@ def test_a_date_in_a_name_is_no_number(name: str, number: int | None, day: str) 
     assert (number_of(name), day_of(name)) == (number, day)
 
 
+@each(
+    ("name", "text", "number", "title"),
+    [
+        ("2021-06-05_003-x.md", "---\ntitle: |\n  3. Use X\n---\n", 3, "Use X"),
+        ("20210605-003-x.md", "# 3. Use X\n", 3, "Use X"),
+        ("20210605-x.md", "# ADR 3: Use X\n", 3, "Use X"),
+        ("20210605-3-tiers.md", "# 3. Tier of caches\n", None, "3. Tier of caches"),
+        ("20210605-003-x.md", "# 4. Use X\n", None, "4. Use X"),
+        ("DR003-x.md", "# DR003: Use X\n", 3, "Use X"),
+        ("ADR003-x.md", "# ADD003: Use X\n", 3, "Use X"),
+        ("ADR003-x.md", "# ADR004: Use X\n", 3, "Use X"),
+        ("0003-x.md", "# ADR-4 revisited\n", 3, "ADR-4 revisited"),
+        ("0003-x.md", "# 4. Use X\n", 3, "4. Use X"),
+        ("0003-x.md", "# DR004: Use X\n", 3, "DR004: Use X"),
+        ("0002-x.md", "# HTTP2: Use X\n", 2, "HTTP2: Use X"),
+        ("0003-x.md", "---\ntitle: Use X\n---\n\n## Status\n\n# Decision\n", 3, "Use X"),
+        ("2021-06-05-use-x/README.md", "# Decision\n\nWe use X.\n", None, "use x"),
+    ],
+)
+def test_a_title_is_read_without_its_label(
+    name: str, text: str, number: int | None, title: str
+) -> None:
+    found = foreign_record(name, text.encode())
+    assert (found.number, found.title) == (number, title)
+
+
 # 4. Records as a person reads them -----------------------------------------------------------
 
 
