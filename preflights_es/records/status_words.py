@@ -55,7 +55,7 @@ _STATUS = late_pattern(
 )
 _GONE = late_pattern(
     rf"(?P<before>(?:[\w-]+ ){{0,3}})\b(?:(?:{_GONE_WORDS}|überholt)"
-    r"(?: worden| in part| partially| partly| teilweise| zum teil)?[ :-]*"
+    r"(?: worden| in part| partially| partly| teilweise| zum teil)?(?: \([^()]{1,100}\))?[ :-]*"
     r"\b(?:by|with|durch|von|mit|in favou?r of|zugunsten von)\b[: ]*(?P<by>.*)"
     r"|(?:durch|von) (?P<by_german>.{1,200}?) (?:ersetzt|abgelöst)\b)",
     re.IGNORECASE,
@@ -93,7 +93,8 @@ _STRUCK = late_pattern(r"~~[^~]*~~|<(?:s|del|strike)>[^<]*</(?:s|del|strike)>")
 _TAG = late_pattern(r"</?[a-z][^<>]{0,200}>", re.IGNORECASE)
 _BOLD = late_pattern(r"(?:\*\*|__)([^*_]+)(?:\*\*|__)")
 _ARROW = late_pattern(r"→|->|=>|➡")
-_OFFERS = late_pattern(r"[|/,]")
+_OFFERS = late_pattern(r"[|/,]|\b(?:or|oder)\b", re.IGNORECASE)
+_OR = late_pattern(r"\W*(?:or|oder)\W*", re.IGNORECASE)
 _LINK = late_pattern(
     r"!?\[(?P<label>[^\[\]]{0,500})\]\(\s?<?(?P<path>[^()<>\s]{0,500})>?(?:\s[^()]{0,500})?\)"
 )
@@ -261,11 +262,15 @@ def _is_ticked(box: re.Match[str]) -> bool:
 
 
 def _is_template(line: str) -> bool:
-    """Whether a line names several statuses with bars, or more than two with other signs."""
+    """Whether a line names several statuses with bars, or more than two with other signs.
+
+    So does one that has nothing but statuses with "or" between them.
+    """
     if not _OFFERS.search(line):
         return False
     names = {hit.lastgroup for hit in _STATUS.finditer(line)}
-    return len(names) > (1 if "|" in line else 2)
+    is_choice = "|" in line or _OR.fullmatch(_STATUS.sub("", line))
+    return len(names) > (1 if is_choice else 2)
 
 
 def _plain(line: str) -> str:
