@@ -14,7 +14,8 @@ ASCIIDOC: Final = (".adoc", ".asciidoc")
 OTHER_TEXTS: Final = (".rst", ".txt", ".org", ".textile", ".html", ".docx", ".pdf")
 """Endings of documents that are not read: one that is numbered like a record is named."""
 _NO_RECORD = late_pattern(
-    r"(?:\d+[-_ ])?(?:(?:adr|madr|nygard|decision|record|long|short|bare|minimal)[-_ ])*"
+    r"(?:\d+[-_ ])?(?:(?:(?:adr|madr|dr)[-_ ]?(?:x+|n+)?|nygard|architectur(?:e|al)|decision|record"
+    r"|long|short|bare|minimal)[-_. ])*"
     r"(?:template|vorlage)(?:[-_ ](?:adr|madr|bare|minimal|long|short|full|de|en))*"
     r"|(?:\d+[-_ ])?(?:adr[-_ ])?_?index|readme|toc|changelog|contributing",
     re.IGNORECASE,

@@ -66,7 +66,9 @@ def test_a_name_with_a_number_is_a_records(folder: Path, name: str) -> None:
     "name",
     [
         *("README.md", "index.md", "template.md", "0000-template.md", "adr-template.md"),
-        *("adr-template-long.md", "toc.md", ".0001-x.md", "0001-x.txt", "0001-x.md.new"),
+        *("ADRXXX-architecture-decision-record-template.md", "DR-nnn-template.md"),
+        *("adr.template.md", "decision-record-template.md", "adr-template-long.md", "toc.md"),
+        *(".0001-x.md", "0001-x.txt", "0001-x.md.new"),
     ],
 )
 def test_templates_and_lists_are_no_records(folder: Path, name: str) -> None:
