@@ -85,7 +85,7 @@ def usual_folder(folder: str) -> str | None:
             return None
         if is_usual(part):
             found = parts[: at + 1]
-            return None if any(map(is_left_out, parts[at:])) else "/".join(found)
+            return None if any(map(is_passed_over, parts[at:])) else "/".join(found)
     return None
 
 
@@ -101,6 +101,11 @@ def is_left_out(name: str) -> bool:
     """Whether no records are looked for in a folder of this name, such as `integration-tests`."""
     folded = name.casefold().strip("_")
     return name.startswith(".") or folded in _LEFT_OUT or _LAST.split(folded)[-1] in _LEFT_OUT
+
+
+def is_passed_over(name: str) -> bool:
+    """The same within a folder of records: `2022-08-17-remove-tests` there is a record's own."""
+    return is_left_out(name) and not is_dated(name)
 
 
 def package_of(folder: str) -> str:

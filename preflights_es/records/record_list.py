@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from preflights_es.kernel import __version__
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.records.files import checked_folder
-from preflights_es.records.record_folder import RecordFolder, is_left_out
+from preflights_es.records.record_folder import RecordFolder, is_passed_over
 from preflights_es.records.record_header import RECORD_MAX, RecordHeader, Said
 from preflights_es.records.record_names import (
     OTHER_TEXTS,
@@ -210,7 +210,7 @@ def _files(
             name, within = entry.name, f"{at}/{entry.name}" if at else entry.name
             if entry.is_dir(follow_symlinks=False):
                 is_read = folder.is_deep or (not at and folder.path != "." and is_dated(name))
-                is_read &= not is_left_out(name) and f"{folder.path}/{within}" not in others
+                is_read &= not is_passed_over(name) and f"{folder.path}/{within}" not in others
                 if is_read and within.count("/") < DEPTH_MAX:
                     waiting.append(within)
                 continue

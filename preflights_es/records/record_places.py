@@ -34,7 +34,7 @@ from preflights_es.records.record_names import is_dated, is_page, is_record_name
 from preflights_es.system import git
 from preflights_es.system.files import Unreadable, beginning, read_cache, write_cache
 
-FINDER: Final = f"{__version__}/2"  # a new number when folders are found in another way
+FINDER: Final = f"{__version__}/3"  # a new number when folders are found in another way
 KEPT_MAX: Final = 20_000_000  # bytes
 FOLDERS_MAX: Final = 200
 PAGES_MAX: Final = 20_000  # of folders without a usual name that are read

@@ -139,6 +139,8 @@ def test_subfolders_and_folders_of_one_record_are_read(clone: Path) -> None:
         "docs/adr/0001-x.md": 1,
         "docs/adr/0005-use-ldap/README.md": 5,
         "docs/adr/0006-use-sso/decision.md": 6,
+        "docs/adr/0007-move-the-tests/README.md": 7,
+        "docs/adr/2022-08-17-load-tests/README.md": None,
         "docs/adr/caching/index.md": None,
         "docs/adr/team/0001-y.adoc": 1,
         "docs/arch/0002-z/README.md": 2,
