@@ -75,12 +75,13 @@ def record_header(path: str, content: bytes) -> RecordHeader:
 
 
 def listed_header(path: str, content: bytes, *, counts_number: bool = True) -> RecordHeader | None:
-    """The same of a page that is a record: it has a status, a number or a heading of a decision.
+    """The same of a page that is a record: it has a status, a number or day, or a heading of a
+    decision.
 
     A template or a list of records counts only where it bears a number and a known status.
 
     Args:
-        counts_number: whether a number is enough, as in a folder that is called so.
+        counts_number: whether a number or day is enough, as in a folder that is called so.
     """
     parts = _parts(content)
     header = _header(path, parts)
@@ -90,7 +91,7 @@ def listed_header(path: str, content: bytes, *, counts_number: bool = True) -> R
         return header if is_titled and is_known and number_of(name) else None
     # Notes beside a record bear the number of their folder alone.
     is_own = is_first_page(path) or name == path.rpartition("/")[2].rpartition(".")[0]
-    is_numbered = is_own and header.number is not None
+    is_numbered = is_own and (header.number is not None or bool(day_of(name)))
     is_one = (is_numbered and counts_number) or is_known or status_of(parts) or has_decision(parts)
     return header if is_one else None
 

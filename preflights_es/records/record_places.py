@@ -30,7 +30,14 @@ from preflights_es.records.record_folder import (
     usual_folders,
 )
 from preflights_es.records.record_header import RecordHeader
-from preflights_es.records.record_names import is_dated, is_page, is_record_name, number_of
+from preflights_es.records.record_names import (
+    day_of,
+    is_dated,
+    is_page,
+    is_record_name,
+    name_of_record,
+    number_of,
+)
 from preflights_es.system import git
 from preflights_es.system.files import Unreadable, beginning, read_cache, write_cache
 
@@ -265,7 +272,8 @@ def _has_record(root: Path, folder: str, pages: Sequence[str]) -> bool:
         if is_record_name(within) and number_of(within):
             return True
         content = _beginning(root, page)
-        if content is not None and listed_header(within, content):
+        is_dated_only = bool(day_of(name_of_record(within)))  # as posts and minutes are, too
+        if content is not None and listed_header(within, content, counts_number=not is_dated_only):
             return True
     return False
 

@@ -54,7 +54,8 @@ def aged(cache: Path) -> None:
     "name",
     [
         *("0001-use-redis.md", "1-x.md", "001_x.md", "0001.md", "ADR-001-x.md", "adr001-x.md"),
-        *("0012-use-a-template-engine.md", "0001-x.markdown", "0001-X.MD", "0001-x.adoc"),
+        *("2021-06-05-x.md", "20210605-x.md", "0012-use-a-template-engine.md"),
+        *("0001-x.markdown", "0001-X.MD", "0001-x.adoc"),
     ],
 )
 def test_a_name_with_a_number_is_a_records(folder: Path, name: str) -> None:
