@@ -137,6 +137,9 @@ _KIND_OF_TEXT = late_pattern(
     r"\s*(?:[:\u2013\u2014]|-\s)\s*(?=\S)",
     re.IGNORECASE,
 )
+_DATED_ENTRY = late_pattern(
+    r"^[ \t]*[*+-][ \t]+([^:\n]{0,40}\b(?:19|20)\d\d\b[^:\n]*)", re.MULTILINE
+)
 _TEMPLATE_TITLE = late_pattern(r"[\[{<].*[\]}>]")
 
 
@@ -157,10 +160,16 @@ def _header(path: str, parts: Parts) -> RecordHeader:
         status_text=found.text,
         superseded_by=found.superseded_by,
         supersedes=found.supersedes,
-        date=iso_date(written) or day_of(name) or iso_date(status_of(parts)),
+        date=iso_date(written) or day_of(name) or iso_date(status_of(parts)) or _first_day(parts),
         applies_to=_applies_to(parts),
         session=_value(parts, "session") if _value(parts, "uid") else "",
     )
+
+
+def _first_day(parts: Parts) -> str:
+    """The first day of a changelog, as Cosmos writes it; empty where an entry could be two."""
+    entries_dated = _DATED_ENTRY.findall(_below(parts, "changelog", "change log"))
+    return min(map(iso_date, entries_dated), default="")
 
 
 def title_number(parts: Parts) -> tuple[int, int] | None:
