@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -172,12 +173,18 @@ def _header(root: Path, path: str) -> RecordHeader | None:
         return None
 
 
-def foreign_rows(process: Process, found: Records) -> dict[int, ForeignRow]:
-    """The records without a session by their place; what only a newer one says counts as well."""
+def foreign_rows(
+    process: Process, found: Records, is_there: Callable[[str], bool] | None = None
+) -> dict[int, ForeignRow]:
+    """The records without a session by their place; what only a newer one says counts as well.
+
+    Args:
+        is_there: whether a file lies at a path of the project; as it lies here without it.
+    """
     ours = set(process.store.numbers(process.project).values())
     later = replaced_unsaid(found.records)
     return {
-        place: ForeignRow(**_row(process, one, later.get(one.path)))
+        place: ForeignRow(**_row(process, one, later.get(one.path), is_there))
         for place, one in enumerate(found.records)
         if not _is_ours(process, ours, one)
     }
@@ -229,26 +236,32 @@ def _shown(process: Process, path: str) -> ForeignShown:
     )
 
 
-def _is_path(root: Path, entry: str) -> bool:
+def _is_path(is_there: Callable[[str], bool], entry: str) -> bool:
     """Whether an entry of a list means files, and no package, team, service or sentence."""
     if pattern_problem(entry):
         return False
     first, slash, _ = entry.partition("/")
-    if slash and _SCOPE_OR_HOST.fullmatch(first) and not os.path.lexists(root / first):
+    if slash and _SCOPE_OR_HOST.fullmatch(first) and not is_there(first):
         return False  # `@acme/forms`, `github.com/acme/forms`
     means_path = ("/" in entry or "*" in entry) and " " not in entry
-    return means_path or os.path.lexists(root / entry)
+    return means_path or is_there(entry)
 
 
 _SCOPE_OR_HOST = late_pattern(r"@[\w~][\w.~-]*|[a-z0-9-]+(?:\.[a-z0-9-]+)+", re.ASCII)
 
 
-def _row(process: Process, one: RecordHeader, later: RecordHeader | None) -> dict[str, Any]:
+def _row(
+    process: Process,
+    one: RecordHeader,
+    later: RecordHeader | None,
+    is_there: Callable[[str], bool] | None = None,
+) -> dict[str, Any]:
     """Args:
     later: the record that alone says that it replaced this one.
     """
     root = process.settings.root
     by = one.superseded_by.text if one.superseded_by else ""
+    lies = is_there or (lambda entry: os.path.lexists(root / entry))
     return {
         "path": one.path,
         "number": one.number,
@@ -262,5 +275,5 @@ def _row(process: Process, one: RecordHeader, later: RecordHeader | None) -> dic
         "category": one.said.category,
         "value": one.said.value,
         "scope": one.said.scope,
-        "paths": tuple(entry for entry in one.applies_to if _is_path(root, entry)),
+        "paths": tuple(entry for entry in one.applies_to if _is_path(lies, entry)),
     }

@@ -97,11 +97,9 @@ def change_findings(
         if any(acceptances(request.process.runner, session.events)):
             text = f"{printable(session.path)}: what was accepted there is abandoned, unsigned"
             yield finding("decision-changed", level, text, [session.path])
-    held = {one.path: one for one in sides.new_records}
-    for file in sessions.change.files:
-        if new := held.get(file.path):
-            text = f"{shown(new.path)} ({shown(new.title)}) is in force with this change"
-            yield finding("decision-changed", "note", text, [new.path], decision=new.path)
+    for new in sides.new_records:
+        text = f"{shown(new.path)} ({shown(new.title)}) is in force with this change"
+        yield finding("decision-changed", "note", text, [new.path], decision=new.path)
 
 
 def _proof(

@@ -27,7 +27,7 @@ from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Stored
 from preflights_es.records.record_folder import ADR_DIR, folder_of, usual_folder
 from preflights_es.records.record_names import is_page
-from preflights_es.records.record_places import RecordPlaces
+from preflights_es.records.record_places import FOLDERS_MAX, PAGES_MAX, RecordPlaces
 from preflights_es.records.session_files import FOLDER, SIZE_MAX, name_of
 from preflights_es.settings.file import FILE, PYPROJECT
 from preflights_es.settings.load import Settings, load_settings
@@ -63,6 +63,8 @@ class BaseSide(NamedTuple):
     """Records of no session."""
     new: frozenset[str] = frozenset()
     """Files that the base has changed since the branches parted."""
+    looked: frozenset[str] = frozenset()
+    """Files that it has, and of which it is known whether it reads them."""
     unread: tuple[str, ...] = ()
     """Files that are too large, or not in this clone."""
 
@@ -102,6 +104,7 @@ def base_side(request: Request, change: Change, troubled: Collection[str]) -> Ba
             rows=rows,
             records=(*_records(request, base, there),),
             new=frozenset(new),
+            looked=frozenset(found),
             unread=tuple(path for path in laid if path not in found),
         )
 
@@ -114,32 +117,58 @@ def _is_settings(path: str) -> bool:
 
 
 def _sessions(request: Request, there: Iterable[str], touched: Collection[str]) -> Iterator[str]:
+    """Sessions that were touched, are read no more, or may be read since this change."""
     read = {f"{one.path}/" for one in request.process.session_folders}
+    may_wake = any(map(_is_settings, touched))
+    around = {folder for path in touched if is_page(path) for folder in _above(path)}
     for path in there:
         folder, _, name = path.rpartition("/")
-        is_one = f"/{folder}".endswith(f"/{FOLDER}") and name.endswith(".jsonl")
-        if is_one and (path in touched or f"{folder}/" not in read):
+        if not (f"/{folder}".endswith(f"/{FOLDER}") and name.endswith(".jsonl")):
+            continue
+        may_wake_here = may_wake or folder.removesuffix(FOLDER).rstrip("/") in around
+        if path in touched or f"{folder}/" not in read or may_wake_here:
             yield path
 
 
 def _pages(request: Request, there: Iterable[str], touched: Collection[str]) -> Iterator[str]:
-    """Pages that were touched, and those that may be records there and are none here.
+    """Pages that were touched, and all that may be records where a record or a folder changes.
 
     Whether a folder of any name is one of records depends on all of its pages, and what became of
-    a record may stand in another one beside it.
+    a record may stand in any other one.
     """
     folders = request.process.record_places.folders
-    moved = any(map(_is_settings, touched))
-    beside = {path.rpartition("/")[0] for path in touched if is_page(path)}
-    around = {folder for path in touched if is_page(path) for folder in _above(path)}
-    for path in filter(is_page, there):
-        is_usual = usual_folder(path.rpartition("/")[0]) is not None
-        may_be_hidden = (moved or is_usual) and folder_of(path, folders) is None
-        is_beside = (
-            bool(_above(path) & around) if not is_usual else path.rpartition("/")[0] in beside
-        )
-        if path in touched or may_be_hidden or is_beside:
+    pages = [*filter(is_page, there)]
+    changed = [*filter(is_page, touched)]
+    is_full = len(folders) >= FOLDERS_MAX or len({*pages, *changed}) > PAGES_MAX
+    moved = is_full or any(map(_is_settings, touched))
+    around = {folder for path in changed for folder in _above(path)}
+
+    def is_record(path: str) -> bool:
+        return usual_folder(path.rpartition("/")[0]) is not None or bool(folder_of(path, folders))
+
+    is_every = moved or any(map(is_record, changed)) or _depends(request, touched)
+    for path in pages:
+        may_be_hidden = is_record(path) and folder_of(path, folders) is None
+        is_meant = moved or may_be_hidden or (is_every and is_record(path))
+        if path in touched or is_meant or _above(path) & around:
             yield path
+
+
+def _depends(request: Request, touched: Iterable[str]) -> bool:
+    """Whether what a record holds for is a path by a file that the change adds or takes away."""
+    try:
+        entries = {one for row in request.process.records().records for one in row.applies_to}
+    except ArtifactOutside:
+        return False
+    firsts = {part for one in entries for part in (one.rstrip("/"), one.partition("/")[0])}
+    return any(not firsts.isdisjoint(_places(path)) for path in touched) if firsts else False
+
+
+def _places(path: str) -> Iterator[str]:
+    """A file and the folders above it."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
 
 
 def _above(path: str) -> frozenset[str]:
@@ -251,7 +280,9 @@ def _records(request: Request, base: Process, there: Collection[str]) -> Iterato
         records = base.records()
     except ArtifactOutside:
         return  # no command read one there
-    for place, row in foreign_rows(request.process, records).items():
+    places = {place for path in there for place in _places(path)}
+    rows = foreign_rows(request.process, records, lambda entry: entry.rstrip("/") in places)
+    for place, row in rows.items():
         session = records.records[place].session
         if not (session and name_of(decision_uid(session)) in filed):
             yield row

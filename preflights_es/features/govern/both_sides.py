@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from preflights_es.features.govern.base_side import BaseSession, BaseSide, base_side, hashes_of
 from preflights_es.features.govern.changes import Change, ChangedFile, content_of
-from preflights_es.features.govern.decision_changes import lost_records, record_now
+from preflights_es.features.govern.decision_changes import RecordsHere, lost_records
 from preflights_es.kernel.events import SessionAbandoned
 from preflights_es.kernel.ports import Stored
 from preflights_es.records.session_files import SIZE_MAX
@@ -77,6 +77,13 @@ class BothSides:
         held = [row for row in self.here if row.session_id not in of_base]
         return [*held, *(row for row in self.base.rows if row.session_id in of_base)]
 
+    @cached_property
+    def woken(self) -> Sequence[str]:
+        """Session files that the base has and does not read, and that are read here."""
+        known, looked = self.base.sessions, self.base.looked - self._touched
+        found = (path for id_, paths in self._filed.items() if id_ not in known for path in paths)
+        return [path for path in found if path in looked]
+
     def _goes_on(self, session_id: str, was: BaseSession) -> bool:
         """Whether what counts of a session here, and its file, go on where the base ends."""
         hashes = [one.hash for one in was.events]
@@ -126,17 +133,24 @@ class BothSides:
     def records(self) -> Sequence[ForeignRow]:
         """All records: those of the base where it went on since the branches parted."""
         newer = [one for one in self.base.records if self._is_newer(one)]
-        replaced = {now.path for one in newer if (now := record_now(one, self.records_here))}
+        here = RecordsHere(self.base, self.records_here)
+        replaced = {now.path for one in newer if (now := here.record_now(one))}
         replaced |= {row.artifact for row in self.rows if row.artifact}  # of a lost session
         held = [one for one in self.records_here if one.path not in replaced]
         return [*held, *newer, *self.lost_records]
 
     @cached_property
     def new_records(self) -> Sequence[ForeignRow]:
-        """Those in force here that were not in force in the base, there or elsewhere."""
+        """Those in force here that were not in force in the base, there or elsewhere.
+
+        The change may only have made their folder one of records.
+        """
+        here = RecordsHere(self.base, self.records_here)
         held = (one for one in self.base.records if one.is_held)
-        known = {now.path for one in held if (now := record_now(one, self.records_here))}
-        return [one for one in self.records_here if one.is_held and one.path not in known]
+        known = {now.path for one in held if (now := here.record_now(one))}
+        looked = self._touched | self.base.looked
+        found = (one for one in self.records_here if one.is_held and one.path in looked)
+        return [one for one in found if one.path not in known]
 
     @cached_property
     def _missing(self) -> Sequence[ForeignRow]:

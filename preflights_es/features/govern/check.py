@@ -138,7 +138,7 @@ def check(
     former = former_of(one for one in sides.counted if isinstance(one, DecisionRow))
     others = [one for one in rows if isinstance(one, ForeignRow)]
     tree = WorkTree(root, (one.path for one in change.files))
-    sessions = SessionChanges(request, change)
+    sessions = SessionChanges(request, change, sides.woken)
     naming = _naming(request, sides.here, change)
     doubt: Level = "error" if require_signed else "warning"
     signatures, unknown = None, ""

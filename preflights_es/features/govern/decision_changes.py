@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -106,36 +107,61 @@ def _of_records(
     base: BaseSide, records: Sequence[ForeignRow], superseded: Iterable[str]
 ) -> Iterator[DecisionChange]:
     titles = {*superseded}
-    for was in base.records:
-        now = record_now(was, records)
-        if now is None or not is_counted(was):
+    here = RecordsHere(base, records)
+    for was in filter(is_counted, base.records):
+        if (now := here.record_now(was)) is None:
             continue
         if now.status != was.status and (was.is_held, now.is_held) != (True, True):
             by = f" by {_short(now.superseded_by)}" if now.superseded_by else ""
             what = f"is {now.status}{by}"
         else:
-            what = _other(was, now, _FOREIGN)
+            what = _other(was, now, _FOREIGN) or _successor_changed(was, now)
         if what:
             yield DecisionChange(
                 was, was.path, what, True, not titles.isdisjoint((was.path, was.title))
             )
 
 
-def record_now(was: ForeignRow, records: Iterable[ForeignRow]) -> ForeignRow | None:
-    """Where a record of the base is here: at its path, else a file of its name, else its title.
+def _successor_changed(was: ForeignRow, now: ForeignRow) -> str:
+    """What was turned down hangs on the record that took the place of this one."""
+    if was.superseded_by.rpartition("/")[2] == now.superseded_by.rpartition("/")[2]:
+        return ""
+    return f"is superseded by {_short(now.superseded_by) or 'no record that it names'} now"
 
-    A page that has lost its title and its status is no longer this record.
-    """
-    there = [one for one in records if one.title == was.title or one.status != "none"]
-    name = was.path.rpartition("/")[2]
-    found = (
-        next((one for one in there if one.path == was.path), None),
-        next((one for one in there if one.path.rpartition("/")[2] == name), None),
-        next((one for one in there if one.title == was.title), None),
-    )
-    return next(filter(None, found), None)
+
+class RecordsHere:
+    """The records that lie here, by where one of the base may be now."""
+
+    def __init__(self, base: BaseSide, records: Iterable[ForeignRow]) -> None:
+        self._paths = dict[str, ForeignRow]()
+        self._moved = defaultdict[str, list[ForeignRow]](list)
+        before = {one.path for one in base.records}
+        for one in records:
+            self._paths.setdefault(one.path, one)
+            if one.path not in before:  # else it is another one, however it is called
+                self._moved[_name(one)].append(one)
+                self._moved[f"/{one.title}"].append(one)
+
+    def record_now(self, was: ForeignRow) -> ForeignRow | None:
+        """At its path, else a new file of its name, else of its title.
+
+        A page that has lost its title and its status is no longer this record.
+        """
+        at_path = self._paths.get(was.path)
+        at_path = at_path if at_path and _is_still(was, at_path) else None
+        moved = (*self._moved[_name(was)], *self._moved[f"/{was.title}"])
+        return at_path or next((one for one in moved if _is_still(was, one)), None)
+
+
+def _name(one: ForeignRow) -> str:
+    return one.path.rpartition("/")[2]
+
+
+def _is_still(was: ForeignRow, one: ForeignRow) -> bool:
+    return one.title == was.title or one.status != "none"
 
 
 def lost_records(base: BaseSide, records: Sequence[ForeignRow]) -> list[ForeignRow]:
     """Records of the base that are found here no more; they hold all the same."""
-    return [was for was in base.records if is_counted(was) and record_now(was, records) is None]
+    here = RecordsHere(base, records)
+    return [was for was in base.records if is_counted(was) and here.record_now(was) is None]

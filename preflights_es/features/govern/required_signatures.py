@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 from preflights_es.features.govern.base_side import BaseSide
 from preflights_es.features.govern.changes import (
     Change,
-    ChangedFile,
     at_commit,
     content_of,
     objects,
@@ -21,9 +20,6 @@ from preflights_es.features.govern.session_changes import SessionChanges, events
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import SessionErased
 from preflights_es.kernel.ports import Stored
-from preflights_es.records.foreign_records import record_header
-from preflights_es.records.record_header import HELD
-from preflights_es.records.record_names import is_page
 from preflights_es.runtime.runner import EventReader
 from preflights_es.settings.load import Settings, surroundings
 from preflights_es.settings.signing import REPOSITORY, Signers, repository_id
@@ -91,10 +87,9 @@ def unsigned_acceptances(
         for event, why in _unsigned(reader, signatures, events_of(content)):
             if event.hash not in known:
                 yield Unsigned(one.path, f"accepts a decision in event {event.version}, {why}")
-    root = request.process.settings.root
-    for one in changes.change.files:
-        if one.path in alone and not one.is_gone and not _was_accepted(root, one):
-            yield Unsigned(one.path, "becomes accepted, and is the record of no session")
+    held = {one.path for one in base.records if one.is_held}
+    for path in sorted({*alone} - held):
+        yield Unsigned(path, "becomes accepted, and is the record of no session")
 
 
 def _unsigned(
@@ -132,17 +127,6 @@ def is_erasure_signed(
         one.type == SessionErased.tag and not one.is_refused and one.signed.verdict == "signed"
         for one in acts
     )
-
-
-def _was_accepted(root: Path, one: ChangedFile) -> bool:
-    """Whether a record said at the base already that it is accepted."""
-    if not one.old or not is_page(one.path):
-        return False
-    before = objects(root, [one.old]).get(one.old, b"")
-    try:
-        return record_header(one.name, before).status in HELD
-    except Unreadable:
-        return False
 
 
 # The signers of a change ---------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from preflights_es.features.govern.changes import Change, ChangedFile, content_of
 from preflights_es.kernel.errors import PreflightsError
@@ -16,12 +16,16 @@ from preflights_es.use.request import Request
 class SessionChanges:
     """The session files of a change, wherever they lie."""
 
-    def __init__(self, request: Request, change: Change) -> None:
+    def __init__(self, request: Request, change: Change, woken: Iterable[str] = ()) -> None:
+        """Args:
+        woken: paths of those that lay there unread, and are read since the change.
+        """
         self.change = change
         self._root = request.process.settings.root
         folders = {folder.path for folder in request.process.session_folders}
         files = (one for one in change.files if _is_session(one, folders))
-        self.now = tuple(one for one in files if not one.is_gone)
+        now = (one for one in files if not one.is_gone)
+        self.now = (*now, *map(ChangedFile, woken))
 
     def content(self, one: ChangedFile) -> bytes | None:
         """What a file holds now; None of one that is too large, or no file."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pytest
 
+from preflights_es.records.record_places import FOLDERS_MAX
 from tests.cli.clones import SESSIONS, cloned, committed, session_file
 from tests.cli.program import Project
 from tests.features.govern.test_check import decide, write
@@ -135,3 +136,66 @@ def test_what_becomes_of_a_decision_is_listed(team: Project, tmp_path: Path) -> 
     id_ = next((team.folder / SESSIONS).glob("*.jsonl")).stem
     assert team.call("admin", "erase", id_, "--yes", "--force").code in (0, 2)
     assert session_file(team, id_).exists()
+
+
+def page(title: str, status: str = "accepted", more: str = "") -> str:
+    return f"---\nstatus: {status}\n{more}---\n\n# {title}\n"
+
+
+FISH: Final = "ideas/0001-use-fish.md"
+GULP: Final = page("Use Gulp", more="applies-to: [lib/**]\n")
+CELERY: Final = {f"notes/000{n}-use.md": page(f"Use {n}") for n in (1, 2)}
+Files = dict[str, str | None]
+ELSEWHERE: Final[dict[str, tuple[Files, Files, str]]] = {
+    "another successor": (
+        {"adr/0010-a.md": page("Use Redux", "superseded by ADR-0011")},
+        {"adr/0010-a.md": page("Use Redux", "superseded by ADR-0099")},
+        "adr/0010-a.md (Use Redux) is superseded by ADR-0099 now",
+    ),
+    "an entry that becomes a path": (
+        {"adr/0010-a.md": page("Use Luxon", more="applies-to: [payments]\n")},
+        {"payments/x.py": "x = 1\n"},
+        "adr/0010-a.md (Use Luxon) says otherwise: patterns",
+    ),
+    "a second page that makes a folder one of records": (
+        {FISH: page("Use Fish")},
+        {"ideas/0002-use-bash.md": page("Use Bash", "rejected")},
+        f"{FISH} (Use Fish) is in force with this change",
+    ),
+    "a folder that .adr-dir names": (
+        {"tests/data/0001-a.md": page("Use Fish")},
+        {".adr-dir": "tests/data\n"},
+        "tests/data/0001-a.md (Use Fish) is in force with this change",
+    ),
+    "a newer record in another folder": (
+        {},
+        {"adr/0001-a.md": page("Use X", "deprecated", f"supersedes: '[k](../{RECORD})'\n")},
+        f"{RECORD} (Use Kafka) is superseded by adr/0001-a.md",
+    ),
+    "one of two records that are called alike": (
+        {"a/adr/0001-use-gulp.md": GULP, "b/adr/0001-use-gulp.md": GULP},
+        {"b/adr/0001-use-gulp.md": None},
+        "b/adr/0001-use-gulp.md is no record here any more",
+    ),
+    "more folders than are read": (
+        {**CELERY},
+        {f"a/{n}/adr/0001-a.md": page("Use X", "rejected") for n in range(FOLDERS_MAX)},
+        "notes/0001-use.md is no record here any more",
+    ),
+}
+"""Files of the base, files of the change, and what is said of a record that it does not touch."""
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_what_becomes_of_records_by_other_files_is_listed(
+    team: Project, tmp_path: Path, name: str
+) -> None:
+    before, after, said = ELSEWHERE[name]
+    for files in (before, after):
+        for path, text in files.items():
+            (team.folder / path).unlink() if text is None else write(team, path, text)
+        if files is before:
+            committed(team)
+            team.git("branch", "--force", "base")
+    found = judged(team, tmp_path)[1]
+    assert [one for one in found if said in one["message"]], found

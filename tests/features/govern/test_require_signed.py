@@ -167,6 +167,39 @@ def test_a_session_that_waits_in_another_folder_is_new_where_it_is_read(team: Te
     assert (code, "unsigned-acceptance" in found) == (1, True)
 
 
+def test_a_session_that_settings_let_be_read_is_one_of_the_change(
+    team: Team, tmp_path: Path
+) -> None:
+    lies = team.folder / "docs" / "decisions"
+    before = {path: path.read_bytes() for path in lies.rglob("*") if path.is_file()}
+    team.accept("MySQL", "--supersedes", uid_of(team), sign=False)
+    lies.rename(team.folder / "vendor")
+    for path, content in before.items():
+        team.brings(str(path.relative_to(team.folder)), content.decode())
+        (team.folder / "vendor" / path.relative_to(lies)).unlink()
+    committed(team)
+    team.git("branch", "--force", "base")
+    team.brings(".adr-dir", "vendor\n")
+    committed(team)
+    clone = cloned(team, tmp_path / "clone")
+    code, found, shape = checked(clone, "--base", "origin/base", "--require-signed")
+    assert (code, [*found]) == (1, ["unsigned-acceptance"])
+    assert "is decided in this change, and supersedes ADR-0001" in str(shape["findings"])
+
+
+@pytest.mark.parametrize("edits", [False, True])
+def test_a_record_that_waits_in_another_folder_becomes_accepted(team: Team, edits: bool) -> None:
+    text = "---\nstatus: accepted\n---\n\n# Use Kafka\n"
+    team.brings("ideas/0001-a.md", text)
+    assert judged(team) == (0, {})
+    team.git("branch", "--force", "base")
+    team.brings("ideas/0001-a.md", f"{text}\nA word more.\n" if edits else text)
+    team.brings("ideas/0002-b.md", text.replace("accepted", "rejected"))
+    code, found = judged(team)
+    assert (code, [*found]) == (1, ["unsigned-acceptance"])
+    assert found["unsigned-acceptance"][0]["file"] == "ideas/0001-a.md"
+
+
 def test_without_ssh_keygen_no_signature_passes(team: Team, tmp_path: Path) -> None:
     team.accept("OAuth", intention=LOGIN)
     committed(team)
