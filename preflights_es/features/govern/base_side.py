@@ -130,7 +130,7 @@ def _sessions(request: Request, there: Iterable[str], touched: Collection[str]) 
             yield path
 
 
-def _pages(request: Request, there: Iterable[str], touched: Collection[str]) -> Iterator[str]:
+def _pages(request: Request, there: Collection[str], touched: Collection[str]) -> Iterator[str]:
     """Pages that were touched, and all that may be records where a record or a folder changes.
 
     Whether a folder of any name is one of records depends on all of its pages, and what became of
@@ -146,7 +146,9 @@ def _pages(request: Request, there: Iterable[str], touched: Collection[str]) -> 
     def is_record(path: str) -> bool:
         return usual_folder(path.rpartition("/")[0]) is not None or bool(folder_of(path, folders))
 
-    is_every = moved or any(map(is_record, changed)) or _depends(request, touched)
+    # A session that is new may be the one that a record has named since long ago.
+    has_session = any(path.endswith(".jsonl") for path in {*touched}.difference(there))
+    is_every = moved or has_session or any(map(is_record, changed)) or _depends(request, touched)
     for path in pages:
         may_be_hidden = is_record(path) and folder_of(path, folders) is None
         is_meant = moved or may_be_hidden or (is_every and is_record(path))
@@ -281,7 +283,7 @@ def _records(request: Request, base: Process, there: Collection[str]) -> Iterato
     except ArtifactOutside:
         return  # no command read one there
     places = {place for path in there for place in _places(path)}
-    rows = foreign_rows(request.process, records, lambda entry: entry.rstrip("/") in places)
+    rows = foreign_rows(base, records, lambda entry: entry.rstrip("/") in places)
     for place, row in rows.items():
         session = records.records[place].session
         if not (session and name_of(decision_uid(session)) in filed):

@@ -154,7 +154,9 @@ class BothSides:
 
     @cached_property
     def _missing(self) -> Sequence[ForeignRow]:
-        return lost_records(self.base, self.records_here)
+        of_session = {row.artifact for row in filter(is_counted, self.here)}
+        found = lost_records(self.base, self.records_here)
+        return [one for one in found if one.path not in of_session]
 
     @cached_property
     def _touched(self) -> frozenset[str]:

@@ -294,6 +294,25 @@ def test_a_record_that_names_a_session_without_a_decision_is_one_of_no_session(t
     assert (code, [*found]) == (1, ["unsigned-acceptance"])
 
 
+def test_a_session_without_a_decision_takes_no_record_away(team: Team) -> None:
+    done = team.call("start", LOGIN, "--no-input", "--json")
+    id_ = done.json["session_id"]
+    file = session_file(team, id_)
+    file.write_text(team.call("admin", "export", id_).out)
+    content = file.read_text()
+    file.unlink()
+    text = f"---\nstatus: accepted\nuid: {id_[-12:]}\nsession: {id_}\n---\n\n# Use Kafka\n"
+    team.brings(RECORD, text)
+    committed(team)
+    team.git("branch", "--force", "base")
+    team.brings(str(file.relative_to(team.folder)), content)
+    committed(team)
+    clone = cloned(team, team.folder.parent / "clone")
+    code, found, _ = checked(clone, "--base", "origin/base", "--require-signed")
+    assert (code, [*found]) == (1, ["record-lost"])
+    assert found["record-lost"][0]["file"] == RECORD
+
+
 # 4. The base ---------------------------------------------------------------------------------
 
 
