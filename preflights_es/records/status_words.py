@@ -64,7 +64,8 @@ _NOT_YET = late_pattern(
     r"\b(?:will|shall|should|may|might|can|to|not|nicht|soll|kann)\b", re.IGNORECASE
 )
 _PARTLY = late_pattern(
-    r"\b(?:partially|partly|in part|teilweise|teils|zum teil)"
+    r"\b(?:partially|partly|in part|(?:parts|aspects) of|teilweise|teils|zum teil"
+    r"|teile (?:von|d\w+))"
     rf"(?: [^\s,;]+){{0,8}}? (?:{_GONE_WORDS})\b"
     rf"|\b(?:{_GONE_WORDS}) (?:in part|partially|partly|teilweise|zum teil)\b",
     re.IGNORECASE,
