@@ -102,7 +102,7 @@ def base_side(request: Request, change: Change, troubled: Collection[str]) -> Ba
         return BaseSide(
             sessions=sessions,
             rows=rows,
-            records=(*_records(request, base, there),),
+            records=(*_records(base, there),),
             new=frozenset(new),
             looked=frozenset(found),
             unread=tuple(path for path in laid if path not in found),
@@ -275,7 +275,7 @@ def hashes_of(content: bytes) -> list[bytes]:
         return []
 
 
-def _records(request: Request, base: Process, there: Collection[str]) -> Iterator[ForeignRow]:
+def _records(base: Process, there: Collection[str]) -> Iterator[ForeignRow]:
     """Records that no session of the base wrote."""
     filed = {path.rpartition("/")[2] for path in there if path.endswith(".jsonl")}
     try:

@@ -28,7 +28,8 @@ _DIFF: Final = (
     *("--ignore-submodules=dirty", "--relative"),
 )
 _REGULAR: Final = (b"100644", b"100755")
-_CONVERTING: Final = ("working-tree-encoding", "filter", "ident")
+ENCODING: Final = "working-tree-encoding"
+_CONVERTING: Final = (ENCODING, "filter", "ident")
 _USUAL: Final = ("100644 ", "100755 ")
 """How `git ls-tree` begins the line of such a file."""
 
@@ -286,10 +287,12 @@ def changed_between(root: Path, older: str, newer: str) -> dict[str, str]:
     return {one.path: one.old for one, _ in listed}
 
 
-def converted(root: Path, paths: Sequence[str]) -> Mapping[str, str]:
+def converted(
+    root: Path, paths: Sequence[str], by: Sequence[str] = _CONVERTING
+) -> Mapping[str, str]:
     """Files of which git may keep other bytes than lie here, each with the attribute for it."""
     # Of the index: a checkout takes them from there.
-    words = ("check-attr", "--cached", "-z", "--stdin", *_CONVERTING)
+    words = ("check-attr", "--cached", "-z", "--stdin", *by)
     given = b"".join(os.fsencode(path) + b"\0" for path in paths)
     fields = iter((_output(root, *words, given=given) or b"").split(b"\0"))
     return {

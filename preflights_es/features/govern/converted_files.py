@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from preflights_es.features.govern.changes import Change, converted
+from preflights_es.features.govern.changes import ENCODING, Change, converted, files_at
+from preflights_es.features.govern.domain.imports import is_read
 from preflights_es.features.govern.required_signatures import FILE as SIGNERS
-from preflights_es.records.record_folder import ADR_DIR
+from preflights_es.records.record_folder import ADR_DIR, folder_of
+from preflights_es.records.record_names import is_page
 from preflights_es.settings.signing import REPOSITORY
 from preflights_es.system.files import Unreadable
 from preflights_es.use.request import Request
@@ -27,7 +29,8 @@ class ConvertedFile(NamedTuple):
 def converted_files(request: Request, change: Change) -> Iterator[ConvertedFile]:
     """Files of settings, signers and sessions that an attribute of git converts.
 
-    All sessions are looked at where attributes change, else those that the change touches.
+    All sessions are looked at where attributes change, else those that the change touches. Of
+    records and of what can import, another encoding counts: here it may say what git does not have.
     """
     process = request.process
     root, places = process.settings.root, [*process.session_folders]
@@ -43,3 +46,15 @@ def converted_files(request: Request, change: Change) -> Iterator[ConvertedFile]
     there = [path for path in dict.fromkeys(paths) if os.path.lexists(root / path)]
     for path, attribute in converted(root, there).items():
         yield ConvertedFile(path, attribute)
+    texts = [one.path for one in change.files]
+    if any(one.name == ATTRIBUTES for one in change.files):
+        texts = [*files_at(root, "HEAD")]
+    folders_of_records = process.record_places.folders
+    read = (
+        path
+        for path in texts
+        if is_read(path) or (is_page(path) and folder_of(path, folders_of_records))
+    )
+    for path, attribute in converted(root, [*read], (ENCODING,)).items():
+        if path not in there:
+            yield ConvertedFile(path, attribute)

@@ -60,9 +60,24 @@ def test_a_session_is_kept_as_it_lies_there(team: Project, attribute: str) -> No
     assert (code, [*found]) == (4, ["unverified-session"])
     files = [one["file"] for one in found["unverified-session"]]
     sessions = [str(session_file(team, one).relative_to(team.folder)) for one in (first, id_)]
-    assert sorted(files) == sorted([".preflights/allowed_signers", *sessions, "preflights.toml"])
     name = attribute.partition("=")[0]
+    records = (team.folder / "docs/decisions").glob("*.md") if name == "working-tree-encoding" else ()
+    others = [str(one.relative_to(team.folder)) for one in records]
+    wanted = [".preflights/allowed_signers", *sessions, "preflights.toml", *others]
+    assert sorted(files) == sorted(wanted)
     assert f"checked: take its attribute {name} away" in found["unverified-session"][0]["message"]
+
+
+@pytest.mark.parametrize("path", ["docs/decisions/use-kafka.md", "src/web.py"])
+def test_no_other_encoding_hides_what_a_file_says(team: Project, path: str) -> None:
+    """git converts it for who works there: it says what git does not have, or no more."""
+    write(team, path, "---\nstatus: accepted\n---\n\n# Use Kafka\n")
+    committed(team)
+    team.git("branch", "--force", "base")
+    write(team, ".gitattributes", f"{path} working-tree-encoding=IBM037\n")
+    code, found = found_in(team)
+    assert (code, [*found]) == (4, ["unverified-session"])
+    assert [one["file"] for one in found["unverified-session"]] == [path]
 
 
 def test_settings_that_move_the_records_hide_no_decision(team: Project, tmp_path: Path) -> None:
