@@ -187,7 +187,7 @@ def read(case: Case, streams: Streams) -> None:
         case.call("admin", "render", key, codes=(0, 1, 2, 4, 5))
     assert case.streams() == streams, "no reader changes it"
     here = {path.name for path in case.house.folder.iterdir()}
-    logs = {"case.db", "case.db-wal", "case.db-shm", "case.jsonl"}
+    logs = {"case.db", "case.db-wal", "case.db-shm", "case.db.folders", "case.jsonl"}
     assert here <= {".git", ".preflights", "docs", *logs}
 
 
