@@ -170,7 +170,8 @@ def _is_same(root: Path, one: ChangedFile) -> bool:
 
 
 def texts(root: Path, change: Change) -> Iterator[tuple[ChangedFile, str | None]]:
-    """Each text that is new or edited; None of a binary, and of what is too large."""
+    """Each text that is new or edited; None of a binary, a link, and of what is too large."""
+    yield from ((one, None) for one in change.files if not (one.is_text or one.is_gone))
     wanted = [one for one in change.files if one.is_text and not one.is_gone]
     stored = objects(root, [one.new for one in wanted if one.new])
     for one in wanted:

@@ -284,16 +284,19 @@ def _imports(
     """
     uses, unread = dict[Used, list[ChangedFile]](), list[str]()
     for file, text in texts(tree.root, change):
-        if text is None and is_read(file.path):
+        if text is None and is_read(file.path) and not _leads_to_text(tree.root, file):
             unread.append(file.path)
         for one in used(file.path, text or ""):
             uses.setdefault(one, []).append(file)
-    if not (uses or unread):
+    modules = _new_modules(change)
+    if not (uses or unread or modules):
         return
     is_there = {id(row) for row in rows}
     kept_out = barred(rows, (one for one in every if id(one) not in is_there))
     if kept_out and unread:
         yield _unread(unread, level)
+    for what, names in brought_in(kept_out, modules, rows):
+        yield _stands_for(what, modules[names[0]], level)
     found = [*brought_in(kept_out, uses, rows)]
     met = {one for _, names in found for one in names}
     former = _former(tree.root, change, [file for one in met for file in uses[one]])
@@ -311,10 +314,38 @@ def _imports(
             yield _brought_in(tree.root, what, new, change)
 
 
+def _leads_to_text(root: Path, file: ChangedFile) -> bool:
+    """Whether a link leads to a file that is looked at by itself, or to none; so is a submodule."""
+    try:
+        return is_read(os.readlink(root / file.path))
+    except OSError:
+        return not file.is_text
+
+
+def _new_modules(change: Change) -> dict[Used, str]:
+    """Modules that the change adds, each with its file: an import of one is the project's own."""
+    found = dict[Used, str]()
+    for one in change.files:
+        if change.base and not (one.old or one.is_gone) and one.path.endswith((".py", ".rb")):
+            folders = one.path.removeprefix("src/").split("/")[:-1]
+            for name in (*folders[:1], one.name[: -len(".py")]):
+                found.setdefault(Used(name, "module"), one.path)
+    return found
+
+
+def _stands_for(what: Barred, path: str, level: Level) -> Finding:
+    """What names a module of the project as something that was turned down."""
+    text = (
+        f"{turned_down_line(what.row, what.what)}. {printable(path)} is a module of that name, so "
+        "its import is taken for the project's own and not stopped: give it another name"
+    )
+    return finding("turned-down", level, text, [path], decision=what.name)
+
+
 def _unread(paths: Sequence[str], level: Level) -> Finding:
     text = (
-        f"{files_said(paths)}: not looked at for what was turned down: binary, or larger than "
-        f"{CONTENT_MAX:,} bytes. Read what it imports, or leave it out of the change"
+        f"{files_said(paths)}: not looked at for what was turned down: a link, binary, or larger "
+        f"than {CONTENT_MAX:,} bytes. Read what it imports, or leave it out of the change"
     )
     return finding("unread-file", level, text, paths)
 

@@ -583,6 +583,33 @@ def test_a_file_that_is_not_looked_at_is_named(shop: Project) -> None:
     assert (one["level"], one["files"]) == ("warning", ["src/binary.js", "src/large.py"])
 
 
+def test_a_link_to_what_is_not_looked_at_is_named(shop: Project) -> None:
+    decide(shop)
+    write(shop, "data/x.txt", "import pymongo\n")
+    commit(shop)
+    for name, target in (("a.py", "data/x.txt"), ("b.py", ORDERS), ("c.md", "data/x.txt")):
+        (shop.folder / name).symlink_to(target)
+    code, found, _ = checked(shop)
+    assert (code, [one["files"] for one in found["unread-file"]]) == (0, [["a.py"]])
+
+
+@pytest.mark.parametrize("path", ["pymongo/x.py", "src/pymongo/__init__.py", "src/db/pymongo.py"])
+def test_a_new_module_that_is_called_as_what_was_turned_down_is_told(
+    shop: Project, path: str
+) -> None:
+    """An import of that name is the project's own from then on, and is not stopped."""
+    decide(shop)
+    commit(shop)
+    write(shop, path)
+    code, found, _ = checked(shop)
+    (one,) = found["turned-down"]
+    assert (code, one["level"], one["file"]) == (0, "warning", path)
+    assert "MongoDB" in one["message"]
+    commit(shop)
+    write(shop, path, "x = 2\n")
+    assert "turned-down" not in checked(shop)[1]
+
+
 def test_a_base_is_where_the_branches_parted(shop: Project) -> None:
     decide(shop, "--path", "src/**")
     commit(shop)
