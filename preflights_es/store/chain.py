@@ -16,8 +16,6 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
-import msgspec
-
 from preflights_es.kernel.errors import LogDamaged
 from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.kernel.ids import SALT_BYTES
@@ -66,20 +64,13 @@ def digest(salt: bytes, data: bytes) -> bytes:
 
 def link(previous: bytes, prefix: bytes, event: Stored) -> bytes:
     """The hash of an event, given that of the one before."""
-    return sha256(
-        b"".join(
-            (
-                previous,
-                prefix,
-                _times(event.version),
-                _tag(event.type),
-                _signed(event.recorded_at),
-                _text(event.input_id),
-                _ending(event.actor_kind, event.decider),
-                event.digest,
-            )
-        )
-    ).digest()
+    envelope = _times(event.version) + _tag(event.type) + _signed(event.recorded_at)
+    envelope += _text(event.input_id) + _ending(event.actor_kind, event.decider)
+    return _linked(previous, prefix, envelope, event.digest)
+
+
+def _linked(previous: bytes, prefix: bytes, envelope: bytes, digest: bytes) -> bytes:
+    return sha256(b"".join((previous, prefix, envelope, digest))).digest()
 
 
 def follows(first: Stored, head: bytes | None, version: int) -> bool:
@@ -90,29 +81,18 @@ def follows(first: Stored, head: bytes | None, version: int) -> bool:
 
 def sealed(batch: Batch, now: int, salt: Callable[[], bytes]) -> tuple[Stored, ...]:
     """The events of a batch as they will be stored."""
-    prefix = stream_prefix(batch.session_id, batch.project, batch.workflow)
-    previous = batch.expected_hash or GENESIS
+    session_id, project, workflow = batch.session_id, batch.project, batch.workflow
+    prefix = stream_prefix(session_id, project, workflow)
+    previous, at = batch.expected_hash or GENESIS, _signed(now)
     events: list[Stored] = []
     for version, draft in enumerate(batch.events, batch.expected_version + 1):
-        grain = salt()
-        event = Stored(
-            batch.session_id,
-            batch.project,
-            batch.workflow,
-            version,
-            draft.type,
-            now,
-            draft.input_id,
-            draft.actor_kind,
-            draft.decider,
-            draft.data,
-            grain,
-            digest(grain, draft.data),
-            b"",
-        )
-        previous = link(previous, prefix, event)
-        msgspec.structs.force_setattr(event, "hash", previous)  # made here: cheaper than a copy
-        events.append(event)
+        type_, input_id, data, grain = draft.type, draft.input_id, draft.data, salt()
+        kind, decider, digest_ = draft.actor_kind, draft.decider, sha256(grain + data).digest()
+        # As `link` has it, which would read all of this once more from the event.
+        envelope = _times(version) + _tag(type_) + at + _text(input_id) + _ending(kind, decider)
+        previous = _linked(previous, prefix, envelope, digest_)
+        own = (version, type_, now, input_id, kind, decider, data, grain, digest_, previous)
+        events.append(Stored(session_id, project, workflow, *own))
     return tuple(events)
 
 

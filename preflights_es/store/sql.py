@@ -93,15 +93,20 @@ class SqlStore(Looking):
     def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
         log_rows.none_twice(draft.input_id for batch in batches for draft in batch.events)
 
-        def work(cursor: Any) -> dict[str, Head]:
-            # In one order everywhere, so that no two appends wait for each other's sessions.
-            return {
-                batch.session_id: self._append(cursor, batch, begins=number == 0)
-                for number, batch in enumerate(sorted(batches, key=lambda b: b.session_id))
-            }
+        # In one order everywhere, so that no two appends wait for each other's sessions.
+        in_order = sorted(batches, key=lambda b: b.session_id) if len(batches) > 1 else batches
+
+        def work(cursor: Any) -> list[Head]:
+            return [
+                self._append(cursor, batch, begins=number == 0)
+                for number, batch in enumerate(in_order)
+            ]
 
         heads = self._wrote(work, begins=not batches)
-        return tuple(heads[batch.session_id] for batch in batches)
+        if in_order is batches:
+            return tuple(heads)
+        found = {head.session_id: head for head in heads}
+        return tuple(found[batch.session_id] for batch in batches)
 
     def _wrote(self, work: Callable[[Any], T], *, begins: bool = True) -> T:
         try:
