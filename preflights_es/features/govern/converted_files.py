@@ -48,7 +48,7 @@ def converted_files(request: Request, change: Change) -> Iterator[ConvertedFile]
         yield ConvertedFile(path, attribute)
     texts = [one.path for one in change.files]
     if any(one.name == ATTRIBUTES for one in change.files):
-        texts = [*files_at(root, "HEAD")]
+        texts = [*{**files_at(root, "HEAD"), **files_at(root, change.tip)}]
     folders_of_records = process.record_places.folders
     read = (
         path

@@ -82,6 +82,18 @@ def test_no_other_encoding_hides_what_a_file_says(team: Project, path: str) -> N
     assert [one["file"] for one in found["unverified-session"]] == [path]
 
 
+def test_an_encoding_of_what_the_base_decided_since_is_told(team: Project) -> None:
+    path = "docs/decisions/use-kafka.md"
+    write(team, ".gitattributes", f"{path} working-tree-encoding=IBM037\n")
+    committed(team)
+    team.git("checkout", "--quiet", "-b", "newer", "base")
+    write(team, path, "---\nstatus: accepted\n---\n\n# Use Kafka\n")
+    committed(team)
+    team.git("checkout", "--quiet", "main")
+    code, found, _ = checked(team, "--base", "newer")
+    assert (code, [one["file"] for one in found["unverified-session"]]) == (4, [path])
+
+
 def test_settings_that_move_the_records_hide_no_decision(team: Project, tmp_path: Path) -> None:
     write(team, "preflights.toml", 'decisions = "docs/other"\n')
     committed(team)
