@@ -137,6 +137,11 @@ def test_a_file_uses_what_its_syntax_says(path: str, text: str, names: str) -> N
     assert {one.name for one in used(path, text)} == {*names.split()}
 
 
+def test_no_escape_hides_a_letter_of_a_name() -> None:
+    for name in (r"\u0072edux", r"\x72edux", r"r\u{65}dux", r"r\u{000065}dux"):
+        assert Used("redux", "npm") in used("src/a.js", f'import a from "{name}"\n'), name
+
+
 @each(("command", "names"), COMMANDS)
 def test_a_command_installs_what_it_names(command: str, names: str) -> None:
     assert {one.name for one in installed(command)} == {*names.split()}

@@ -43,6 +43,8 @@ def used(path: str, text: str) -> frozenset[Used]:
         return frozenset()
     if _ODD.search(text):
         text = text.replace("\r\n", "\n").translate(_AS_READ).replace("\\\n", " ")
+    if "\\u" in text or "\\x" in text:
+        text = _ESCAPE.sub(_unescaped, text)
     return frozenset(map(_normal, (one for one in _read(place, text) if one.name)))
 
 
@@ -62,6 +64,17 @@ _AS_READ: Final = {ord(one): " " for one in "\x0b\x0c\xa0\ufeff"} | dict.fromkey
 )
 """White space and ends of lines that languages take and patterns of lines do not; a line that goes
 on behind a backslash."""
+
+
+_ESCAPE: Final = late_pattern(
+    r"\\(?:u\{0{0,6}([0-9a-f]{2})\}|u00([0-9a-f]{2})|x([0-9a-f]{2}))", re.IGNORECASE
+)
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    """A letter or sign of a name that a string writes by its number."""
+    letter = chr(int(escape[escape.lastindex or 0], 16))
+    return letter if letter.isalnum() or letter in "@/._-" else escape[0]
 
 
 def _normal(one: Used) -> Used:
