@@ -93,7 +93,7 @@ def base_side(request: Request, change: Change, troubled: Collection[str]) -> Ba
     wanted = {*_sessions(request, there, touched), *_pages(request, there, touched)}
     if not wanted:
         return BaseSide(new=frozenset(new))
-    laid = [path for path in there if path in wanted or _is_settings(path)]
+    laid = [path for path in there if path in wanted or is_settings(path)]
     content = objects(root, [there[path] for path in laid], SIZE_MAX)
     found = {path: content[there[path]] for path in laid if there[path] in content}
     with _laid_out(found) as tree, _reading(request, tree) as base:
@@ -112,14 +112,15 @@ def base_side(request: Request, change: Change, troubled: Collection[str]) -> Ba
 # 1. Which files ------------------------------------------------------------------------------
 
 
-def _is_settings(path: str) -> bool:
+def is_settings(path: str) -> bool:
+    """Whether a file may say where records lie."""
     return path.rpartition("/")[2] in SETTINGS
 
 
 def _sessions(request: Request, there: Iterable[str], touched: Collection[str]) -> Iterator[str]:
     """Sessions that were touched, are read no more, or may be read since this change."""
     read = {f"{one.path}/" for one in request.process.session_folders}
-    may_wake = any(map(_is_settings, touched))
+    may_wake = any(map(is_settings, touched))
     around = {folder for path in touched if is_page(path) for folder in _above(path)}
     for path in there:
         folder, _, name = path.rpartition("/")
@@ -140,7 +141,7 @@ def _pages(request: Request, there: Collection[str], touched: Collection[str]) -
     pages = [*filter(is_page, there)]
     changed = [*filter(is_page, touched)]
     is_full = len(folders) >= FOLDERS_MAX or len({*pages, *changed}) > PAGES_MAX
-    moved = is_full or any(map(_is_settings, touched))
+    moved = is_full or any(map(is_settings, touched))
     around = {folder for path in changed for folder in _above(path)}
 
     def is_record(path: str) -> bool:

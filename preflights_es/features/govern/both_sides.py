@@ -10,12 +10,19 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from preflights_es.features.govern.base_side import BaseSession, BaseSide, base_side, hashes_of
+from preflights_es.features.govern.base_side import (
+    BaseSession,
+    BaseSide,
+    base_side,
+    hashes_of,
+    is_settings,
+)
 from preflights_es.features.govern.changes import Change, ChangedFile, content_of
 from preflights_es.features.govern.decision_changes import RecordsHere, lost_records
 from preflights_es.kernel.events import SessionAbandoned
 from preflights_es.kernel.ports import Stored
-from preflights_es.records.session_files import SIZE_MAX
+from preflights_es.records.record_folder import folder_of, usual_folder
+from preflights_es.records.session_files import FOLDER, SIZE_MAX
 from preflights_es.use.decisions import decisions, log_decisions, records_beside
 from preflights_es.use.filed_sessions import FiledSession, FiledSessions
 from preflights_es.use.foreign import Foreign, ForeignRow
@@ -59,11 +66,12 @@ class BothSides:
 
     @cached_property
     def lost(self) -> Sequence[BaseSession]:
-        """Sessions of the base since before the branches parted that the change does not hold."""
+        """Sessions of the base that the change does not hold, or of which it moves the folder."""
         return [
             one
             for session_id, one in self.base.sessions.items()
-            if one.parted is not None and not self._is_filed(session_id, one.parted)
+            if (one.parted is not None and not self._is_filed(session_id, one.parted))
+            or (one.parted is None and not self._is_read_later(one.path))
         ]
 
     @cached_property
@@ -163,7 +171,18 @@ class BothSides:
         return frozenset(one.path for one in self._change.files)
 
     def _is_newer(self, one: ForeignRow) -> bool:
-        return one.path in self.base.new and one.path not in self._touched
+        is_new = one.path in self.base.new and one.path not in self._touched
+        return is_new and self._is_read_later(one.path)
+
+    def _is_read_later(self, path: str) -> bool:
+        """Whether what the base has added since is read where this change is merged."""
+        if not any(map(is_settings, self._touched)):
+            return True
+        folder = path.rpartition("/")[0].removesuffix(f"/{FOLDER}")
+        places = self._request.process.record_places.folders
+        return bool(
+            folder_of(f"{folder}/{path.rpartition('/')[2]}", places) or usual_folder(folder)
+        )
 
     # 3. Both ---------------------------------------------------------------------------------
 

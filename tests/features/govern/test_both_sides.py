@@ -112,6 +112,25 @@ def test_a_branch_is_judged_by_what_its_base_decided_since(team: Project, tmp_pa
     assert not {"unverified-session", "record-lost"} & {one["rule"] for one in found}, found
 
 
+def test_a_branch_moves_no_folder_in_which_its_base_decided_since(
+    team: Project, tmp_path: Path
+) -> None:
+    write(team, "preflights.toml", 'decisions = "records"\n')
+    committed(team)
+    team.git("branch", "--force", "base")
+    (team.folder / "preflights.toml").unlink()
+    committed(team)
+    team.git("checkout", "--quiet", "base")
+    decide(team, "--path", "lib/**", intention="Store files in a database")
+    write(team, "records/0010-x.md", "---\nstatus: accepted\n---\n\n# Use Redis\n")
+    committed(team)
+    team.git("checkout", "--quiet", "change")
+    code, found = judged(team, tmp_path)
+    assert code == 4
+    assert ("unverified-session", "error") in rules(found)
+    assert ("record-lost", "error") in rules(found)
+
+
 @pytest.mark.parametrize("status", ["rejected", "superseded", "proposed"])
 def test_a_record_that_ends_is_listed(team: Project, tmp_path: Path, status: str) -> None:
     write(team, RECORD, KAFKA.format(status))
