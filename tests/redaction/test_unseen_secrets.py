@@ -18,3 +18,15 @@ def test_all_but_one_are_found() -> None:
     missed = [text for text, secret in SECRETS if secret in redact_hidden(text).text]
 
     assert [text[: len(MISSED)] for text in missed] == [MISSED]
+
+
+INNOCENT: Final = Path(__file__).with_name("unseen_innocent.txt")
+PLACEHOLDERS: Final = ("glpat-xxxx", "AKIAXXXX", "AKIAIOSFODNN7EXAMPLE", "gpg: key ")
+"""Lines that have the shape of a key, or its label, and none: they are redacted."""
+
+
+def test_lines_without_a_secret_stay_but_for_placeholders() -> None:
+    lines = INNOCENT.read_text("utf-8").splitlines()
+    changed = [line for line in lines if redact_hidden(line).text != line]
+    assert len(lines) == 200
+    assert [line for line in changed if not any(one in line for one in PLACEHOLDERS)] == []
