@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Final
 
+from preflights_es.redaction import masking
 from tests.redaction.every_kind import redact_hidden
 
 SECRETS: Final = json.loads(Path(__file__).with_name("unseen_secrets.json").read_text())
@@ -27,6 +28,6 @@ PLACEHOLDERS: Final = ("glpat-xxxx", "AKIAXXXX", "AKIAIOSFODNN7EXAMPLE", "gpg: k
 
 def test_lines_without_a_secret_stay_but_for_placeholders() -> None:
     lines = INNOCENT.read_text("utf-8").splitlines()
-    changed = [line for line in lines if redact_hidden(line).text != line]
+    changed = [line for line in lines if masking.redact_hidden(line).text != line]
     assert len(lines) == 200
     assert [line for line in changed if not any(one in line for one in PLACEHOLDERS)] == []
