@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -103,6 +104,7 @@ def check_template(workflow: Workflow[Any], template: str) -> None:
         raise _unknown(template)
 
 
+@cache
 def _template(name: str) -> str:
     # The name stands in a log, which may come from elsewhere: it must not lead to another file.
     found = Path(__file__).with_name("templates") / f"{name}.md"

@@ -6,7 +6,7 @@ chain, one session, this project, and that its events can be folded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, Literal, Protocol
 
@@ -119,19 +119,25 @@ class FiledSessions:
     def __init__(self, process: Holder) -> None:
         self._process = process
         self._read = 0
+        self._homes: dict[str, list[str]] = {}
 
-    def files(self, *, whole: bool = False) -> Iterator[ReadFile]:
+    def files(
+        self, *, whole: bool = False, read: Mapping[str, FiledSession] | None = None
+    ) -> Iterator[ReadFile]:
         """Every file, folder by folder, in the order of their names.
 
         Args:
             whole: also reads those that end as the log does.
+            read: by path, files that were read as a whole just now.
         """
         for place in self._process.session_folders:
-            yield from self._of(place, whole=whole)
+            yield from self._of(place, whole=whole, read=read or {})
         for path in self._process.session_folders.left_out:
             yield ReadFile(_unread(path, f"no more than {FOLDERS_MAX} such folders are read"))
 
-    def _of(self, place: SessionFolder, *, whole: bool) -> Iterator[ReadFile]:
+    def _of(
+        self, place: SessionFolder, *, whole: bool, read: Mapping[str, FiledSession]
+    ) -> Iterator[ReadFile]:
         try:
             names = place.names()
         except Unreadable as error:
@@ -141,7 +147,9 @@ class FiledSessions:
             for at in range(0, len(names) if folder else 0, TOGETHER):
                 assert folder is not None, "names are of one that is there"
                 some = names[at : at + TOGETHER]
-                same = {} if whole else self._unchanged(place, folder, some)
+                known = {name: read.get(f"{place.path}/{name}") for name in some}
+                same = {name: file for name, file in known.items() if file}
+                same |= {} if whole else self._unchanged(place, folder, some)
                 for name in some:
                     yield (
                         ReadFile(same[name]) if name in same else self._looked(place, folder, name)
@@ -181,8 +189,8 @@ class FiledSessions:
         """A file that is read as a whole."""
         path = f"{place.path}/{name}"
         try:
-            events = self._verified(place, folder, name)
-            file = self._held_against(path, events)
+            events, here = self._verified(place, folder, name)
+            file = _held_against(path, events, here)
             return ReadFile(file, events if file.compared in FOREIGN else ())
         except (Unreadable, FileNotFoundError) as error:
             return ReadFile(_unread(path, str(error)))
@@ -193,8 +201,10 @@ class FiledSessions:
         except PreflightsError as error:
             return ReadFile(_unread(path, str(error)))
 
-    def _verified(self, place: SessionFolder, folder: Folder, name: str) -> Sequence[Stored]:
-        """The events of a file.
+    def _verified(
+        self, place: SessionFolder, folder: Folder, name: str
+    ) -> tuple[Sequence[Stored], Sequence[Stored]]:
+        """The events of a file, and those of its session in the log.
 
         Raises:
             Unreadable: it is too large, or no file.
@@ -212,12 +222,23 @@ class FiledSessions:
         verified(events)
         if name != name_of(decision_uid(first.session_id)):
             raise Unreadable(f"it holds session {first.session_id}, and its name says another")
-        here = self._process.store.head(first.session_id)
-        if here is None and first.project != self._process.project:
+        here = self._process.store.read(first.session_id)
+        if not here and first.project != self._process.project:
             raise Unreadable(
                 f"it is of the project {first.project!r}, and this is {self._process.project!r}"
             )
-        runner = self._process.runner
+        if [one.hash for one in here] != [one.hash for one in events]:  # else the log holds it
+            self._check_content(events)
+        homes = self._homes.get(first.workflow)
+        if homes is None:
+            homes = [home.path for home in self._process.session_homes(first.workflow)]
+            self._homes[first.workflow] = homes
+        if place.path not in homes:
+            raise Unreadable(f"its place is {homes[0]}")
+        return events, here
+
+    def _check_content(self, events: Sequence[Stored]) -> None:
+        first, runner = events[0], self._process.runner
         workflow = runner.workflow(first.workflow)
         runner.folded(workflow, events)
         decode = runner.codec(workflow).decode
@@ -229,29 +250,25 @@ class FiledSessions:
                 )  # heavy: most commands read no file
 
                 check_template(workflow, due.template)
-        homes = [home.path for home in self._process.session_homes(first.workflow)]
-        if place.path not in homes:
-            raise Unreadable(f"its place is {homes[0]}")
-        return events
 
-    def _held_against(self, path: str, events: Sequence[Stored]) -> FiledSession:
-        last, covered = events[-1], erased_before(events)
-        here = self._process.store.read(last.session_id)
-        pairs = zip(here, events, strict=False)
-        parts = next((mine.version for mine, its in pairs if mine.hash != its.hash), 0)
-        compared: Compared = "diverged" if parts else _compared(events, here)
-        if covered and erased_before(here):
-            # Perhaps each by an act of its own: neither holds anything for the other.
-            parts, compared = 0, "restored" if _has_text_of(events, here) else "same"
-        return FiledSession(
-            path=path,
-            compared=compared,
-            session_id=last.session_id,
-            version=last.version,
-            here=len(here),
-            parts_at=parts,
-            is_erased=bool(covered) and not erased_before(here),
-        )
+
+def _held_against(path: str, events: Sequence[Stored], here: Sequence[Stored]) -> FiledSession:
+    last, covered = events[-1], erased_before(events)
+    pairs = zip(here, events, strict=False)
+    parts = next((mine.version for mine, its in pairs if mine.hash != its.hash), 0)
+    compared: Compared = "diverged" if parts else _compared(events, here)
+    if covered and erased_before(here):
+        # Perhaps each by an act of its own: neither holds anything for the other.
+        parts, compared = 0, "restored" if _has_text_of(events, here) else "same"
+    return FiledSession(
+        path=path,
+        compared=compared,
+        session_id=last.session_id,
+        version=last.version,
+        here=len(here),
+        parts_at=parts,
+        is_erased=bool(covered) and not erased_before(here),
+    )
 
 
 def check_uid(first: Stored, decode: Callable[[Stored], Event]) -> None:

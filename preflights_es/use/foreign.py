@@ -181,7 +181,7 @@ def foreign_rows(
     Args:
         is_there: whether a file lies at a path of the project; as it lies here without it.
     """
-    ours = set(process.store.numbers(process.project).values())
+    ours = {*process.store.numbers(process.project).values(), *process.file_log.files}
     later = replaced_unsaid(found.records)
     return {
         place: ForeignRow(**_row(process, one, later.get(one.path), is_there))
@@ -201,9 +201,7 @@ def record(process: Process, named: RecordWithoutSession) -> ForeignShown:
 
 def _is_ours(process: Process, ours: set[str], one: RecordHeader) -> bool:
     return bool(one.session) and (
-        one.session in ours
-        or process.store.head(one.session) is not None
-        or one.session in process.file_log.files
+        one.session in ours or process.store.head(one.session) is not None
     )
 
 

@@ -395,6 +395,11 @@ class FileLog(Process):
         return not self._held
 
     @property
+    def read(self) -> dict[str, FiledSession]:
+        """Files that say more, by path; each was read as a whole."""
+        return {one.file.path: one.file for one in self._held}
+
+    @property
     def files(self) -> dict[str, FiledSession]:
         """Those that this log holds, by session."""
         _ = self.is_empty or self.store

@@ -7,6 +7,7 @@ taken from the change.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ from preflights_es.kernel.errors import ArtifactOutside, PreflightsError, Settin
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Stored
 from preflights_es.records.record_folder import ADR_DIR, folder_of, usual_folder
+from preflights_es.records.record_header import RecordHeader
 from preflights_es.records.record_names import is_page
 from preflights_es.records.record_places import FOLDERS_MAX, PAGES_MAX, RecordPlaces
 from preflights_es.records.session_files import FOLDER, SIZE_MAX, name_of
@@ -149,7 +151,8 @@ def _pages(request: Request, there: Collection[str], touched: Collection[str]) -
 
     # A session that is new may be the one that a record has named since long ago.
     has_session = any(path.endswith(".jsonl") for path in {*touched}.difference(there))
-    is_every = moved or has_session or any(map(is_record, changed)) or _depends(request, touched)
+    is_every = moved or has_session or any(map(is_record, changed))
+    is_every = is_every or _depends(request, there, touched)
     for path in pages:
         may_be_hidden = is_record(path) and folder_of(path, folders) is None
         is_meant = moved or may_be_hidden or (is_every and is_record(path))
@@ -157,14 +160,31 @@ def _pages(request: Request, there: Collection[str], touched: Collection[str]) -
             yield path
 
 
-def _depends(request: Request, touched: Iterable[str]) -> bool:
-    """Whether what a record holds for is a path by a file that the change adds or takes away."""
+def _depends(request: Request, there: Collection[str], touched: Iterable[str]) -> bool:
+    """Whether what a record holds for is a path by a file that lies only here, or only there."""
+    root, filed = request.process.settings.root, _filed(there)
+    alone = [path for path in touched if (path in there) != os.path.lexists(root / path)]
+    if not alone:
+        return False
     try:
-        entries = {one for row in request.process.records().records for one in row.applies_to}
+        records = request.process.records().records
     except ArtifactOutside:
         return False
+    entries = {one for row in records if not _is_of(row, filed) for one in row.applies_to}
     firsts = {part for one in entries for part in (one.rstrip("/"), one.partition("/")[0])}
-    return any(not firsts.isdisjoint(_places(path)) for path in touched) if firsts else False
+    around = {place for path in alone for place in _places(path)} & firsts
+    known = {place for path in there for place in _places(path)} if around else ()
+    return any((place in known) != os.path.lexists(root / place) for place in around)
+
+
+def _filed(there: Iterable[str]) -> frozenset[str]:
+    """Names of session files."""
+    return frozenset(path.rpartition("/")[2] for path in there if path.endswith(".jsonl"))
+
+
+def _is_of(row: RecordHeader, filed: Collection[str]) -> bool:
+    """Whether a record is that of a session whose file lies there."""
+    return bool(row.session) and name_of(decision_uid(row.session)) in filed
 
 
 def _places(path: str) -> Iterator[str]:
@@ -278,7 +298,7 @@ def hashes_of(content: bytes) -> list[bytes]:
 
 def _records(base: Process, there: Collection[str]) -> Iterator[ForeignRow]:
     """Records that no session of the base wrote."""
-    filed = {path.rpartition("/")[2] for path in there if path.endswith(".jsonl")}
+    filed = _filed(there)
     try:
         records = base.records()
     except ArtifactOutside:
@@ -286,6 +306,5 @@ def _records(base: Process, there: Collection[str]) -> Iterator[ForeignRow]:
     places = {place for path in there for place in _places(path)}
     rows = foreign_rows(base, records, lambda entry: entry.rstrip("/") in places)
     for place, row in rows.items():
-        session = records.records[place].session
-        if not (session and name_of(decision_uid(session)) in filed):
+        if not _is_of(records.records[place], filed):
             yield row

@@ -43,9 +43,12 @@ class BothSides:
         places = [*(one.path for one in process.record_places.folders)]
         places += [one.path for one in process.session_folders]
         self._linked = tuple(path for path in dict.fromkeys(places) if _is_linked(self._root, path))
+        process.forget_files()  # a file may have changed in its place
         self.here: Sequence[DecisionRow] = [*_decisions(request)]
         """What the change holds, whatever became of it."""
-        files = [one.file for one in FiledSessions(process).files(whole=True)]
+        files = [
+            one.file for one in FiledSessions(process).files(whole=True, read=process.file_log.read)
+        ]
         told = {one.path: one for one in files if one.told}
         told |= {one.path: one for one in process.file_log.others}
         why = "it is reached by a link, and nothing is read through one"

@@ -173,9 +173,7 @@ def texts(root: Path, change: Change) -> Iterator[tuple[ChangedFile, str | None]
     """Each text that is new or edited; None of a binary, a link, and of what is too large."""
     yield from ((one, None) for one in change.files if not (one.is_text or one.is_gone))
     wanted = [one for one in change.files if one.is_text and not one.is_gone]
-    stored = objects(root, [one.new for one in wanted if one.new])
-    for one in wanted:
-        content = stored.get(one.new) if one.new else _of_work_tree(root, one.path, CONTENT_MAX)
+    for one, content in contents(root, wanted):
         yield one, None if content is None else text_of(content)
 
 
@@ -216,9 +214,16 @@ def was_there(root: Path, path: str) -> bool:
 
 def content_of(root: Path, one: ChangedFile, most: int = CONTENT_MAX) -> bytes | None:
     """What stands in a file now; None of what cannot be read, or has more bytes."""
-    if one.new:
-        return objects(root, [one.new], most).get(one.new)
-    return _of_work_tree(root, one.path, most)
+    return next(contents(root, [one], most))[1]
+
+
+def contents(
+    root: Path, changed: Sequence[ChangedFile], most: int = CONTENT_MAX
+) -> Iterator[tuple[ChangedFile, bytes | None]]:
+    """The same of several files; git is asked once for all."""
+    stored = objects(root, [one.new for one in changed], most)
+    for one in changed:
+        yield one, stored.get(one.new) if one.new else _of_work_tree(root, one.path, most)
 
 
 def objects(root: Path, ids: Sequence[str], most: int = CONTENT_MAX) -> Mapping[str, bytes]:

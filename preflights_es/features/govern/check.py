@@ -33,6 +33,7 @@ from preflights_es.features.govern.changes import (
     ChangedFile,
     changed,
     content_of,
+    contents,
     objects,
     printable,
     text_of,
@@ -453,12 +454,11 @@ def _naming(request: Request, rows: Sequence[DecisionRow], change: Change) -> tu
     named = (row.artifact for row in rows if is_counted(row))
     own = {posixpath.normpath(one or "") for one in named}
     found = dict[str, RecordHeader]()
-    for one in change.files:
-        is_there = is_page(one.path) and folder_of(one.path, folders) is not None
-        if is_there and one.path not in own:
-            with suppress(Unreadable):  # no list reads it either
-                header = record_header(one.name, content_of(root, one) or b"")
-                found |= {one.path: header} if header.session else {}
+    pages = [one for one in change.files if is_page(one.path) and folder_of(one.path, folders)]
+    for one, content in contents(root, [page for page in pages if page.path not in own]):
+        with suppress(Unreadable):  # no list reads it either
+            header = record_header(one.name, content or b"")
+            found |= {one.path: header} if header.session else {}
     if not found:
         return ()
     every = {row.session_id: row for row in rows}

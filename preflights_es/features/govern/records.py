@@ -54,12 +54,12 @@ def differing_records(
             signature covers that.
     """
     process, deleted, places = request.process, {*gone}, dict[str, Path | None]()
-    changed = {*touched}
+    changed, filed = {*touched}, process.file_log
     written = {(one.session_id, one.artifact): one for one in rows if one.sha256}
     for row in written.values():
         if row.artifact is None:
             continue
-        documents = (process.file_log if row.file else process).documents
+        documents = (filed if row.file else process).documents
         try:
             folder, _, name = row.artifact.rpartition("/")
             if folder not in places:

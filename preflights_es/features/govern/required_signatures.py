@@ -79,8 +79,7 @@ def unsigned_acceptances(
     """
     reader = request.process.runner
     known = {one.hash for was in base.sessions.values() for one in _accepted(reader, was.events)}
-    for one in changes.now:
-        content = changes.content(one)
+    for one, content in changes.contents():
         if content is None:
             yield Unsigned(one.path, "is too large or no file, and no signature in it was checked")
             continue

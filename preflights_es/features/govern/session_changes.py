@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
-from preflights_es.features.govern.changes import Change, ChangedFile, content_of
+from preflights_es.features.govern.changes import Change, ChangedFile, contents
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ports import Stored
 from preflights_es.records.session_files import FOLDER, SIZE_MAX
@@ -27,9 +27,9 @@ class SessionChanges:
         now = (one for one in files if not one.is_gone)
         self.now = (*now, *map(ChangedFile, woken))
 
-    def content(self, one: ChangedFile) -> bytes | None:
-        """What a file holds now; None of one that is too large, or no file."""
-        return content_of(self._root, one, SIZE_MAX)
+    def contents(self) -> Iterator[tuple[ChangedFile, bytes | None]]:
+        """What each holds now; None of one that is too large, or no file."""
+        return contents(self._root, self.now, SIZE_MAX)
 
 
 def _is_session(one: ChangedFile, folders: Collection[str]) -> bool:

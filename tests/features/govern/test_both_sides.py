@@ -8,6 +8,9 @@ from typing import Any, Final
 
 import pytest
 
+import preflights_es
+from preflights_es.features.govern.base_side import base_side
+from preflights_es.features.govern.changes import changed
 from preflights_es.records.record_places import FOLDERS_MAX
 from tests.cli.clones import SESSIONS, cloned, committed, session_file
 from tests.cli.program import Project
@@ -218,3 +221,18 @@ def test_what_becomes_of_records_by_other_files_is_listed(
             team.git("branch", "--force", "base")
     found = judged(team, tmp_path)[1]
     assert [one for one in found if said in one["message"]], found
+
+
+def test_pages_of_the_base_are_read_where_the_change_can_matter_to_them(team: Project) -> None:
+    """Where an entry becomes a path; what our own records hold for their sessions say."""
+    decide(team, "--path", "later", intention="Store files in a database")
+    write(team, "docs/adr/0001-a.md", page("Use X", more="applies-to: [payments]\n"))
+    committed(team)
+    team.git("branch", "--force", "base")
+    for path, is_looked in (("src/c.py", False), ("later/x.py", False), ("payments/x.py", True)):
+        write(team, path, "x = 1\n")
+        committed(team)
+        with preflights_es.open(team.folder) as log:
+            request = log.request(actor="Ada", kind="user")
+            found = base_side(request, changed(team.folder, "base"), ()).looked
+        assert ("docs/adr/0001-a.md" in found) is is_looked, path

@@ -123,9 +123,17 @@ def _named(kind: Kind, found: re.Match[str]) -> Iterator[Used]:
         yield Used((":" if kind == "jvm" else ".").join((*owner, bare)), kind)
 
 
-def _fits_any(patterns: Iterable[str], place: str) -> bool:
+def _fits_any(patterns: tuple[str, ...], place: str) -> bool:
     name = place.rpartition("/")[2]
-    return any(_fits(one, place if "/" in one else name) for one in patterns)
+    endings, others = _apart(patterns)
+    return name.endswith(endings) or any(_fits(o, place if "/" in o else name) for o in others)
+
+
+@cache
+def _apart(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What names end with, and the other patterns: most files fit none of them."""
+    endings = tuple(one[1:] for one in patterns if one[:1] == "*" and "/" not in one)
+    return endings, tuple(one for one in patterns if one[:1] != "*" or "/" in one)
 
 
 def _fits(pattern: str, name: str) -> bool:
