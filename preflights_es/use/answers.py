@@ -327,5 +327,5 @@ def _notice_folder(request: Request, step: Step) -> None:
     if list(process.store.numbers(process.project).values()) == [step.handle.session_id]:
         said = {".adr-dir": ", as .adr-dir says", "default": ""}
         why = said.get(places.new_by, ", where this project has records")
-        text = f"records go to {places.new}{why}; `decisions` in preflights.toml changes that"
+        text = f"Records go to {places.new}{why}; `decisions` in preflights.toml changes that"
         request.notice("folder_found", text, folder=places.new)

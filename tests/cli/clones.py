@@ -13,7 +13,7 @@ FIRST = (
 )
 """What the first session file of a folder says."""
 
-WENT = "records go to docs/decisions; `decisions` in preflights.toml changes that\n"
+WENT = "Records go to docs/decisions; `decisions` in preflights.toml changes that\n"
 """What the first record says."""
 
 ERASED = (

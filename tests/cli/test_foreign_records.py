@@ -338,7 +338,7 @@ def test_records_go_where_records_lie(house: Project) -> None:
         house.call("start", text, *LOGIN, "--accept", "--by", "Ada", "--no-input").err
         for text in ("Add login", "Add SSO")
     ]
-    hint = "records go to doc/adr, where this project has records; `decisions` in preflights.toml"
+    hint = "Records go to doc/adr, where this project has records; `decisions` in preflights.toml"
     assert [hint in text for text in said] == [True, False]
     assert [*(house.folder / "doc/adr").glob("0008-*.md")]
     assert house.call("decisions", "--json").json["foreign"][0]["number"] == 7

@@ -47,7 +47,7 @@ def test_every_tool_does_what_it_says_without_forms(shop: Project, era: str) -> 
         assert (ready["status"], ready["decided"]) == ("ready", {"Strategy": "Email/Password"})
         proposed = await told(client, "accept", session=session)
         (went,) = proposed.pop("notices")
-        assert went.startswith("records go to docs/decisions;")
+        assert went.startswith("Records go to docs/decisions;")
         assert proposed["status"] == "proposed", "an agent's own acceptance only proposes"
         assert f"preflights accept {session}" in proposed["next"]
         assert await told(client, "accept", session=session) == proposed, "once"
