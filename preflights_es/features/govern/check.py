@@ -14,7 +14,7 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import inf
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -289,7 +289,7 @@ def _imports(
             unread.append(file.path)
         for one in used(file.path, text or ""):
             uses.setdefault(one, []).append(file)
-    modules = _new_modules(change)
+    modules = _new_modules(tree.root, change)
     if not (uses or unread or modules):
         return
     is_there = {id(row) for row in rows}
@@ -323,14 +323,22 @@ def _leads_to_text(root: Path, file: ChangedFile) -> bool:
         return not file.is_text
 
 
-def _new_modules(change: Change) -> dict[Used, str]:
+def _new_modules(root: Path, change: Change) -> dict[Used, str]:
     """Modules that the change adds, each with its file: an import of one is the project's own."""
     found = dict[Used, str]()
-    for one in change.files:
-        if change.base and not (one.old or one.is_gone) and one.path.endswith((".py", ".rb")):
-            folders = one.path.removeprefix("src/").split("/")[:-1]
-            for name in (*folders[:1], one.name[: -len(".py")]):
-                found.setdefault(Used(name, "module"), one.path)
+    added = [one for one in change.files if change.base and not (one.old or one.is_gone)]
+    modules = [
+        one
+        for one in added
+        if one.path.endswith((".py", ".rb")) or not one.is_text or os.path.islink(root / one.path)
+    ]
+    new = {one.path for one in modules}
+    for one in modules:
+        found.setdefault(Used(one.name.partition(".")[0], "module"), one.path)
+        for folder in PurePosixPath(one.path).parents[:-1]:
+            lying = (folder / file.name for file in (root / folder).glob("*.py"))
+            if all(file.as_posix() in new for file in lying):
+                found.setdefault(Used(folder.name, "module"), one.path)
     return found
 
 

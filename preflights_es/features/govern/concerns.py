@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import msgspec
@@ -255,8 +255,7 @@ def is_own(one: Used, place: str, root: Path) -> bool:
     if one.kind == "module" and place.endswith((".py", ".pyi", ".rb")):
         if first in sys.stdlib_module_names and first not in _CHOSEN:
             return True
-        beside = root / os.path.dirname(place)
-        folders = {root, root / "src", *(() if (beside / "__init__.py").exists() else (beside,))}
+        folders = [root, root / "src", *_import_roots(root, place)]
         return any(
             (folder / f"{first}{end}").exists()
             for folder in folders
@@ -267,6 +266,16 @@ def is_own(one: Used, place: str, root: Path) -> bool:
     if one.kind == "address":
         return one.name.startswith(_first(root / "go.mod", "module ") or "\0")
     return False
+
+
+def _import_roots(root: Path, place: str) -> Iterator[Path]:
+    """The folders above a source file that are no package: a program there finds modules in them.
+
+    In a monorepo, that of a package may lie at any depth.
+    """
+    for above in PurePosixPath(place).parents:
+        if not (root / above / "__init__.py").exists():
+            yield from (root / above, root / above / "src")
 
 
 _CHOSEN: Final = frozenset(("argparse", "asyncio", "logging", "sqlite3", "unittest"))

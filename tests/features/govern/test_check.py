@@ -593,7 +593,13 @@ def test_a_link_to_what_is_not_looked_at_is_named(shop: Project) -> None:
     assert (code, [one["files"] for one in found["unread-file"]]) == (0, [["a.py"]])
 
 
-@pytest.mark.parametrize("path", ["pymongo/x.py", "src/pymongo/__init__.py", "src/db/pymongo.py"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("pymongo/x.py", "src/pymongo/__init__.py", "src/db/pymongo.py"),
+        *("services/api/pymongo.py", "services/api/src/pymongo/x.py"),
+    ],
+)
 def test_a_new_module_that_is_called_as_what_was_turned_down_is_told(
     shop: Project, path: str
 ) -> None:
@@ -608,6 +614,43 @@ def test_a_new_module_that_is_called_as_what_was_turned_down_is_told(
     commit(shop)
     write(shop, path, "x = 2\n")
     assert "turned-down" not in checked(shop)[1]
+
+
+def test_a_new_file_of_a_module_that_was_there_is_not_told(shop: Project) -> None:
+    decide(shop)
+    write(shop, "services/api/pymongo/__init__.py")
+    commit(shop)
+    write(shop, "services/api/pymongo/more.py")
+    assert "turned-down" not in checked(shop)[1]
+
+
+def test_a_link_to_what_becomes_a_module_of_that_name_is_told(shop: Project) -> None:
+    decide(shop)
+    commit(shop)
+    (shop.folder / "pymongo").symlink_to("src")
+    (one,) = checked(shop)[1]["turned-down"]
+    assert (one["level"], one["file"]) == ("warning", "pymongo")
+
+
+@pytest.mark.parametrize(
+    ("module", "file", "is_own"),
+    [
+        ("services/api/pymongo.py", "services/api/jobs/run.py", True),
+        ("services/api/src/pymongo/__init__.py", "services/api/jobs/run.py", True),
+        ("services/api/jobs/pymongo.py", "services/api/jobs/run.py", False),
+        ("services/web/pymongo.py", "services/api/jobs/run.py", False),
+    ],
+)
+def test_an_import_is_of_the_projects_own_module_at_its_import_root(
+    shop: Project, module: str, file: str, is_own: bool
+) -> None:
+    """The folders above a file that are no package; `jobs` is one."""
+    decide(shop)
+    write(shop, "services/api/jobs/__init__.py")
+    write(shop, module)
+    commit(shop)
+    write(shop, file, "import pymongo\n")
+    assert ("turned-down" in checked(shop)[1]) is not is_own
 
 
 def test_a_base_is_where_the_branches_parted(shop: Project) -> None:
