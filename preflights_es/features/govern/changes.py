@@ -177,6 +177,21 @@ def texts(root: Path, change: Change) -> Iterator[tuple[ChangedFile, str | None]
         yield one, None if content is None else text_of(content)
 
 
+def other_forms(
+    root: Path, change: Change, paths: Sequence[str]
+) -> Iterator[tuple[ChangedFile, str | None]]:
+    """How sources lie here that git keeps in another encoding: a program reads this form.
+
+    None of a binary, and where one of the two forms is not known.
+    """
+    known = {one.path: one for one in change.files}
+    for path in paths:
+        one = known.get(path, ChangedFile(path))
+        if one.is_text and not one.is_gone:
+            content = _of_work_tree(root, path, CONTENT_MAX) if one.new else None
+            yield one, None if content is None else text_of(content)
+
+
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),  # which begins as the mark of UTF-16

@@ -35,12 +35,14 @@ from preflights_es.features.govern.changes import (
     content_of,
     contents,
     objects,
+    other_forms,
     printable,
     text_of,
     texts,
     was_there,
 )
 from preflights_es.features.govern.concerns import is_own
+from preflights_es.features.govern.converted_files import converted_sources
 from preflights_es.features.govern.domain import products
 from preflights_es.features.govern.domain.imports import Used, is_read, used
 from preflights_es.features.govern.findings import (
@@ -284,7 +286,8 @@ def _imports(
         level: of files that are not looked at.
     """
     uses, unread = dict[Used, list[ChangedFile]](), list[str]()
-    for file, text in texts(tree.root, change):
+    converted = converted_sources(tree.root, change)
+    for file, text in (*texts(tree.root, change), *other_forms(tree.root, change, converted)):
         if text is None and is_read(file.path) and not _leads_to_text(tree.root, file):
             unread.append(file.path)
         for one in used(file.path, text or ""):
@@ -353,8 +356,9 @@ def _stands_for(what: Barred, path: str, level: Level) -> Finding:
 
 def _unread(paths: Sequence[str], level: Level) -> Finding:
     text = (
-        f"{files_said(paths)}: not looked at for what was turned down: a link, binary, or larger "
-        f"than {CONTENT_MAX:,} bytes. Read what it imports, or leave it out of the change"
+        f"{files_said(paths)}: not looked at for what was turned down: a link, binary, in another "
+        f"encoding, or larger than {CONTENT_MAX:,} bytes. Read what it imports, or leave it out of "
+        "the change"
     )
     return finding("unread-file", level, text, paths)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from preflights_es.features.govern.changes import ENCODING, Change, converted, files_at
@@ -29,8 +30,8 @@ class ConvertedFile(NamedTuple):
 def converted_files(request: Request, change: Change) -> Iterator[ConvertedFile]:
     """Files of settings, signers and sessions that an attribute of git converts.
 
-    All sessions are looked at where attributes change, else those that the change touches. Of
-    records and of what can import, another encoding counts: here it may say what git does not have.
+    All are looked at where attributes change, else those that the change touches. Of records,
+    another encoding counts: here it may say what git does not have.
     """
     process = request.process
     root, places = process.settings.root, [*process.session_folders]
@@ -46,15 +47,24 @@ def converted_files(request: Request, change: Change) -> Iterator[ConvertedFile]
     there = [path for path in dict.fromkeys(paths) if os.path.lexists(root / path)]
     for path, attribute in converted(root, there).items():
         yield ConvertedFile(path, attribute)
-    texts = [one.path for one in change.files]
-    if any(one.name == ATTRIBUTES for one in change.files):
-        texts = [*{**files_at(root, "HEAD"), **files_at(root, change.tip)}]
     folders_of_records = process.record_places.folders
-    read = (
+    pages = (
         path
-        for path in texts
-        if is_read(path) or (is_page(path) and folder_of(path, folders_of_records))
+        for path in _named(root, change)
+        if is_page(path) and folder_of(path, folders_of_records)
     )
-    for path, attribute in converted(root, [*read], (ENCODING,)).items():
+    for path, attribute in converted(root, [*pages], (ENCODING,)).items():
         if path not in there:
             yield ConvertedFile(path, attribute)
+
+
+def converted_sources(root: Path, change: Change) -> list[str]:
+    """Files of an encoding of their own that can import; all where attributes change."""
+    paths = [*filter(is_read, _named(root, change))] if change.base else []
+    return [*converted(root, paths, (ENCODING,))]
+
+
+def _named(root: Path, change: Change) -> Iterable[str]:
+    if any(one.name == ATTRIBUTES for one in change.files):
+        return {**files_at(root, "HEAD"), **files_at(root, change.tip)}
+    return (one.path for one in change.files)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from msgspec.structs import replace
@@ -70,9 +71,9 @@ def test_a_session_is_kept_as_it_lies_there(team: Project, attribute: str) -> No
     assert f"checked: take its attribute {name} away" in found["unverified-session"][0]["message"]
 
 
-@pytest.mark.parametrize("path", ["docs/decisions/use-kafka.md", "src/web.py"])
-def test_no_other_encoding_hides_what_a_file_says(team: Project, path: str) -> None:
+def test_no_other_encoding_hides_what_a_record_says(team: Project) -> None:
     """git converts it for who works there: it says what git does not have, or no more."""
+    path = "docs/decisions/use-kafka.md"
     write(team, path, "---\nstatus: accepted\n---\n\n# Use Kafka\n")
     committed(team)
     team.git("branch", "--force", "base")
@@ -80,6 +81,54 @@ def test_no_other_encoding_hides_what_a_file_says(team: Project, path: str) -> N
     code, found = found_in(team)
     assert (code, [*found]) == (4, ["unverified-session"])
     assert [one["file"] for one in found["unverified-session"]] == [path]
+
+
+WITHOUT: Final = "import os\n"
+WITH: Final = "import os\nimport pymongo\n"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "content", "rules"),
+    [
+        ("UTF-16", WITHOUT.encode("utf-16"), []),
+        ("UTF-16", WITH.encode("utf-16"), ["turned-down"]),
+        ("UTF-16LE", WITH.encode("utf-16-le"), ["turned-down", "unread-file"]),
+        ("UTF-16LE", WITHOUT.encode("utf-16-le"), ["unread-file"]),
+        ("IBM037", WITH.encode("cp037"), ["turned-down"]),
+        ("IBM037", WITH.encode(), ["turned-down"]),
+    ],
+)
+def test_a_source_of_another_encoding_is_judged_as_git_has_it_and_as_it_lies_here(
+    team: Project, encoding: str, content: bytes, rules: list[str]
+) -> None:
+    words = ("--answer", "db_type=PostgreSQL", "--alternative", "MongoDB", "--again")
+    assert (
+        team.call("start", "Store baskets in a database", *words, "--accept", "--by", "Ada").code
+        == 0
+    )
+    write(team, ".gitattributes", f"*.py working-tree-encoding={encoding}\n")
+    (team.folder / "web.py").write_bytes(WITHOUT.encode(encoding.replace("IBM", "cp")))
+    committed(team)
+    team.git("branch", "--force", "base")
+    (team.folder / "web.py").write_bytes(content)
+    (team.folder / "a.py").write_bytes(content)
+    code, found = found_in(team)
+    assert (code, sorted(found)) == (int("turned-down" in rules), rules)
+
+
+def test_a_source_of_which_one_form_is_not_known_is_named(team: Project) -> None:
+    words = ("--answer", "db_type=PostgreSQL", "--alternative", "MongoDB", "--again")
+    assert (
+        team.call("start", "Store baskets in a database", *words, "--accept", "--by", "Ada").code
+        == 0
+    )
+    write(team, "src/web.py", WITHOUT)
+    os.utime(team.folder / "src/web.py", (1, 1))  # git looks at one that is as old again
+    committed(team)
+    team.git("branch", "--force", "base")
+    write(team, ".gitattributes", "*.py working-tree-encoding=IBM037\n")
+    code, found = found_in(team)
+    assert (code, [one["file"] for one in found["unread-file"]]) == (0, ["src/web.py"])
 
 
 def test_an_encoding_of_what_the_base_decided_since_is_told(team: Project) -> None:
