@@ -154,6 +154,7 @@ def upgrade() -> None:
     op.create_table(
         "numbers",
         sa.Column("project", text(), primary_key=True),
+        sa.Column("folder", text(), primary_key=True),
         sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
         sa.Column("session_id", text(36), nullable=False),
     )

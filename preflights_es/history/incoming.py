@@ -9,7 +9,7 @@ from preflights_es.history.imports import Outline
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.decisions import Relations
 from preflights_es.kernel.errors import ArtifactOutside, Refused
-from preflights_es.kernel.ports import Archive, Stored
+from preflights_es.kernel.ports import Archive, Numbered, Stored
 from preflights_es.kernel.session import Session
 from preflights_es.records.record_names import NUMBER_DIGITS_MAX
 
@@ -47,7 +47,7 @@ class Known:
     """What is known of the sessions of a file once they were verified, in their order."""
 
     def __init__(self) -> None:
-        self.numbers: list[int | None] = []
+        self.numbers: list[Numbered | None] = []
         self.calls: dict[int, tuple[tuple[str, bool], ...]] = {}
         """Of those that have any, by their place: call, and whether it is a completion."""
         self.erased: dict[int, str] = {}
@@ -59,14 +59,18 @@ class Known:
         """Of each `NOTHING`, `WHOLE` or `TAIL`."""
 
     def add(
-        self, first: Stored, number: int | None, session: Session[Any], relations: Relations | None
+        self,
+        first: Stored,
+        number: Numbered | None,
+        session: Session[Any],
+        relations: Relations | None,
     ) -> None:
         """The next one, folded."""
         place = len(self.numbers)
         self.numbers.append(number)
         project = self._projects.setdefault(first.project, _Numbers())
         if number is not None:
-            project.borne[number] = first.session_id
+            project.borne[number.number] = first.session_id
         if relations is not None:
             self._related[first.session_id] = (place, relations)
         if session.calls:
@@ -101,8 +105,8 @@ class Known:
             allowed = len(numbers.borne) + FAR
             if max(numbers.borne, default=0) <= allowed:
                 continue
-            held = archive.numbers(project)
-            new = max(numbers.borne.keys() - held.keys(), default=0)
+            held = {one.number for one in archive.numbers(project)}
+            new = max(numbers.borne.keys() - held, default=0)
             here = highest(held, _filed(filed, project))
             if new > (most := min(here + allowed, NUMBER_MAX)):
                 why = (

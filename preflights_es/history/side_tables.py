@@ -8,7 +8,8 @@ from typing import Any, Final
 from preflights_es.history.verification import Broken, Unwritten
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import Request
-from preflights_es.kernel.ports import Head
+from preflights_es.kernel.ports import Head, Numbered
+from preflights_es.kernel.session import numbered
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.lost_calls import ends_too_late, lost
 from preflights_es.runtime.performer import CLAIM_MAX_MS
@@ -52,9 +53,10 @@ class SideTableCheck:
         borne = _borne(read)
         holders = {number: self._auditing.holder(head.project, number) for number in borne}
         self._borne += sum(holder == head.session_id for holder in holders.values())
-        number = read.workflow.number(session.state)
+        number = numbered(read.workflow, session.state)
         if number is not None and holders[number] is None:
-            found = f"its record bears the number {number}, which the log does not know as given"
+            found = f"its record bears the number {number.number}"
+            found += ", which the log does not know as given"
             yield Broken(head.session_id, 0, found, "number_not_given")
         yield from self._calls(head, session.calls)
 
@@ -139,13 +141,14 @@ class SideTableCheck:
             except PreflightsError:
                 continue  # it is named already, or is of a newer program
             if read and read.sessions and (number not in _borne(read) or read.head.project != of):
-                found = f"the number {number} of {of} is given to it, and its record never had it"
+                found = f"the number {number.number} of {of} is given to it"
+                found += ", and its record never had it"
                 yield Broken(session_id, 0, f"{found}: delete the row of 'numbers'")
 
 
-def _borne(read: Read) -> set[int]:
+def _borne(read: Read) -> set[Numbered]:
     """The numbers that a session's record ever bore."""
-    numbers = (read.workflow.number(session.state) for session in read.sessions)
+    numbers = (numbered(read.workflow, session.state) for session in read.sessions)
     return {number for number in numbers if number is not None}
 
 

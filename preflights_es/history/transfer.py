@@ -38,7 +38,8 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import ArtifactDue
 from preflights_es.kernel.ids import short
-from preflights_es.kernel.ports import Archive, Arrival, Head, Stored
+from preflights_es.kernel.ports import Archive, Arrival, Head, Numbered, Stored
+from preflights_es.kernel.session import numbered
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import chain, jsonl
 from preflights_es.store.log_rows import head_of
@@ -61,7 +62,7 @@ class Taken(msgspec.Struct, frozen=True):
     """The number of its events that were new here."""
     erased: bool
     """Whether it was erased, there and therefore here."""
-    number: int | None = None
+    number: Numbered | None = None
     """The number of its record; None without one."""
 
 
@@ -83,7 +84,7 @@ class _Arriving(msgspec.Struct, frozen=True):
     events: list[Stored]
     size: int
     """In the file, in bytes."""
-    number: int | None
+    number: Numbered | None
     calls: tuple[tuple[str, bool], ...]
     erased: bool
     lacking: int = WHOLE
@@ -268,7 +269,7 @@ class Transfer:
         chain.verified(events)
         workflow = self._runner.workflow(events[0].workflow)
         session = self._runner.folded(workflow, events)
-        number = workflow.number(session.state)
+        number = numbered(workflow, session.state)
         known.add(events[0], number, session, relations_of(workflow, session))
 
     def _here(self, seen: _Seen, head: Head | None) -> int:
@@ -417,7 +418,7 @@ FOLDED_MAX: Final = 1_000  # sessions that were here before and are looked at
 
 
 class Collision(msgspec.Struct, frozen=True):
-    """Records of one project that bear one number."""
+    """Records of one folder of a project that bear one number."""
 
     project: str
     number: int
@@ -430,7 +431,7 @@ class Collisions:
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self._came: dict[str, dict[int, list[str]]] = {}
+        self._came: dict[str, dict[Numbered, list[str]]] = {}
         """By project and number, as they came."""
         self._new: set[str] = set()
         """Those whose number is what the file says."""
@@ -446,7 +447,7 @@ class Collisions:
             self._new.add(session_id)
 
     def found(self) -> Iterator[Collision]:
-        """Numbers that stand twice now, by project, the lowest first."""
+        """Numbers that stand twice now, by project and folder, the lowest first."""
         for project, came in sorted(self._came.items()):
             held = self._runner.store.numbers(project)
             for number, ids in sorted(came.items()):
@@ -454,9 +455,9 @@ class Collisions:
                 all_ = ids if holder in ids else [holder, *ids]
                 bearing = [one for one in all_ if self._bears(one, number)] if all_[1:] else []
                 if len(bearing) > 1:
-                    yield Collision(project, number, tuple(bearing))
+                    yield Collision(project, number.number, tuple(bearing))
 
-    def _bears(self, session_id: str, number: int) -> bool:
+    def _bears(self, session_id: str, number: Numbered) -> bool:
         """Whether it has not got another one meanwhile: a number that was held stays taken."""
         if session_id in self._new:
             return True
@@ -467,4 +468,4 @@ class Collisions:
             handle = self._runner.load(session_id)
         except PreflightsError:
             return False
-        return handle.workflow.number(handle.session.state) == number
+        return numbered(handle.workflow, handle.session.state) == number

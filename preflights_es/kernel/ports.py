@@ -5,7 +5,7 @@ provider of completions, and a workflow's table of a settings file.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -25,6 +25,14 @@ class Draft(msgspec.Struct, frozen=True):
     actor_kind: str | None = None
 
 
+class Numbered(NamedTuple):
+    """The number of a record: one sequence in each folder of a project."""
+
+    folder: str
+    """Relative to the project's root; empty where a workflow has no folders."""
+    number: int
+
+
 class Batch(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be appended to one session."""
 
@@ -41,8 +49,8 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
     """Calls that these events open."""
     closes: tuple[str, ...] = ()
     """Calls that these events answer."""
-    number: int | None = None
-    """A number of the project that this session takes; no other session can have it."""
+    number: Numbered | None = None
+    """A number that this session takes; no other session of the project can have it there."""
 
 
 class Stored(msgspec.Struct, frozen=True, gc=False):
@@ -136,7 +144,7 @@ class Store(Protocol):
     def reopen(self, head: Head, calls: Sequence[str]) -> None:
         """Put back rows of calls that a session has open; nothing where it has moved on."""
 
-    def numbers(self, project: str) -> dict[int, str]:
+    def numbers(self, project: str) -> dict[Numbered, str]:
         """The numbers the project has given out, with the session that holds each."""
 
     def close(self) -> None:
@@ -148,7 +156,7 @@ class Arrival(msgspec.Struct, frozen=True):
 
     events: Sequence[Stored]
     open_calls: Sequence[str] = ()
-    number: int | None = None
+    number: Numbered | None = None
     """The one that it holds; left to another session that holds it there."""
     imported: Sequence[str] = ()
     """Calls of documents that it has open, and that the other log does not owe."""
@@ -162,7 +170,7 @@ class Archive(Store, Protocol):
         events: Sequence[Stored],
         *,
         open_calls: Sequence[str] | None = None,
-        number: int | None = None,
+        number: Numbered | None = None,
         clear: Sequence[str] = (),
         imported: Sequence[str] = (),
     ) -> None:

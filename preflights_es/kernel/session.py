@@ -36,7 +36,7 @@ from preflights_es.kernel.events import (
 from preflights_es.kernel.items import KeptItem, Planned
 from preflights_es.kernel.json import decoder
 from preflights_es.kernel.lead import Lead
-from preflights_es.kernel.ports import SettingsTable, Stored
+from preflights_es.kernel.ports import Numbered, SettingsTable, Stored
 from preflights_es.kernel.questions import Answers, Behind, Question, Reached
 from preflights_es.kernel.signing import said_of
 from preflights_es.kernel.views import View
@@ -48,6 +48,10 @@ Upcaster = tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]
 
 def _none(_state: object) -> None:
     return None
+
+
+def _no_folder(_state: object) -> str:
+    return ""
 
 
 class ResultView(View, frozen=True, kw_only=True):
@@ -124,6 +128,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """Those of them in which nothing waits for a person or a model."""
     number: Callable[[S], int | None] = _none
     """The record number that a session holds; None while it holds none."""
+    folder: Callable[[S], str] = _no_folder
+    """Of its record, relative to the project's root: no other record there has that number."""
     acknowledges: type[Input] | None = None
     """By which a person accepts what is proposed; None where nothing is."""
     accepting: Callable[[S, Mapping[str, Any]], Accepting] = lambda _state, _said: Accepting()
@@ -197,6 +203,12 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
         answering = [kind for kind in self.events if issubclass(kind, Answers)]
         if self.answers is None and len(answering) == 1:
             force_setattr(self, "answers", answering[0])
+
+
+def numbered(workflow: Workflow[S], state: S) -> Numbered | None:
+    """The number that a session holds, in the folder of its record; None while it holds none."""
+    number = workflow.number(state)
+    return None if number is None else Numbered(workflow.folder(state), number)
 
 
 class Session(msgspec.Struct, Generic[S], frozen=True, gc=False):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
 from preflights_es.kernel import ids
@@ -19,6 +19,9 @@ from preflights_es.runtime.runner import Runner
 
 RECORD: Final = late_pattern(r"adr-?0*([1-9][0-9]{0,8})", re.IGNORECASE)
 _NUMBER: Final = late_pattern(r"(?:[a-z]+[-_ ]?)?(?:(?:19|20)\d\d[-_](?=\d))?(\d{1,6})", re.ASCII)
+_OWN_FOLDER: Final = late_pattern(
+    r"/(?:readme|index)\.[a-z]+$"
+)  # the page of a record that has one
 RECENT: Final = 50  # sessions looked at before all of a project are
 LAST = "last"
 
@@ -44,6 +47,15 @@ def _ambiguous_records(
     code = "ambiguous_number" if len(folders) == 1 else "ambiguous_record"
     matches = (*named, *map(repr, paths))
     return AmbiguousSession(typed, matches, "name one by its id or file", code)
+
+
+def _called(path: str) -> str:
+    """The name of a record's file or, where it has one, of its own folder; in small letters."""
+    return _OWN_FOLDER.sub("", path.casefold()).rpartition("/")[2]
+
+
+def _begins(filed: str, name: str) -> bool:
+    return filed.startswith(name) and not filed[len(name) : len(name) + 1].isalnum()
 
 
 class Finder:
@@ -104,9 +116,9 @@ class Finder:
 
     def _bearing(self, typed: str, number: int) -> str:
         """The session whose record bears a number in this project."""
-        holder = self._runner.store.numbers(self._project).get(number, "")
-        ids_ = dict.fromkeys(one for one in (holder, *self._numbered(number)) if one)
-        found = tuple(one for one in ids_ if self._bears(one, number, holder))
+        holders = self._holders(number)
+        ids_ = dict.fromkeys((*holders, *self._numbered(number)))
+        found = tuple(one for one in ids_ if self._bears(one, number, holders))
         paths = tuple(self._records(number))
         if len(found) + len(paths) > 1:
             raise _ambiguous_records(typed, paths, [(one, self._path(one)) for one in found])
@@ -116,18 +128,26 @@ class Finder:
             raise UnknownSession(typed)
         return found[0]
 
-    def _filed_as(self, name: str) -> str:
-        """The session whose record has the name of a file, or begins with it: `ADR-2026-002`."""
-        name = name.rpartition("/")[2].casefold()
-        if (found := _NUMBER.match(name)) is None:
+    def _filed_as(self, typed: str) -> str:
+        """The session whose record has the name of a file, or begins with it: `ADR-2026-002`.
+
+        Raises:
+            AmbiguousSession: records of several folders have it, and no path is typed.
+        """
+        name = _called(typed)
+        if (number := _NUMBER.match(name)) is None:
             return ""
-        number = int(found[1])
-        holder = self._runner.store.numbers(self._project).get(number, "")
-        for one in dict.fromkeys(filter(None, (holder, *self._numbered(number)))):
-            filed = self._path(one).rpartition("/")[2].casefold()
-            if filed.startswith(name) and not filed[len(name) : len(name) + 1].isalnum():
-                return one
-        return ""
+        ids_ = dict.fromkeys((*self._holders(int(number[1])), *self._numbered(int(number[1]))))
+        found = {one: path for one in ids_ if _begins(_called(path := self._path(one)), name)}
+        named = {one: path for one, path in found.items() if path == typed} or found
+        if len(named) > 1:
+            raise _ambiguous_records(typed, (), [*named.items()])
+        return next(iter(named), "")
+
+    def _holders(self, number: int) -> list[str]:
+        """The sessions to which the log gave a number, each in another folder."""
+        given = self._runner.store.numbers(self._project)
+        return [session_id for one, session_id in given.items() if one.number == number]
 
     def _path(self, session_id: str) -> str:
         """Where its document lies; empty where that is not known."""
@@ -137,14 +157,14 @@ class Finder:
             return ""
         return written.path if written else ""
 
-    def _bears(self, session_id: str, number: int, holder: str) -> bool:
+    def _bears(self, session_id: str, number: int, holders: Collection[str]) -> bool:
         """Whether its own log says so; of one that cannot be read, the log's list of numbers."""
         try:
             handle = self._runner.load(session_id)
         except PreflightsError:
-            return session_id == holder
+            return session_id in holders
         if handle.session.closed == "erased":
-            return session_id == holder
+            return session_id in holders
         return handle.workflow.number(handle.session.state) == number
 
     def _last(self, of: str) -> str:

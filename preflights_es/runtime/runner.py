@@ -39,7 +39,7 @@ from preflights_es.kernel.events import (
     Request,
     Source,
 )
-from preflights_es.kernel.ports import Batch, Draft, Head, Provider, Store, Stored
+from preflights_es.kernel.ports import Batch, Draft, Head, Numbered, Provider, Store, Stored
 from preflights_es.kernel.session import Session, Workflow, known, misplaced
 from preflights_es.kernel.views import View
 from preflights_es.runtime.performer import Performed, Performer, open_completion
@@ -423,13 +423,14 @@ def _moving(
     before: Handle, step: Step, drafts: tuple[Draft, ...], number: int | None = None
 ) -> Batch:
     """What is appended to a session, with the calls that it opens and closes."""
+    folder = before.workflow.folder(step.handle.session.state)
     was = {call.call for call in before.session.calls}
     now = {call.call for call in step.handle.session.calls}
     return replace(
         _batch_of(before, drafts),
         opens=tuple(sorted(now - was)),
         closes=tuple(sorted(was - now)),
-        number=number,
+        number=None if number is None else Numbered(folder, number),
     )
 
 

@@ -89,6 +89,11 @@ _SET_MARK: Final = (
 
 _head = select(_h.session_id, _h.project, _h.workflow, _h.version, _h.head_hash)
 _ours: BindParameter[str] = bindparam("in_session")
+_holder = select(_n.session_id).where(
+    _n.project == bindparam("of_project"),
+    _n.folder == bindparam("of_folder"),
+    _n.number == bindparam("of_number"),
+)
 
 
 def _appending_and_reading() -> dict[str, ClauseElement]:
@@ -123,10 +128,10 @@ def _appending_and_reading() -> dict[str, ClauseElement]:
         .order_by(_c.session_id, _c.call),
         "session_calls": select(_c.call).where(_c.session_id == _ours),
         "insert_number": insert(tables.numbers),
-        "numbers": select(_n.number, _n.session_id).where(_n.project == bindparam("of_project")),
-        "number": select(_n.session_id).where(
-            _n.project == bindparam("of_project"), _n.number == bindparam("of_number")
+        "numbers": select(_n.folder, _n.number, _n.session_id).where(
+            _n.project == bindparam("of_project")
         ),
+        "number": _holder,
         "read": reading(),
         "head": _head.where(_h.session_id == _ours),
         "heads": _head.order_by(_h.session_id.desc()).limit(bindparam("at_most")),
@@ -155,18 +160,15 @@ def _appending_and_reading() -> dict[str, ClauseElement]:
 
 
 def _taking_over(dialect: str) -> dict[str, ClauseElement]:
-    project, number = (
-        bindparam("project", type_=_n.project.type),
-        bindparam("number", type_=_n.number.type),
-    )
-    holder = bindparam("session_id", type_=_n.session_id.type)
-    is_held = select(_n.number).where(_n.project == project, _n.number == number).exists()
+    row = {column.name: bindparam(column.name, type_=column.type) for column in tables.numbers.c}
+    keys = (column == row[column.name] for column in tables.numbers.primary_key)
+    is_held = select(_n.number).where(*keys).exists()
     whole = (tables.heads, tables.events, tables.outbox)
     return {
         "heads_among": _head.where(among(dialect, _h.session_id)),
         "insert_imported": insert(tables.imported_documents),
         "insert_free_number": insert(tables.numbers).from_select(
-            ["project", "number", "session_id"], select(project, number, holder).where(~is_held)
+            [*row], select(*row.values()).where(~is_held)
         ),
         **{f"insert_many {one.name}": _many(one) for one in whole},
         **{f"insert_one {one.name}": insert(one) for one in whole},
@@ -272,9 +274,7 @@ def _of_side_tables() -> dict[str, ClauseElement]:
         .having(func.sum(kinds) > 0)
         .order_by(e.session_id)
         .limit(at_most),
-        "given": select(n.session_id).where(
-            n.project == bindparam("of_project"), n.number == bindparam("of_number")
-        ),
+        "given": _holder,
         "gone": select(n.project, n.number, n.session_id)
         .where(~select(h.session_id).where(h.session_id == n.session_id).exists())
         .order_by(n.project, n.number),
@@ -283,17 +283,18 @@ def _of_side_tables() -> dict[str, ClauseElement]:
         .select_from(held)
         .where(~is_erased)
         .group_by(n.project, h.project),
-        "held_numbers": select(n.project, n.number, n.session_id, h.project)
+        "held_numbers": select(n.project, n.folder, n.number, n.session_id, h.project)
         .select_from(held)
         .where(
-            tuple_(n.project, n.number)
+            tuple_(n.project, n.folder, n.number)
             > tuple_(
                 bindparam("after_project", type_=String),
+                bindparam("after_folder", type_=String),
                 bindparam("after_number", type_=BigInteger),
             ),
             ~is_erased,
         )
-        .order_by(n.project, n.number)
+        .order_by(n.project, n.folder, n.number)
         .limit(at_most),
     }
 

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from preflights_es.kernel.errors import DuplicateInput
-from preflights_es.kernel.ports import Arrival, Claim, Head, Row, Stored
+from preflights_es.kernel.ports import Arrival, Claim, Head, Numbered, Row, Stored
 from preflights_es.store.database import Statements
 from preflights_es.store.frozen import AT_ONCE, CLEAR, PROJECTED, columns
 
@@ -106,11 +106,16 @@ def insert_all(run: Statements, cursor: Any, arrivals: Sequence[Arrival]) -> Non
     for head, one in pairs:
         insert_imported(run, cursor, head.session_id, one.imported)
     numbers = [
-        {"project": head.project, "number": one.number, "session_id": head.session_id}
+        {"project": head.project, "session_id": head.session_id, **one.number._asdict()}
         for head, one in pairs
         if one.number is not None
     ]
     run.many(cursor, "insert_free_number", numbers)
+
+
+def in_folder(number: Numbered) -> dict[str, Any]:
+    """How a statement looks for who holds a number."""
+    return {"of_folder": number.folder, "of_number": number.number}
 
 
 def insert_imported(run: Statements, cursor: Any, session_id: str, calls: Iterable[str]) -> None:

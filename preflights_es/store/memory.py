@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.errors import Conflict, DuplicateInput, NumberTaken
 from preflights_es.kernel.ids import TYPED_MIN
-from preflights_es.kernel.ports import Arrival, Batch, Claim, Head, Stored
+from preflights_es.kernel.ports import Arrival, Batch, Claim, Head, Numbered, Stored
 from preflights_es.store.chain import erased_before, follows, sealed
 from preflights_es.store.frozen import MATCHES_MAX
 from preflights_es.store.log_rows import UNCLAIMED, claimed, head_of
@@ -23,7 +23,7 @@ class MemoryStore:
         self._salt = salt
         self._streams: dict[str, list[Stored]] = {}
         self._inputs: dict[str, str] = {}
-        self._numbers: dict[tuple[str, int], str] = {}
+        self._numbers: dict[tuple[str, Numbered], str] = {}
         self._open: dict[tuple[str, str], tuple[str, int]] = {}
         """Open calls, with who claimed each and until when."""
 
@@ -31,7 +31,7 @@ class MemoryStore:
         """All or nothing: everything is checked before anything changes."""
         moved: set[str] = set()
         inputs: set[str] = set()
-        numbers: dict[tuple[str, int], str] = {}
+        numbers: dict[tuple[str, Numbered], str] = {}
         for batch in batches:
             stream = self._streams.get(batch.session_id, [])
             at = (len(stream), stream[-1].hash if stream else b"")
@@ -44,7 +44,7 @@ class MemoryStore:
                 key = (batch.project, batch.number)
                 holder = self._numbers.get(key) or numbers.setdefault(key, batch.session_id)
                 if holder != batch.session_id:
-                    raise NumberTaken(batch.project, batch.number)
+                    raise NumberTaken(batch.project, batch.number.number)
         return tuple(self._append(batch) for batch in batches)
 
     def _append(self, batch: Batch) -> Head:
@@ -64,7 +64,7 @@ class MemoryStore:
         events: Sequence[Stored],
         *,
         open_calls: Sequence[str] | None = None,
-        number: int | None = None,
+        number: Numbered | None = None,
         clear: Sequence[str] = (),  # noqa: ARG002  it has none
         imported: Sequence[str] = (),  # noqa: ARG002  it loses no row, and asks for none
     ) -> None:
@@ -196,7 +196,7 @@ class MemoryStore:
             for call in calls:
                 self._open.setdefault((head.session_id, call), UNCLAIMED)
 
-    def numbers(self, project: str) -> dict[int, str]:
+    def numbers(self, project: str) -> dict[Numbered, str]:
         return {number: s for (p, number), s in self._numbers.items() if p == project}
 
     def close(self) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any, Final
 
-from preflights_es.kernel.ports import ClaimRow
+from preflights_es.kernel.ports import ClaimRow, Numbered
 from preflights_es.store.database import Look, Looking, Statements
 from preflights_es.store.frozen import frozen
+from preflights_es.store.log_rows import in_folder
 from preflights_es.store.sql import SqlStore
 
 PAGE: Final = 500  # rows that are read at once
@@ -79,17 +80,17 @@ class SqlAuditing(Looking):
         rows = self._rows("count_numbers")
         return sum(count for of, holders, count in rows if project in (None, of, holders))
 
-    def numbers(self, project: str | None) -> Iterator[tuple[str, str, int]]:
-        place: dict[str, Any] = {"after_project": "", "after_number": -1}
+    def numbers(self, project: str | None) -> Iterator[tuple[str, str, Numbered]]:
+        place: dict[str, Any] = {"after_project": "", "after_folder": "", "after_number": -1}
         while rows := self._rows("held_numbers", at_most=PAGE, **place):
-            for of, number, session_id, holders in rows:
+            for of, folder, number, session_id, holders in rows:
                 if project in (None, of, holders):
-                    yield str(session_id), str(of), number
-            place = {"after_project": rows[-1][0], "after_number": rows[-1][1]}
+                    yield str(session_id), str(of), Numbered(folder, number)
+            place = dict(zip(place, rows[-1], strict=False))
 
-    def holder(self, project: str, number: int) -> str | None:
+    def holder(self, project: str, number: Numbered) -> str | None:
         """The session that was given a number, which no other one can take then."""
-        rows = self._rows("given", of_project=project, of_number=number)
+        rows = self._rows("given", of_project=project, **in_folder(number))
         return str(rows[0][0]) if rows else None
 
     def gone(self) -> Iterator[tuple[str, int, str]]:

@@ -18,7 +18,7 @@ from preflights_es.kernel.errors import (
     NumberTaken,
 )
 from preflights_es.kernel.ids import TYPED_MIN
-from preflights_es.kernel.ports import Arrival, Batch, Claim, Head, Stored
+from preflights_es.kernel.ports import Arrival, Batch, Claim, Head, Numbered, Stored
 from preflights_es.store import frozen, log_rows, opening
 from preflights_es.store.chain import erased_before, follows, sealed
 from preflights_es.store.database import Looking, Race, T, event_of, listed, together
@@ -190,18 +190,18 @@ class SqlStore(Looking):
 
     def _take_number(self, cursor: Any, batch: Batch) -> None:
         assert batch.number is not None, "asked for by the caller"
-        self._statements.run(cursor, "number", of_project=batch.project, of_number=batch.number)
+        held = log_rows.in_folder(batch.number)
+        self._statements.run(cursor, "number", of_project=batch.project, **held)
         holder = cursor.fetchone()
         if holder is None:
             self._insert_number(cursor, batch.project, batch.number, batch.session_id)
         elif holder[0] != batch.session_id:
-            raise NumberTaken(batch.project, batch.number)
+            raise NumberTaken(batch.project, batch.number.number)
 
-    def _insert_number(self, cursor: Any, project: str, number: int, session_id: str) -> None:
+    def _insert_number(self, cursor: Any, project: str, number: Numbered, session_id: str) -> None:
+        row = {"project": project, "session_id": session_id, **number._asdict()}
         try:
-            self._statements.run(
-                cursor, "insert_number", project=project, number=number, session_id=session_id
-            )
+            self._statements.run(cursor, "insert_number", **row)
         except self.database.taken as error:
             raise Race from error  # looked for and not found: another writer took it since
 
@@ -218,7 +218,7 @@ class SqlStore(Looking):
         events: Sequence[Stored],
         *,
         open_calls: Sequence[str] | None = None,
-        number: int | None = None,
+        number: Numbered | None = None,
         clear: Sequence[str] = (),
         imported: Sequence[str] = (),
     ) -> None:
@@ -238,7 +238,8 @@ class SqlStore(Looking):
             except self.database.taken as error:
                 raise _Taken(events) from error
             if number is not None:
-                self._statements.run(cursor, "number", of_project=head.project, of_number=number)
+                held = log_rows.in_folder(number)
+                self._statements.run(cursor, "number", of_project=head.project, **held)
                 if cursor.fetchone() is None:
                     self._insert_number(cursor, head.project, number, head.session_id)
             if open_calls is not None:
@@ -367,11 +368,11 @@ class SqlStore(Looking):
     def calls_of(self, session_id: str) -> frozenset[str]:
         return frozenset(row[0] for row in self._rows("session_calls", in_session=session_id))
 
-    def numbers(self, project: str) -> dict[int, str]:
+    def numbers(self, project: str) -> dict[Numbered, str]:
         rows = self._rows("numbers", of_project=project)
-        if odd := [number for number, _ in rows if not isinstance(number, int)]:
+        if odd := [number for _, number, _ in rows if not isinstance(number, int)]:
             raise LogDamaged("the table `numbers`", 0, f"{odd[0]!r} is no number")
-        return dict(rows)
+        return {Numbered(folder, number): session_id for folder, number, session_id in rows}
 
     def counts(self) -> dict[str, int]:
         """How many sessions and events the log holds, and how many calls are open."""

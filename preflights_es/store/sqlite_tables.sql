@@ -56,9 +56,10 @@ CREATE INDEX claims_by_project ON claims (project)
 
 CREATE TABLE numbers (
 project TEXT NOT NULL,
+folder TEXT NOT NULL,
 number BIGINT NOT NULL,
 session_id VARCHAR(36) NOT NULL,
-PRIMARY KEY (project, number)
+PRIMARY KEY (project, folder, number)
 )
 
 CREATE TABLE imported_documents (

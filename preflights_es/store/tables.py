@@ -82,6 +82,7 @@ numbers = Table(
     "numbers",
     metadata,
     Column("project", _text(), primary_key=True),
+    Column("folder", _text(), primary_key=True),
     Column("number", BigInteger, primary_key=True, autoincrement=False),
     Column("session_id", _text(36), nullable=False),
 )

@@ -20,6 +20,7 @@ from preflights_es.kernel.errors import (
     SessionMoved,
 )
 from preflights_es.kernel.events import Actor, Input, Signable
+from preflights_es.kernel.session import numbered
 from preflights_es.kernel.views import View
 from preflights_es.records.documents import Documents
 from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, says
@@ -27,7 +28,6 @@ from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.answers import filed
 from preflights_es.use.foreign import record_form
-from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 
 
@@ -65,14 +65,6 @@ def notice_agent(request: Request, step: Step) -> None:
         request.notice("agent_proposes", text, session=ids.short(step.handle.session_id))
 
 
-def _record_paths(process: Process) -> dict[str, str]:
-    """By session: where its record was written."""
-    from preflights_es.projections.decisions import decision  # most numbers need none
-
-    rows = map(decision, process.projector.rows("decisions", process.project))
-    return {one.session_id: one.decided.written.path for one in rows if one.decided.written}
-
-
 def begun(request: Request, session: str, expect: int | None) -> tuple[Handle, int | None]:
     """The session that is accepted, and the version at which it must still be then."""
     handle = request.sessions.load(session)
@@ -91,27 +83,25 @@ class Acceptances(Sessions):
         inputs: Inputs,
         documents: Documents,
         folders: Mapping[str, str],
-        paths: Callable[[], Mapping[str, str]] = dict,
         form: Callable[[str], RecordForm] = lambda _: RecordForm(),
     ) -> None:
         """Args:
         folders: where an `adr` and a `task` go, relative to the project's root.
-        paths: where the records of sessions lie.
         form: how the records of a folder look.
         """
         super().__init__(inputs)
         self._documents = documents
         self._folders = folders
-        self._paths = paths
         self._form = form
 
     @classmethod
     def of(cls, request: Request) -> Self:
         """Those of the project that a request is about."""
         process = request.process
-        folders = {"adr": process.record_places.new, "task": process.settings.tasks}
-        paths, form = partial(_record_paths, process), partial(record_form, process)
-        return cls(request.inputs, process.documents, folders, paths, form)
+        new = PurePosixPath(process.record_places.new).as_posix()
+        folders = {"adr": new, "task": process.settings.tasks}
+        form = partial(record_form, process)
+        return cls(request.inputs, process.documents, folders, form)
 
     # 1. Accepting ----------------------------------------------------------------------------
 
@@ -252,14 +242,15 @@ class Acceptances(Sessions):
 
     def _number_of(self, handle: Handle, folder: str) -> int:
         """The record's own, unless it came from elsewhere and another session holds that here."""
-        number = handle.workflow.number(handle.session.state)
-        holder = self._runner.store.numbers(self._project).get(number) if number else None
-        if number and holder in (None, handle.session_id):
-            return number
+        held = numbered(handle.workflow, handle.session.state)
+        if held and held.folder in ("", folder):
+            holder = self._runner.store.numbers(self._project).get(held)
+            if holder in (None, handle.session_id):
+                return held.number
         return self.next_number(folder)
 
     def next_number(self, folder: str, also: Collection[int] = ()) -> int:
-        """The first above all that count in a folder, and that is free in the whole log.
+        """The first above all of a folder that count.
 
         Args:
             also: numbers that are taken besides.
@@ -267,36 +258,23 @@ class Acceptances(Sessions):
         Raises:
             Refused: none is left.
         """
-        given, filed = (
-            self._runner.store.numbers(self._project),
-            self._documents.numbers_used(folder),
-        )
-        number = highest(self._given_in(folder, given, filed), filed) + 1
-        while number in filed or number in given or number in also:
+        given, filed = self._given_in(folder), self._documents.numbers_used(folder)
+        number, taken = highest(given, filed) + 1, {*given, *filed, *also}
+        while number in taken:
             number += 1
         if number > NUMBER_MAX:
             message = f"no number is left: a record of this project has {NUMBER_MAX:,}"
             raise Refused(message, code="no_number_left")
         return number
 
-    def _given_in(
-        self, folder: str, given: Mapping[int, str], filed: Collection[int]
-    ) -> Collection[int]:
-        """The numbers of the log whose records do not lie in another folder.
-
-        Where a record lies is asked only where its number could matter.
-        """
-        if max(given, default=0) <= highest((), filed):
-            return given
-        paths = self._paths()
-        lies = {id_: PurePosixPath(path).parent.as_posix() for id_, path in paths.items()}
-        own = PurePosixPath(folder).as_posix()
-        return [number for number, id_ in given.items() if lies.get(id_, own) == own]
+    def _given_in(self, folder: str) -> Collection[int]:
+        """The numbers that the log gave to records of a folder, or of a workflow that says none."""
+        given = self._runner.store.numbers(self._project)
+        return [one.number for one in given if one.folder in ("", folder)]
 
     def uncounted(self) -> list[int]:
         """Numbers of files that do not count, since they are far beyond the others."""
         folder = self._folders["adr"]
         used = self._documents.numbers_used(folder)
-        given = self._runner.store.numbers(self._project)
-        top = highest(self._given_in(folder, given, used), used)
+        top = highest(self._given_in(folder), used)
         return sorted(number for number in used if number > top)

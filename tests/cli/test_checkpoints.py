@@ -285,9 +285,11 @@ def test_a_checkpoint_of_a_newer_version_is_refused_as_such(house: Project) -> N
 NUMBERS = {
     "DELETE FROM numbers": "{}: its record bears the number 1, which the log does not know as",
     "UPDATE numbers SET number = 77": "{}: its record bears the number 1, which the log does not",
-    "INSERT INTO numbers VALUES ('house', 9, '01a0-absent')": "1a0-absent"[-8:]
+    "INSERT INTO numbers VALUES ('house', '', 9, '01a0-absent')": "1a0-absent"[-8:]
     + ": it was given the number 9 of house, and is gone: it was removed",
-    "INSERT INTO numbers VALUES ('house', 9, 'e' || char(27) || '[2J')": "e\\x1b[2J: it was given",
+    "INSERT INTO numbers VALUES ('house', '', 9, 'e' || char(27) || '[2J')": (
+        "e\\x1b[2J: it was given"
+    ),
     "DELETE FROM log": "the log: it does not say its id",
     "INSERT INTO log VALUES ('another')": "the log: it says 2 ids, expected one",
 }

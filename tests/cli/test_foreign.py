@@ -130,7 +130,9 @@ def test_a_number_that_an_older_version_let_in_ends_no_numbers(
 
 
 def numbered_last(log: sqlite3.Connection, session_id: str) -> None:
-    log.execute("INSERT INTO numbers VALUES ('house', 999999998, ?)", (session_id,))
+    log.execute(
+        "INSERT INTO numbers VALUES ('house', 'docs/decisions', 999999998, ?)", (session_id,)
+    )
 
 
 @pytest.mark.parametrize("name", ["999999-x.md", "2890-issue.md"])

@@ -487,3 +487,33 @@ def test_a_session_beside_a_record_of_a_package_is_read_in_a_clone(
     assert clone.call("show", done["session_id"]).code == 0
     files = [one["file"] for one in clone.call("decisions", "--json").json["decisions"]]
     assert files == [None, f"web/docs/adr/.sessions/{done['session_id'][-12:]}.jsonl"]
+
+
+def test_a_package_numbers_its_own_records(house: Project, tmp_path: Path) -> None:
+    first, second = (
+        house.decided("Store orders in a database", key="db_type=PostgreSQL"),
+        house.decided("Add SSO"),
+    )
+    filed(house, "web/docs/adr/0001-use-vue.md", n="1", title="Use Vue")
+    committed(house)
+    package = Project(house.folder / "web", house.home)
+    made = [
+        package.call("start", text, *LOGIN, "--accept", "--by", "Ada", "--again", "--json").json
+        for text in ("Add login for the web", "Add a login page")
+    ]
+    paths = [one["artifacts"][0] for one in (first, second, *made)]
+    assert [path[: path.index("-")] for path in paths] == [
+        *("docs/decisions/0001", "docs/decisions/0002", "web/docs/adr/0002", "web/docs/adr/0003")
+    ]
+    house.call("show", "ADR-0002").refused(1, paths[1], paths[2])
+    assert house.show("ADR-0003")["session_id"] == made[1]["session_id"]
+    assert house.show(paths[2])["session_id"] == made[0]["session_id"]
+    assert house.call("admin", "renumber").out == "No numbers collide.\n"
+    assert house.call("audit", "verify").code == 0
+    committed(house)
+    clone = cloned(house, tmp_path / "clone")
+    done = clone.call("sync")
+    assert (done.code, "number" in done.out + done.err) == (0, False)
+    assert clone.call("audit", "verify").code == 0
+    assert clone.call("admin", "renumber").out == "No numbers collide.\n"
+    assert "number-clash" not in clone.call("check", "--json").out

@@ -48,7 +48,7 @@ from preflights_es.kernel.events import (
     SessionAbandoned,
     SessionClosed,
 )
-from preflights_es.kernel.ports import Batch, Claim, Draft, Head, Store, Stored
+from preflights_es.kernel.ports import Batch, Claim, Draft, Head, Numbered, Store, Stored
 from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.performer import CALL_MS, MARGIN_MS, open_completion
 from preflights_es.runtime.runner import CONFLICTS_MAX, ROUNDS_MAX, Handle, Proposed, Runner, Step
@@ -139,7 +139,7 @@ class Counting:
     def reopen(self, head: Head, calls: Sequence[str]) -> None:
         self.inner.reopen(head, calls)
 
-    def numbers(self, project: str) -> dict[int, str]:
+    def numbers(self, project: str) -> dict[Numbered, str]:
         return self.inner.numbers(project)
 
     def close(self) -> None:
@@ -419,7 +419,7 @@ def test_inputs_of_several_sessions_are_one_append(store: MemoryStore) -> None:
         (toy.Heard(text="y", count=2),),
     ]
     assert [len(batches) for batches in counting.appends] == [2]
-    assert store.numbers(PROJECT) == {7: OTHER}
+    assert store.numbers(PROJECT) == {("", 7): OTHER}
 
 
 def test_a_conflict_in_one_session_keeps_all_of_them_as_they_were(store: MemoryStore) -> None:
@@ -971,7 +971,7 @@ def test_the_whole_loop_runs_over_a_database(sql: SqlStore, hands: Hands) -> Non
     step = settled(bob, ScriptedProvider(LLMTimeoutError("slow"), "\ud800"))
     ada.submit_all([Proposed(step.handle, toy.said("thanks"), "thanks", number=3)])
     assert ada.load(SESSION) == bob.load(SESSION)
-    assert sql.numbers(PROJECT) == {3: SESSION}
+    assert sql.numbers(PROJECT) == {("", 3): SESSION}
     assert replayed(sql) == "identical"
 
 

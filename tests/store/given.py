@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.kernel.ids import SALT_BYTES
-from preflights_es.kernel.ports import Batch, Draft, Head, Stored
+from preflights_es.kernel.ports import Batch, Draft, Head, Numbered, Stored
 from preflights_es.store.chain import GENESIS, digest, link, sealed, stream_prefix
 from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore
@@ -122,7 +122,7 @@ def batch(
         events=events,
         opens=opens,
         closes=closes,
-        number=holds,
+        number=None if holds is None else Numbered("", holds),
     )
 
 

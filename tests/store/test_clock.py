@@ -125,7 +125,8 @@ def test_a_session_is_in_the_order_of_its_versions_whatever_the_clock_says(progr
         assert versions in ([], list(range(1, head.version + 1)))
     found = walked(program.process.store, program.process.store.heads(None))
     assert (found.broken, found.sessions) == ((), 4)
-    assert sorted(program.process.store.numbers(PROJECT)) == [1, 2, 3]
+    given = program.process.store.numbers(PROJECT)
+    assert sorted(one.number for one in given) == [1, 2, 3]
     assert len([*(program.process.settings.root / "docs").rglob("*.md")]) == 3
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from preflights_es.kernel.errors import Conflict, DuplicateInput, LogDamaged, NumberTaken
-from preflights_es.kernel.ports import Arrival, Draft, Head
+from preflights_es.kernel.ports import Arrival, Draft, Head, Numbered
 from preflights_es.store.chain import GENESIS, digest, link, stream_prefix, verified
 from preflights_es.store.frozen import AT_ONCE, MATCHES_MAX
 from preflights_es.store.memory import MemoryStore
@@ -304,21 +305,34 @@ def test_a_number_belongs_to_one_session_of_a_project(store: AnyStore) -> None:
 def test_a_session_may_take_its_number_again(store: AnyStore) -> None:
     (head,) = store.append([batch(1, said("hello", "a"), holds=7)])
     store.append([batch(1, said("again", "b"), after=head, holds=7)])
-    assert store.numbers(PROJECT) == {7: session_id(1)}
+    assert store.numbers(PROJECT) == {("", 7): session_id(1)}
 
 
 def test_a_session_may_hold_several_numbers(store: AnyStore) -> None:
     (head,) = store.append([batch(1, said("hello", "a"), holds=7)])
     store.append([batch(1, said("renumbered", "b"), after=head, holds=9)])
-    assert store.numbers(PROJECT) == {7: session_id(1), 9: session_id(1)}
+    assert store.numbers(PROJECT) == {("", 7): session_id(1), ("", 9): session_id(1)}
 
 
 def test_projects_number_apart(store: AnyStore) -> None:
     store.append([batch(1, said("hello", "a"), holds=7)])
     store.append([batch(2, said("hello", "b"), holds=7, project="garden")])
-    assert store.numbers(PROJECT) == {7: session_id(1)}
-    assert store.numbers("garden") == {7: session_id(2)}
+    assert store.numbers(PROJECT) == {("", 7): session_id(1)}
+    assert store.numbers("garden") == {("", 7): session_id(2)}
     assert store.numbers("attic") == {}
+
+
+def test_folders_number_apart(store: AnyStore, other: AnyStore) -> None:
+    one = replace(batch(1, said("hello", "a")), number=Numbered("docs/adr", 7))
+    two = replace(batch(2, said("hello", "b")), number=Numbered("web/adr", 7))
+    store.append([one, two])
+    held = {("docs/adr", 7): session_id(1), ("web/adr", 7): session_id(2)}
+    assert store.numbers(PROJECT) == held
+    with pytest.raises(NumberTaken):
+        store.append([replace(batch(3, said("hello", "c")), number=Numbered("web/adr", 7))])
+    arrivals = [Arrival(store.read(id_), number=Numbered(*place)) for place, id_ in held.items()]
+    assert other.insert_new(arrivals)
+    assert other.numbers(PROJECT) == held
 
 
 def test_two_sessions_cannot_take_one_number_in_one_append(store: AnyStore) -> None:
@@ -330,7 +344,7 @@ def test_two_sessions_cannot_take_one_number_in_one_append(store: AnyStore) -> N
 def test_number_nought_is_a_number_like_any_other(store: AnyStore) -> None:
     store.append([batch(1, said("hello", "a"), holds=0)])
     store.append([batch(2, said("hello", "b"))])
-    assert store.numbers(PROJECT) == {0: session_id(1)}
+    assert store.numbers(PROJECT) == {("", 0): session_id(1)}
 
 
 # 4. Calls ------------------------------------------------------------------------------------
@@ -601,9 +615,9 @@ def test_a_number_comes_with_its_session_unless_another_holds_it(
     opened(store, 1)
     opened(store, 2)
     other.append([batch(3, said("mine", "c"), holds=7)])
-    other.insert(store.read(session_id(1)), number=7)
-    other.insert(store.read(session_id(2)), number=8)
-    assert other.numbers(PROJECT) == {7: session_id(3), 8: session_id(2)}
+    other.insert(store.read(session_id(1)), number=Numbered("", 7))
+    other.insert(store.read(session_id(2)), number=Numbered("", 8))
+    assert other.numbers(PROJECT) == {("", 7): session_id(3), ("", 8): session_id(2)}
 
 
 def two(store: AnyStore, **of_the_first: Any) -> list[Arrival]:
@@ -642,13 +656,13 @@ def test_new_sessions_bring_their_calls_and_their_numbers(store: AnyStore, other
     opened(store, 2)
     other.append([batch(3, said("mine", "c"), holds=7)])
     calls = ("completion-1", "completion-2")
-    assert other.insert_new(two(store, open_calls=calls, number=7))
+    assert other.insert_new(two(store, open_calls=calls, number=Numbered("", 7)))
     assert other.open_calls(PROJECT) == tuple((session_id(1), call) for call in calls)
     assert other.claim(session_id(1), "completion-1", "ada", now=100, until=200) == "taken"
-    assert other.numbers(PROJECT) == {7: session_id(3)}, "its holder here keeps it"
+    assert other.numbers(PROJECT) == {("", 7): session_id(3)}, "its holder here keeps it"
     opened(store, 4)
-    assert other.insert_new([Arrival(store.read(session_id(4)), number=8)])
-    assert other.numbers(PROJECT) == {7: session_id(3), 8: session_id(4)}
+    assert other.insert_new([Arrival(store.read(session_id(4)), number=Numbered("", 8))])
+    assert other.numbers(PROJECT) == {("", 7): session_id(3), ("", 8): session_id(4)}
 
 
 def test_of_new_sessions_none_is_taken_over_where_one_is_here(
@@ -658,7 +672,7 @@ def test_of_new_sessions_none_is_taken_over_where_one_is_here(
     opened(store, 2)
     other.append([batch(1, said("another way", "c"))])
     before = other.read(session_id(1))
-    assert not other.insert_new(two(store, number=7))
+    assert not other.insert_new(two(store, number=Numbered("", 7)))
     assert other.heads_of([session_id(1), session_id(2)]).keys() == {session_id(1)}
     assert other.read(session_id(1)) == before
     assert other.read(session_id(2)) == ()

@@ -78,7 +78,7 @@ def test_open_calls_go_and_numbers_stay_taken(store: AnyStore) -> None:
     store.append([batch(2, said("hello", "b"), heard("hello"), opens=("call",))])
     erase(store, 1)
     assert store.open_calls(PROJECT) == ((session_id(2), "call"),)
-    assert store.numbers(PROJECT) == {7: session_id(1)}
+    assert store.numbers(PROJECT) == {("", 7): session_id(1)}
     assert store.claim(session_id(1), "call", "owner", 1, 2) == "not_open"
 
 

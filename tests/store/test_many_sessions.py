@@ -156,9 +156,9 @@ def _each_session_is_accepted_once(
 def _each_record_has_a_number_of_its_own(program: Request, root: Path) -> None:
     records = SESSIONS // len(INTENTIONS)
     given = program.process.store.numbers(decider.PROJECT)
-    assert sorted(given) == list(range(1, records + 1))
-    for number, session_id in given.items():
-        assert program.process.runner.load(session_id).session.state.number == number
+    assert sorted(one.number for one in given) == list(range(1, records + 1))
+    for one, session_id in given.items():
+        assert program.process.runner.load(session_id).session.state.number == one.number
     assert program.process.store.open_calls(decider.PROJECT) == ()
     lying = [path for path in (root / "docs").rglob("*") if path.is_file()]
     documents = [path for path in lying if path.suffix == ".md"]

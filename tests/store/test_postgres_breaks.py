@@ -25,7 +25,7 @@ from preflights_es.kernel.errors import (
     StoreError,
     StoreUnavailable,
 )
-from preflights_es.kernel.ports import Batch, Head
+from preflights_es.kernel.ports import Batch, Head, Numbered
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
@@ -457,7 +457,7 @@ def test_of_many_that_take_over_one_session_one_does(postgres: str) -> None:
         gate.wait()
         for part in (events[:2], events[2:]):
             try:
-                store.insert(part, open_calls=("call",), number=7)
+                store.insert(part, open_calls=("call",), number=Numbered("", 7))
                 done.append(None)
             except Conflict as error:
                 done.append(type(error))

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from preflights_es.kernel.errors import LogDamaged, SettingsError, StoreUnavailable
+from preflights_es.kernel.ports import Numbered
 from preflights_es.store.chain import sealed, verified
 from preflights_es.store.sql import SqlStore, temporary_log
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS, PAGE_SIZE
@@ -157,7 +158,7 @@ def test_every_transaction_that_writes_is_immediate(store: SqlStore) -> None:
     statements: list[str] = []
     cursor(store).connection.set_trace_callback(statements.append)
     opened(store, 2)
-    store.insert(more, open_calls=("call",), number=7)
+    store.insert(more, open_calls=("call",), number=Numbered("", 7))
     assert store.claim(session_id(1), "call", "ada", 1, 2) == "taken"
     begun = [statement for statement in statements if statement.startswith("BEGIN")]
     assert begun == ["BEGIN IMMEDIATE"] * 3

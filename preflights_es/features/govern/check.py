@@ -68,7 +68,7 @@ from preflights_es.records.record_names import is_page
 from preflights_es.system.files import Unreadable
 from preflights_es.use.brief import conflicts
 from preflights_es.use.foreign import Foreign, ForeignRow, number_clashes_of
-from preflights_es.use.holding import as_held, is_counted, line_of, name_of, unused_of
+from preflights_es.use.holding import as_held, is_counted, line_of, unused_of
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
@@ -251,22 +251,18 @@ def _of_places(
         yield finding("holds", "warning" if asks else "note", text, touched, **more)
 
 
-def _record(row: DecisionRow | ForeignRow) -> str:
-    return (row.path if isinstance(row, ForeignRow) else row.artifact) or ""
-
-
 def _unused(
     rows: Sequence[DecisionRow | ForeignRow], tree: WorkTree, compared_max: float = inf
 ) -> Iterator[Finding]:
     """Patterns of decisions in force that match no file."""
-    records = {name_of(row): _record(row) for row in rows}
+    own = {row.session_id: row.artifact or "" for row in rows if isinstance(row, DecisionRow)}
     for one in unused_of(rows, tree, compared_max):
         text = (
             f"{shown(one.name)}: its pattern `{shown(one.pattern)}` matches no file. Restore the "
             f"files, or {NEWER.format(shown(one.name))} and says where it holds now"
         )
         more = {"decision": one.name, "session_id": one.session_id}
-        record = [*filter(None, [records.get(one.name, "")])]
+        record = [*filter(None, [own.get(one.session_id, one.name)])]
         yield finding("unused-pattern", "note", text, record, **more)
 
 

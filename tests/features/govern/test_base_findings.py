@@ -175,7 +175,7 @@ def test_records_in_the_root_are_judged_as_any_others(team: Project) -> None:
     id_ = decided(team, "Add OAuth login", "auth_strategy=OAuth")
     assert found_in(team) == (0, {})
     team.git("branch", "--force", "base")
-    (record,) = team.folder.glob("0002-*.md")
+    (record,) = team.folder.glob("0001-*.md")
     record.unlink()
     code, found = found_in(team)
     assert (code, [*found]) == (1, ["record-differs"])

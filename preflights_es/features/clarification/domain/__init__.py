@@ -77,6 +77,7 @@ WORKFLOW: Workflow[State] = Workflow(
     statuses=("needs_answers", "ready", "stopped", "proposed", "accepted", "superseded"),
     settled=("stopped", "accepted", "superseded"),
     number=lambda state: state.number,
+    folder=lambda state: state.folder,
     acknowledges=DecisionAcknowledged,
     accepting=_accepting,
     abandoned=_abandoned,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -133,13 +134,13 @@ def renumber(request: Request, *, write: bool) -> Renumbered:
 def _second(request: Request) -> list[str]:
     """Sessions of this project that bear a number which the log gave to another one."""
     process = request.process
-    given = process.store.numbers(process.project)
+    numbers = process.store.numbers(process.project)
+    given = {(place.number, session_id) for place, session_id in numbers.items()}
     rows = process.projector.rows(DECISIONS.name, process.project)
     return [
         one.session_id
         for one in map(decision, rows)
-        if one.decided.number is not None
-        and given.get(one.decided.number, one.session_id) != one.session_id
+        if one.decided.number is not None and (one.decided.number, one.session_id) not in given
     ]
 
 
@@ -167,7 +168,7 @@ def mended(
     """
     twice = [group for group in _groups(documents) if len(group) > 1]
     committed = first_commits([path for group in twice for path, *_ in group]) if twice else {}
-    taken: list[int] = []
+    taken = defaultdict[str, list[int]](list)
     moves: list[Move] = []
     for group in twice:
         entries = [
@@ -180,18 +181,29 @@ def mended(
             for paths in group
         ]
         for entry in sorted(entries, key=lambda one: one.age)[1:]:
-            taken.append(sessions.next_number(_folder(entry.path), taken))
-            moves += _moved(runner, sessions, documents, entry, taken[-1], write=write)
+            number = _next(sessions, entry.path, taken)
+            moves += _moved(runner, sessions, documents, entry, number, write=write)
     moved = {move.session_id for move in moves}
     for session_id in second:
         handle = None if session_id in moved else _without_place(runner, documents, session_id)
         if handle is not None:
             path = documents.text(session_id)[0].path
-            taken.append(sessions.next_number(_folder(path), taken))
-            moves.append(Move(path, _renamed(path, taken[-1]), session_id))
+            number = _next(sessions, path, taken)
+            moves.append(Move(path, _renamed(path, number), session_id))
             if write:
-                _told(runner, sessions, documents, handle, taken[-1])
+                _told(runner, sessions, documents, handle, number)
     return moves
+
+
+def _next(sessions: Clarifications, path: str, taken: Mapping[str, list[int]]) -> int:
+    """The next number of the folder of a record, which none of `taken` is; it is one of them then.
+
+    Args:
+        taken: by folder.
+    """
+    folder = _folder(path)
+    taken[folder].append(sessions.next_number(folder, taken[folder]))
+    return taken[folder][-1]
 
 
 def _groups(documents: Documents) -> Iterator[list[Sequence[str]]]:

@@ -195,7 +195,8 @@ def _named(process: Process, handle: Handle, state: State) -> Iterator[str]:
         store = process.store
         named: Iterable[Any] = ()
         if number:
-            named = [store.numbers(process.project).get(int(number), "")]
+            given = store.numbers(process.project)
+            named = [id_ for one, id_ in given.items() if one.number == int(number)]
         elif end:
             named = store.matching(end)
         yield from (one for one in named if one and one != handle.session_id)
