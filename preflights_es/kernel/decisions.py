@@ -124,7 +124,8 @@ class RecordForm(Value, frozen=True):
     separator: str = "-"
     """Between the words of a name."""
     ending: str = ".md"
-    """Behind the title; a number stands before it where another record of a day has the title."""
+    """Behind the title, `/README.md` where each record has a folder of its own; a number stands
+    before it where another record of a day has the title."""
     day: str = ""
     """`YYYY-MM-DD` or `YYYYMMDD` where a name begins with a day and no number; else empty."""
     template: str = "adr.v1"
@@ -193,7 +194,9 @@ class Record(Value, frozen=True):
     """`open`, `proposed`, `rejected`, `accepted` or `superseded`."""
     number: RecordNumber | None = None
     folder: str = ""
-    """Of its document, relative to the project's root; links start there."""
+    """Of its document or, where that has a folder of its own, above; relative to the root."""
+    path: str = ""
+    """Of its document, where links start; empty for one in `folder`."""
     date: str = ""
     """The date of the acknowledgement, ISO 8601, UTC; empty while open."""
     decided_by: str = ""

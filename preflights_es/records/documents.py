@@ -35,6 +35,7 @@ from preflights_es.kernel.text import late_pattern, slug
 from preflights_es.records import files, render
 from preflights_es.records.files import front_of
 from preflights_es.records.record_folder import RecordFolder
+from preflights_es.records.record_names import of_own_folder
 from preflights_es.records.record_numbers import numbered_groups, sequence_of
 from preflights_es.records.render import check_template
 from preflights_es.records.session_files import SessionFiles
@@ -295,14 +296,17 @@ class Documents:
             ArtifactOutside: outside the configured folders, or under a name that no document has:
                 other programs read files such as AGENTS.md by their names.
         """
-        name = PurePosixPath(path).name
+        at = PurePosixPath(path)
+        own = at if filing else of_own_folder(at)
+        name = own.name if own == at else f"{own.name}.md"
         if not (re.fullmatch(filing.name, name) if filing else _is_name(name)):
             expected = "0007-title.md or 3f9a12c45d6e-title.md"
             such = filing.name if filing else f"such as {expected}"
             raise ArtifactOutside(
                 f"the log names the document {path!r}: expected a name {such}; nothing was written"
             )
-        return files.checked_path(self.root, self._folders_of(filing), path)
+        found = files.checked_path(self.root, self._folders_of(filing), str(own))
+        return found if own == at else found / at.name
 
     def _folders_of(self, filing: Filing | None) -> tuple[str, ...]:
         if filing is not None:
@@ -461,7 +465,8 @@ def _text(workflow: Workflow[Any], session_id: str, due: ArtifactDue, state: Any
         LogFromFuture: this version has no such template.
     """
     if (filing := workflow.filing) is None:
-        return render.document(due.template, _record(workflow, session_id, state))
+        record = _record(workflow, session_id, state)
+        return render.document(due.template, replace(record, path=due.path))
     check_template(workflow, due.template)
     return filing.text(state)
 

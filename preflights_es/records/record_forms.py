@@ -16,7 +16,11 @@ _ENDINGS: Final = (".md", ".markdown", ".MD")  # of what we can write
 
 
 def form_of(names: Iterable[str], template: str = RecordForm().template) -> RecordForm:
-    """What most names of a folder have in common; what has no number and no day is passed over."""
+    """What most names of a folder have in common; what has no number and no day is passed over.
+
+    Args:
+        names: with `/README.md` or the like of those with a folder of their own.
+    """
     names = [name for name in names if is_record_name(name)]
     if names and all(map(day_of, names)):
         return _dated(names, template)
@@ -63,8 +67,10 @@ _YEAR = late_pattern(r"\d{4}(?=[-_]$)")
 
 
 def _ending(names: Iterable[str]) -> str:
-    endings = ("." + name.rpartition(".")[2] for name in names)
-    return _most(one for one in endings if one in _ENDINGS) or ".md"
+    endings = (
+        name[name.find("/") :] if "/" in name else f".{name.rpartition('.')[2]}" for name in names
+    )
+    return _most(one for one in endings if one.endswith(_ENDINGS)) or ".md"
 
 
 def _most(found: Iterable[str]) -> str:

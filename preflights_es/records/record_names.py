@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 from preflights_es.kernel.text import late_pattern, one_line
@@ -120,6 +121,12 @@ def name_of_record(path: str) -> str:
 def is_first_page(path: str) -> bool:
     """Whether a page stands for its folder."""
     return path.rpartition("/")[2].rpartition(".")[0].casefold() in ("readme", "index")
+
+
+def of_own_folder(path: PurePosixPath) -> PurePosixPath:
+    """The folder of a record that has one of its own; every other path as it is."""
+    is_own = is_first_page(path.name) and is_page(path.name) and is_dated(path.parent.name)
+    return path.parent if is_own else path
 
 
 def is_dated(stem: str) -> bool:

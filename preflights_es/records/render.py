@@ -519,10 +519,13 @@ def _link_target(related: Related, record: Record) -> str:
     if related.path is not UNSET:
         from urllib.parse import quote  # a stranger named the file
 
-        return quote(posixpath.relpath(related.path, record.folder or "."))
+        start = posixpath.dirname(record.path) if record.path else record.folder
+        return quote(posixpath.relpath(related.path, start or "."))
     if related.number is None:
         return ""
-    return RecordForm().file_name(related.number, "", related.title)
+    name = RecordForm().file_name(related.number, "", related.title)
+    has_own = bool(record.path) and posixpath.dirname(record.path) != record.folder
+    return f"../{name}" if has_own else name
 
 
 # 2. The brief --------------------------------------------------------------------------------

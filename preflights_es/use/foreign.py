@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import posixpath
 import re
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
@@ -24,7 +23,7 @@ from preflights_es.records.record_folder import folder_of, said_folders
 from preflights_es.records.record_forms import form_of, template_of
 from preflights_es.records.record_header import HELD, RECORD_MAX, ForeignRecord, RecordHeader
 from preflights_es.records.record_list import RecordIndex, Records, Unread
-from preflights_es.records.record_names import numbered_name
+from preflights_es.records.record_names import numbered_name, of_own_folder
 from preflights_es.records.record_numbers import NumberClash, number_clashes
 from preflights_es.records.record_relations import replaced_unsaid
 from preflights_es.runtime.features import FEATURES
@@ -155,13 +154,14 @@ def with_words(process: Process) -> tuple[dict[int, ForeignRow], RecordIndex]:
 
 
 def record_form(process: Process, folder: str) -> RecordForm:
-    """How the records that lie directly in a folder look, ours among them."""
+    """How the records of a folder look, ours among them; some may have a folder of their own."""
     root, at = process.settings.root, PurePosixPath(folder)
-    paths = [path for path in process.documents.record_paths() if PurePosixPath(path).parent == at]
-    records = [*filter(None, (_header(root, path) for path in paths[-LOOKED_AT_MAX:]))]
+    every = [PurePosixPath(path) for path in process.documents.record_paths()]
+    paths = [path for path in every if at == of_own_folder(path).parent]
+    records = [*filter(None, (_header(root, str(path)) for path in paths[-LOOKED_AT_MAX:]))]
     of_adr_tools = {one.path for one in said_folders(root, "")}
     template = template_of(records, by_adr_tools=at.as_posix() in of_adr_tools)
-    return form_of(map(posixpath.basename, paths), template)
+    return form_of((path.relative_to(at).as_posix() for path in paths), template)
 
 
 def _header(root: Path, path: str) -> RecordHeader | None:

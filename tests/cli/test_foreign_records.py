@@ -9,7 +9,8 @@ from typing import Any, Final
 import pytest
 
 import preflights_es
-from preflights_es.kernel.errors import RecordWithoutSession
+from preflights_es.kernel.errors import ArtifactOutside, RecordWithoutSession
+from preflights_es.records.documents import Documents
 from tests.cli.clones import cloned, committed
 from tests.cli.program import Project
 from tests.cli.test_sessions import in_force
@@ -517,3 +518,43 @@ def test_a_package_numbers_its_own_records(house: Project, tmp_path: Path) -> No
     assert clone.call("audit", "verify").code == 0
     assert clone.call("admin", "renumber").out == "No numbers collide.\n"
     assert "number-clash" not in clone.call("check", "--json").out
+
+
+def test_a_record_has_a_folder_of_its_own_where_the_others_have(house: Project) -> None:
+    filed(house, "docs/adr/0001-use-postgresql/README.md")
+    filed(house, "docs/adr/0002-use-vue/README.md", n="2", title="Use Vue")
+    (house.folder / "docs/adr/0002-use-vue/why.png").write_bytes(b"x")
+    first = house.decided("Add login")
+    path = "docs/adr/0003-use-oauth-for-authentication/README.md"
+    file = house.folder / path
+    assert first["artifacts"] == [path]
+    second = house.decided("Add SSO", "--supersedes", "ADR-0003", "--supersedes", "ADR-0002")
+    (newer,) = second["artifacts"]
+    assert newer == "docs/adr/0004-use-oauth-for-authentication/README.md"
+    assert "](../0004-use-oauth-for-authentication/README.md)" in file.read_text()
+    assert "](../0003-use-oauth-for-authentication/README.md)" in (house.folder / newer).read_text()
+    assert house.show("0003-use-oauth-for-authentication")["session_id"] == first["session_id"]
+    assert house.show(path)["session_id"] == first["session_id"]
+    assert house.call("check").code == 0
+    (file.parent / "picture.png").write_bytes(b"x")
+    filed(house, "docs/adr/0003-by-hand/README.md", n="3", title="By hand")
+    assert house.call("admin", "renumber").code == 0
+    moved = house.folder / "docs/adr/0005-use-oauth-for-authentication"
+    assert {one.name for one in moved.iterdir()} == {"README.md", "picture.png"}
+    assert not file.parent.exists()
+    assert "# 5. Use OAuth" in (moved / "README.md").read_text()
+    assert house.show("ADR-0005")["session_id"] == first["session_id"]
+    assert house.call("audit", "verify").code == 0
+
+
+def test_no_document_of_a_log_has_a_name_that_programs_read(house: Project) -> None:
+    documents = Documents(None, house.folder, ("docs/adr",))  # type: ignore[arg-type]  # only paths
+    own = documents.target("docs/adr/0003-use-x/README.md")
+    assert own == house.folder.resolve() / "docs/adr/0003-use-x/README.md"
+    for path in (
+        *("docs/adr/README.md", "docs/adr/.github/README.md", "docs/adr/skills/README.md"),
+        *("docs/adr/0003-use-x/AGENTS.md", "docs/adr/0003-use-x/README.py", "0003-x/README.md"),
+        *("docs/adr/0003-use-x/y/README.md", "docs/adr/0003-use-x/../README.md"),
+    ):
+        with pytest.raises(ArtifactOutside):
+            documents.target(path)

@@ -285,14 +285,15 @@ def _moved(
     write: bool,
 ) -> Iterator[Move]:
     """Move a record with its translations."""
-    handle = _ours(sessions, documents, entry)
+    handle, moving = _ours(sessions, documents, entry), None
     if handle is not None:
         yield Move(entry.path, _renamed(entry.path, number), handle.session_id)
         if write:
             lies = documents.root / entry.path
             is_edited = files.found_hash(lies) not in documents.hashes(handle.session_id)
-            edited = (lies, _renamed(lies.name, number)) if is_edited else None
-            _told(runner, sessions, documents, handle, number, edited)
+            if is_edited or PurePosixPath(entry.path).parent.as_posix() != _folder(entry.path):
+                moving = (entry.path, _renamed(entry.path, number))
+            _told(runner, sessions, documents, handle, number, moving)
     for path in entry.files if handle is None else entry.files[1:]:
         yield Move(path, _renamed(path, number))
         if write:
@@ -314,16 +315,17 @@ def _told(
     documents: Documents,
     handle: Handle,
     number: int,
-    edited: tuple[Path, str] | None = None,
+    moving: tuple[str, str] | None = None,
 ) -> None:
     """Record the number, and write the documents that have it.
 
     Args:
-        edited: a file that a person edited, and its new name: the edits move along.
+        moving: the paths, former and new, of a file that a person edited, or that has a folder of
+            its own: the edits, and what else lies there, move along.
     """
     step = sessions.renumber(handle, number)
-    if edited:
-        files.renamed(documents.root, *edited)
+    if moving:
+        _rename(documents.root, *moving)
     documents.finish(step.handle)
     moved: State = step.handle.session.state
     for related in _related(runner, moved):
