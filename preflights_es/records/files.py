@@ -337,6 +337,8 @@ FRONT_MATTER_MAX: Final = 4_096  # characters read of a file to find its uid
 UTF8_MAX: Final = 4  # bytes of a character
 READ_FIRST: Final = FRONT_MATTER_MAX * UTF8_MAX  # bytes
 
+_HEADER: Final = late_pattern(r"= [^\n]*\n((?::[\w-]+: [^\n]*\n)+)")  # of AsciiDoc
+_ATTRIBUTE: Final = late_pattern(r"^:", re.MULTILINE)
 _FRONT: Final = late_pattern(r"---[ \t]*\n(.*?)(?:^---[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -357,11 +359,11 @@ def front_of(path: Path) -> Front:
     """
     content = beginning(path, READ_FIRST, follows=False)
     text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    found = _FRONT.match(text[:FRONT_MATTER_MAX])
+    found = _FRONT.match(text[:FRONT_MATTER_MAX]) or _HEADER.match(text[:FRONT_MATTER_MAX])
     if found is None:
         tail = ending(path, FRONT_MATTER_MAX)[0] if len(content) >= READ_FIRST else content
         return _closing_of(tail.decode("utf-8", "replace"))
-    front = found[1]
+    front = _ATTRIBUTE.sub("", found[1])
     return Front(_value(front, "date"), _value(front, "session"), _value(front, "uid"))
 
 

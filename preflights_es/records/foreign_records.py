@@ -264,6 +264,7 @@ def _applies_to(parts: Parts) -> tuple[str, ...]:
     for key in ("applies-to", "paths", "affects", "scope"):
         place = parts.said.get(key)
         text = parts.at(place)[:READ_MAX] if place else ""
+        text = text.replace("`+", "`").replace("+`", "`") if parts.is_asciidoc else text
         if found := _IN_CODE.findall(text) or entries(text):
             return tuple(one for one in found[:PATTERNS_MAX] if len(one) <= PATTERN_MAX)
     return ()

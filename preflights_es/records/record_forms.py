@@ -12,7 +12,7 @@ from preflights_es.records.record_header import RecordHeader
 from preflights_es.records.record_names import day_of, is_record_name, numbered_name
 
 NYGARD: Final = "nygard.v1"
-_ENDINGS: Final = (".md", ".markdown", ".MD")  # of what we can write
+_ENDINGS: Final = (".md", ".markdown", ".MD", ".adoc", ".asciidoc")  # of what we can write
 
 
 def form_of(names: Iterable[str], template: str = RecordForm().template) -> RecordForm:

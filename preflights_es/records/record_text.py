@@ -413,7 +413,7 @@ def _reasoned(text: str) -> tuple[str, str]:
 def _closing_options(parts: Parts) -> tuple[str, ...]:
     """Those that a line names, with semicolons between."""
     place = parts.said.get("considered-options")
-    return tuple(map(_plain, parts.at(place).split("; "))) if place else ()
+    return tuple(_plain(parts.at(place)).split("; ")) if place else ()
 
 
 def _options(parts: Parts, heading: Heading | None) -> Iterator[str]:

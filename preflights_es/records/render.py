@@ -41,6 +41,8 @@ from preflights_es.kernel.text import (
     shown_lines,
 )
 from preflights_es.kernel.words import continued
+from preflights_es.records.asciidoc import document_in_asciidoc
+from preflights_es.records.record_names import ASCIIDOC
 
 TITLE_MAX: Final = 120  # characters of a heading
 BRIEF_BYTES_MAX: Final = 1_200  # about 300 tokens of English, under 400 of any script
@@ -59,11 +61,14 @@ _COUNT = late_pattern(r"^(\d+)(?=[.)])")
 def document(template: str, record: Record) -> str:
     """The text of an ADR or a task, a pure function of the record and the template's version.
 
+    It is AsciiDoc where the ending of its path says so.
+
     Raises:
         LogFromFuture: this version has no such template.
     """
     text = _filled(_template(template), _values(record))
-    return _BLANKS.sub("\n\n", text)  # of what a section does not say
+    text = _BLANKS.sub("\n\n", text)  # of what a section does not say
+    return document_in_asciidoc(text) if record.path.endswith(ASCIIDOC) else text
 
 
 def brief(record: Record, in_force: str = "", signature: Signed | None = None) -> str:

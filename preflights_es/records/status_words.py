@@ -115,6 +115,7 @@ _BETWEEN = late_pattern(
 _FILE = late_pattern(r"[\w.-]+\.(?:md|markdown|adoc|asciidoc)\b")
 _SLUG = late_pattern(r"\b\d{8}(?:-[a-z0-9]+)+\b")
 _LINKS = late_pattern(r"!?\[([^\[\]]{0,500})\]\([^()\n]{0,500}\)")
+_REFERENCE = late_pattern(r"&#(3[3-9]|[4-9]\d|1[01]\d|12[0-6]);")  # of ASCII
 _MARKS = late_pattern(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _NOTHING: Final = frozenset(
     (
@@ -351,8 +352,9 @@ def _reference(label: str, path: str) -> Reference:
 
 
 def bare(text: str) -> str:
-    """One line without links and emphasis."""
-    return one_line(_MARKS.sub("", _LINKS.sub(r"\1", text)))
+    """One line without links and emphasis; a sign that is written by its number is that sign."""
+    text = _MARKS.sub("", _LINKS.sub(r"\1", text))
+    return one_line(_REFERENCE.sub(lambda sign: chr(int(sign[1])), text))
 
 
 # 3. Dates ------------------------------------------------------------------------------------

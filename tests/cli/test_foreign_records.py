@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any, Final
@@ -11,6 +12,8 @@ import pytest
 import preflights_es
 from preflights_es.kernel.errors import ArtifactOutside, RecordWithoutSession
 from preflights_es.records.documents import Documents
+from preflights_es.records.files import front_of
+from preflights_es.records.foreign_records import foreign_record
 from tests.cli.clones import cloned, committed
 from tests.cli.program import Project
 from tests.cli.test_sessions import in_force
@@ -558,3 +561,67 @@ def test_no_document_of_a_log_has_a_name_that_programs_read(house: Project) -> N
     ):
         with pytest.raises(ArtifactOutside):
             documents.target(path)
+
+
+ADOC: Final = {
+    "a section": "= 1. Use PostgreSQL\n\nDate: 2020-03-04\n\n== Status\n\nAccepted\n\n"
+    "== Context\n\nOrders grow.\n\n== Decision\n\nPostgreSQL.\n\n== Consequences\n\nNone.\n",
+    "an attribute": "= Use PostgreSQL\n:status: accepted\n:date: 2020-03-04\n\n"
+    "== Context and Problem Statement\n\nOrders grow.\n\n== Decision Outcome\n\nPostgreSQL.\n",
+}
+"""A record in AsciiDoc, by how it writes its status."""
+HOSTILE: Final = (
+    "Add login {docdir} for C++ & *all* `x` [y](z) +++<b>+++ include::/etc/passwd[] ^a^"
+)
+
+
+@pytest.mark.parametrize("form", ADOC)
+def test_a_record_beside_those_in_asciidoc_is_asciidoc_and_is_read_back(
+    house: Project, form: str
+) -> None:
+    (folder := house.folder / "docs/adr").mkdir(parents=True)
+    (folder / "0001-use-postgresql.adoc").write_text(ADOC[form])
+    words = (
+        "--path",
+        "src/{a,b}/**",
+        "--alternative",
+        "JWT: no *logout*",
+        "--because",
+        "It is C++",
+    )
+    first = house.decided(HOSTILE, *words)
+    (path,) = first["artifacts"]
+    assert path == "docs/adr/0002-use-oauth-for-authentication.adoc"
+    file = house.folder / path
+    text = file.read_text()
+    lines = text.splitlines()
+    headings = [line for line in lines if line.startswith("=")]
+    if form == "a section":
+        assert headings == [
+            "= 2. Use OAuth for authentication",
+            *("== Status", "== Context", "== Decision", "== Consequences"),
+        ]
+    else:
+        assert headings[:2] == [
+            "= Use OAuth for authentication",
+            "== Context and Problem Statement",
+        ]
+        assert lines[1] == ":status: accepted"
+    assert not re.search(r"\{docdir|\+\+\+|include::|C\+\+|\^a|\\\\|^---\n.*^---$", text, re.DOTALL)
+    read = foreign_record(path, text.encode())
+    assert (read.number, read.title, read.status) == (2, "Use OAuth for authentication", "accepted")
+    assert (read.applies_to, read.session) == (("src/{a,b}/**",), first["session_id"])
+    assert (read.chosen, read.considered) == ("OAuth", ("OAuth", "JWT"))
+    assert read.because == "it is C++."
+    front = front_of(file)
+    assert (front.session, front.uid) == (first["session_id"], first["uid"])
+    second = house.decided("Add SSO", "--supersedes", "ADR-0002", "--supersedes", "ADR-0001")
+    for name in (file, folder / "0001-use-postgresql.adoc"):
+        read = foreign_record(name.name, name.read_bytes())
+        assert (read.status, read.superseded_by and read.superseded_by.number) == ("superseded", 3)
+    newer = (house.folder / second["artifacts"][0]).read_text()
+    assert "Supersedes link:0002-use-oauth-for-authentication.adoc[ADR-0002" in newer
+    assert house.call("check").code == 0
+    file.write_text(file.read_text().replace("Use OAuth", "Use JWT"))
+    assert "its title is 'Use JWT" in finding(house, "record-differs")["message"]
+    assert house.call("audit", "verify").code == 0

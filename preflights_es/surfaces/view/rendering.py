@@ -13,6 +13,7 @@ import msgspec
 
 from preflights_es.kernel.ids import decision_name, short
 from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines
+from preflights_es.records.asciidoc import document_in_markdown
 from preflights_es.surfaces.view.guard import LOOPBACK, Keys
 from preflights_es.surfaces.view.words import WORDS, spaced
 from preflights_es.use.inbox import Waiting
@@ -239,6 +240,8 @@ def _read(document: str) -> Any:
     from markupsafe import Markup
 
     reader = _reader()
+    if document.startswith("= "):
+        document = document_in_markdown(document)
     tokens = reader.parse(shown_lines(_ABOVE.sub("", document, count=1)))
     for one in tokens:
         if one.type in ("heading_open", "heading_close"):
