@@ -1,9 +1,11 @@
-"""Which folders hold records: the usual names, and what settings and `.adr-dir` say."""
+"""Which folders hold records: the usual names, and what settings and files of other tools say."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
@@ -15,7 +17,9 @@ from preflights_es.records.record_names import is_dated
 from preflights_es.system.files import Unreadable, regular
 
 ADR_DIR: Final = ".adr-dir"  # adr-tools: the name of the folder, on one line
-ADR_DIR_MAX: Final = 4_096  # bytes
+NAMING_MAX: Final = 65_536  # bytes of a file that names folders
+NAME_MAX: Final = 4_096  # characters of a folder
+LOG4BRAINS: Final = ".log4brains.yml"
 DEFAULT: Final = "docs/decisions"  # as MADR has it
 
 _USUAL: Final = frozenset(
@@ -53,6 +57,13 @@ class RecordFolder(msgspec.Struct, frozen=True, array_like=True):
     by: By = "name"
     ignored: tuple[str, ...] = ()
     """Pages in it that git ignores, relative to the root."""
+    said_of: str | None = None
+    """The package of which a file of another tool says so."""
+
+    @property
+    def package(self) -> str:
+        """The package whose records lie in it, relative to the root; empty of the whole."""
+        return package_of(self.path) if self.said_of is None else self.said_of
 
     @property
     def is_deep(self) -> bool:
@@ -156,20 +167,61 @@ def said_folders(root: Path, told: str) -> tuple[RecordFolder, ...]:
 def _adr_dir(root: Path) -> str | None:
     """What `.adr-dir` names; None where there is no such file, or nothing stands in it."""
     try:
-        content = regular(root / ADR_DIR, ADR_DIR_MAX, follows=False)
-        named = content.decode("utf-8-sig").strip()
+        named = _content(root / ADR_DIR).strip()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (Unreadable, UnicodeDecodeError) as error:
         raise ArtifactOutside(f"{ADR_DIR} cannot be read: {error}") from error
     if not named:
         return None
-    if "\n" in named or "\\" in named or problem(named, ADR_DIR_MAX) or not named.isprintable():
-        raise ArtifactOutside(f"{ADR_DIR} names {named!r}: expected one folder inside the project")
     try:
-        _checked(root, named)
+        return _within(root, named)
     except ArtifactOutside as error:
         raise ArtifactOutside(f"{ADR_DIR}: {error}") from error
+
+
+def package_folders(root: Path, files: Iterable[str]) -> Iterator[RecordFolder]:
+    """The folders that `.adr-dir` of a package, and `.log4brains.yml`, name.
+
+    What leads outside of the project, or is no text, is left out.
+
+    Args:
+        files: paths of such files.
+    """
+    for file in files:
+        place, _, name = file.rpartition("/")
+        if any(map(is_left_out, filter(None, place.split("/")))):
+            continue
+        with suppress(ArtifactOutside, OSError, Unreadable, UnicodeDecodeError):
+            text = _content(root / file)
+            named = _listed(text) if name == LOG4BRAINS else [(place, text.strip())]
+            for package, folder in named if place or name == LOG4BRAINS else ():
+                path = f"{place}/{folder}" if name == ADR_DIR else folder
+                yield from (RecordFolder(_within(root, path), said_of=package),) if folder else ()
+
+
+def _listed(text: str) -> Iterator[tuple[str, str]]:
+    """Pairs of a package and the folder of its records, as log4brains lists them."""
+    for part in _ITEM.split(text):
+        said = {key: value.strip() for key, value in _KEY.findall(part)}
+        package = os.path.normpath(said.get("path") or ".")
+        if said.get("adrFolder"):
+            yield "" if package == "." else package, said["adrFolder"]
+
+
+_ITEM: Final = late_pattern(r"^[ \t]*-[ \t]+", re.MULTILINE)
+_KEY: Final = late_pattern(r"""^[ \t]*(path|adrFolder):[ \t]*["']?([^"'#\n]*)""", re.MULTILINE)
+
+
+def _content(path: Path) -> str:
+    return regular(path, NAMING_MAX, follows=False).decode("utf-8-sig")
+
+
+def _within(root: Path, named: str) -> str:
+    """A folder that a file names, relative to the root."""
+    if "\n" in named or "\\" in named or problem(named, NAME_MAX) or not named.isprintable():
+        raise ArtifactOutside(f"{named!r} is not one folder inside the project")
+    _checked(root, named)
     return os.path.normpath(named).replace(os.sep, "/")
 
 

@@ -19,12 +19,14 @@ from msgspec.structs import replace
 from preflights_es.kernel import __version__
 from preflights_es.kernel.text import late_pattern
 from preflights_es.records.record_folder import (
+    ADR_DIR,
     DEFAULT,
+    LOG4BRAINS,
     By,
     RecordFolder,
     folder_of,
     is_left_out,
-    package_of,
+    package_folders,
     said_folders,
     usual_folder,
     usual_folders,
@@ -41,7 +43,7 @@ from preflights_es.records.record_names import (
 from preflights_es.system import git
 from preflights_es.system.files import Unreadable, beginning, read_cache, write_cache
 
-FINDER: Final = f"{__version__}/3"  # a new number when folders are found in another way
+FINDER: Final = f"{__version__}/4"  # a new number when folders are found in another way
 KEPT_MAX: Final = 20_000_000  # bytes
 FOLDERS_MAX: Final = 200
 PAGES_MAX: Final = 20_000  # of folders without a usual name that are read
@@ -49,6 +51,7 @@ PAGE_MAX: Final = 16_384  # bytes of a page that are read: its headings
 ENOUGH: Final = 2  # decisions that make another folder one of records
 LISTED_S: Final = 30  # for git to list the files of a work tree
 _PAGES: Final = (":(icase)*.md", ":(icase)*.markdown", ":(icase)*.adoc", ":(icase)*.asciidoc")
+_FILES: Final = (f":(glob)**/{ADR_DIR}", LOG4BRAINS)
 _STATUS: Final = late_pattern(
     rb"status|zustand|^[^\w\n]*state\b", re.MULTILINE | re.IGNORECASE
 )  # stands in a record with a status
@@ -98,7 +101,7 @@ class RecordPlaces:
         env: for git.
         cache: a file of our own.
         records: those in the folders, which are counted where several folders could be meant.
-        tree: the pages that there are, instead of those that git lists.
+        tree: the pages and such files that there are, instead of those that git lists.
         """
         self._root = root
         self._told = told
@@ -158,7 +161,7 @@ class RecordPlaces:
         if self._said() or len(found) < 2:
             return found[0] if found else RecordFolder(DEFAULT, "default")
         here = os.path.relpath(self._cwd.resolve(), self._root.resolve()).replace(os.sep, "/")
-        packages = {one: f"{package_of(one.path)}/".lstrip("/") for one in found}
+        packages = {one: f"{one.package}/".lstrip("/") for one in found}
         around = [one for one in found if f"{here}/".startswith(packages[one])]
         longest = max((packages[one] for one in around), key=len, default="")
         near = [one for one in around if packages[one] == longest] or found
@@ -209,7 +212,8 @@ def found_folders(
     """The folders of records, by path, and what was read of pages.
 
     Args:
-        tree: the pages that git lists; None without git, and only the usual places are looked at.
+        tree: the pages, and files that name folders, that git lists; None without git, and only the
+            usual places are looked at.
         usual: folders of usual names at the usual places.
         pages: what was read of pages the last time.
     """
@@ -218,23 +222,28 @@ def found_folders(
 
         here = (RecordFolder(path) for path in usual)
         return tuple(one for one in here if any(record_files(root, (one,)))), NO_PAGES
+    tree, files = [*filter(is_page, tree)], [path for path in tree if not is_page(path)]
     named, others = _by_folder(tree)
+    said = {one.path: one for one in package_folders(root, files)}
     found = [
         RecordFolder(path)
         for path, lying in named.items()
-        if path in usual or _has_record(root, path, lying)
+        if path not in said and (path in usual or _has_record(root, path, lying))
     ]
     known = msgspec.msgpack.decode(pages, type=dict[str, Page])
     looked, made = _of_decisions(root, others, known)
-    found += [RecordFolder(path, "content") for path in made]
+    found += [RecordFolder(path, "content") for path in made if path not in said]
+    found += said.values()
     found.sort(key=lambda one: one.path)
     found = [_without_ignored(root, one, tree) for one in found[:FOLDERS_MAX]]
     return tuple(found), msgspec.Raw(msgspec.msgpack.encode(looked))
 
 
 def listed_pages(root: Path, env: Mapping[str, str]) -> list[str] | None:
-    """The pages of a work tree that git knows, or does not ignore; None where it cannot say."""
-    words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *_PAGES)
+    """The pages of a work tree, and files that name folders of records, that git knows, or does not
+    ignore; None where it cannot say.
+    """
+    words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *_PAGES, *_FILES)
     said = git.output(words, root, env, LISTED_S)
     return None if said is None else sorted(set(map(os.fsdecode, filter(None, said.split(b"\0")))))
 

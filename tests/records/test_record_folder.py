@@ -203,6 +203,43 @@ def test_settings_come_first_and_then_adr_dir_and_all_are_read(root: Path) -> No
     assert places(root).new_by == ".adr-dir"
 
 
+LISTED: Final = """project:
+  name: Shop
+  adrFolder: ./docs/adr
+  packages:
+    - name: web
+      path: ./packages/web
+      adrFolder: "./packages/web/records"
+    - adrFolder: ./packages/api/notes  # of the API
+      path: packages/api
+    - name: bad
+      path: ./bad
+      adrFolder: ../outside
+"""
+
+
+def test_folders_that_files_of_packages_name_are_read(clone: Path) -> None:
+    filed(clone, "packages/web/records/0001-x.md", "packages/pay/log/0001-x.md")
+    filed(clone, ".log4brains.yml", text=LISTED)
+    filed(clone, "packages/pay/.adr-dir", text="log\n")
+    filed(clone, "packages/out/.adr-dir", text="../../..\n")
+    filed(clone, "packages/none/.adr-dir", "packages/git/.adr-dir", text="")
+    filed(clone, "node_modules/x/.adr-dir", text="adr\n")
+    assert paths(clone) == [
+        *("docs/adr", "packages/api/notes", "packages/pay/log", "packages/web/records")
+    ]
+    for package, folder in (
+        *(("packages/web", "packages/web/records"), ("packages/api", "packages/api/notes")),
+        *(("packages/pay", "packages/pay/log"), ("docs", "docs/adr")),
+    ):
+        (clone / package / "src").mkdir(parents=True, exist_ok=True)
+        assert places(clone, cwd=clone / package / "src").new == folder
+    found = records_in(clone, places(clone).folders).records
+    assert [one.path for one in found] == [
+        *("packages/pay/log/0001-x.md", "packages/web/records/0001-x.md")
+    ]
+
+
 @pytest.mark.parametrize("content", ["", "\n", " \r\n"])
 def test_an_adr_dir_that_says_nothing_is_passed_over(root: Path, content: str) -> None:
     (root / ".adr-dir").write_bytes(content.encode())

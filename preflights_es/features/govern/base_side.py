@@ -26,7 +26,7 @@ from preflights_es.features.govern.changes import (
 from preflights_es.kernel.errors import ArtifactOutside, PreflightsError, SettingsError
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Stored
-from preflights_es.records.record_folder import ADR_DIR, folder_of, usual_folder
+from preflights_es.records.record_folder import ADR_DIR, LOG4BRAINS, folder_of, usual_folder
 from preflights_es.records.record_header import RecordHeader
 from preflights_es.records.record_names import is_page
 from preflights_es.records.record_places import FOLDERS_MAX, PAGES_MAX, RecordPlaces
@@ -40,7 +40,7 @@ from preflights_es.use.process import Process, made_once
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow
 
-SETTINGS: Final = (FILE, PYPROJECT, ADR_DIR)
+SETTINGS: Final = (FILE, PYPROJECT, ADR_DIR, LOG4BRAINS)
 """Files that say where records lie."""
 
 
@@ -76,6 +76,7 @@ class _Tree(NamedTuple):
 
     root: Path
     pages: Sequence[str]
+    """With the files that name folders of records."""
     projects: Counter[str]
     """Names of projects that sessions say."""
 
@@ -218,7 +219,7 @@ def _laid_out(content: Mapping[str, bytes]) -> Iterator[_Tree]:
             root.joinpath(*parts).write_bytes(text)
             if path.endswith(".jsonl"):
                 projects.update(_project(text))
-            elif is_page(path):
+            elif is_page(path) or path.endswith((ADR_DIR, LOG4BRAINS)):
                 pages.append(path)
         yield _Tree(root, sorted(pages), projects)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from preflights_es.features.govern.changes import ENCODING, Change, converted, files_at
 from preflights_es.features.govern.domain.imports import is_read
 from preflights_es.features.govern.required_signatures import FILE as SIGNERS
-from preflights_es.records.record_folder import ADR_DIR, folder_of
+from preflights_es.records.record_folder import ADR_DIR, LOG4BRAINS, folder_of
 from preflights_es.records.record_names import is_page
 from preflights_es.settings.signing import REPOSITORY
 from preflights_es.system.files import Unreadable
@@ -42,7 +42,7 @@ def converted_files(request: Request, change: Change) -> Iterator[ConvertedFile]
             with suppress(Unreadable):  # it is a finding of its own
                 paths += [f"{place.path}/{name}" for name in place.names()]
     source = process.settings.source
-    paths += [SIGNERS, REPOSITORY, ADR_DIR]
+    paths += [SIGNERS, REPOSITORY, ADR_DIR, LOG4BRAINS]
     paths += [os.path.relpath(source, root).replace(os.sep, "/")] if source else []
     there = [path for path in dict.fromkeys(paths) if os.path.lexists(root / path)]
     for path, attribute in converted(root, there).items():
