@@ -33,6 +33,7 @@ from preflights_es.records.record_text import (
     Parts,
     Place,
     body_of,
+    chosen_of,
     entries,
     narrow,
     parts_of,
@@ -52,6 +53,7 @@ from preflights_es.records.status_words import (
 from preflights_es.system.files import Unreadable
 
 TITLE_MAX: Final = 300  # characters
+CHOSEN_MAX: Final = 200  # characters of what was chosen that a list keeps
 
 
 def foreign_record(path: str, content: bytes) -> ForeignRecord:
@@ -66,7 +68,7 @@ def foreign_record(path: str, content: bytes) -> ForeignRecord:
     """
     parts = _parts(content)
     header = msgspec.structs.asdict(_header(path, parts))
-    return ForeignRecord(**header, **msgspec.structs.asdict(body_of(parts)))
+    return ForeignRecord(**header | msgspec.structs.asdict(body_of(parts)))
 
 
 def record_header(path: str, content: bytes) -> RecordHeader:
@@ -163,6 +165,7 @@ def _header(path: str, parts: Parts) -> RecordHeader:
         date=iso_date(written) or day_of(name) or iso_date(status_of(parts)) or _first_day(parts),
         applies_to=_applies_to(parts),
         session=_value(parts, "session") if _value(parts, "uid") else "",
+        chosen=shortened(chosen_of(parts), CHOSEN_MAX),
     )
 
 

@@ -63,12 +63,13 @@ class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
     """Entries of a list of what it is about, such as paths, as it is written."""
     said: Said = Said()
     """By its title."""
+    chosen: str = ""
+    """What its text says was chosen, on one line."""
 
 
 class ForeignRecord(RecordHeader, frozen=True, kw_only=True):
     """A record as its text says it, on one line each."""
 
     context: str = ""
-    chosen: str = ""
     because: str = ""
     considered: tuple[str, ...] = ()

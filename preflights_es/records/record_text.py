@@ -330,6 +330,11 @@ def body_of(parts: Parts) -> Body:
     )
 
 
+def chosen_of(parts: Parts) -> str:
+    """What was chosen, as its section says it."""
+    return _choice(parts, _section(parts, _SECTIONS["decision"]))[0]
+
+
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "context": (
         *("context and problem statement", "context", "problem statement", "problem", "background"),

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from preflights_es.records.foreign_records import foreign_record
+from preflights_es.records.foreign_records import CHOSEN_MAX, foreign_record
 from preflights_es.records.record_folder import RecordFolder
 from preflights_es.records.record_header import RECORD_MAX, ForeignRecord, Reference
 from preflights_es.records.record_list import RACE_NS, Hit, Records, records_in
@@ -45,6 +45,16 @@ def aged(cache: Path) -> None:
     """As if the records had been read a while after they were written."""
     later = cache.stat().st_mtime_ns + 2 * RACE_NS
     os.utime(cache, ns=(later, later))
+
+
+def test_a_list_keeps_what_was_chosen_without_the_reason(folder: Path, cache: Path) -> None:
+    text = RECORD.replace("Redis.\n", f"Redis, because {'it is fast ' * 90}\n")
+    (folder / "0001-x.md").write_text(text)
+    (folder / "0002-x.md").write_text(RECORD.replace("Redis.\n", "Redis " * CHOSEN_MAX))
+    for _ in range(2):
+        first, second = listed(folder, cache).records
+        assert first.chosen == "Redis"
+        assert len(second.chosen) <= CHOSEN_MAX
 
 
 # 1. Which files ------------------------------------------------------------------------------
