@@ -22,7 +22,7 @@ from preflights_es.records import files
 from preflights_es.records.record_folder import folder_of, said_folders
 from preflights_es.records.record_forms import form_of, template_of
 from preflights_es.records.record_header import HELD, RECORD_MAX, ForeignRecord, RecordHeader
-from preflights_es.records.record_list import RecordIndex, Records, Unread
+from preflights_es.records.record_list import Records, Unread
 from preflights_es.records.record_names import numbered_name, of_own_folder
 from preflights_es.records.record_numbers import NumberClash, number_clashes
 from preflights_es.records.record_relations import replaced_unsaid
@@ -143,14 +143,14 @@ def called(process: Process, named: int | str) -> list[str]:
     return [row.path for row in foreign(process).rows if row.is_called(named)]
 
 
-def with_words(process: Process) -> tuple[dict[int, ForeignRow], RecordIndex]:
-    """The records without a session by their place in an index, and the index of their words.
+def with_words(process: Process) -> tuple[dict[int, ForeignRow], Records]:
+    """The records without a session by their place, and all with the index of their words.
 
     Raises:
         ArtifactOutside: a folder that is named cannot be used.
     """
     found = process.records()
-    return foreign_rows(process, found), found.index
+    return foreign_rows(process, found), found
 
 
 def record_form(process: Process, folder: str) -> RecordForm:

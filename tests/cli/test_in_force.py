@@ -107,13 +107,13 @@ def test_several_are_replaced_at_once(kafka: Project) -> None:
         t.type("In files")
         proposed = t.proposal()
         assert proposed.count("replaces ") == 2
-        assert "Will be stopped: MySQL, SQLite, in every file" in proposed, (
+        assert "Will be stopped: SQLite, MySQL, in every file" in proposed, (
             "neither is in force then"
         )
         t.press("a")
         t.rest()
     found = kafka.show()
-    assert [one["number"] for one in (found["supersedes"], *found["also_supersedes"])] == [8, 7]
+    assert [one["number"] for one in (found["supersedes"], *found["also_supersedes"])] == [7, 8]
 
 
 def test_what_the_options_say_is_not_asked_about(kafka: Project) -> None:

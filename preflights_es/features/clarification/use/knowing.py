@@ -6,14 +6,14 @@ tools.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import UNSET
 
-from preflights_es.features.clarification.domain.events import KnownLine
+from preflights_es.features.clarification.domain.events import KnownLine, TopicsFound
 from preflights_es.features.clarification.domain.pack import loaded
 from preflights_es.features.clarification.domain.rules import detected as detect
 from preflights_es.features.clarification.domain.state import State
@@ -21,7 +21,7 @@ from preflights_es.features.clarification.domain.topics import Signal, find, top
 from preflights_es.features.clarification.domain.values import Heuristics, LLMContext
 from preflights_es.features.recall.domain.rules import Compared, is_same
 from preflights_es.features.recall.use.searching import InForce, Search, is_in_force
-from preflights_es.features.recall.use.subjects import Titled, stems_of_subject
+from preflights_es.features.recall.use.subjects import Subject, Titled, stems_of_subject
 from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel.decisions import Decided, Related
 from preflights_es.kernel.errors import PreflightsError
@@ -39,7 +39,7 @@ from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 
 KNOWN_MAX: Final = 3
-FOUND_MAX: Final = 10  # matches of memory that are looked at
+FOUND_MAX: Final = 30  # matches of memory that are looked at
 PLACED_MAX: Final = 50  # decisions of a topic that are looked at
 LINE_MAX: Final = 200  # characters
 DAY: Final = len("2026-11-24")
@@ -61,22 +61,21 @@ def known(
         scope: what the decision is for, where that is said beside the intention.
         written: the question that an actor wrote.
     """
-    about = _about(intention, chosen, written)
+    found = find(written.question if written else intention, inlined=chosen.inlined)
+    about = _about(intention, found, chosen, written)
     process, search = request.process, Search(request.process)
     scope = one_line(scope or about.scope).strip()
     # What no topic covers is about what it is for.
     place = Compared(category=about.category, fields=(), scope=stems(scope), subject=stems(scope))
-    of_topic = {one.name: one for one in _of_topics(process, search, about.categories)}
-    spoken = {one.name: one for one in search.about(intention, FOUND_MAX, scope)}
-    found = {**of_topic, **spoken}
-    here = [name for name, one in found.items() if _is_at(place, one.titled)]
-    whole = [
-        name
-        for name, one in of_topic.items()
-        if caseless(one.titled.category) == caseless(about.category) and not one.titled.scope
-    ]
+    of_topic = {one.name: one for one in _of_topic(process, search, about.category)}
+    subject = Subject(intention, found, scope, chosen.inlined)
+    sharing = {one.name: one for one in search.sharing(subject, FOUND_MAX)}
+    spoken = [name for name, one in sharing.items() if subject.is_of(one.titled)]
+    every = {**of_topic, **sharing}
+    here = [name for name, one in every.items() if _is_at(place, one.titled)]
+    whole = [name for name, one in of_topic.items() if not one.titled.scope]
     first = dict.fromkeys((*here, *whole, *spoken, *of_topic))
-    lines = (_line(process, found[name], is_here=name in here) for name in first)
+    lines = (_line(process, every[name], is_here=name in here) for name in first)
     return tuple(islice(filter(None, lines), KNOWN_MAX))
 
 
@@ -89,13 +88,12 @@ def _is_at(place: Compared, one: Titled) -> bool:
     return place.is_at(other) and place.is_of(other)
 
 
-def _of_topics(process: Process, search: Search, categories: Sequence[str]) -> Iterator[InForce]:
-    """Decisions in force of some categories."""
-    held = [one for one in search.records.of.values() if one.is_held] if search.records else []
-    for category in categories:
+def _of_topic(process: Process, search: Search, category: str) -> Iterator[InForce]:
+    """Decisions in force of a category."""
+    if category:
         yield from _of_category(process, category)
-        for row in held:
-            if caseless(row.category) == caseless(category):
+        for row in search.records.of.values() if search.records else ():
+            if row.is_held and caseless(row.category) == caseless(category):
                 yield InForce(row)
 
 
@@ -113,26 +111,20 @@ class _About(NamedTuple):
     category: str = ""
     """Of what is asked or stated; empty without a topic."""
     scope: str = ""
-    others: tuple[str, ...] = ()
-    """Categories of what it names besides."""
-
-    @property
-    def categories(self) -> tuple[str, ...]:
-        return tuple(filter(None, dict.fromkeys((self.category, *self.others))))
 
 
-def _about(intention: str, chosen: Heuristics, written: WrittenQuestion | None) -> _About:
+def _about(
+    intention: str, found: TopicsFound, chosen: Heuristics, written: WrittenQuestion | None
+) -> _About:
     if written is not None:
         return _About(written.topic, written.scope)
     if chosen.pack is None:
         detected = detect(intention, chosen.tables)
         return _About(detected.category.name if detected else "")
-    found = find(intention, inlined=chosen.inlined)
     topics = {topic.id: topic.category for topic in loaded(chosen.inlined).topics}
     first = (*(one.topic for one in found.stated), *found.topics)
-    named = (one.topic for one in (*found.mentioned, *found.replaced))
     category = next((topics[id_] for id_ in first if id_ in topics), "")
-    return _About(category, found.scope, tuple(topics[id_] for id_ in named if id_ in topics))
+    return _About(category, found.scope)
 
 
 def _of_category(process: Process, category: str) -> Iterator[InForce]:

@@ -7,10 +7,8 @@ both.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from heapq import nlargest
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -24,12 +22,12 @@ from preflights_es.features.recall.domain.ranking import (
     answers,
     concerns,
     ranked,
-    rarity,
 )
-from preflights_es.features.recall.use.subjects import Subject, Titled, is_of_trade, subject_words
+from preflights_es.features.recall.use.subjects import Subject, Titled, is_of_trade
 from preflights_es.features.recall.use.variants import (
     BEGIN,
     PART,
+    SAME,
     forms,
     guesses,
     stems,
@@ -39,7 +37,7 @@ from preflights_es.features.recall.use.variants import (
 from preflights_es.kernel.decisions import Decided
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.kernel.events import INT_MAX
-from preflights_es.kernel.ports import CATEGORY, TERMS_MAX, TITLE, VALUE
+from preflights_es.kernel.ports import CATEGORY, TERMS_MAX, TITLE
 from preflights_es.kernel.words import also_called, words
 from preflights_es.projections.decisions import decision
 from preflights_es.projections.memory import REASON
@@ -52,6 +50,7 @@ from preflights_es.use.request import Request
 WORDS_READ: Final = 50_000  # words of decisions that are looked at for one that is unknown
 LISTED_MAX: Final = 50  # decisions that a list is narrowed to
 LAST: Final = "\U0010ffff"  # behind every word
+_TOPICS: Final = ""  # stands for those of a text among its words
 
 
 class InForce(NamedTuple):
@@ -60,6 +59,8 @@ class InForce(NamedTuple):
     of: Decided | ForeignRow
     session_id: str = ""
     """Empty of a record."""
+    chosen: str = ""
+    """What a record says was chosen."""
 
     @property
     def name(self) -> str:
@@ -71,7 +72,8 @@ class InForce(NamedTuple):
         """What it is compared by."""
         one = self.of
         if isinstance(one, ForeignRow):
-            return Titled(one.title, (one.value,) if one.value else (), one.scope, one.category)
+            stated = (one.value,) if one.value else ()
+            return Titled(one.title, stated, one.scope, one.category, self.chosen)
         values = tuple(value for _, value in one.fields)
         return Titled(one.title, values, one.scope or "", one.category)
 
@@ -81,16 +83,18 @@ class RecordRows:
 
     def __init__(self, process: Process) -> None:
         self.of: dict[str, ForeignRow] = {}
+        self.chosen: dict[str, str] = {}
         self._places: dict[int, ForeignRow] = {}
         self._lengths: tuple[int, ...] = ()
         self._hits: dict[str, msgspec.Raw] = {}
         try:
-            self._places, index = with_words(process)
+            self._places, found = with_words(process)
         except ArtifactOutside:
             return  # what writes there says so
         self.of = {row.path: row for row in self._places.values()}
         if self.of:
-            self._lengths, self._hits = index.lengths, index.words()
+            self._lengths, self._hits = found.index.lengths, found.index.words()
+            self.chosen = {row.path: found.records[at].chosen for at, row in self._places.items()}
 
     @property
     def length(self) -> int:
@@ -169,41 +173,20 @@ class Search:
             return found
         return self._ranked(self._widened(wanted), enough, limit)
 
-    def about(self, text: str, limit: int, scope: str = "") -> Iterator[InForce]:
-        """The decisions in force whose subject a text speaks of, the best first.
-
-        Args:
-            scope: what the text is for, where that is known.
-            limit: how many of those with its words are looked at.
-        """
+    def sharing(self, subject: Subject, limit: int) -> Iterator[InForce]:
+        """The decisions in force that have a word of a subject or of its topics, the best first."""
         wanted = {
-            word: {term for term, counts in self._variants(word).items() if counts >= PART}
-            for word in subject_words(f"{text} {scope}")
+            word: {term: counts for term, counts in self._variants(word).items() if counts >= PART}
+            for word in subject.words
         }
-        having: dict[str, set[str]] = {}  # by word: who has it in title, value, category or scope
-        sessions: dict[str, str] = {}
-        of_term: dict[str, list[str]] = {}
-        for word, variants in wanted.items():
-            for term in variants:
-                of_term.setdefault(term, []).append(word)
-        for row in self._rows(tuple(of_term)):
-            if row["superseded_at"] is None and VALUE <= row["field"] <= TITLE:
-                sessions[row["uid"]] = row["session_id"]
-                for word in of_term.get(row["term"], ()):
-                    having.setdefault(word, set()).add(row["uid"])
-        total = self._corpus.documents
-        says = {word: rarity(len(uids), total) / rarity(1, total) for word, uids in having.items()}
-        score = Counter[str]()
-        for word, uids in having.items():
-            score.update(dict.fromkeys(uids, says[word]))
-        subject = Subject(text, scope)
-        for uid in nlargest(limit, sorted(sessions, reverse=True), key=score.__getitem__):
-            if (one := self._in_force(uid, sessions[uid])) and subject.is_of(one.titled):
+        wanted[_TOPICS] = dict.fromkeys(subject.called(), SAME)
+        for match in self._ranked(wanted, lambda _: True, limit):
+            if one := self._in_force(match.uid, match.session_id):
                 yield one
 
     def _in_force(self, uid: str, session_id: str) -> InForce | None:
         if self.records and (row := self.records.of.get(uid)):
-            return InForce(row)
+            return InForce(row, chosen=self.records.chosen[uid]) if row.is_held else None
         found = decided_in_force(self._process, session_id)
         return InForce(found, session_id) if found else None
 

@@ -10,25 +10,37 @@ import pytest
 import preflights_es
 from tests.each import each
 
-RECORD = "# {}\n\nStatus: Accepted\n\n## Context\n\nc\n\n## Decision\n\nWe pay by Adyen\n"
+RECORD = "# {}\n\nStatus: Accepted\n\n## Context\n\nc\n\n## Decision\n\n{}\n"
+
+STRIPE = "Offer Stripe for first orders"
 
 
 @each(
-    ("title", "intention", "is_told"),
+    ("title", "chosen", "intention", "is_told"),
     [
-        ("Payment provider", "Offer Stripe for first orders", True),
-        ("Payment provider for the shop", "Offer Stripe for first orders", True),
-        ("Payments are checked by hand", "Offer Stripe for first orders", False),
-        ("Payment provider", "Paying with points", False),
+        ("Payment provider", "The bank, because it is near", STRIPE, True),
+        ("Payment provider for the shop", "The bank", STRIPE, True),
+        ("Card payments at the desk", "The bank", STRIPE, True),
+        ("How money comes in", "We pay by Adyen", STRIPE, True),
+        ("How money comes in", "We pay by Stripe", STRIPE, False),
+        ("How money comes in", "We asked, because Adyen is slow", STRIPE, False),
+        ("Payments are checked by hand", "A clerk does it", STRIPE, False),
+        ("Payment provider", "The bank", "Paying with points", False),
     ],
 )
-def test_a_record_named_like_a_topic_is_told_of_its_values(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, title: str, intention: str, is_told: bool
+def test_a_record_of_a_topic_is_told_where_another_value_of_it_is_named(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    title: str,
+    chosen: str,
+    intention: str,
+    is_told: bool,
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     folder = tmp_path / "shop" / "docs" / "adr"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "0001-a.md").write_text(RECORD.format(title), "utf-8")
+    (folder / "0001-a.md").write_text(RECORD.format(title, chosen), "utf-8")
     with preflights_es.open(tmp_path / "shop") as log:
         session: Any = log.start(intention)
     assert bool(session.known) == is_told
