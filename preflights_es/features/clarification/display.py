@@ -109,7 +109,7 @@ def _in_force(found: ClarificationView) -> Iterator[str]:
 
 def known_line(one: KnownDecision, say: Say = str.format) -> str:
     """A decision in force that is said first, in one line."""
-    return shown(f"{say(one.relation)}: {one.line}" if one.relation else one.line)
+    return shown(one.said(say))
 
 
 def tell_found(voice: Voice, session: View) -> None:

@@ -328,6 +328,7 @@ OPEN: Final = ("needs_answers", "ready", "proposed", "stopped")
 """Statuses in which what is in force beside it matters."""
 SETTLED: Final = "{name} is in force: if it settles this, work by it and ask nothing. Otherwise: "
 DIFFERS: Final = "{name} is in force at this place: tell your person that this would change it. "
+AGAINST: Final = "{name} is in force and turned {value} down: tell your person so, and why. "
 
 
 class Standing(Given, frozen=True, kw_only=True):
@@ -367,7 +368,7 @@ def standing(session: View) -> Standing:
         options=_offered(session, asked) if asked else (),
         refused=(*(one.message for one in session.refusals), *_differing(session)),
         record=session.document or "",
-        in_force=tuple(one.said for one in _told(session)),
+        in_force=tuple(one.said() for one in _told(session)),
         next=_next(session, asked),
         notices=(*session.warnings, *((gate.line,) if gate else ())),
     )
@@ -382,11 +383,13 @@ def _next(session: View, asked: Question | None) -> str:
     """What the agent does now: a decision at the same place comes before a question."""
     name = short(session.session_id)
     said = _ask(session, asked) if asked else NEXT.get(session.status, "").format(session=name)
-    here = [one for one in _told(session) if one.same_place]
+    here = [one for one in _told(session) if one.same_place or one.turned_down]
     if not here or session.status == "stopped":
         return said
     first = next((one for one in here if one.differs), here[0])
-    return (DIFFERS if first.differs else SETTLED).format(name=first.line.partition(" ")[0]) + said
+    how = DIFFERS if first.differs else AGAINST if first.turned_down else SETTLED
+    name = first.line.partition(" ")[0]
+    return how.format(name=name, value=shown(one_line(first.turned_down))) + said
 
 
 def _differing(session: View) -> list[str]:

@@ -81,6 +81,8 @@ class KnownLine(Value, frozen=True, kw_only=True):
     """Of the file of a record of another tool."""
     values: tuple[str, ...] | UnsetType = UNSET
     """What it decided; not written where that is not known."""
+    turned_down: str | UnsetType = UNSET
+    """The value of the intention that it turned down; not written where it did not."""
 
 
 class Present(Value, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import UNSET
@@ -99,7 +99,7 @@ class Offer(Value, frozen=True, kw_only=True):
         return self.options[0].label if self.quote and self.options else ""
 
 
-class KnownDecision(Value, frozen=True, kw_only=True):
+class KnownDecision(Value, frozen=True, kw_only=True, omit_defaults=True):
     """A decision in force that is said before anything is asked."""
 
     line: str
@@ -112,17 +112,21 @@ class KnownDecision(Value, frozen=True, kw_only=True):
     same_place: bool
     differs: bool
     """Whether it contradicts what is proposed: it has another value at the same place."""
+    turned_down: str = ""
+    """What is proposed, or was stated, where this decision turned it down; else empty."""
 
-    @property
-    def said(self) -> str:
+    def said(self, say: Callable[..., str] = str.format) -> str:
         """Its line, behind a word for how it stands to what is proposed."""
-        return f"{self.relation}: {self.line}" if self.relation else self.line
+        relation = say(self.relation, value=self.turned_down)
+        return f"{relation}: {self.line}" if relation else self.line
 
     @property
-    def relation(self) -> Literal["contradicts", "related", ""]:
-        """How it stands to what is proposed; empty for one at the same place."""
+    def relation(self) -> str:
+        """How it stands to what is proposed, with a gap for a value; empty at the same place."""
         if self.differs:
             return "contradicts"
+        if self.turned_down:
+            return "turned {value} down"
         return "" if self.same_place else "related"
 
     @classmethod
@@ -136,6 +140,9 @@ class KnownDecision(Value, frozen=True, kw_only=True):
         values = () if one.values is UNSET else one.values
         new = patch.fields[:1] if patch else ()
         pairs = zip(values, new, strict=False)
+        other = "" if one.turned_down is UNSET else one.turned_down
+        if any(canonical(now) != canonical(other) for _, now in new):
+            other = ""
         return cls(
             line=one.line,
             session_id=old.session_id,
@@ -144,6 +151,7 @@ class KnownDecision(Value, frozen=True, kw_only=True):
             path=one.path,
             same_place=one.is_here,
             differs=one.is_here and any(canonical(v) != canonical(now) for v, (_, now) in pairs),
+            turned_down=other,
         )
 
 

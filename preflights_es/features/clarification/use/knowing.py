@@ -6,7 +6,7 @@ tools.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -23,13 +23,13 @@ from preflights_es.features.recall.domain.rules import Compared, is_same
 from preflights_es.features.recall.use.searching import InForce, Search, is_in_force
 from preflights_es.features.recall.use.subjects import Subject, Titled, stems_of_subject
 from preflights_es.features.recall.use.variants import stems
-from preflights_es.kernel.decisions import Decided, Related
+from preflights_es.kernel.decisions import Decided, NotChosen, Related, named_instead
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import Source
 from preflights_es.kernel.ids import decision_name, iso
 from preflights_es.kernel.questions import WrittenQuestion
 from preflights_es.kernel.text import INTENTION_MAX, caseless, one_line, shortened, shown
-from preflights_es.kernel.words import words
+from preflights_es.kernel.words import canonical, words
 from preflights_es.records.record_header import Said
 from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.store.projection_rows import SqlComparing
@@ -54,8 +54,9 @@ def known(
 ) -> tuple[KnownLine, ...]:
     """At most three decisions in force, ours and records of other tools.
 
-    Those at the same place come first, then those of the topic for the whole project, then those
-    whose subject the intention speaks of, then the others of its topics.
+    Those that turned down what is stated come first, then those at the same place, then those of
+    the topic for the whole project, then those whose subject the intention speaks of, then the
+    others of its topics.
 
     Args:
         scope: what the decision is for, where that is said beside the intention.
@@ -74,8 +75,10 @@ def known(
     every = {**of_topic, **sharing}
     here = [name for name, one in every.items() if _is_at(place, one.titled)]
     whole = [name for name, one in of_topic.items() if not one.titled.scope]
-    first = dict.fromkeys((*here, *whole, *spoken, *of_topic))
-    lines = (_line(process, every[name], is_here=name in here) for name in first)
+    against = dict(_against(search, about.values))
+    every |= {name: one.found for name, one in against.items()}
+    first = dict.fromkeys((*against, *here, *whole, *spoken, *of_topic))
+    lines = (_line(process, every[name], against.get(name), is_here=name in here) for name in first)
     return tuple(islice(filter(None, lines), KNOWN_MAX))
 
 
@@ -86,6 +89,27 @@ def _is_at(place: Compared, one: Titled) -> bool:
     subject = stems_of_subject(one.title, one.values) if not place.has_topic else ()
     other = Compared(category=one.category, fields=(), scope=stems(one.scope), subject=subject)
     return place.is_at(other) and place.is_of(other)
+
+
+class _Against(NamedTuple):
+    """A decision in force that turned a value down."""
+
+    found: InForce
+    value: str
+    other: NotChosen
+
+
+def _against(search: Search, values: Iterable[str]) -> Iterator[tuple[str, _Against]]:
+    """By name: what turned one of some values down; none of a value that is in force elsewhere."""
+    for value in values:
+        naming, key = [*search.naming(value)], canonical(value)
+        if key in (canonical(own) for one in naming for own in one.titled.values):
+            continue
+        for one in naming:
+            if isinstance(one.of, Decided):
+                for other in named_instead(one.of.rationale.alternatives):
+                    if canonical(other.name) == key:
+                        yield one.name, _Against(one, value, other)
 
 
 def _of_topic(process: Process, search: Search, category: str) -> Iterator[InForce]:
@@ -111,6 +135,8 @@ class _About(NamedTuple):
     category: str = ""
     """Of what is asked or stated; empty without a topic."""
     scope: str = ""
+    values: tuple[str, ...] = ()
+    """What it states, or asks between."""
 
 
 def _about(
@@ -124,7 +150,8 @@ def _about(
     topics = {topic.id: topic.category for topic in loaded(chosen.inlined).topics}
     first = (*(one.topic for one in found.stated), *found.topics)
     category = next((topics[id_] for id_ in first if id_ in topics), "")
-    return _About(category, found.scope)
+    said = found.stated or (found.mentioned if found.is_between else ())
+    return _About(category, found.scope, tuple(one.value for one in said))
 
 
 def _of_category(process: Process, category: str) -> Iterator[InForce]:
@@ -136,7 +163,9 @@ def _of_category(process: Process, category: str) -> Iterator[InForce]:
             yield InForce(one, session_id)
 
 
-def _line(process: Process, found: InForce, *, is_here: bool) -> KnownLine | None:
+def _line(
+    process: Process, found: InForce, against: _Against | None, *, is_here: bool
+) -> KnownLine | None:
     """None where its session cannot be read."""
     one = found.of
     if isinstance(one, ForeignRow):
@@ -150,7 +179,10 @@ def _line(process: Process, found: InForce, *, is_here: bool) -> KnownLine | Non
     name = decision_name(one.number, one.uid)
     at = max(one.acknowledged_at or 0, 0)
     because = one.rationale.because
-    reason = f": {one_line(because.text)}" if because else ""
+    reason = because.text if because else ""
+    if against is not None:
+        reason = against.other.why_not or reason
+    reason = f": {one_line(reason)}" if reason else ""
     return KnownLine(
         line=shortened(f"{name} {one_line(one.title)} ({iso(at)[:DAY]}){reason}", LINE_MAX),
         kept=Related(one.uid, one.title, one.number, found.session_id),
@@ -158,6 +190,7 @@ def _line(process: Process, found: InForce, *, is_here: bool) -> KnownLine | Non
         is_here=is_here,
         source=Source(found.session_id, head.version, head.hash.hex()),
         values=tuple(value for _, value in one.fields),
+        turned_down=against.value if against else UNSET,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import PatchProposed
@@ -101,7 +102,7 @@ def _compared(process: Process, handle: Handle) -> Iterator[OlderDecision]:
         if session_id not in proposed and session_id != handle.session_id
     ]
     may_name = any(map(str.isdecimal, state.intention))
-    if patches or kept or may_name:
+    if patches or kept or may_name or _turning_down(state):
         yield from found(process, handle, patches, kept)
 
 
@@ -160,7 +161,8 @@ def found(
     state: State = handle.session.state
     older: dict[str, Older] = {}
     alike = (one for one, data in proposed.items() if _is_alike(state, data))
-    for session_id in (*alike, *_named(process, handle, state)):
+    against = _turning_down(state)
+    for session_id in (*alike, *_named(process, handle, state), *against):
         if session_id not in older and (read := _read(process, session_id)):
             older[session_id] = read
     for session_id, decided in kept:
@@ -171,7 +173,10 @@ def found(
         older.setdefault(session_id, replace(one, session_id=session_id))
     replaced = {one.session_id for one in (state.supersedes, *state.also_supersedes) if one}
     for one in older.values():
-        if one.session_id in replaced or (kind := _evolution(state, one)) == "none":
+        if one.session_id in replaced:
+            continue
+        kind = _evolution(state, one, is_against=one.session_id in against)
+        if kind == "none":
             continue
         if made := _finding(process, one, kind):
             yield made
@@ -226,8 +231,23 @@ def _read(process: Process, session_id: str) -> Older | None:
     )
 
 
-def _evolution(state: State, old: Older) -> Evolution:
-    """How the one stands to the other; `none` where the two are not compared."""
+def _turning_down(state: State) -> set[str]:
+    """Sessions of decisions that turned down what is proposed, of those that were said first."""
+    assert state.patch is not None, "only a patch is compared"
+    values = {canonical(value) for _, value in state.patch.fields}
+    return {
+        one.kept.session_id
+        for one in state.told
+        if one.turned_down is not UNSET and canonical(one.turned_down) in values
+    }
+
+
+def _evolution(state: State, old: Older, *, is_against: bool) -> Evolution:
+    """How the one stands to the other; `none` where the two are not compared.
+
+    Args:
+        is_against: whether the older one turned the value down.
+    """
     assert state.patch is not None, "only a patch is compared"
     new = Compared(
         category=state.patch.category,
@@ -244,7 +264,9 @@ def _evolution(state: State, old: Older) -> Evolution:
         scope=stems(old.scope),
         subject=_subject(old.title, old.fields),
     )
-    return evolution(new, former) if is_related(new, former) else "none"
+    kind = evolution(new, former) if is_related(new, former) else "none"
+    is_open = kind in ("none", "extend", "derive")
+    return "contradict" if is_against and is_open and new.is_at(former) else kind
 
 
 def _subject(title: str, fields: Iterable[tuple[str, str]]) -> tuple[frozenset[str], ...]:

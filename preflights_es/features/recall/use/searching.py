@@ -9,6 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -37,10 +39,10 @@ from preflights_es.features.recall.use.variants import (
 from preflights_es.kernel.decisions import Decided
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.kernel.events import INT_MAX
-from preflights_es.kernel.ports import CATEGORY, TERMS_MAX, TITLE
+from preflights_es.kernel.ports import CATEGORY, TERMS_MAX, TITLE, VALUE
 from preflights_es.kernel.words import also_called, words
 from preflights_es.projections.decisions import decision
-from preflights_es.projections.memory import REASON
+from preflights_es.projections.memory import OPTION, REASON
 from preflights_es.records.record_list import RecordIndex
 from preflights_es.store.projection_rows import SqlComparing
 from preflights_es.use.foreign import ForeignRow, with_words
@@ -49,6 +51,7 @@ from preflights_es.use.request import Request
 
 WORDS_READ: Final = 50_000  # words of decisions that are looked at for one that is unknown
 LISTED_MAX: Final = 50  # decisions that a list is narrowed to
+NAMING_MAX: Final = 200  # decisions that are looked at for a value
 LAST: Final = "\U0010ffff"  # behind every word
 _TOPICS: Final = ""  # stands for those of a text among its words
 
@@ -182,6 +185,23 @@ class Search:
         wanted[_TOPICS] = dict.fromkeys(subject.called(), SAME)
         for match in self._ranked(wanted, lambda _: True, limit):
             if one := self._in_force(match.uid, match.session_id):
+                yield one
+
+    def naming(self, value: str) -> Iterator[InForce]:
+        """The decisions in force with a word of a value in what they chose, say or turned down.
+
+        The newest first, at most `NAMING_MAX`.
+        """
+        terms = {name for word in words(value) for name in (word, *also_called(word))}
+        rows = [
+            row
+            for row in self._rows(tuple(terms))
+            if row["superseded_at"] is None and VALUE <= row["field"] <= OPTION
+        ]
+        rows.sort(key=itemgetter("accepted_at"), reverse=True)
+        sessions = {row["uid"]: row["session_id"] for row in rows}
+        for uid, session_id in islice(sessions.items(), NAMING_MAX):
+            if one := self._in_force(uid, session_id):
                 yield one
 
     def _in_force(self, uid: str, session_id: str) -> InForce | None:

@@ -9,7 +9,7 @@ import pytest
 
 from preflights_es.features.clarification.use import sessions
 from preflights_es.features.clarification.use.knowing import KNOWN_MAX, LINE_MAX
-from preflights_es.kernel.decisions import Choices
+from preflights_es.kernel.decisions import Alternative, Choices, Reasons
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.views import View
 from preflights_es.use.erasures import plan
@@ -197,3 +197,52 @@ def test_an_erasure_finds_every_session_that_was_told(log: Any, begun: Any, kafk
     told = {begun(f"Which queue for domain events of shop {n}?").session_id for n in range(50)}
     quotes = plan(log.request(), [kafka.session_id]).quotes
     assert told <= {one.session_id for one in quotes.found}
+
+
+@pytest.fixture
+def rabbit(begun: Any) -> View:
+    """A decision about mails that turned Kafka down."""
+    told = Reasons(alternatives=(Alternative("Apache Kafka", "nobody here can run it"),))
+    done: View = begun("Use RabbitMQ for the mails", reasons=told, accepts=True, by="Ada")
+    assert done.status == "accepted"
+    return done
+
+
+def test_who_turned_a_stated_value_down_is_said_before_anything_else(
+    begun: Any, rabbit: View
+) -> None:
+    begun("Use NATS for the events", accepts=True, by="Ada")
+    first, second = begun("We use Kafka for events").known[:2]
+    assert (first.session_id, first.turned_down) == (rabbit.session_id, "Kafka")
+    assert first.said().startswith("turned Kafka down: ADR-0001 Use RabbitMQ for ")
+    assert first.line.endswith("): nobody here can run it")
+    assert second.differs, "what is at the same place comes next"
+    between = begun("Kafka or Redpanda for the events?").known[0]
+    assert (between.turned_down, between.said()[:17]) == ("Kafka", "turned Kafka down")
+
+
+def test_it_is_not_said_where_another_decision_in_force_has_the_value(
+    begun: Any, rabbit: View
+) -> None:
+    begun("Use Kafka for the payments", accepts=True, by="Ada")
+    assert not any(one.turned_down for one in begun("We use Kafka for events").known)
+
+
+def test_nor_of_what_was_only_mentioned_or_revised(begun: Any, log: Any, rabbit: View) -> None:
+    assert not any(one.turned_down for one in begun("We regret Kafka in the events").known)
+    found = begun("We use Kafka for events")
+    key = found.provenance[-1].key
+    revised = log.revise(found.session_id, {key: "NATS"})
+    assert revised.known[0].relation == "related"
+
+
+def test_it_waits_for_a_choice_at_the_same_scope_alone(begun: Any) -> None:
+    told = Reasons(alternatives=(Alternative("Kafka", "nobody here can run it"),))
+    text = "Deliver every message through a table that the workers poll each second"
+    given = {"description": text}
+    assert begun("Make it calmer", given, reasons=told, accepts=True, by="Ada").number
+    whole = begun("Use Kafka", accepts=True, by="Ada")
+    assert whole.can_accept
+    assert [one.evolution for one in whole.related] == ["contradict"]
+    other = begun("Use Kafka for the events", accepts=True, by="Ada")
+    assert (other.status, other.known[0].turned_down) == ("accepted", "Kafka")
