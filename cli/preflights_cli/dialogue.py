@@ -89,6 +89,7 @@ GERMAN: Final = {
     "contradicts": "widerspricht",
     "related": "verwandt",
     "turned {value} down": "lehnt {value} ab",
+    "says the same": "sagt dasselbe",
     "[k]eep, [r]eplace? Enter goes on: ": "behalten [k], e[r]setzen? Enter geht weiter: ",
     "k keeps the first and decides nothing new; r replaces it. k 2 and r 2 mean the second.": (
         "k behält die erste, und nichts Neues wird entschieden; r ersetzt sie. "

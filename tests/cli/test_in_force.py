@@ -29,7 +29,7 @@ def test_the_second_is_kept_by_its_number(kafka: Project) -> None:
     with terminal(kafka, "start", QUESTION) as t:
         told = t.expect(ANSWER)
         assert "ADR-0001 Use Kafka" in told
-        assert "2. related: ADR-0002 Use PostgreSQL for domain events" in told
+        assert "2. related: ADR-0002 Use PostgreSQL for the domain events" in told
         assert "k keeps the first and decides nothing new; r replaces it." in told
         t.type("k 3")
         assert "'3' was not said to be in force here" in t.expect(ANSWER)
@@ -91,7 +91,37 @@ def test_where_none_is_left_to_settle_the_reason_is_asked_next(kafka: Project) -
         assert "ADR-0001 Use Kafka" in told
         assert "goes on: " not in told
         t.end()
+        t.proposal()
+        t.press("l")
         t.rest()
+
+
+@pytest.mark.parametrize("words", [(), ("--because", "Its brokers run already")])
+def test_what_says_the_same_ends_it_before_a_reason_is_asked(
+    kafka: Project, words: tuple[str, ...]
+) -> None:
+    with terminal(kafka, "start", "Use Apache Kafka", *words) as t:
+        told = t.rest()
+        assert "ADR-0001 says the same: Use Kafka for messaging" in told
+        assert "Because: " not in told
+        assert ("To record your reasons, start again with --supersedes ADR-0001." in told) == (
+            bool(words)
+        )
+        assert t.code() == 0
+    assert kafka.show()["keeps"]["number"] == 1
+
+
+def test_what_is_recorded_once_more_has_its_reasons(kafka: Project) -> None:
+    with terminal(kafka, "start", "Use Kafka", "--accept", "--again") as t:
+        t.expect("Because: ")
+        t.end()
+        t.rest()
+    asked = kafka.call("start", "Use Kafka", "--no-input")
+    assert "1. says the same: ADR-0001 Use Kafka" in asked.out
+    assert "Accepting records nothing new, since ADR-0001 says the same" in asked.out
+    again = ("Use Kafka", "--because", "It is cheap", "--supersedes", "ADR-1", "--accept")
+    assert kafka.call("start", *again, "--by", "Ada").code == 0
+    assert kafka.show()["because"]["text"] == "It is cheap"
 
 
 def test_several_are_replaced_at_once(kafka: Project) -> None:

@@ -54,6 +54,7 @@ from preflights_es.features.clarification.use.sessions import (
     dismiss_topic,
     file_task,
     keep,
+    keep_same,
     replace_known,
 )
 from preflights_es.kernel.decisions import (
@@ -120,6 +121,9 @@ def _ended(
     while session.can_accept:
         # Of what an agent or a script proposed nothing is asked: the keys change it.
         if session.status != PROPOSED and own(session).patch != asked_of:
+            if same := keep_same(app, session.session_id, choices, by):
+                session = same
+                break
             session, asked_of = _reasoned(app, session), own(session).patch
         _say_proposal(voice, session)
         assert isinstance(session, ClarificationView), "it is a clarification"
@@ -250,8 +254,8 @@ def _in_force(app: Request, voice: Voice, session: View, choices: Choices | None
     found, say = own(session), spoken(session)
     is_open = bool(found.questions) or (session.can_accept and found.patch is not None)
     told = _unsettled(app, found, choices)
-    if not (is_open and told):
-        return session
+    if not (is_open and told) or any(one.says_same and one.uid for _, one in told):
+        return session  # what says the same ends it at once
     voice.say(say("In force:"))
     for place, one in told:
         voice.say(f"  {place}. {known_line(one, say)}")

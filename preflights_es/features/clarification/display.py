@@ -102,9 +102,14 @@ def _in_force(found: ClarificationView) -> Iterator[str]:
             yield f"{place}. {known_line(one)}"
     if (kept := found.keeps) is not None:
         name = decision_name(kept.number, kept.uid) or "a record"
-        is_here = all(one.same_place for one in found.known if one.uid == kept.uid)
-        says = "says the same" if is_here else "is kept"
+        says = "says the same" if _is_same(found) else "is kept"
         yield shown(f"{name} {says}: {one_line(kept.title)}")
+
+
+def _is_same(found: ClarificationView) -> bool:
+    """Whether it ended with a decision that says the same."""
+    kept = found.keeps
+    return kept is not None and all(one.says_same for one in found.known if one.uid == kept.uid)
 
 
 def known_line(one: KnownDecision, say: Say = str.format) -> str:
@@ -156,7 +161,14 @@ def hint(session: View) -> str:
     id_, by = short(session.session_id), own(session).superseded_by
     if kept := own(session).keeps:
         look = f" Look at it with: preflights show {short(kept.uid)}" if kept.uid else ""
+        if _is_same(own(session)) and (own(session).because or own(session).alternatives):
+            name = decision_name(kept.number, kept.uid)
+            return f"To record your reasons, start again with --supersedes {name}.{look}"
         return f"Nothing new is recorded. `--again` records a decision once more.{look}"
+    if same := next((one for one in own(session).known if one.says_same and one.uid), None):
+        name = decision_name(same.number, same.uid)
+        if session.status == "ready":
+            return f"Accepting records nothing new, since {name} says the same (or: --again)."
     newer = short(by.uid) if by else ""
     return {
         "ready": f"Accept with: preflights accept {id_}",

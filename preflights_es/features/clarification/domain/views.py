@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from msgspec import UNSET
-
 from preflights_es.features.clarification.domain import rules
 from preflights_es.features.clarification.domain.events import KnownLine, TopicsFound
 from preflights_es.features.clarification.domain.state import (
@@ -114,6 +112,8 @@ class KnownDecision(Value, frozen=True, kw_only=True, omit_defaults=True):
     """Whether it contradicts what is proposed: it has another value at the same place."""
     turned_down: str = ""
     """What is proposed, or was stated, where this decision turned it down; else empty."""
+    says_same: bool = False
+    """Whether it has what is proposed already, at the same place."""
 
     def said(self, say: Callable[..., str] = str.format) -> str:
         """Its line, behind a word for how it stands to what is proposed."""
@@ -127,22 +127,21 @@ class KnownDecision(Value, frozen=True, kw_only=True, omit_defaults=True):
             return "contradicts"
         if self.turned_down:
             return "turned {value} down"
+        if self.says_same:
+            return "says the same"
         return "" if self.same_place else "related"
 
     @classmethod
-    def of(cls, one: KnownLine, patch: DecisionPatch | None) -> KnownDecision:
+    def of(cls, one: KnownLine, value: str) -> KnownDecision:
         """As the session has it.
 
         Args:
-            patch: what is proposed, or accepted.
+            value: what is proposed, or was when another one was kept; empty where nothing is.
         """
-        old = one.kept
-        values = () if one.values is UNSET else one.values
-        new = patch.fields[:1] if patch else ()
-        pairs = zip(values, new, strict=False)
-        other = "" if one.turned_down is UNSET else one.turned_down
-        if any(canonical(now) != canonical(other) for _, now in new):
-            other = ""
+        old, here = one.kept, one.is_here and bool(value)
+        was = one.values[0] if one.values else ""
+        is_same = canonical(was) == canonical(value)
+        other = one.turned_down or ""
         return cls(
             line=one.line,
             session_id=old.session_id,
@@ -150,8 +149,9 @@ class KnownDecision(Value, frozen=True, kw_only=True, omit_defaults=True):
             number=old.number,
             path=one.path,
             same_place=one.is_here,
-            differs=one.is_here and any(canonical(v) != canonical(now) for v, (_, now) in pairs),
-            turned_down=other,
+            differs=here and bool(was) and not is_same,
+            turned_down="" if value and canonical(value) != canonical(other) else other,
+            says_same=here and is_same,
         )
 
 
@@ -357,7 +357,7 @@ def view(state: State) -> ClarificationView:
         paths_by=state.reach.by if state.reach.paths else "",
         hold=state.reach.hold,
         scope=state.scope,
-        known=tuple(KnownDecision.of(one, state.patch) for one in state.told),
+        known=tuple(KnownDecision.of(one, _value(state)) for one in state.told),
         fields=_asked_fields(state),
         instead_of=() if done else instead_of(state),
         can_dismiss=can_dismiss(state),
@@ -381,6 +381,12 @@ def view(state: State) -> ClarificationView:
         to_do=_TO_DO.get(stands, ""),
         can_accept=stands in ("ready", "stopped", "proposed") and not ended(state),
     )
+
+
+def _value(state: State) -> str:
+    """The first value that counts; empty where none does."""
+    category = state.heuristics.category.id
+    return next((one.value for one in provenance(state) if one.key != category), "")
 
 
 def _asked_fields(state: State) -> tuple[AskedField, ...]:

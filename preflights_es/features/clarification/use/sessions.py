@@ -210,6 +210,24 @@ def keep(request: Request, session: str, typed: str, *, expect: int | None = Non
     return filed(request, own.keep_known(handle, typed, expect=expect))
 
 
+def keep_same(
+    request: Request, session: str, choices: Choices | None = None, by: str | None = None
+) -> View | None:
+    """End a person's session with a decision in force that says what is proposed.
+
+    None where none does, or where `choices` record it once more.
+    """
+    handle = request.sessions.load(session)
+    if request.actor.kind != "user" or handle.session.state.patch is None:
+        return None
+    choosing = Choosing(request, choices)
+    choosing.compare(handle)
+    if choosing.same is None:
+        return None
+    step = clarifications_of(request).kept(Step(handle, ()), choosing.same, by)
+    return choosing.told(filed(request, step))
+
+
 def replace_known(request: Request, session: str, typed: str, *, expect: int | None = None) -> View:
     """Choose the decision in force that this one replaces, of those that were said first.
 
