@@ -193,6 +193,30 @@ def test_a_choice_that_cannot_count_begins_no_session(house: Project, keep: str)
     assert len(house.call("sessions", "--all", "--json").json["sessions"]) == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("ADR-0009",), "ADR-0009"),
+        (("ADR-0001",), "'ADR-0001' was superseded by "),
+        (("ADR-0002", "--supersedes", "ADR-0009"), "ADR-0009"),
+        (("ADR-0002", "--supersedes", "ADR-0001"), "'ADR-0001' was superseded by "),
+        (("ADR-0002", "--keep", "ADR-0002=Why not"), "'ADR-0002' is named twice"),
+    ],
+)
+def test_what_cannot_be_replaced_is_refused_before_anything_is_asked(
+    house: Project, words: tuple[str, ...], said: str
+) -> None:
+    decided(house.call, "PostgreSQL")
+    decided(house.call, "MySQL", "Store carts in a database", "--supersedes", "ADR-0001")
+    sessions = house.call("sessions", "--all", "--json").json["sessions"]
+    with terminal(house, "start", "Keep logs in a database", "--supersedes", *words) as t:
+        told = t.rest()
+        assert said in told
+        assert t.code() == 1
+    assert told.count("\n") == 1
+    assert house.call("sessions", "--all", "--json").json["sessions"] == sessions
+
+
 def test_only_a_person_chooses(house: Project) -> None:
     decided(house.call, "PostgreSQL")
     answer = ("--answer", "db_type=MySQL")

@@ -149,11 +149,7 @@ class Clarifications(Acceptances):
             return (former, place) == ((session_id, file), of_item)
 
         def beside() -> dict[str, Any]:
-            old, related = None, None
-            if supersedes and file:
-                related = self.replaceable(supersedes, file)
-            elif supersedes:
-                old, related = self._supersedable(supersedes)
+            old, related = self.replaced(supersedes) if supersedes else (None, None)
             read: dict[str, Any] = {
                 "known": self._known(setup),
                 "supersedes_source": old.source if old else None,
@@ -267,9 +263,7 @@ class Clarifications(Acceptances):
             Refused: none of those that were said is called so, or it cannot be superseded.
         """
         one = named_known(handle.session.state.told, typed)
-        name = one.path or one.kept.session_id
-        _, file = self.former(name)
-        old, related = (None, self.replaceable(name, file)) if file else self._supersedable(name)
+        old, related = self.replaced(one.path or one.kept.session_id)
         said = {"replaces": related, "source": old.source if old else None}
         return self.submitted(handle, ReplacementChosen, said, expect=expect)
 
@@ -353,6 +347,16 @@ class Clarifications(Acceptances):
                 message = f"the record {file!r} cannot be recorded by its name: rename it"
                 raise Refused(message, code="record_name") from error
             return "", file
+
+    def replaced(self, typed: str) -> tuple[Handle | None, Related]:
+        """What is to be replaced: its session, where it has one, and how a record names it.
+
+        Raises:
+            UnknownSession, AmbiguousSession: none or several match.
+            Refused: it is no decision of this project, or another one has replaced it.
+        """
+        _, file = self.former(typed)
+        return (None, self.replaceable(typed, file)) if file else self._supersedable(typed)
 
     def replaceable(self, typed: str, file: str) -> Related:
         """A record without a session that is to be replaced, or kept beside a decision.

@@ -30,6 +30,7 @@ from preflights_es.kernel.decisions import (
     Choices,
     OlderDecision,
     Reasons,
+    Related,
     Resolution,
 )
 from preflights_es.kernel.errors import Refused
@@ -125,7 +126,7 @@ def start(
         scope=one_line(scope).strip(),
         told=lambda: knowing.known(request, text, tables, scope, written),
         answers=answers,
-        check=partial(_check, listed, keep_known),
+        check=partial(_check, choosing, listed, keep_known),
         asks=asks,
     )
     if scope:
@@ -179,9 +180,10 @@ def _listed(request: Request, typed: str) -> Listed:
     return listed
 
 
-def _check(listed: Listed | None, keep_known: str | None, new: Input) -> None:
-    """Refuse to begin what could not go on: a task that is not open, a decision kept."""
+def _check(choosing: Choosing, listed: Listed | None, keep_known: str | None, new: Input) -> None:
+    """Refuse to begin what could not go on: its task is not open, what it keeps is not there."""
     assert isinstance(new, IntentionDeclared), "a clarification begins"
+    choosing.refuse_unfit(new.supersedes)
     if keep_known:
         named_known(() if new.told is UNSET else new.told, keep_known)
     if listed:
@@ -426,6 +428,22 @@ class Choosing:
             message = "only a person supersedes a decision, or keeps it beside another"
             is_agent = self._request.actor.kind == "agent"  # it gives no --by
             raise Refused(message, code="agent_at_work" if is_agent else "person_chooses")
+
+    def refuse_unfit(self, first: Related | None) -> None:
+        """Refuse what could not count at the acceptance.
+
+        Args:
+            first: what the intention replaces.
+
+        Raises:
+            Refused: a decision that is to be replaced is none, is replaced already, or is kept too.
+        """
+        key = (first.session_id or first.path) if first else None
+        for other, (typed, choice, _) in self._chosen.items():
+            if choice == "supersedes":
+                clarifications_of(self._request).replaced(typed)
+            elif other == key:
+                raise _named_twice(typed)
 
     def is_said(self, before: Any) -> bool:
         """Whether an acknowledgement that was recorded before holds the same choices."""
