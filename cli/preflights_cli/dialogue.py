@@ -90,7 +90,9 @@ GERMAN: Final = {
     "related": "verwandt",
     "turned {value} down": "lehnt {value} ab",
     "says the same": "sagt dasselbe",
-    "[k]eep, [r]eplace? Enter goes on: ": "behalten [k], e[r]setzen? Enter geht weiter: ",
+    "k 1 keeps what is in force, r 1 replaces it; r and Enter changes an answer.": (
+        "k 1 behält, was in Kraft ist, r 1 ersetzt es; r und Enter ändert eine Antwort."
+    ),
     "k keeps the first and decides nothing new; r replaces it. k 2 and r 2 mean the second.": (
         "k behält die erste, und nichts Neues wird entschieden; r ersetzt sie. "
         "k 2 und r 2 meinen die zweite."

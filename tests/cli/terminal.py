@@ -68,6 +68,11 @@ class Terminal:
         self._child.send(text if isinstance(text, bytes) else text.encode())
         self._child.send(b"\r")
 
+    def say(self, text: str = "") -> None:
+        """A line at a prompt that drops what was typed before it was seen."""
+        time.sleep(0.05)
+        self.type(text)
+
     def paste(self, text: str) -> None:
         """Many keys at once, whatever the program is doing."""
         self._child.send(text.encode())

@@ -84,7 +84,7 @@ _EXIT = re.compile(r"\s+# exit (\d+)$")
 _PLAIN = re.compile(r"preflights [^|><&;$`*]*")
 _PROMPT = re.compile(
     r"^(> (?:\(\d+\) )?|In your own words: |Decision: |Because: ?|Instead of: ?"
-    r"|\[k\]eep, \[r\]eplace\? Enter goes on: ?|\[[as]\].*\[l\]eave\? |.* \[y/N\]: )(.*)$"
+    r"|\[[as]\].*\[l\]eave\? |.* \[y/N\]: )(.*)$"
 )
 _ANY = (
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "ID"),

@@ -6,7 +6,7 @@ import pytest
 
 from preflights_cli import EXIT_WAITING
 from tests.cli.program import House, Project
-from tests.cli.terminal import ANSWER, terminal
+from tests.cli.terminal import ANSWER, KEY, terminal
 
 QUESTION = "Which queue for the domain events?"
 RECORD = "# 7. Use PostgreSQL for the orders\n\n## Status\n\nAccepted\n\nIt joins.\n"
@@ -52,10 +52,7 @@ def test_any_of_them_is_replaced_and_not_asked_about_again(kafka: Project, key: 
         t.press("l")
         t.rest()
     with terminal(kafka, "resume") as t:
-        told = t.expect("goes on: ")
-        assert f"ADR-000{number}" not in told
-        t.type("")
-        t.proposal()
+        assert f"1. related: ADR-000{number}" not in t.proposal()
         t.press("a")
         if number == 2:  # the other is of the same topic
             t.expect(r"\[s\]upersede it")
@@ -83,13 +80,48 @@ def test_a_record_of_another_tool_is_replaced(kafka: Project) -> None:
     assert "Superseded by" in (kafka.folder / path).read_text()
 
 
-def test_where_none_is_left_to_settle_the_reason_is_asked_next(kafka: Project) -> None:
-    with terminal(kafka, "start", "Use NATS") as t:
-        assert "1. contradicts: ADR-0001 Use Kafka" in t.expect("goes on: ")
-        t.type("r")
+def test_a_stated_value_costs_two_lines_and_the_proposal(kafka: Project) -> None:
+    with terminal(kafka, "start", "Use SQLite for the events archive") as t:
         told = t.expect("Because: ")
-        assert "ADR-0001 Use Kafka" in told
-        assert "goes on: " not in told
+        assert "1. related: ADR-0002 Use PostgreSQL" in told
+        assert "k keeps it and decides nothing new; r replaces it." in told
+        t.say()
+        t.expect("Instead of: ")
+        t.say()
+        assert "k 1 keeps what is in force, r 1 replaces it" in t.expect(KEY)
+        t.press("a")
+        assert "written to" in t.rest()
+
+
+@pytest.mark.parametrize("prompt", ["Because: ", "Instead of: ", KEY])
+def test_every_prompt_takes_the_keys_of_what_is_in_force(kafka: Project, prompt: str) -> None:
+    for key in ("r 1", "k 1"):
+        with terminal(kafka, "start", "Use NATS") as t:
+            told = t.expect("Because: ")
+            assert told.count("1. contradicts: ADR-0001 Use Kafka") == 1
+            for passed in ("Because: ", "Instead of: ", KEY):
+                if prompt == passed:
+                    break
+                t.say()
+                t.expect({"Because: ": "Instead of: "}.get(passed, KEY))
+            if prompt == KEY:
+                t.press(key[0])
+            t.say(key[1:] if prompt == KEY else key)
+            if key == "r 1":
+                assert "ADR-0001 Use Kafka" in t.expect("is replaced once you accept")
+                assert "replaces ADR-0001 Use Kafka" in t.proposal()
+                t.press("l")
+            told = t.rest()
+            assert ("ADR-0001 is kept: Use Kafka" in told) == (key == "k 1")
+    assert kafka.show()["keeps"]["number"] == 1
+
+
+def test_r_and_enter_revises_where_something_is_in_force(kafka: Project) -> None:
+    with terminal(kafka, "start", "Use NATS") as t:
+        t.proposal()
+        t.press("r")
+        t.type("")
+        t.expect("Which answer")
         t.end()
         t.proposal()
         t.press("l")

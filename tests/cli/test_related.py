@@ -331,8 +331,6 @@ def test_a_person_is_asked_about_each(house: Project) -> None:
     decided(house.call, "MySQL", "Store carts in a database", "--keep", f"ADR-0001={WHY}")
     answer = ("--answer", "db_type=SQLite")
     with terminal(house, "start", "Keep logs in a database", *answer) as t:
-        t.expect("goes on: ")
-        t.type("")
         t.proposal()
         t.press("a")
         seen = t.expect(r"\[k\]eep both, \[l\]eave\? ")

@@ -94,9 +94,13 @@ def run(
         Left, KeyboardInterrupt: the person left.
     """
     _say_detected(voice, session)
-    session = _in_force(app, voice, session, choices)
+    is_asked = bool(session.questions)
+    if is_asked:
+        _say_in_force(app, voice, session, choices)
     session = conversed(app, voice, session, _turn)
-    return _ended(app, voice, session, accepting=accepting, by=by, choices=choices)
+    return _ended(
+        *(app, voice, session), is_told=is_asked, accepting=accepting, by=by, choices=choices
+    )
 
 
 def _say_detected(voice: Voice, session: View) -> None:
@@ -112,38 +116,65 @@ def _ended(
     voice: Voice,
     session: View,
     *,
+    is_told: bool,
     accepting: bool,
     by: str | None,
     choices: Choices | None,
 ) -> int:
-    """One keystroke between a proposal and a decision."""
-    draft, asked_of = "", None
+    """One keystroke between a proposal and a decision.
+
+    Args:
+        is_told: whether what is in force was said already.
+    """
+    draft, is_new = "", True
     while session.can_accept:
-        # Of what an agent or a script proposed nothing is asked: the keys change it.
-        if session.status != PROPOSED and own(session).patch != asked_of:
-            if same := keep_same(app, session.session_id, choices, by):
-                session = same
-                break
-            session, asked_of = _reasoned(app, session), own(session).patch
+        if is_new:
+            session = _before_proposal(app, voice, session, by, choices, is_told=is_told)
+            is_new, is_told = False, True
+            continue
         _say_proposal(voice, session)
         assert isinstance(session, ClarificationView), "it is a clarification"
         is_seen = accepting and not suggested(session.provenance)
-        key = "a" if is_seen else _key(spoken(session))
-        if key == "a":
+        takes_known = bool(_unsettled(app, session, choices))
+        key = "a" if is_seen else _key(spoken(session), takes_known=takes_known)
+        if key != "r" and _is_known_key(key):
+            session = _settled(app, session, key)
+        elif key == "a":
             session = _accepted(app, voice, session, by, choices)
             say_refusals(session)
             break
-        if key == "d":
+        elif key == "d":
             session = _declined(app, session)
             break
-        if key == "e":
+        elif key == "e":
             session, draft = _edited(app, voice, session, draft)
         elif key == "r":
+            before = own(session).patch
             session = _revised(app, voice, session)
+            is_new = own(session).patch != before
         else:
             raise Left
     describe(voice, session)
     return exit_code(session)
+
+
+def _before_proposal(
+    app: Request,
+    voice: Voice,
+    session: View,
+    by: str | None,
+    choices: Choices | None,
+    *,
+    is_told: bool,
+) -> View:
+    """The session with its reasons, or ended by a decision in force that says the same."""
+    # Of what an agent or a script proposed nothing is asked: the keys change it.
+    is_asked = session.status != PROPOSED
+    if is_asked and (same := keep_same(app, session.session_id, choices, by)):
+        return same
+    if not is_told:
+        _say_in_force(app, voice, session, choices)
+    return _reasoned(app, session) if is_asked else session
 
 
 def _accepted(
@@ -187,21 +218,32 @@ _KEYS_HELP: Final = (
 )
 
 
-def _key(say: Say) -> str:
+_KNOWN_HELP: Final = "k 1 keeps what is in force, r 1 replaces it; r and Enter changes an answer."
+
+
+def _key(say: Say, *, takes_known: bool) -> str:
     """A key that means something; it ignores keys from before the proposal.
+
+    Args:
+        takes_known: whether `k 1` and `r 1` mean something; then Enter ends both keys.
 
     Raises:
         Left, KeyboardInterrupt: Ctrl-D, Ctrl-C.
     """
+    if takes_known:
+        click.echo(say(_KNOWN_HELP))
     while True:
         click.echo(say("[a]ccept, [r]evise, [e]dit, [d]ecline, [?] help, [l]eave? "), nl=False)
         try:
-            key = click.getchar().lower()
-            key = key.strip("\r\n") or key  # Enter behind it, in one burst
+            pressed = click.getchar().lower()
         except EOFError:
             raise Left from None
-        click.echo(key if key.isprintable() else "")
-        if key in ("a", "r", "e", "d", *_LEAVING):
+        key = pressed.strip("\r\n") or pressed  # Enter behind it, in one burst
+        if takes_known and key in ("k", "r") and key == pressed:
+            key = f"{key}{line(key)}".strip()
+        else:
+            click.echo(key if key.isprintable() else "")
+        if key in ("a", "r", "e", "d", *_LEAVING) or (takes_known and _is_known_key(key)):
             return key
         if key in HELP:
             click.echo(say(_KEYS_HELP))
@@ -243,35 +285,16 @@ _KEEPS: Final = (
 )
 
 
-def _in_force(app: Request, voice: Voice, session: View, choices: Choices | None) -> View:
-    """The session once the person has seen what is in force.
-
-    Where a question is open, its prompt takes the keys.
-
-    Raises:
-        Left: the person leaves.
-    """
+def _say_in_force(app: Request, voice: Voice, session: View, choices: Choices | None) -> None:
+    """Say what is in force; the prompts that follow take the keys."""
     found, say = own(session), spoken(session)
-    is_open = bool(found.questions) or (session.can_accept and found.patch is not None)
     told = _unsettled(app, found, choices)
-    if not (is_open and told) or any(one.says_same and one.uid for _, one in told):
-        return session  # what says the same ends it at once
+    if not told or not (found.questions or found.patch):
+        return
     voice.say(say("In force:"))
     for place, one in told:
         voice.say(f"  {place}. {known_line(one, say)}")
-    means = say(_KEEPS if len(found.known) > 1 else _KEEPS_IT)
-    voice.say(means)
-    while session.can_accept and own(session).patch is not None:
-        if not _unsettled(app, own(session), choices):
-            break
-        text = line(say("[k]eep, [r]eplace? Enter goes on: ")).strip()
-        if not text:
-            break
-        if _is_known_key(text):
-            session = _settled(app, session, text)
-        else:
-            click.echo(means, err=True)
-    return session
+    voice.say(say(_KEEPS if len(found.known) > 1 else _KEEPS_IT))
 
 
 def _unsettled(
@@ -393,7 +416,7 @@ def _reasoned(app: Request, session: View) -> View:
         return session
     if found.because is None:
         session = _told_line(app, session, say("Because: "), Reasons)
-    if own(session).alternatives or (found.stated and found.replaced):
+    if not session.can_accept or own(session).alternatives or (found.stated and found.replaced):
         return session
     default = found.instead_of
     names = ", ".join(map(one_line, default))
@@ -402,8 +425,17 @@ def _reasoned(app: Request, session: View) -> View:
 
 
 def _told_line(app: Request, session: View, prompt: str, said: Callable[[str], Reasons]) -> View:
-    """The session after one line, asked again until it is taken or says nothing."""
-    while (reasons := said(_line(spoken(session), prompt))) != Reasons():
+    """The session after one line, asked again until it is taken or says nothing.
+
+    It takes the keys of what is in force, too.
+    """
+    while session.can_accept:
+        text = _line(spoken(session), prompt)
+        if own(session).known and _is_known_key(text):
+            session = _settled(app, session, text)
+            continue
+        if (reasons := said(text)) == Reasons():
+            break
         after = _told(app, session, reasons)
         if not after.not_done and after.version != session.version:
             return after
