@@ -40,10 +40,10 @@ def test_a_note_becomes_a_task_a_plan_a_decision_an_answer_and_passes() -> None:
     for command, what in (
         ("note", "task   Keep the orders in a database"),
         ("today --from", "focus"),
-        ("start --task", "docs/decisions/0001-use-postgresql-for-orders.md"),
+        ("start --task", "docs/decisions/0001-use-postgresql-for-the-orders.md"),
         ("note list", "ADR-0001"),
         ("note done", "done"),
-        ("recall", "Use PostgreSQL for orders"),
+        ("recall", "Use PostgreSQL for the orders"),
         ("ask", "decisions\n─────────\n1\n"),
         ("plan project", "no model wrote it: the smallest artifact that meets its schema"),
         ("approve", "written to .preflights/artifacts/ProjectPlan-"),

@@ -35,6 +35,7 @@ from preflights_es.features.clarification.domain.values import (
 from preflights_es.features.clarification.domain.views import view
 from preflights_es.kernel import statements
 from preflights_es.kernel.decisions import Reason
+from preflights_es.kernel.events import Input
 from tests.each import each
 from tests.features.clarification.cases import (
     after,
@@ -252,7 +253,7 @@ def test_a_value_that_is_named_is_never_taken() -> None:
 
 def test_the_scope_and_the_reason_of_a_statement_are_the_decisions() -> None:
     state = after(by_pack("Use Kafka for the domain events, because replay matters"))
-    assert (state.scope, title_of(state)) == ("domain events", "Use Kafka for domain events")
+    assert (state.scope, title_of(state)) == ("domain events", "Use Kafka for the domain events")
     assert state.rationale.because == Reason("replay matters", "user")
     (proposed,) = [
         one for one in log(by_pack("Use Kafka for orders")) if type(one) is PatchProposed
@@ -263,7 +264,47 @@ def test_the_scope_and_the_reason_of_a_statement_are_the_decisions() -> None:
 def test_a_stated_name_without_a_topic_is_the_description() -> None:
     state = after(by_pack("Use NebulaGraph for the fraud rings"))
     assert state.patch == DecisionPatch("Other", (("Description", "NebulaGraph"),))
-    assert title_of(state) == "Use NebulaGraph for fraud rings"
+    assert title_of(state) == "Use NebulaGraph for the fraud rings"
+
+
+def own_words(text: str) -> Input:
+    """The answer where no topic is."""
+    return answered(description=text)
+
+
+@each(
+    ("given", "title"),
+    [
+        ((by_pack("Use Kafka for our mails"),), "Use Kafka for our mails"),
+        ((by_pack("Move the orders from MySQL to PostgreSQL"),), "Use PostgreSQL for the orders"),
+        (
+            (by_pack("Wir nehmen Kafka für die Bestellungen"),),
+            "Kafka für die Bestellungen verwenden",
+        ),
+        (
+            (by_pack("Make the shop calmer"), own_words("Two colours")),
+            "Make the shop calmer: Two colours",
+        ),
+        ((by_pack("Where do scans go?"), own_words("In files")), "Where do scans go? In files"),
+        ((by_pack("Make the shop calmer"), own_words("A calmer font")), "A calmer font"),
+        (
+            (
+                by_pack("Which cache for the carts?"),
+                answered(caching="One file a day, packed, on the store below"),
+            ),
+            "Caching for the carts: One file a day, packed, on the store below",
+        ),
+        (
+            (
+                by_pack("Readings of the sensors"),
+                own_words("We write the readings into one file a day."),
+            ),
+            "We write the readings into one file a day",
+        ),
+    ],
+)
+def test_a_title_keeps_the_words_of_the_person(given: tuple[Input, ...], title: str) -> None:
+    assert title_of(after(*given)) == title
 
 
 def test_an_answer_names_its_category() -> None:

@@ -129,7 +129,7 @@ def test_the_list_follows_what_is_typed(browser: Browser, site: Opened) -> None:
     assert len(browser.run(TITLES)) == 2
     browser.run("document.getElementById('q').focus()")
     browser.press(*"orders")
-    browser.shows(TITLES, ["Use PostgreSQL for orders"])
+    browser.shows(TITLES, ["Use PostgreSQL for the orders"])
     browser.shows("return document.activeElement.id", "q")
     assert "q=orders" in browser.driver.current_url
     browser.shows(

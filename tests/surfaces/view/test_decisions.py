@@ -83,15 +83,15 @@ def test_what_was_superseded_is_listed_and_drawn(shop: Project, pages: Pages) ->
     uid = shown(shop, old)["uid"]
     new = decided(shop, "Use PostgreSQL for the orders", "--supersedes", uid)
     page = pages.text("/")
-    assert titles(page) == ["Use PostgreSQL for orders"]
+    assert titles(page) == ["Use PostgreSQL for the orders"]
     assert page.count('class="e-supersedes" d="M221') == 1
     assert page.count('class="node"') == 2
     every = pages.text("/?all=1")
-    assert set(titles(every)) == {"Use PostgreSQL for orders", "Use SQLite for orders"}
+    assert set(titles(every)) == {"Use PostgreSQL for the orders", "Use SQLite for the orders"}
     assert "superseded" in words(every)
     one = words(pages.text(f"/decisions/{old}"))
     assert f"superseded by ADR-{shown(shop, new)['number']:04}" in one
-    assert "Replaced ADR-0001 Use SQLite for orders" in words(pages.text(f"/decisions/{new}"))
+    assert "Replaced ADR-0001 Use SQLite for the orders" in words(pages.text(f"/decisions/{new}"))
 
 
 def test_decisions_that_differ_and_an_exception_are_drawn_apart(
@@ -136,7 +136,7 @@ def test_a_decision_says_where_it_came_from(shop: Project, pages: Pages) -> None
     said = words(pages.text(f"/decisions/{session}"))
     for part in (
         *("Which cache for the pages?", "Every page waits", "src/cache/**"),
-        *("Question", "Redis", "In-process memory", "# Use Redis for pages", "event 1"),
+        *("Question", "Redis", "In-process memory", "# Use Redis for the pages", "event 1"),
         *("ask the person before they edit these files", f"preflights why {session[-8:]}"),
     ):
         assert part in said

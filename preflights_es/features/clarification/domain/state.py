@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -53,8 +54,8 @@ from preflights_es.kernel.lead import Led
 from preflights_es.kernel.questions import Language, Observed, Question
 from preflights_es.kernel.reach import Reach
 from preflights_es.kernel.statements import written_as_name
-from preflights_es.kernel.text import cut_at_word, one_line
-from preflights_es.kernel.words import canonical
+from preflights_es.kernel.text import composed, cut_at_word, one_line
+from preflights_es.kernel.words import canonical, folded, plain, words
 
 if TYPE_CHECKING:
     from preflights_es.features.clarification.domain.pack import Topic
@@ -329,8 +330,8 @@ def title_of(state: State) -> str:
     name, value = state.patch.fields[0]
     said = cut_at_word(one_line(value), VALUE_MAX)
     fields = {field.name: field.id for field in state.found[0].fields()} if state.found else {}
-    key, scope, language = fields.get(name, ""), one_line(state.scope), language_of(state)
-    topic = topic_of(state, key)
+    key, language = fields.get(name, ""), language_of(state)
+    scope, topic = with_article(one_line(state.scope), state.intention), topic_of(state, key)
     if _is_name(state, key, topic, value):
         if topic is not None and not scope:
             return one_line(topic.title(said, language))
@@ -338,9 +339,12 @@ def title_of(state: State) -> str:
             return TITLES[key].format(value=said)
         if scope or key == state.heuristics.description.id:
             return scoped(said, scope, language)
-    elif len(said.split()) > SHORT_MAX:
+    elif len(said.split()) > SHORT_MAX and _says_subject(state, value):
         return said.removesuffix(".")
     about = _about(state, name, key, topic)
+    if not (about or scope or len(value.split()) > BARE_MAX or _says_subject(state, value)):
+        about = one_line(state.intention).rstrip(".! ")
+    said = said.removesuffix(".")
     if about.endswith("?"):
         return f"{about} {said}"
     preposition = "f\u00fcr" if language == "de" else "for"
@@ -348,7 +352,24 @@ def title_of(state: State) -> str:
     return f"{about}{place}: {said}" if about else f"{said}{place}"
 
 
+def with_article(scope: str, intention: str) -> str:
+    """What a decision is for, with the article that the intention has before it."""
+    line = " ".join(composed(intention).split())
+    said = re.search(rf"(\w+) {re.escape(scope)}(?!\w)", line) if scope else None
+    return f"{said[1]} {scope}" if said and folded(said[1]) in plain("articles") else scope
+
+
 SHORT_MAX: Final = 6  # words of a value that a topic stands before; more are a sentence of its own
+BARE_MAX: Final = 3  # words of a value that does not say what it is about
+SUBJECT_MAX: Final = 8  # words of an intention that a title takes as its subject
+
+
+def _says_subject(state: State, value: str) -> bool:
+    """Whether a decision in own words says itself what it is about, or no short intention does."""
+    about = state.intention.split()
+    if state.topics is None or len(about) > SUBJECT_MAX:
+        return True
+    return not {*words(value)}.isdisjoint(words(f"{state.intention} {state.scope}"))
 
 
 def _about(state: State, name: str, key: str, topic: Topic | None) -> str:
