@@ -1,4 +1,4 @@
-"""The conversation at a terminal, and how it speaks."""
+"""The conversation at a terminal."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from preflights_cli import EXIT_INTERRUPTED, EXIT_WAITING
 from preflights_cli import options as answer_options
 from preflights_cli.advice import worded
 from preflights_cli.common import Voice, say_saved
+from preflights_cli.german import Say, spoken
 from preflights_cli.rendering import (
     ask,
     describe,
@@ -28,126 +29,6 @@ from preflights_es.kernel.views import View
 from preflights_es.use import sessions
 from preflights_es.use.answers import chosen
 from preflights_es.use.request import Request
-
-Say = Callable[..., str]
-"""Takes an English sentence of ours and what stands in its braces."""
-
-GERMAN: Final = {
-    "This is about {topic}, as the intention says.": "Es geht um {topic}, wie die Absicht sagt.",
-    "There is no option {text}: give 1 to {most}, or the answer in words.": (
-        "Es gibt keine Auswahl {text}: gib 1 bis {most} an, oder die Antwort in Worten."
-    ),
-    "Give a number from 1 to {most}, or the answer in your own words. "
-    "An empty line leaves it for later.": (
-        "Gib eine Zahl von 1 bis {most} an, oder die Antwort in eigenen Worten. "
-        "Eine leere Zeile lässt sie für später."
-    ),
-    "Give the answer in your own words. An empty line leaves it for later.": (
-        "Gib die Antwort in eigenen Worten. Eine leere Zeile lässt sie für später."
-    ),
-    "  Enter takes {option}.": "  Enter nimmt {option}.",
-    "In your own words: ": "In eigenen Worten: ",
-    "Not about this: preflights answer {id} --not-this": (
-        "Darum geht es nicht: preflights answer {id} --not-this"
-    ),
-    "n: it is not about this.": "n: darum geht es nicht.",
-    "t: it is a task, without a decision.": "t: eine Aufgabe, ohne Entscheidung.",
-    "Nothing was decided; accepting files a task without a decision.": (
-        "Nichts ist entschieden; die Annahme legt eine Aufgabe ohne Entscheidung ab."
-    ),
-    "This becomes an architecture decision record:": "Daraus wird ein Architekturentscheid (ADR):",
-    "This becomes a task:": "Daraus wird eine Aufgabe:",
-    "Stops nothing: it is for {scope} and names no files; `--path`, at a terminal e, names them.": (
-        "Verhindert nichts: Es gilt für {scope} und nennt keine Dateien; `--path`, am Terminal e, "
-        "nennt sie."
-    ),
-    "Stops nothing: it is for {scope} and names no files; `--path`, at a terminal e, names them, "
-    "such as {folders}.": (
-        "Verhindert nichts: Es gilt für {scope} und nennt keine Dateien; `--path`, am Terminal e, "
-        "nennt sie, etwa {folders}."
-    ),
-    "Will be stopped: {names}, in {paths}": "Wird verhindert: {names}, in {paths}",
-    "Will be stopped: {names}, in every file": "Wird verhindert: {names}, in jeder Datei",
-    "Stops nothing: another decision in force has {names}.": (
-        "Verhindert nichts: Eine andere geltende Entscheidung hat {names}."
-    ),
-    "Stops nothing: no package is called {names}.": "Verhindert nichts: Kein Paket heißt {names}.",
-    "[a]ccept, [r]evise, [e]dit, [d]ecline, [?] help, [l]eave? ": (
-        "[a]nnehmen, [r]evidieren, [e]ditieren, ablehnen [d], [?] Hilfe, [l]assen? "
-    ),
-    "a accepts it and writes the record. r changes an answer. e opens the reasons, the scope and "
-    "the files in your editor. d declines it: the session ends, and your reason is recorded. "
-    "l leaves it for later.": (
-        "a nimmt an und schreibt das Dokument. r ändert eine Antwort. e öffnet Gründe, Bereich und "
-        "Dateien im Editor. d lehnt ab: die Sitzung endet, der Grund wird festgehalten. "
-        "l lässt es für später."
-    ),
-    "Why is it declined? (Enter: no reason) ": "Warum abgelehnt? (Enter: kein Grund) ",
-    "Which answer?": "Welche Antwort?",
-    "Give 1 to {most}.": "Gib 1 bis {most} an.",
-    "In force:": "In Kraft:",
-    "contradicts": "widerspricht",
-    "related": "verwandt",
-    "turned {value} down": "lehnt {value} ab",
-    "says the same": "sagt dasselbe",
-    "k 1 keeps what is in force, r 1 replaces it; r and Enter changes an answer.": (
-        "k 1 behält, was in Kraft ist, r 1 ersetzt es; r und Enter ändert eine Antwort."
-    ),
-    "k keeps the first and decides nothing new; r replaces it. k 2 and r 2 mean the second.": (
-        "k behält die erste, und nichts Neues wird entschieden; r ersetzt sie. "
-        "k 2 und r 2 meinen die zweite."
-    ),
-    "k keeps it and decides nothing new; r replaces it.": (
-        "k behält sie, und nichts Neues wird entschieden; r ersetzt sie."
-    ),
-    "{name} is replaced once you accept.": "{name} wird mit der Annahme ersetzt.",
-    "replaces {name}": "ersetzt {name}",
-    "because: {text}": "weil: {text}",
-    "for: {text}": "für: {text}",
-    "follows: {text}": "daraus folgt: {text}",
-    "not {text}": "nicht {text}",
-    "holds for {text}": "gilt für {text}",
-    "Decision: ": "Entscheidung: ",
-    "Not taken: {key} is a key of a menu. Say the decision in your own words.": (
-        "Nicht angenommen: {key} ist eine Taste eines Menüs. "
-        "Sag die Entscheidung in eigenen Worten."
-    ),
-    "Decision": "Entscheidung",
-    "Because: ": "Weil: ",
-    "Instead of: ": "Statt: ",
-    "Because": "Weil",
-    "Instead of": "Statt",
-    "{label}: may stay empty; {how}": "{label}: darf leer bleiben; {how}",
-    "Instead of ({names}; - for nothing): ": "Statt ({names}; - für nichts): ",
-    "In your own words; Enter goes on.": "In eigenen Worten; Enter geht weiter.",
-    "[e]xception to it, [s]upersede it, [l]eave? ": "[e] Ausnahme davon, er[s]etzen, [l]assen? ",
-    "[s]upersede it, [k]eep both, [l]eave? ": "er[s]etzen, beides behalten [k], [l]assen? ",
-    "Why do both stay in force? ": "Warum gelten beide weiter? ",
-    "{reason} is a placeholder.": "{reason} ist ein Platzhalter.",
-    "Nothing was changed.": "Nichts ist geändert.",
-    "Saved. Go on with: preflights resume {id}": "Gespeichert. Weiter mit: preflights resume {id}",
-    "named by the intention": "in der Absicht genannt",
-    "stated in the intention": "in der Absicht gesagt",
-    "chosen": "gewählt",
-    "in own words": "in eigenen Worten",
-    "read by the model": "vom Modell gelesen",
-    "by a person": "von einer Person",
-    "by an agent": "von einem Agenten",
-    "by a script": "von einem Skript",
-    ", relayed by {who}": ", überbracht von {who}",
-}
-"""Each English sentence of a dialogue, and the same in German."""
-
-
-def spoken(session: View) -> Say:
-    """How a dialogue about a session speaks: as its questions do."""
-    is_german = getattr(session, "language", None) == "de"
-
-    def say(text: str, /, **fields: Any) -> str:
-        return (GERMAN.get(text, text) if is_german else text).format(**fields)
-
-    return say
-
 
 HELP: Final = ("?", "h?", "help", "hilfe")
 """What people type who want to know what can be typed; no answer."""
@@ -225,7 +106,8 @@ def taken(
     try:
         session = sessions.answer(app, before.session_id, given, revise=revise)
     except Refused as refused:
-        click.echo(f"Not taken: {shown(worded(refused))}", err=True)
+        not_taken = spoken(before)("Not taken: {why}", why=shown(worded(refused)))
+        click.echo(not_taken, err=True)
         return sessions.show(app, before.session_id)  # another process may have ended it
     say_refusals(session)
     _say_new_warnings(voice, before.warnings, session)

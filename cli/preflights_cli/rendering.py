@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from preflights_cli import EXIT_ENVIRONMENT, EXIT_REFUSED, EXIT_WAITING
 from preflights_cli.advice import advised
 from preflights_cli.common import Voice
+from preflights_cli.german import Say, english, spoken
 from preflights_es.kernel.ids import iso, short
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.text import one_line, shown
@@ -51,6 +52,9 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """How a value came about, in words, by `Origin.source`."""
 
 
+OTHER: Final = "Other (specify)"
+
+
 @cache
 def shown_of(workflow: str) -> Shown:
     """What a workflow shows of its sessions; the plain display where it shows nothing."""
@@ -83,12 +87,15 @@ def exit_code(session: View) -> int:
 def say_refusals(session: View) -> None:
     """What was recorded and does not count, on stderr."""
     for one in session.refusals:
-        what = "done" if one.key is None else "taken"
-        click.echo(f"Not {what}: {shown(_message(session, one))}", err=True)
+        not_so = "Not done: {why}" if one.key is None else "Not taken: {why}"
+        said = spoken(session)(not_so, why=shown(_message(session, one, spoken(session))))
+        click.echo(said, err=True)
 
 
-def _message(session: View, one: NotDone) -> str:
-    return one.message + shown_of(session.workflow).advice.get(one.code, "")
+def _message(session: View, one: NotDone, say: Say = english) -> str:
+    key = f"{one.key!r} " if one.key and one.message.startswith(f"{one.key!r} ") else ""
+    said = key + say(one.message.removeprefix(key))
+    return said + say(shown_of(session.workflow).advice.get(one.code, ""))
 
 
 def said(voice: Voice, session: View) -> int:
@@ -148,8 +155,8 @@ def _say_erased(voice: Voice, session_id: str, erased: ErasedBy) -> None:
 
 def ask(voice: Voice, session: View, question: Question) -> None:
     """A question with the label and the key under which it is answered, and numbered options."""
-    label = dict(session.labels).get(question.id)
-    names = f"  ({label}, {question.id})" if label else ""
+    label, say = dict(session.labels).get(question.id), spoken(session)
+    names = f"  ({say(label)}, {question.id})" if label else ""
     voice.say(voice.bold(shown(question.question)) + shown(names))
     shown_by = shown_of(session.workflow)
     for text in shown_by.explained(session, ""):
@@ -157,19 +164,20 @@ def ask(voice: Voice, session: View, question: Question) -> None:
     for number, option in enumerate(question.options, 1):
         beside = shown_by.beside(session, option)
         said = f" ({shown(one_line(beside))})" if beside else ""
-        voice.say(f"  {number}. {shown(option)}{said}")
+        named = say(option) if option == OTHER else option
+        voice.say(f"  {number}. {shown(named)}{said}")
         for text in shown_by.explained(session, option):
             voice.say(f"     {shown(one_line(text))}")
 
 
 def _next(session: View) -> str:
-    id_ = short(session.session_id)
-    return {
-        "needs_answers": f"Answer with: preflights answer {id_} VALUE",
-        "waiting": f"Ask the model again with: preflights resume {id_}",
-        "faulted": f"See why with: preflights replay {id_}",
+    text = {
+        "needs_answers": "Answer with: preflights answer {id} VALUE",
+        "waiting": "Ask the model again with: preflights resume {id}",
+        "faulted": "See why with: preflights replay {id}",
         "abandoned": "It is closed.",
-    }.get(session.status, f"Look at it with: preflights show {id_}")
+    }.get(session.status, "Look at it with: preflights show {id}")
+    return spoken(session)(text, id=short(session.session_id))
 
 
 def _plain(voice: Voice, session: View) -> None:

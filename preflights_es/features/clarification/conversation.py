@@ -19,17 +19,8 @@ from msgspec.structs import replace
 
 from preflights_cli.advice import worded
 from preflights_cli.common import Voice
-from preflights_cli.dialogue import (
-    HELP,
-    Left,
-    Pressed,
-    Say,
-    answered,
-    conversed,
-    line,
-    spoken,
-    taken,
-)
+from preflights_cli.dialogue import HELP, Left, Pressed, answered, conversed, line, taken
+from preflights_cli.german import Say, english, spoken
 from preflights_cli.options import alternative
 from preflights_cli.rendering import describe, exit_code, say_refusals
 from preflights_es.features.clarification.display import (
@@ -268,7 +259,7 @@ def _chosen_again(voice: Voice, say: Say, again: list[tuple[str, Question]]) -> 
         return again[0][1]
     voice.say(say("Which answer?"))
     for number, (name, _) in enumerate(again, 1):
-        voice.say(f"  {number}. {shown(name)}")
+        voice.say(f"  {number}. {shown(say(name))}")
     while True:
         text = line(f"> ({len(again)}) ").strip() or str(len(again))
         for number, (name, question) in enumerate(again, 1):
@@ -332,7 +323,7 @@ def _settled(app: Request, session: View, text: str) -> View:
     try:
         after = settle(app, session.session_id, place or "1", expect=session.version)
     except Refused as refused:
-        click.echo(f"Not taken: {shown(worded(refused))}", err=True)
+        click.echo(say("Not taken: {why}", why=shown(worded(refused))), err=True)
         return sessions.show(app, session.session_id)
     say_refusals(after)
     if key == "r" and not after.not_done:
@@ -486,7 +477,7 @@ def resolved(
     said, say = said or Choices(), spoken(session)
     while found := waiting(session):
         for one in found:
-            voice.say(compared(one))
+            voice.say(compared(one, say))
             said = _with(said, one, say)
         session = accept(said, session)
     return session
@@ -560,7 +551,8 @@ def _told(
     try:
         after = sessions.answer(app, session.session_id, given, reasons=reasons)
     except Refused as refused:
-        click.echo(f"Not taken: {shown(str(refused))}", err=True)
+        not_taken = spoken(session)("Not taken: {why}", why=shown(str(refused)))
+        click.echo(not_taken, err=True)
         return sessions.show(app, session.session_id)
     say_refusals(after)
     return after
@@ -568,14 +560,14 @@ def _told(
 
 def _edited(app: Request, voice: Voice, session: View, draft: str) -> tuple[View, str]:
     """The session after the person edited its reasons, and the text where it was not taken."""
-    found = own(session)
-    before = written(_said_of(session), one_line(found.scope))
+    found, say = own(session), spoken(session)
+    before = written(_said_of(session), one_line(found.scope), say)
     text = _saved(draft or before)
     if text is None or text == before:
-        voice.say(spoken(session)("Nothing was changed."))
+        voice.say(say("Nothing was changed."))
         return session, draft
     try:
-        reasons, scope = parsed(text, _said_of(session))
+        reasons, scope = parsed(text, _said_of(session), say)
     except Unparsable as error:
         click.echo(f"Not taken: {shown(str(error))}; press e to go on with your text.", err=True)
         return session, text
@@ -598,38 +590,38 @@ def _said_of(session: View) -> Reasons:
     )
 
 
-def written(reasons: Reasons, scope: str = "") -> str:
+def written(reasons: Reasons, scope: str = "", say: Say = english) -> str:
     """The text that the person edits."""
     return "\n".join(
         (
-            "# Lines that begin with # are left out.",
+            say("# Lines that begin with # are left out."),
             "",
-            "# What it is for, such as: the orders. Empty: the whole project.",
-            f"For: {scope}".rstrip(),
+            say("# What it is for, such as: the orders. Empty: the whole project."),
+            f"{say(_LINES[0])} {scope}".rstrip(),
             "",
-            f"Because: {reasons.because}".rstrip(),
+            f"{say(_LINES[1])} {reasons.because}".rstrip(),
             "",
-            _LISTS[0],
-            "# - NAME: why not",
+            say(_LISTS[0]),
+            say("# - NAME: why not"),
             *(f"- {alternative_text(one)}" for one in reasons.alternatives),
             "",
-            _LISTS[1],
+            say(_LISTS[1]),
             *(f"- {text}" for text in reasons.consequences),
             "",
-            "# The files that it holds for. None: all files.",
-            _LISTS[2],
+            say("# The files that it holds for. None: all files."),
+            say(_LISTS[2]),
             "# - src/db/**",
             *(f"- {path}" for path in reasons.paths or ()),
             "",
-            "# Before an agent edits one of them: tell (the agent is told of it),",
-            "# ask (a person is asked), deny (the edit is refused).",
-            f"Agents: {reasons.hold or 'tell'}",
+            say("# Before an agent edits one of them: tell (the agent is told of it),"),
+            say("# ask (a person is asked), deny (the edit is refused)."),
+            f"{say(_LINES[2])} {reasons.hold or 'tell'}",
             "",
         )
     )
 
 
-def parsed(text: str, before: Reasons) -> tuple[Reasons, str]:
+def parsed(text: str, before: Reasons, say: Say = english) -> tuple[Reasons, str]:
     """What the person saved, and what the decision is for.
 
     Args:
@@ -645,8 +637,8 @@ def parsed(text: str, before: Reasons) -> tuple[Reasons, str]:
         bare = full.strip()
         if not bare or bare.startswith("#"):
             continue
-        if head := next((name for name in parts if bare.startswith(name)), None):
-            part, bare = head, bare.removeprefix(head).strip()
+        if head := next((name for name in parts if bare.startswith(say(name))), None):
+            part, bare = head, bare.removeprefix(say(head)).strip()
             if bare:
                 parts[part].append(bare)
         elif part in _LISTS and bare.startswith(("- ", "* ")):

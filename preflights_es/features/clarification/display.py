@@ -8,7 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from preflights_cli.common import Voice, is_terminal
-from preflights_cli.dialogue import Say, spoken
+from preflights_cli.german import Say, english, spoken
 from preflights_cli.rendering import Shown
 from preflights_es.features.clarification.domain.rules import chose_other
 from preflights_es.features.clarification.domain.values import (
@@ -39,6 +39,8 @@ ADVICE = {
     "undecided": ": give an option, its number or your own words, or go on later with "
     "`preflights resume`",
 }
+_LABELS: Final = {HeuristicsConfig().description.id: "Decision"}
+"""By key: what people read in place of a field's name."""
 RELATED_MAX: Final = 5  # older decisions that are named; the others are counted
 SOURCES = {
     "detected": "named by the intention",
@@ -58,52 +60,50 @@ def own(session: View) -> ClarificationView:
 
 def describe(voice: Voice, session: View) -> None:
     """A clarification in a few lines."""
-    found = own(session)
+    found, say = own(session), spoken(session)
     voice.say(f"{voice.bold(shown(one_line(found.intention)))}")
-    stands = f"{_standing(found)}, {round(found.progress * 100)} %"
-    voice.say(f"  session {short(found.session_id)}, {stands}")
+    stands = {"stands": _standing(found, say), "percent": round(found.progress * 100)}
+    voice.say(say("  session {id}, {stands}, {percent} %", id=short(found.session_id), **stands))
     for line in filter(None, (found.origin, str(found.signature or ""))):
         voice.say(f"  {shown(line)}")
-    gate = (gate_line(found),) if found.gate else ()
-    for line in (*values(found.provenance, keyed=bool(found.to_do)), *why(found), *gate):
-        voice.say(f"  {line}")
-    for line in _in_force(found):
+    gate = (gate_line(found, say),) if found.gate else ()
+    said = values(found.provenance, say, keyed=bool(found.to_do))
+    for line in (*said, *why(found, say), *gate, *_in_force(found, say)):
         voice.say(f"  {line}")
     for path in found.artifacts:
-        voice.say(f"  written to {shown(path)}")
-    for line in _others(found):
+        voice.say(f"  {say('written to {path}', path=shown(path))}")
+    for line in _others(found, say):
         voice.say(f"  {shown(line)}")
     is_open = bool(waiting(session))
     related = [one for one in found.related if is_open or not one.needs_choice]
     for one in related[:RELATED_MAX]:
-        voice.say(f"  {compared(one)}")
+        voice.say(f"  {compared(one, say)}")
     if (more := len(related) - RELATED_MAX) > 0:
         voice.say(f"  and {more:,} more: `preflights accept {short(found.session_id)} --json`")
     if is_open:
-        each = ", one option for each" if more > 0 else ""
-        voice.say(f"Nothing is accepted yet. Supersede what differs, or keep it and say why{each}:")
+        voice.say(say("Nothing is accepted yet. Replace what differs, or keep it and say why:"))
         for command in _choosing(session):
             voice.say(command)
 
 
-def _standing(found: ClarificationView) -> str:
+def _standing(found: ClarificationView, say: Say) -> str:
     """Where it stands; of a proposal also who proposed it."""
     by = found.acknowledged_by
     if found.status == "proposed" and by is not None:
-        return f"proposed by {shown(by.name or _KINDS[by.kind])}"
+        return say("proposed by {who}", who=shown(by.name or say(_KINDS[by.kind])))
     way = found.evidence.brought if found.evidence else ""
-    return found.status.replace("_", " ") + (f" ({way})" if way else "")
+    return say(found.status.replace("_", " ")) + (f" ({way})" if way else "")
 
 
-def _in_force(found: ClarificationView) -> Iterator[str]:
+def _in_force(found: ClarificationView, say: Say) -> Iterator[str]:
     """What is said before a decision, and what was kept in place of an answer."""
     if found.questions or found.status in ("ready", "proposed"):
         for place, one in enumerate(found.known, 1):
-            yield f"{place}. {known_line(one)}"
+            yield f"{place}. {known_line(one, say)}"
     if (kept := found.keeps) is not None:
         name = decision_name(kept.number, kept.uid) or "a record"
-        says = "says the same" if _is_same(found) else "is kept"
-        yield shown(f"{name} {says}: {one_line(kept.title)}")
+        says = "{name} says the same: {title}" if _is_same(found) else "{name} is kept: {title}"
+        yield shown(say(says, name=name, title=one_line(kept.title)))
 
 
 def _is_same(found: ClarificationView) -> bool:
@@ -112,41 +112,44 @@ def _is_same(found: ClarificationView) -> bool:
     return kept is not None and all(one.says_same for one in found.known if one.uid == kept.uid)
 
 
-def known_line(one: KnownDecision, say: Say = str.format) -> str:
+def known_line(one: KnownDecision, say: Say = english) -> str:
     """A decision in force that is said first, in one line."""
     return shown(one.said(say))
 
 
 def tell_found(voice: Voice, session: View) -> None:
     """Say what the intention states: nothing of it is asked again."""
-    found, id_ = session, short(session.session_id)
+    found, id_, say = session, short(session.session_id), spoken(session)
     assert isinstance(found, ClarificationView), "the caller checked the workflow"
     answered = {one.key: one.source == "stated" for one in found.provenance}
     others = []
     for one in found.stated:
         said = shown(f"{one.category} {one.field}: {one.value}")
         if answered.get(one.key):
-            change = f"`preflights revise {id_} {one.key}=...` changes it."
-            voice.hint(f"Stated in the intention: {said}. {change}")
+            voice.hint(say(_STATED, said=said, id=id_, key=one.key))
         elif one.key not in answered:
             others.append(said)
     if others:
-        voice.hint(f"The intention also states: {', '.join(others)}. Start a decision for each.")
+        voice.hint(say(_ALSO_STATED, said=", ".join(others)))
 
 
-def _others(found: ClarificationView) -> Iterator[str]:
+_STATED: Final = "Stated in the intention: {said}. `preflights revise {id} {key}=...` changes it."
+_ALSO_STATED: Final = "The intention also states: {said}. Start a decision for each."
+
+
+def _others(found: ClarificationView, say: Say) -> Iterator[str]:
     """One line a decision that it replaces, that replaced it, or that stays in force beside it."""
     for old in (found.supersedes, *found.also_supersedes):
         if old is not None:
-            yield f"supersedes {_name(old)}: {one_line(old.title)}"
+            yield say("replaces {name}", name=f"{_name(old)}: {one_line(old.title)}")
     if by := found.superseded_by:
-        yield f"superseded by {short(by.uid)}: {one_line(by.title)}"
+        yield say("replaced by {name}", name=f"{short(by.uid)}: {one_line(by.title)}")
     for one in found.kept:
         name, title, reason = _name(one.related), one_line(one.related.title), one_line(one.reason)
         if reason == EXCEPTION:
-            yield f"exception to {name}: {title}"
+            yield say("exception to {name}", name=f"{name}: {title}")
             continue
-        yield f"kept beside {name}, {title}: {reason}"
+        yield say("kept beside {name}", name=f"{name}, {title}: {reason}")
 
 
 def _name(old: Related) -> str:
@@ -156,27 +159,32 @@ def _name(old: Related) -> str:
 
 def hint(session: View) -> str:
     """What may come next."""
+    say, found, id_ = spoken(session), own(session), short(session.session_id)
     if waiting(session):
-        return f"Or revise an answer: preflights revise {short(session.session_id)} KEY=VALUE"
-    id_, by = short(session.session_id), own(session).superseded_by
-    if kept := own(session).keeps:
-        look = f" Look at it with: preflights show {short(kept.uid)}" if kept.uid else ""
-        if _is_same(own(session)) and (own(session).because or own(session).alternatives):
-            name = decision_name(kept.number, kept.uid)
-            return f"To record your reasons, start again with --supersedes {name}.{look}"
-        return f"Nothing new is recorded. `--again` records a decision once more.{look}"
-    if same := next((one for one in own(session).known if one.says_same and one.uid), None):
-        name = decision_name(same.number, same.uid)
-        if session.status == "ready":
-            return f"Accepting records nothing new, since {name} says the same (or: --again)."
-    newer = short(by.uid) if by else ""
-    return {
-        "ready": f"Accept with: preflights accept {id_}",
-        "stopped": f"Nothing was decided. File it as a task with: preflights accept {id_}",
-        "proposed": f"A person confirms it at a terminal with: preflights accept {id_}",
-        "accepted": f"Brief an agent with: preflights prompt {id_}",
-        "superseded": f"Look at the newer one with: preflights show {newer}",
-    }.get(session.status, "")
+        return say("Or revise an answer: preflights revise {id} KEY=VALUE", id=id_)
+    if kept := found.keeps:
+        name, id_ = decision_name(kept.number, kept.uid), short(kept.uid)
+        look = f" {say('Look at it with: preflights show {id}', id=id_)}" if id_ else ""
+        if _is_same(found) and (found.because or found.alternatives):
+            return say(_REASONS_LOST, name=name) + look
+        return say("Nothing new is recorded. `--again` records a decision once more.") + look
+    same = next((one for one in found.known if one.says_same and one.uid), None)
+    if same and session.status == "ready":
+        return say(_SAME, name=decision_name(same.number, same.uid))
+    if session.status == "superseded" and found.superseded_by:
+        id_ = short(found.superseded_by.uid)
+    return say(_NEXT[session.status], id=id_) if session.status in _NEXT else ""
+
+
+_REASONS_LOST: Final = "To record your reasons, start again with --supersedes {name}."
+_SAME: Final = "Accepting records nothing new, since {name} says the same (or: --again)."
+_NEXT: Final = {
+    "ready": "Accept with: preflights accept {id}",
+    "stopped": "Nothing was decided. File it as a task with: preflights accept {id}",
+    "proposed": "A person confirms it at a terminal with: preflights accept {id}",
+    "accepted": "Brief an agent with: preflights prompt {id}",
+    "superseded": "Look at the newer one with: preflights show {id}",
+}
 
 
 HOW: Final = {"because": "--because TEXT", "alternatives": '--alternative "NAME: WHY NOT"'}
@@ -203,10 +211,14 @@ def _below(session: View) -> Iterator[str]:
 
 
 def values(
-    provenance: tuple[Provenance, ...], say: Say = str.format, *, keyed: bool = False
+    provenance: tuple[Provenance, ...], say: Say = english, *, keyed: bool = False
 ) -> list[str]:
     """One line a value, with how it came about; with its key, where it can be revised."""
-    names = [shown(f"{p.field} ({p.key})" if keyed else p.field) for p in provenance]
+    labels = [say(_LABELS.get(p.key, p.field)) for p in provenance]
+    names = [
+        shown(f"{label} ({p.key})" if keyed else label)
+        for label, p in zip(labels, provenance, strict=True)
+    ]
     width = max(map(len, names), default=0)
     return [
         f"{name:<{width}}  {shown(one_line(p.value))}  ({say(SOURCES[p.source])}{_by(p, say)})"
@@ -223,7 +235,7 @@ def _by(one: Provenance, say: Say) -> str:
     return f", {say(f'by {_KINDS[one.by]}')}{relayed}"
 
 
-def why(found: ClarificationView, say: Say = str.format) -> list[str]:
+def why(found: ClarificationView, say: Say = english) -> list[str]:
     """One line for the scope, a reason, a consequence, an alternative, and where it holds.
 
     A person's own words bear no mark.
@@ -239,10 +251,10 @@ def why(found: ClarificationView, say: Say = str.format) -> list[str]:
         said.append(("holds for {text}", ", ".join(found.paths), found.paths_by or "user"))
     if found.hold != "tell":
         said.append(("agents: {text}", HELD[found.hold], "user"))
-    return [f"{say(how, text=shown(one_line(text)))}{_said_by(by)}" for how, text, by in said]
+    return [f"{say(how, text=shown(one_line(text)))}{say(_said_by(by))}" for how, text, by in said]
 
 
-def gate_line(found: ClarificationView, say: Say = str.format) -> str:
+def gate_line(found: ClarificationView, say: Say = english) -> str:
     """What accepting the proposal will stop; empty where nothing waits to be accepted."""
     gate = found.gate
     if gate is None:
@@ -265,13 +277,19 @@ def _companion(question: Question, value: str) -> str:
 
 def _beside(session: View, option: str) -> str:
     """Who recommends the option, and why; or what it is first for."""
-    offer = own(session).offer
+    offer, say = own(session).offer, spoken(session)
     if offer is None:
-        return dict(own(session).beside).get(option, "")
+        sign = dict(own(session).beside).get(option, "")
+        package, is_in, path = sign.partition(" is in ")
+        said = "{package} is in {path}"
+        return say(said, package=package, path=path) if is_in else say(sign)
     if offer.quote and option == offer.default:
-        return f"{offer.by} reads it in the intention: \u201c{offer.quote}\u201d"
+        said = "{by} reads it in the intention: \u201c{quote}\u201d"
+        return say(said, by=offer.by, quote=offer.quote)
     best = offer.recommended
-    return f"recommended by {offer.by}: {best.reason}" if best and best.option == option else ""
+    if best is None or best.option != option:
+        return ""
+    return say("recommended by {by}: {reason}", by=offer.by, reason=best.reason)
 
 
 def _explained(session: View, option: str) -> list[str]:
@@ -279,19 +297,18 @@ def _explained(session: View, option: str) -> list[str]:
 
     One line each.
     """
-    offer = own(session).offer
+    offer, say = own(session).offer, spoken(session)
     if offer is None:
         return []
     if not option:
         places = [f"{one.path}:{one.lines}" if one.lines else one.path for one in offer.evidence]
-        evidence = f"see {', '.join(places)}" if places else ""
+        evidence = say("see {places}", places=", ".join(places)) if places else ""
         return [text for text in (offer.why, evidence) if text]
     one = next((one for one in offer.options if one.label == option), None)
     if one is None:
         return []
-    return [
-        text for text in (one.description, f"against: {one.against}" * bool(one.against)) if text
-    ]
+    against = say("against: {text}", text=one.against) if one.against else ""
+    return [text for text in (one.description, against) if text]
 
 
 def _default(session: View) -> str:
@@ -310,12 +327,13 @@ EVOLUTIONS: Final = {
 }
 
 
-def compared(one: RelatedDecision) -> str:
+def compared(one: RelatedDecision, say: Say = english) -> str:
     """An older decision in one line: how this one stands to it, its uid, date, field and value."""
     number = f", ADR-{one.number:04}" if one.number is not None else ""
     values = ", ".join(f"{name}: {one_line(value)}" for name, value in one.values)
-    what = f"{EVOLUTIONS[one.evolution]} {short(one.uid)}{number} of {one.date}"
-    return shown(f"{what}: {one.category}, {values}")
+    name, what = f"{short(one.uid)}{number}", f"{one.category}, {values}"
+    stands = {"stands": say(EVOLUTIONS[one.evolution]), "date": one.date}
+    return shown(say("{stands} {name} of {date}: {what}", **stands, name=name, what=what))
 
 
 def waiting(session: View) -> list[RelatedDecision]:

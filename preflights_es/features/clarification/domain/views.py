@@ -123,10 +123,10 @@ class KnownDecision(Value, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def relation(self) -> str:
         """How it stands to what is proposed, with a gap for a value; empty at the same place."""
+        if self.turned_down:
+            return "contradicts, turned {value} down" if self.differs else "turned {value} down"
         if self.differs:
             return "contradicts"
-        if self.turned_down:
-            return "turned {value} down"
         if self.says_same:
             return "says the same"
         return "" if self.same_place else "related"

@@ -226,8 +226,7 @@ def keep_same(
     choosing.compare(handle)
     if choosing.same is None:
         return None
-    step = clarifications_of(request).kept(Step(handle, ()), choosing.same, by)
-    return choosing.told(filed(request, step))
+    return filed(request, clarifications_of(request).kept(Step(handle, ()), choosing.same, by))
 
 
 def replace_known(request: Request, session: str, typed: str, *, expect: int | None = None) -> View:
