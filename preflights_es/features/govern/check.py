@@ -373,8 +373,9 @@ def _former(root: Path, change: Change, met: Iterable[ChangedFile]) -> dict[str,
 def _brought_in(root: Path, what: Barred, new: dict[str, Used], change: Change) -> Finding:
     paths = sorted(new)
     one = new[paths[0]]
+    use = "uses" if len(paths) == 1 else "use"
     text = (
-        f"{turned_down_line(what.row, what.what)}. {files_said(paths)} now uses it "
+        f"{turned_down_line(what.row, what.what)}. {files_said(paths)} now {use} it "
         f"({shown(one.name)}). Take it out again, or {NEWER.format(shown(what.name))}"
     )
     file = next(file for file in change.files if file.path == paths[0])

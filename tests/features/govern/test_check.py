@@ -138,6 +138,9 @@ def test_what_was_turned_down_is_not_brought_in(
         assert (one["file"], one["line"], one["decision"]) == (ORDERS, 3, "ADR-0001")
         assert "Ada turned down MongoDB for PostgreSQL: We know it" in one["message"]
         assert "src/db/orders.py now uses it (pymongo)" in one["message"]
+        write(shop, "src/db/carts.py", "import pymongo\n")
+        (one,) = checked(shop)[1]["turned-down"]
+        assert "src/db/carts.py, src/db/orders.py now use it (pymongo)" in one["message"]
     commit(shop)
     write(shop, ORDERS, "import os\n\nimport pymongo\n\nx = 1\n")
     assert "turned-down" not in checked(shop)[1]  # it was there before
