@@ -58,10 +58,10 @@ ADVICE: Final[dict[str, str]] = {
     "projection_damaged": ": `preflights admin projections rebuild {name}` rebuilds it from the "
     "log",
     "record_without_session": "; `preflights show {session}` shows it",
-    "session_accepted": ": supersede it with `preflights start INTENTION --supersedes {session}`",
+    "session_accepted": ": replace it with `preflights start INTENTION --supersedes {session}`",
     "session_moved": ": look at it again with `preflights show {session}`",
     "session_superseded": ": `preflights show {session}` names the newer one",
-    "successor_erased": ": start without --supersedes, or supersede a decision that is in force "
+    "successor_erased": ": start without --supersedes, or replace a decision that is in force "
     "(`preflights decisions`)",
     "sync_first": ": run `preflights sync` first",
     "text_not_enough": ": `preflights --help` lists its commands",

@@ -61,7 +61,7 @@ def _does(change: SessionChange) -> str:
     events = counted(change.new_events, "event")
     parts = [f"extends it by {events}"]
     if change.superseded_by is not None:
-        parts.append(f"it is superseded by {shown(short(change.superseded_by))}")
+        parts.append(f"it is replaced by {shown(short(change.superseded_by))}")
     elif change.status_before != change.status_after:
         before, after = (
             status.replace("_", " ") for status in (change.status_before, change.status_after)

@@ -40,6 +40,8 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """The session as its JSON says it, with the words that a command line takes."""
     companion: Callable[[Question, str], str] = lambda _question, _value: ""
     """The key under which a choice is said in own words; empty where the choice says enough."""
+    labels: Mapping[str, str] = {}
+    """What people read in place of a field's name, by the key of its question."""
     advice: Mapping[str, str] = {}
     """What to do about what was not done, by its code."""
     conversation: str = ""
@@ -155,10 +157,10 @@ def _say_erased(voice: Voice, session_id: str, erased: ErasedBy) -> None:
 
 def ask(voice: Voice, session: View, question: Question) -> None:
     """A question with the label and the key under which it is answered, and numbered options."""
-    label, say = dict(session.labels).get(question.id), spoken(session)
+    say, shown_by = spoken(session), shown_of(session.workflow)
+    label = shown_by.labels.get(question.id) or dict(session.labels).get(question.id)
     names = f"  ({say(label)}, {question.id})" if label else ""
     voice.say(voice.bold(shown(question.question)) + shown(names))
-    shown_by = shown_of(session.workflow)
     for text in shown_by.explained(session, ""):
         voice.say(f"  {shown(one_line(text))}")
     for number, option in enumerate(question.options, 1):

@@ -44,7 +44,7 @@ SPEAKERS: Final = {**{kind: f"by {who}" for kind, who in KINDS.items()}, "model"
 @click.command()
 @click.argument("what", metavar="UID|FIELD|ARTIFACT|FILE", default="last")
 @click.argument("field", required=False)
-@click.option("--all", "everything", is_flag=True, help="Of a file: also superseded decisions.")
+@click.option("--all", "everything", is_flag=True, help="Of a file: also replaced decisions.")
 @reading
 def why_command(what: str, field: str | None, everything: bool, app: Request, voice: Voice) -> int:
     """Show where a value came from: the answer, question, intention, model and person behind it.
@@ -178,7 +178,7 @@ def _say_imported(voice: Voice, imported: Sequence[ImportedBy]) -> None:
 def _say_others(voice: Voice, value: Why) -> None:
     """What replaced it, and what stays in force beside it."""
     if (later := value.superseded_by) is not None:
-        voice.say(f"  superseded by {later.uid[-8:]}: {shown(one_line(later.title))}")
+        voice.say(f"  replaced by {later.uid[-8:]}: {shown(one_line(later.title))}")
     for one in value.kept:
         what = f"{one_line(one.related.title)}: {one_line(one.reason)}"
         voice.say(f"  beside     {one.related.uid[-8:]}, {shown(what)}")

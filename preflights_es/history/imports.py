@@ -179,8 +179,8 @@ Side = Literal["supersedes", "superseded_by", "kept"]
 TITLE_MAX: Final = 200  # characters that are held of a title: it is shown on one line
 ID_MAX: Final = 36  # characters of an id; a file may have anything in its place
 SAYS: Final[dict[Side, str]] = {
-    "supersedes": "supersedes",
-    "superseded_by": "is superseded by",
+    "supersedes": "replaces",
+    "superseded_by": "is replaced by",
     "kept": "is kept beside",
 }
 SAID_MAX: Final = 20  # kinds of Inputs that are held of a session: a tail may have a million
@@ -329,7 +329,7 @@ class Reviewing:
                 if back == "superseded_by" and theirs.superseded_by is not None:
                     first = short(self._id(theirs.superseded_by))
                     new, former = short(session_id), short(other)
-                    yield f"{first} and {new} both supersede {former}: both are in force"
+                    yield f"{first} and {new} both replace {former}: both are in force"
                     continue
                 yield self._claim(session_id, other, back)
 
@@ -347,7 +347,7 @@ class Reviewing:
         if not silent:
             claim = f"the file does not name the other session that {short(by)} is related to"
         else:
-            says = "is kept beside" if back == "kept" else "supersedes"
+            says = "is kept beside" if back == "kept" else "replaces"
             claim = (
                 f"the file says that {short(first)} {says} {short(second)}, and "
                 f"{short(silent)} does not say so, neither here nor in the file"

@@ -349,6 +349,8 @@ Evolution = Literal["update", "contradict", "exception", "same", "extend", "deri
 `update` and `contradict` give a field another value at the same place, and `exception` gives what
 the whole project has another value at one place: a person has to choose. `same` says the same.
 """
+OPEN_FIELD = "Description"
+"""Of what is decided in own words: two say nothing of each other. People read *Decision*."""
 EXCEPTION = "exception"
 """The reason why the older decision stays in force, where the new one is an exception to it."""
 

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.decisions import (
     EXCEPTION,
+    OPEN_FIELD,
     KeptDecision,
     Rationale,
     Record,
@@ -326,6 +327,7 @@ _GERMAN: Final[Mapping[str, str]] = {
     ),
     "For: {}": "F\u00fcr: {}",
     "Category: {}": "Thema: {}",
+    "Decision": "Entscheidung",
     "Holds for {}": "Gilt f\u00fcr {}",
     "An agent asks a person before it edits what this holds for": (
         "Ein Agent fragt einen Menschen, bevor er \u00e4ndert, wof\u00fcr dies gilt"
@@ -463,7 +465,8 @@ def _value(field: RecordField, record: Record) -> str:
     else:
         own = ", in their own words" if field.source in ("custom", "typed") else ""
         how = _said(record, f"answered by {{}}{own}", _said(record, _BY[field.by]))
-    return f"{inline(field.name)}: **{inline(field.value)}** ({how})"
+    label = _said(record, "Decision") if field.name == OPEN_FIELD else inline(field.name)
+    return f"{label}: **{inline(field.value)}** ({how})"
 
 
 def _evidence(record: Record) -> Iterator[str]:

@@ -7,7 +7,7 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from preflights_es.kernel.decisions import Related
+from preflights_es.kernel.decisions import OPEN_FIELD, Related
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.signing import IN_SHORT
 from preflights_es.kernel.words import begins, canonical, words
@@ -29,8 +29,6 @@ OTHER: Final = "Other"
 """The category of what has no topic: it says nothing, and its values say nothing of each other."""
 
 
-OPEN_FIELD: Final = "Description"
-"""Of what is decided in a person's own words: two of them say nothing of each other."""
 TOLD_MAX: Final = 100  # decisions that a brief may have room for: a line has five tokens or more
 DAY: Final = len("2026-11-22")
 

@@ -217,7 +217,7 @@ def accept(
         more["reasons"] = reasons
     if choices:
         if "resolved" not in getattr(workflow.acknowledges, "__struct_fields__", ()):
-            message = f"a session of the workflow {workflow.name} supersedes and keeps nothing"
+            message = f"a session of the workflow {workflow.name} replaces and keeps nothing"
             raise Refused(message, code="no_choices", workflow=workflow.name)
         more["choices"] = choices
     if elicited and request.process.settings.agents.elicited_acceptance:

@@ -179,7 +179,7 @@ def test_superseding_changes_status_and_links_in_both_records(house: Project) ->
     }
     assert house.show()["supersedes"]["uid"] == old["uid"]
     later_id = new["session_id"][-8:]
-    assert f"superseded by {later_id}: Use Passkeys" in house.call("show", old["uid"]).out
+    assert f"replaced by {later_id}: Use Passkeys" in house.call("show", old["uid"]).out
     brief = house.call("prompt", old["session_id"]).out
     assert "## Superseded, do not follow" in brief
     assert "superseded by ADR-0002: ask for the newer one" in brief
@@ -189,8 +189,8 @@ def test_only_a_decision_of_this_project_can_be_superseded_and_only_once(house: 
     old = house.decided()
     house.decided("Log in by mail: login", "--supersedes", old["uid"])
     for typed, message in (
-        (old["uid"], "was superseded by"),
-        (ready(house), "is no accepted decision: only those can be superseded"),
+        (old["uid"], "was replaced by"),
+        (ready(house), "is no accepted decision: only those can be replaced"),
         ("nosuch", "no session matches 'nosuch'"),
     ):
         count = len(house.call("sessions", "--json").json["sessions"])

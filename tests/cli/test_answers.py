@@ -273,7 +273,7 @@ def test_a_closed_session_takes_no_second_answer(house: Project) -> None:
     for command in ("answer", "revise"):
         done = house.call(command, "last", "auth_strategy=Magic Link")
         assert done.code == 1
-        assert "is accepted and takes no answers any more: supersede it" in done.err
+        assert "is accepted and takes no answers any more: replace it" in done.err
     house.started_session()
     house.call("abandon", "last", "--reason", "not needed")
     house.call("answer", "last", "OAuth").refused(1, "was abandoned: start a new one")

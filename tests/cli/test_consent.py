@@ -203,7 +203,7 @@ def test_a_successor_that_does_not_exist_takes_no_decision_out_of_force(house: P
     content = superseded(exported(house), UNKNOWN)
     house.call("admin", "import", "-", "--yes", stdin=content).refused(
         1,
-        f"the file says that deadbeef supersedes {session_id[-8:]}, and deadbeef does",
+        f"the file says that deadbeef replaces {session_id[-8:]}, and deadbeef does",
         "not say so, neither here nor in the file",
         "; nothing was imported: export both together",
     )
@@ -228,7 +228,7 @@ def test_a_new_decision_supersedes_nothing_here_by_itself(house: Project, other:
     second = other.decided("Add SSO", "--supersedes", first)["session_id"]
     done = house.call("admin", "import", "-", "--yes", stdin=exported(other, second))
     assert done.code == 1
-    assert f"{second[-8:]} supersedes {first[-8:]}, and {first[-8:]} does not say so" in done.err
+    assert f"{second[-8:]} replaces {first[-8:]}, and {first[-8:]} does not say so" in done.err
     assert "export both together (`preflights admin export --all`)" in done.err
     assert house.call("show", second).code == 1
     assert house.call("admin", "import", "-", "--yes", stdin=exported(other, "--all")).code == 0
@@ -241,7 +241,7 @@ def test_a_supersession_is_listed_with_its_successor(house: Project, other: Proj
     second = other.decided("Add SSO", "--supersedes", first)["session_id"]
     done = house.call("admin", "import", "-", stdin=exported(other, "--all"))
     assert done.code == 1
-    assert f"it is superseded by {second[-8:]}: decision superseded by user Ada L" in done.out
+    assert f"it is replaced by {second[-8:]}: decision superseded by user Ada L" in done.out
 
 
 def test_one_session_of_a_pair_is_taken_where_the_other_is_unknown(

@@ -251,7 +251,9 @@ def test_a_proposal_is_declined_with_a_reason_that_may_be_empty(house: Project, 
         t.press("d")
         t.expect(r"Why is it declined\? \(Enter: no reason\) ")
         t.type(why)
-        assert "It is closed." in t.rest()
+        told = t.rest()
+        assert "It is closed." in told
+        assert ", declined, 100 %" in told
         assert t.code() == 0
     assert house.show()["status"] == "abandoned"
     (ended,) = [one["data"] for one in house.events() if one["type"] == "session.abandoned.v1"]
@@ -425,7 +427,7 @@ def test_a_german_session_has_no_sentence_of_the_english_one(house: Project) -> 
             t.press("a")
             if "NATS" in text:
                 told += t.expect(r"\[l\]assen\? ")
-                t.press("s")
+                t.press("r")
             told += t.rest()
     told += house.call("show", "last").out
     told += house.call("start", "Welche Queue für die Mails?", "--no-input").out

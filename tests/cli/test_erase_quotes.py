@@ -149,8 +149,8 @@ def test_a_decision_whose_successor_was_erased_is_no_dead_end(
     done = house.call("start", "Add magic links: login", "--supersedes", "adr-1")
     assert (done.code, done.out) == (1, "")
     assert done.err == (
-        f"preflights: 'adr-1' was superseded by {new[-12:]}, which was erased: start without "
-        "--supersedes, or supersede a decision that is in force (`preflights decisions`)\n"
+        f"preflights: 'adr-1' was replaced by {new[-12:]}, which was erased: start without "
+        "--supersedes, or replace a decision that is in force (`preflights decisions`)\n"
     )
     # What it says can be done.
     later = house.decided("Add magic links: login")
@@ -167,5 +167,5 @@ def test_a_decision_whose_successor_is_there_says_which_it_is(
     _, new = pair
     done = house.call("start", "Add passkeys: login", "--supersedes", "adr-1")
     assert done.err == (
-        f"preflights: 'adr-1' was superseded by {new[-12:]} already: supersede that one\n"
+        f"preflights: 'adr-1' was replaced by {new[-12:]} already: replace that one\n"
     )

@@ -223,7 +223,7 @@ def test_a_record_that_is_replaced_changes_only_its_status(house: Project) -> No
     assert house.call("audit", "verify").code == 0
     again = house.call("start", "Add login", "--supersedes", "ADR-0007")
     assert (again.code, again.out) == (1, "")
-    assert "was superseded by 'ADR-0008' already" in again.err
+    assert "was replaced by 'ADR-0008' already" in again.err
 
 
 def test_an_acceptance_replaces_and_keeps_records_as_it_does_decisions(house: Project) -> None:
@@ -247,7 +247,7 @@ def test_an_acceptance_replaces_and_keeps_records_as_it_does_decisions(house: Pr
     assert house.call("check").code == 0
     house.call("start", "Add login", *LOGIN, "--no-input")
     again = house.call("accept", "last", "--by", "Ada", "--supersedes", "ADR-7")
-    assert "was superseded by 'ADR-0010' already" in again.err
+    assert "was replaced by 'ADR-0010' already" in again.err
     again = house.call("accept", "last", "--by", "Ada", "--keep", "ADR-9=tbd")
     assert "is a placeholder" in again.err
 
@@ -272,9 +272,7 @@ def test_a_record_without_a_number_is_named_by_its_file(house: Project) -> None:
     assert link in (house.folder / path).read_text()
     assert house.call("replay", "last").code == 0
     assert house.call("audit", "verify").code == 0
-    assert (
-        "was superseded by 'ADR-0001' already" in house.call(*words, "--supersedes", names[0]).err
-    )
+    assert "was replaced by 'ADR-0001' already" in house.call(*words, "--supersedes", names[0]).err
 
 
 def test_a_record_links_the_file_that_it_replaces(house: Project) -> None:

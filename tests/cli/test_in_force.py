@@ -55,13 +55,13 @@ def test_any_of_them_is_replaced_and_not_asked_about_again(kafka: Project, key: 
         assert f"1. related: ADR-000{number}" not in t.proposal()
         t.press("a")
         if number == 2:  # the other is of the same topic
-            t.expect(r"\[s\]upersede it")
-            t.press("s")
+            t.expect(r"\[r\]eplace it")
+            t.press("r")
         assert "written to" in t.rest()
     found = kafka.show()
     assert found["provenance"][-1]["value"] == "R"
     assert found["supersedes"]["number"] == number
-    assert f"superseded by {found['uid'][-8:]}" in kafka.call("show", f"ADR-{number}").out
+    assert f"replaced by {found['uid'][-8:]}" in kafka.call("show", f"ADR-{number}").out
     assert kafka.call("replay", "last").code == 0
 
 

@@ -132,11 +132,11 @@ def test_several_are_superseded_at_once(house: Project, say: Say) -> None:
     assert row["uid"] == done["uid"]
     for number, title in ((1, "PostgreSQL"), (2, "MySQL")):
         old = shown(say, f"ADR-{number:04}")["uid"][-8:]
-        assert f"  supersedes {old}: Use {title} for the database\n" in say("show").out
+        assert f"  replaces {old}: Use {title} for the database\n" in say("show").out
     told = say("recall", "which database?", "--all").out
     old = shown(say, "ADR-0001")["uid"][-8:]
     assert f" is kept beside {old} Use PostgreSQL for the database: {WHY}\n" in told
-    links = (" supersedes ", " is superseded by ", " is kept beside ")
+    links = (" replaces ", " is replaced by ", " is kept beside ")
     assert [told.count(link) for link in links] == [2, 0, 1], "each link once"
     assert "Not: PostgreSQL, MySQL" in say("prompt", "--for", "the database").out
     assert say("audit", "verify").code == 0
@@ -197,9 +197,9 @@ def test_a_choice_that_cannot_count_begins_no_session(house: Project, keep: str)
     ("words", "said"),
     [
         (("ADR-0009",), "ADR-0009"),
-        (("ADR-0001",), "'ADR-0001' was superseded by "),
+        (("ADR-0001",), "'ADR-0001' was replaced by "),
         (("ADR-0002", "--supersedes", "ADR-0009"), "ADR-0009"),
-        (("ADR-0002", "--supersedes", "ADR-0001"), "'ADR-0001' was superseded by "),
+        (("ADR-0002", "--supersedes", "ADR-0001"), "'ADR-0001' was replaced by "),
         (("ADR-0002", "--keep", "ADR-0002=Why not"), "'ADR-0002' is named twice"),
     ],
 )
@@ -226,7 +226,7 @@ def test_only_a_person_chooses(house: Project) -> None:
     done = house.call(
         "start", "Store mails in a database", *answer, "--accept", "--keep", f"ADR-0001={WHY}"
     )
-    assert (done.code, "only a person supersedes a decision" in done.err) == (1, True)
+    assert (done.code, "only a person replaces a decision" in done.err) == (1, True)
     assert house.show()["session_id"] == proposed.json["session_id"], "no session is begun"
     id_ = proposed.json["session_id"]
     confirmed = house.call("accept", id_, "--by", "Ada", "--json")
@@ -336,7 +336,7 @@ def test_a_person_is_asked_about_each(house: Project) -> None:
         seen = t.expect(r"\[k\]eep both, \[l\]eave\? ")
         assert "Contradicts" in seen
         assert "Database, Type: MySQL" in seen
-        t.press("s\r")  # in one burst
+        t.press("r\r")  # in one burst
         assert "Database, Type: PostgreSQL" in t.expect(r"\[k\]eep both, \[l\]eave\? ")
         t.press("k")
         t.expect("stay in force\\? ")

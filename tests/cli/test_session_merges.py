@@ -39,7 +39,7 @@ def test_two_that_supersede_one_decision_at_once_both_stay_in_force(
     brought(house, clone, decided, second, third)
     done = house.call("sync")
     assert done.code == 1  # the former decision's file is apart
-    both = f"{first[-8:]} and {second[-8:]} both supersede {decided[-8:]}: both are in force"
+    both = f"{first[-8:]} and {second[-8:]} both replace {decided[-8:]}: both are in force"
     assert both in done.err
     assert f"different events of session {decided[-8:]} from version 12 on" in done.err
     rows = house.call("decisions", "--json").json["decisions"]

@@ -191,7 +191,7 @@ def test_the_lines_are_german_where_the_intention_is(open_house: Project) -> Non
 def test_a_script_is_told_the_three_lines(open_house: Project) -> None:
     done = open_house.call("start", "Make it faster", "--no-input")
     assert done.code == EXIT_WAITING
-    assert "What should be decided?  (Description, description)\n" in done.out
+    assert "What should be decided?  (Decision, description)\n" in done.out
     assert "  Because: may stay empty; --because TEXT\n" in done.out
     assert '  Instead of: may stay empty; --alternative "NAME: WHY NOT"\n' in done.out
     shape = open_house.call("start", "Make it faster", "--json").json

@@ -366,7 +366,7 @@ def start_command(
     multiple=True,
     metavar="DECISION",
     callback=each_given,
-    help="Supersede a decision that differs; repeatable.",
+    help="Replace a decision that differs; repeatable.",
 )
 @choice_options
 @reasoned
@@ -390,7 +390,7 @@ def accept_command(
 
     Without SESSION it accepts the only proposal that waits; where several wait, it lists them.
 
-    Where a decision in force has another value, you choose: supersede it, or keep both and say
+    Where a decision in force has another value, you choose: replace it, or keep both and say
     why.
 
     Without a terminal and without --by a script accepts: the record says "proposed" until

@@ -24,6 +24,7 @@ from preflights_cli.german import Say, english, spoken
 from preflights_cli.options import alternative
 from preflights_cli.rendering import describe, exit_code, say_refusals
 from preflights_es.features.clarification.display import (
+    LABELS,
     compared,
     gate_line,
     known_line,
@@ -258,8 +259,8 @@ def _chosen_again(voice: Voice, say: Say, again: list[tuple[str, Question]]) -> 
     if len(again) == 1:
         return again[0][1]
     voice.say(say("Which answer?"))
-    for number, (name, _) in enumerate(again, 1):
-        voice.say(f"  {number}. {shown(say(name))}")
+    for number, (name, question) in enumerate(again, 1):
+        voice.say(f"  {number}. {shown(say(LABELS.get(question.id, name)))}")
     while True:
         text = line(f"> ({len(again)}) ").strip() or str(len(again))
         for number, (name, question) in enumerate(again, 1):
@@ -487,7 +488,7 @@ def _with(said: Choices, one: RelatedDecision, say: Say) -> Choices:
     key = _choice_key(say, is_exception=one.evolution == "exception")
     if key == "l":
         raise Left
-    if key == "s":
+    if key == "r":
         return replace(said, supersedes=(*said.supersedes, one.uid))
     if key == "e":
         return replace(said, exceptions=(*said.exceptions, one.uid))
@@ -498,8 +499,8 @@ def _with(said: Choices, one: RelatedDecision, say: Say) -> Choices:
     return replace(said, keeps=(*said.keeps, (one.uid, reason)))
 
 
-_BOTH: Final = "[s]upersede it, [k]eep both, [l]eave? "
-_EXCEPTION: Final = "[e]xception to it, [s]upersede it, [l]eave? "
+_BOTH: Final = "[r]eplace it, [k]eep both, [l]eave? "
+_EXCEPTION: Final = "[e]xception to it, [r]eplace it, [l]eave? "
 
 
 def _choice_key(say: Say, *, is_exception: bool) -> str:
@@ -516,7 +517,7 @@ def _choice_key(say: Say, *, is_exception: bool) -> str:
         except EOFError:
             raise Left from None
         click.echo(key if key.isprintable() else "")
-        if key in ("s", "e" if is_exception else "k"):
+        if key in ("r", "e" if is_exception else "k"):
             return key
         if key in _LEAVING:
             return "l"

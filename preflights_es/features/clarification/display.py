@@ -39,7 +39,7 @@ ADVICE = {
     "undecided": ": give an option, its number or your own words, or go on later with "
     "`preflights resume`",
 }
-_LABELS: Final = {HeuristicsConfig().description.id: "Decision"}
+LABELS: Final = {HeuristicsConfig().description.id: "Decision"}
 """By key: what people read in place of a field's name."""
 RELATED_MAX: Final = 5  # older decisions that are named; the others are counted
 SOURCES = {
@@ -92,7 +92,9 @@ def _standing(found: ClarificationView, say: Say) -> str:
     if found.status == "proposed" and by is not None:
         return say("proposed by {who}", who=shown(by.name or say(_KINDS[by.kind])))
     way = found.evidence.brought if found.evidence else ""
-    return say(found.status.replace("_", " ")) + (f" ({way})" if way else "")
+    is_declined = found.status == "abandoned" and found.patch is not None
+    stands = "declined" if is_declined else found.status.replace("_", " ")
+    return say(stands) + (f" ({way})" if way else "")
 
 
 def _in_force(found: ClarificationView, say: Say) -> Iterator[str]:
@@ -214,7 +216,7 @@ def values(
     provenance: tuple[Provenance, ...], say: Say = english, *, keyed: bool = False
 ) -> list[str]:
     """One line a value, with how it came about; with its key, where it can be revised."""
-    labels = [say(_LABELS.get(p.key, p.field)) for p in provenance]
+    labels = [say(LABELS.get(p.key, p.field)) for p in provenance]
     names = [
         shown(f"{label} ({p.key})" if keyed else label)
         for label, p in zip(labels, provenance, strict=True)
@@ -371,6 +373,7 @@ SHOWN: Final = Shown(
     below=_below,
     completed=completed,
     companion=_companion,
+    labels=LABELS,
     conversation="preflights_es.features.clarification.conversation",
     sources=SOURCES,
 )

@@ -19,6 +19,8 @@ TITLE_MAX: Final = 80  # characters of a title that is quoted
 _OWN: Final = ("category", "fields", "scope", "paths", "hold", "alternatives")
 _FOREIGN: Final = ("title", "category", "value", "scope", "paths", "number")
 _WORDS: Final = {"fields": "values", "paths": "patterns", "alternatives": "turned down"}
+_STANDS: Final = {"superseded": "replaced"}
+"""By status: what became of a decision, where another word is said."""
 
 
 class DecisionChange(NamedTuple):
@@ -67,7 +69,7 @@ def decision_changes(
     for uid, path in touched.items():
         if (row := own.get(uid)) and is_counted(row) and uid not in before:
             older = ", ".join(_called(one) for one in _superseded(row))
-            what = f"is decided in this change{f', and supersedes {older}' if older else ''}"
+            what = f"is decided in this change{f', and replaces {older}' if older else ''}"
             yield DecisionChange(row, path, what, False, is_signed(row.session_id))
     yield from _of_records(base, records, titles)
 
@@ -91,7 +93,7 @@ def _differing(was: DecisionRow, now: DecisionRow | None) -> str:
     if now.standing != was.standing:
         later = now.superseded_by
         by = f" by {_called(later)}" if later else ""
-        return f"is {now.standing}{by}"
+        return f"is {_STANDS.get(now.standing, now.standing)}{by}"
     return _other(was, now, _OWN)
 
 
@@ -113,7 +115,7 @@ def _of_records(
             continue
         if now.status != was.status and (was.is_held, now.is_held) != (True, True):
             by = f" by {_short(now.superseded_by)}" if now.superseded_by else ""
-            what = f"is {now.status}{by}"
+            what = f"is {_STANDS.get(now.status, now.status)}{by}"
         else:
             what = _other(was, now, _FOREIGN) or _successor_changed(was, now)
         if what:
@@ -126,7 +128,7 @@ def _successor_changed(was: ForeignRow, now: ForeignRow) -> str:
     """What was turned down hangs on the record that took the place of this one."""
     if was.superseded_by.rpartition("/")[2] == now.superseded_by.rpartition("/")[2]:
         return ""
-    return f"is superseded by {_short(now.superseded_by) or 'no record that it names'} now"
+    return f"is replaced by {_short(now.superseded_by) or 'no record that it names'} now"
 
 
 class RecordsHere:

@@ -71,4 +71,4 @@ def files_said(paths: Sequence[str]) -> str:
     return f"{named} and {more:,} more" if more > 0 else named
 
 
-NEWER: Final = "accept a decision that supersedes {}"
+NEWER: Final = "accept a decision that replaces {}"

@@ -106,7 +106,7 @@ def told(one: DifferingRecord) -> str:
     name = decision_name(one.row.number, one.row.uid)
     return (
         f"{shown(one.path)} says something else than its session: {one.why}. Undo that edit, or "
-        f"accept a decision that supersedes {name}"
+        f"accept a decision that replaces {name}"
     )
 
 

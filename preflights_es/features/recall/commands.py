@@ -71,7 +71,8 @@ def _standing(to: Standing) -> str:
 
 
 _LINKS: Final = {
-    "superseded_by": "is superseded by",
+    "supersedes": "replaces",
+    "superseded_by": "is replaced by",
     "contradict": "contradicts",
 }
 

@@ -88,6 +88,7 @@ GAP: Final = (56, 14)
 TITLE_MAX: Final = 30  # characters
 
 Kind = Literal["supersedes", "exception", "beside"]
+_VERBS: Final[dict[Kind, str]] = {"supersedes": "replaces"}
 """`beside`: both stay in force, although their values differ."""
 
 
@@ -152,7 +153,11 @@ def graph(rows: Iterable[DecisionRow]) -> Graph | None:
         for uid, (name, title, beside, former) in drawn.items()
     )
     edges = tuple(
-        Edge(kind, _path(places[old], places[new]), f"{drawn[new][0]} {kind} {drawn[old][0]}")
+        Edge(
+            kind,
+            _path(places[old], places[new]),
+            f"{drawn[new][0]} {_VERBS.get(kind, kind)} {drawn[old][0]}",
+        )
         for old, new, kind in ends
     )
     width = max(x for x, _ in places.values()) + NODE[0] + 2

@@ -139,7 +139,8 @@ def test_a_record_that_ends_is_listed(team: Project, tmp_path: Path, status: str
     write(team, RECORD, KAFKA.format(status))
     code, found = judged(team, tmp_path)
     assert (code, rules(found)) == (0, [("decision-changed", "warning")])
-    assert f"{RECORD} (Use Kafka) is {status}" in found[0]["message"]
+    stands = "replaced" if status == "superseded" else status
+    assert f"{RECORD} (Use Kafka) is {stands}" in found[0]["message"]
 
 
 def test_a_record_that_says_otherwise_is_listed(team: Project, tmp_path: Path) -> None:
@@ -153,8 +154,8 @@ def test_what_becomes_of_a_decision_is_listed(team: Project, tmp_path: Path) -> 
     decide(team, "--supersedes", "ADR-0001", value="MySQL")
     code, found = judged(team, tmp_path)
     assert (code, rules(found)) == (0, [("decision-changed", x) for x in ("note", "warning")])
-    assert "is superseded by ADR-0010" in found[0]["message"]
-    assert "is decided in this change, and supersedes ADR-0001" in found[1]["message"]
+    assert "is replaced by ADR-0010" in found[0]["message"]
+    assert "is decided in this change, and replaces ADR-0001" in found[1]["message"]
     id_ = next((team.folder / SESSIONS).glob("*.jsonl")).stem
     assert team.call("admin", "erase", id_, "--yes", "--force").code in (0, 2)
     assert session_file(team, id_).exists()
@@ -172,7 +173,7 @@ ELSEWHERE: Final[dict[str, tuple[Files, Files, str]]] = {
     "another successor": (
         {"adr/0010-a.md": page("Use Redux", "superseded by ADR-0011")},
         {"adr/0010-a.md": page("Use Redux", "superseded by ADR-0099")},
-        "adr/0010-a.md (Use Redux) is superseded by ADR-0099 now",
+        "adr/0010-a.md (Use Redux) is replaced by ADR-0099 now",
     ),
     "an entry that becomes a path": (
         {"adr/0010-a.md": page("Use Luxon", more="applies-to: [payments]\n")},
@@ -192,7 +193,7 @@ ELSEWHERE: Final[dict[str, tuple[Files, Files, str]]] = {
     "a newer record in another folder": (
         {},
         {"adr/0001-a.md": page("Use X", "deprecated", f"supersedes: '[k](../{RECORD})'\n")},
-        f"{RECORD} (Use Kafka) is superseded by adr/0001-a.md",
+        f"{RECORD} (Use Kafka) is replaced by adr/0001-a.md",
     ),
     "one of two records that are called alike": (
         {"a/adr/0001-use-gulp.md": GULP, "b/adr/0001-use-gulp.md": GULP},

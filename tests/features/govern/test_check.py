@@ -87,7 +87,7 @@ def test_a_decision_holds_for_changed_files_and_that_is_no_error(shop: Project) 
     assert (one["level"], one["decision"], one["file"]) == ("note", "ADR-0001", "src/db/new.py")
     assert one["files"] == ["src/db/new.py", ORDERS]
     assert "Type: PostgreSQL, because We know it; not MySQL, MongoDB" in one["message"]
-    assert "supersedes ADR-0001" in one["message"]
+    assert "replaces ADR-0001" in one["message"]
     assert (shop.folder / record).exists()
 
 

@@ -184,7 +184,7 @@ def test_a_session_that_settings_let_be_read_is_one_of_the_change(
     clone = cloned(team, tmp_path / "clone")
     code, found, shape = checked(clone, "--base", "origin/base", "--require-signed")
     assert (code, [*found]) == (1, ["unsigned-acceptance"])
-    assert "is decided in this change, and supersedes ADR-0001" in str(shape["findings"])
+    assert "is decided in this change, and replaces ADR-0001" in str(shape["findings"])
 
 
 @pytest.mark.parametrize("edits", [False, True])
@@ -231,7 +231,7 @@ def test_a_superseding_is_listed_and_has_to_be_signed(team: Team, sign: bool) ->
     team.accept("MySQL", "--supersedes", uid_of(team), sign=sign)
     code, found = judged(team)
     (line,) = changes(found)
-    assert (code, "is superseded by ADR-0002" in line) == (int(not sign), True)
+    assert (code, "is replaced by ADR-0002" in line) == (int(not sign), True)
     assert line.startswith("warning: " if sign else "error: ")
 
 

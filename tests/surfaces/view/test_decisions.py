@@ -90,7 +90,7 @@ def test_what_was_superseded_is_listed_and_drawn(shop: Project, pages: Pages) ->
     assert set(titles(every)) == {"Use PostgreSQL for the orders", "Use SQLite for the orders"}
     assert "superseded" in words(every)
     one = words(pages.text(f"/decisions/{old}"))
-    assert f"superseded by ADR-{shown(shop, new)['number']:04}" in one
+    assert f"replaced by ADR-{shown(shop, new)['number']:04}" in one
     assert "Replaced ADR-0001 Use SQLite for the orders" in words(pages.text(f"/decisions/{new}"))
 
 

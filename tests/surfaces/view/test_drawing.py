@@ -71,8 +71,8 @@ def test_a_newer_decision_stands_right_of_what_it_replaced() -> None:
     assert places["ADR-0001"][0] < places["ADR-0002"][0] < places["ADR-0003"][0]
     assert len({y for _, y in places.values()}) == 1
     assert [edge.label for edge in found.edges] == [
-        "ADR-0002 supersedes ADR-0001",
-        "ADR-0003 supersedes ADR-0002",
+        "ADR-0002 replaces ADR-0001",
+        "ADR-0003 replaces ADR-0002",
     ]
 
 

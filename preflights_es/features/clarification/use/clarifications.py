@@ -369,7 +369,7 @@ class Clarifications(Acceptances):
         if found.status == "superseded":
             by = found.superseded_by
             later = f" by {by.text!r}" if by else ""
-            message = f"{typed!r} was superseded{later} already: supersede that one"
+            message = f"{typed!r} was replaced{later} already: replace that one"
             raise Refused(message, code="superseded")
         cleaned = self.sanitizer.cleaned_text
         title, _ = cleaned("the record's title", shown(one_line(found.title)), INTENTION_MAX)
@@ -382,13 +382,13 @@ class Clarifications(Acceptances):
             Refused: it is no accepted decision of this project, or was replaced already.
         """
         handle = self._runner.resume(self.load(typed)).handle
-        self.refuse_other(handle, WORKFLOW, "only decisions are superseded")
+        self.refuse_other(handle, WORKFLOW, "only decisions are replaced")
         state: State = handle.session.state
         if handle.project != self._project:
             message = f"{typed!r} is a decision of the project {handle.project!r}, not of this"
             raise Refused(message, code="other_project", project=handle.project)
         if not accepted(state) or handle.session.closed:
-            message = f"{typed!r} is no accepted decision: only those can be superseded"
+            message = f"{typed!r} is no accepted decision: only those can be replaced"
             raise Refused(message, code="not_accepted", typed=typed)
         if state.superseded_by is not None:
             raise self._superseded(typed, state.superseded_by)
@@ -396,13 +396,13 @@ class Clarifications(Acceptances):
 
     def _superseded(self, typed: str, successor: Related) -> Refused:
         """What took a decision's place."""
-        said = f"{typed!r} was superseded by {successor.uid}"
+        said = f"{typed!r} was replaced by {successor.uid}"
         try:
             is_erased = self.load(successor.uid).session.closed == "erased"
         except PreflightsError:
             is_erased = False
         if not is_erased:
-            message = f"{said} already: supersede that one"
+            message = f"{said} already: replace that one"
             return Refused(message, code="superseded", uid=successor.uid)
         # The decision stays superseded, as its log has it, and what is erased has no successor.
         return Refused(f"{said}, which was erased", code="successor_erased", uid=successor.uid)

@@ -47,7 +47,7 @@ _CHANGES: Final = {
     "patch_changed": "the session moved on since the patch was shown",
     "number_missing": "the record has no number",
     "not_accepted": "it is not accepted",
-    "already_superseded": "it was superseded before",
+    "already_superseded": "it was replaced before",
     "not_related": "it has nothing to do with this session",
     "blank": "no reason was given",
     "placeholder": "a reason is a placeholder, which says nothing",

@@ -424,7 +424,7 @@ class Choosing:
             Refused: something was.
         """
         if self._said.supersedes or self._said.keeps or self._said.exceptions:
-            message = "only a person supersedes a decision, or keeps it beside another"
+            message = "only a person replaces a decision, or keeps it beside another"
             is_agent = self._request.actor.kind == "agent"  # it gives no --by
             raise Refused(message, code="agent_at_work" if is_agent else "person_chooses")
 
@@ -500,7 +500,7 @@ class Choosing:
                 message = f"{typed!r} is not related to this decision: leave it out"
                 raise Refused(message, code="not_related", typed=typed, session=short(own))
             if reason == EXCEPTION and finding.evolution != "exception":
-                message = f"{typed!r} does not hold for the whole project: supersede or keep it"
+                message = f"{typed!r} does not hold for the whole project: replace or keep it"
                 raise Refused(message, code="no_exception", typed=typed, session=short(own))
             resolved.append(Resolution(finding=finding, choice=choice, reason=reason))
         return tuple(resolved)
@@ -516,5 +516,5 @@ class Choosing:
 
 
 def _named_twice(typed: str) -> Refused:
-    message = f"{typed!r} is named twice: it is superseded, or kept for one reason"
+    message = f"{typed!r} is named twice: it is replaced, or kept for one reason"
     return Refused(message, code="chosen_twice", typed=typed)
