@@ -783,6 +783,7 @@ def an_intention_comes_with_what_is_known(r: Recorder) -> None:
         source=first.source,
         path="docs/decisions/0001.md",
         values=("PostgreSQL",),
+        turned_down="MySQL",
     )
     patch = first.session.state.patch
     known = Known("Use PostgreSQL", patch, first.source, scope="orders", because="It is here")
