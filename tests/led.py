@@ -16,10 +16,10 @@ from preflights_es.features.extraction.domain.events import NoteTaken
 from preflights_es.features.planning.domain.events import OpenTask, PlanAsked, Situation, Task
 from preflights_es.history.replayer import Replay, Replayer
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.events import Actor, Event, Input, Source
+from preflights_es.kernel.events import Actor, Event, Input, SourceSession
 from preflights_es.kernel.lead import Lead, Setup, StepRetried
 from preflights_es.kernel.ports import Store
-from preflights_es.kernel.questions import Given
+from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.kernel.simulation import GENERATION
 from preflights_es.providers.base import LLMProvider
 from preflights_es.runtime.features import WORKFLOWS
@@ -127,7 +127,9 @@ def day_of(text: str) -> Situation:
         time_zone="CET",
         start=720,
         end=1_080,
-        tasks=tuple(OpenTask(one, n, Source("s", 2, "00")) for n, one in enumerate(tasks, 1)),
+        tasks=tuple(
+            OpenTask(one, n, SourceSession("s", 2, "00")) for n, one in enumerate(tasks, 1)
+        ),
     )
 
 
@@ -172,12 +174,12 @@ class Session:
             return None
         question = view.questions[0]
         value = question.options[0] if question.options else ANSWERS[turn % len(ANSWERS)]
-        given = (Given(question.id, (value,)),)
+        given = (GivenAnswer(question.id, (value,)),)
         return self.workflow.answers(at=NOON, actor=ADA, answers=given)
 
     @property
     def status(self) -> str:
-        return kernel.status(self.workflow, self.handle.session)
+        return kernel.compute_session_status(self.workflow, self.handle.session)
 
     @property
     def events(self) -> Sequence[Event]:

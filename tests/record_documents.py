@@ -17,11 +17,11 @@ from preflights_es.features.clarification.domain.lead import response
 from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
 from preflights_es.features.clarification.domain.values import Heuristics, LLMContext, Mark
 from preflights_es.features.clarification.use.clarifications import Clarifications
-from preflights_es.kernel.decisions import EXCEPTION, Alternative
+from preflights_es.kernel.decisions import EXCEPTION, RejectedAlternative
 from preflights_es.kernel.errors import LLMAPIError
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.kernel.questions import Option, Place, Recommended, WrittenQuestion
+from preflights_es.kernel.questions import EvidenceLines, Option, Recommended, WrittenQuestion
 from preflights_es.providers.recorded import GivenProvider
 from preflights_es.runtime.finding import Finder
 from preflights_es.runtime.inputs import Inputs
@@ -103,7 +103,7 @@ class Team(Recorder):
     ) -> Handle:
         said: dict[str, Any] = {"because": because, "replaces": replaces}
         said["consequences"] = consequences
-        said["alternatives"] = tuple(Alternative(*one) for one in (instead or {}).items())
+        said["alternatives"] = tuple(RejectedAlternative(*one) for one in (instead or {}).items())
         return self.by(by).submitted(handle, RationaleGiven, said).handle
 
     def closed(self, handle: Handle, by: Actor = ADA) -> Handle:
@@ -331,7 +331,7 @@ QUEUE: Final = WrittenQuestion(
     why="An import that stops half-way must go on where it stopped.",
     scope="tasks of the importer",
     consequences=("The table needs an index on (state, run_at).", "No new service to run."),
-    evidence=(Place("importer/run.py", "40-88"), Place("importer/models.py")),
+    evidence=(EvidenceLines("importer/run.py", "40-88"), EvidenceLines("importer/models.py")),
 )
 
 

@@ -50,11 +50,11 @@ from preflights_es.features.clarification.domain.values import (
 from preflights_es.features.clarification.use.clarifications import Clarifications
 from preflights_es.kernel import ids
 from preflights_es.kernel.decisions import (
-    Alternative,
     Choice,
     Evolution,
     OlderDecision,
     RecordForm,
+    RejectedAlternative,
     Related,
     Resolution,
 )
@@ -68,16 +68,16 @@ from preflights_es.kernel.events import (
     Input,
     InputQuarantined,
     Signature,
-    Source,
+    SourceSession,
 )
 from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.lead import Lead, Setup, StepRetried
 from preflights_es.kernel.ports import Provider
 from preflights_es.kernel.questions import (
-    Given,
+    EvidenceLines,
+    GivenAnswer,
     Observed,
     Option,
-    Place,
     Recommended,
     WrittenQuestion,
     written_question,
@@ -216,7 +216,7 @@ class Recorder:
     def why(
         self, handle: Handle, because: str, *more: str, replaces: bool = False, **others: str
     ) -> Handle:
-        named = tuple(Alternative(name, why_not) for name, why_not in others.items())
+        named = tuple(RejectedAlternative(name, why_not) for name, why_not in others.items())
         said = {"because": because, "consequences": more, "alternatives": named}
         given = {**said, "replaces": replaces}
         step = self.by().submitted(handle, RationaleGiven, given)
@@ -265,7 +265,7 @@ def _resolution(old: Handle, evolution: Evolution, reason: str) -> Resolution:
         fields=state.patch.fields,
         accepted_at=state.acknowledgement.at,
         evolution=evolution,
-        source=Source(old.session_id, old.version, old.hash.hex()),
+        source=SourceSession(old.session_id, old.version, old.hash.hex()),
     )
     choice: Choice = "keeps" if reason else "supersedes"
     return Resolution(finding=finding, choice=choice, reason=reason)
@@ -424,7 +424,7 @@ def a_decision_in_force_is_kept(r: Recorder) -> None:
 
 def what_no_topic_covers_is_a_record_or_a_task(r: Recorder) -> None:
     first = r.answer(r.start("Make it faster", BY_PACK), description="Cache pages in Redis")
-    instead = (Alternative("Varnish", "one more service"),)
+    instead = (RejectedAlternative("Varnish", "one more service"),)
     said = {"because": "The database is slow", "alternatives": instead}
     r.accept(r.by().submitted(first, RationaleGiven, said).handle)
     task = r.start("Make it rounder", BY_PACK)
@@ -481,7 +481,7 @@ def records_have_the_form_of_their_folder(r: Recorder) -> None:
 
 
 def a_task_of_a_note_is_decided(r: Recorder) -> None:
-    note = Source("01a0c0de-0000-7000-8000-000000000001", 2, "5a" * 32)
+    note = SourceSession("01a0c0de-0000-7000-8000-000000000001", 2, "5a" * 32)
     step = r.by().open(
         "Add login to the shop",
         Setup(preflights="0.1.0", decider=WORKFLOW.decider),
@@ -679,7 +679,7 @@ def an_agent_writes_the_question(r: Recorder) -> None:
         why="Every page waits for the search.",
         scope="search",
         consequences=("The search depends on the sessions' server.",),
-        evidence=(Place("app/search.py", "12-40"),),
+        evidence=(EvidenceLines("app/search.py", "12-40"),),
     )
     r.asked = GivenProvider("agent", response(written))
     lead = Lead("agent", "claude-code 2.1", (("sha256", "00"),))
@@ -803,7 +803,7 @@ def an_intention_comes_with_what_is_known(r: Recorder) -> None:
         mark="adr",
         scope="carts",
         told=(line,),
-        answers=(Given("change_category", ("Database",)),),
+        answers=(GivenAnswer("change_category", ("Database",)),),
     )
     chosen = {"category": "Database", "fields": [{"name": "Type", "value": "SQLite"}]}
     replies = asks("Database", "Which one?", "SQLite", "MySQL"), {**chosen, "paths": ["db/**"]}
@@ -839,14 +839,14 @@ def what_does_not_fit_a_decision_changes_nothing(r: Recorder) -> None:
         handle = r.submitted(handle, new)
     handle = r.answer(handle, db_type="MySQL")
     handle = r.by().submitted(handle, RationaleGiven, {}).handle
-    names = tuple(Alternative(f"Database {n}", "") for n in range(50))
+    names = tuple(RejectedAlternative(f"Database {n}", "") for n in range(50))
     for one in (names[:25], names[25:]):
         handle = r.by().submitted(handle, RationaleGiven, {"alternatives": one}).handle
     unnumbered = DecisionAcknowledged(
         at=r.runner.now(), actor=ADA, patch=handle.session.state.patch, folder="docs/decisions"
     )
     done = r.accept(r.submitted(handle, unnumbered))
-    late = (Given("db_type", ("SQLite",)),)
+    late = (GivenAnswer("db_type", ("SQLite",)),)
     r.submitted(done, AnswersGiven(at=r.runner.now(), actor=ADA, answers=late))
 
 

@@ -32,7 +32,7 @@ from preflights_es.features.compiler.use.approval import approve, lock_tests, re
 from preflights_es.features.compiler.use.sessions import Wanted, plan
 from preflights_es.kernel import errors
 from preflights_es.kernel.completions import Completion, CompletionRequested
-from preflights_es.kernel.events import Actor, Input, Source
+from preflights_es.kernel.events import Actor, Input, SourceSession
 from preflights_es.kernel.lead import Lead, StepRetried
 from preflights_es.kernel.ports import Arrival
 from preflights_es.kernel.session import Workflow
@@ -370,7 +370,7 @@ def a_pass_reads_decisions_and_not_all_of_them(h: House) -> None:
     decision = ReadDecision(
         uid="0123456789ab",
         title="Use PostgreSQL for the database",
-        source=Source(stored[0].session_id, 1, stored[0].hash.hex()),
+        source=SourceSession(stored[0].session_id, 1, stored[0].hash.hex()),
         fields=(DecidedField("Type", "PostgreSQL"),),
         because="It is here",
         scope="orders",

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from preflights_es.features.planning.domain import WORKFLOW
 from preflights_es.features.planning.domain.events import Busy, OpenTask, Shift, Situation, Task
 from preflights_es.features.planning.use import Days
-from preflights_es.kernel.events import Source
+from preflights_es.kernel.events import SourceSession
 from preflights_es.kernel.lead import Lead, Setup, StepRetried
 from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle
@@ -36,7 +36,7 @@ TASKS = (
     Task(id="3f9a12c4.5", title="Keller", duration_min=300, duration_max=480, importance="low"),
     Task(id="3f9a12c4.6", title="Buch", duration_min=90, duration_max=90, energy="deep_work"),
 )
-NOTE = Source("01a0c450-6c01-7000-8000-00003f9a12c4", 9, "ab" * 32)
+NOTE = SourceSession("01a0c450-6c01-7000-8000-00003f9a12c4", 9, "ab" * 32)
 
 
 def day(

@@ -12,7 +12,7 @@ from preflights_es.features.recall.domain.events import (
     RecallAsked,
     Stands,
 )
-from preflights_es.kernel.events import Source
+from preflights_es.kernel.events import SourceSession
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle
@@ -37,7 +37,7 @@ def decision(uid: str, title: str, score: int, *, is_old: bool = False) -> Found
         number=7,
         words=("login", "oauth"),
         score=score,
-        source=Source("01a0c450-6c01-7000-8000-00003f9a12c4", 9, "ab" * 32),
+        source=SourceSession("01a0c450-6c01-7000-8000-00003f9a12c4", 9, "ab" * 32),
     )
 
 

@@ -71,7 +71,7 @@ class ScriptedSession(Generic[S]):
 
     @property
     def status(self) -> str:
-        return kernel.status(self.workflow, self.handle.session)
+        return kernel.compute_session_status(self.workflow, self.handle.session)
 
     @property
     def sent(self) -> list[tuple[str, str]]:

@@ -52,10 +52,10 @@ from preflights_es.features.planning.domain.events import Busy, OpenTask, Situat
 from preflights_es.features.recall.domain import events as recall_events
 from preflights_es.features.recall.domain.events import Found
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
-from preflights_es.kernel.decisions import Alternative, Related
-from preflights_es.kernel.events import Actor, Input, Source
+from preflights_es.kernel.decisions import RejectedAlternative, Related
+from preflights_es.kernel.events import Actor, Input, SourceSession
 from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
-from preflights_es.kernel.questions import Given
+from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.kernel.session import Session, Workflow
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.testing import SessionMove, generated
@@ -145,7 +145,7 @@ KEYS: Final = st.one_of(
     st.sampled_from([DEFAULT.category.id + COMPANION, *(f.id + COMPANION for f in _FIELDS)]),
     TEXT,
 )
-GIVEN: Final = st.lists(st.builds(Given, KEYS, SEVERAL), max_size=4).map(tuple)
+GIVEN: Final = st.lists(st.builds(GivenAnswer, KEYS, SEVERAL), max_size=4).map(tuple)
 
 
 def clarification_opening(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
@@ -223,17 +223,19 @@ def _forward(actor: Actor, place: int, number: int, mark: Mark) -> Move:
 
 def _replacing(actor: Actor, number: int) -> Input:
     old = Related("cafe00000002", "Use cookies", number, "s-2")
-    return ReplacementChosen(at=NOON, actor=actor, replaces=old, source=Source("s-2", 5, "0" * 64))
+    return ReplacementChosen(
+        at=NOON, actor=actor, replaces=old, source=SourceSession("s-2", 5, "0" * 64)
+    )
 
 
-def _of_any_key(cls: _Answers, actor: Actor, given: tuple[Given, ...]) -> Input:
+def _of_any_key(cls: _Answers, actor: Actor, given: tuple[GivenAnswer, ...]) -> Input:
     return cls(at=NOON, actor=actor, answers=given)
 
 
 def _to_another_category(actor: Actor, name: str) -> Move:
     def move(session: Session[State]) -> Input:
         key = session.state.heuristics.category.id
-        return AnswersRevised(at=NOON, actor=actor, answers=(Given(key, (name,)),))
+        return AnswersRevised(at=NOON, actor=actor, answers=(GivenAnswer(key, (name,)),))
 
     return move
 
@@ -243,8 +245,8 @@ def _to_the_question(
 ) -> Move:
     def move(session: Session[State]) -> Input:
         key = _open_key(session)
-        companion = () if text is None else (Given(key + COMPANION, (text,)),)
-        return cls(at=NOON, actor=actor, answers=(Given(key, values), *companion))
+        companion = () if text is None else (GivenAnswer(key + COMPANION, (text,)),)
+        return cls(at=NOON, actor=actor, answers=(GivenAnswer(key, values), *companion))
 
     return move
 
@@ -254,7 +256,7 @@ def _with_an_option(cls: _Answers, actor: Actor, place: int) -> Move:
         question = session.state.question
         options = (question.options if question else ()) or ("Flutter",)
         value = options[place % len(options)]
-        return cls(at=NOON, actor=actor, answers=(Given(_open_key(session), (value,)),))
+        return cls(at=NOON, actor=actor, answers=(GivenAnswer(_open_key(session), (value,)),))
 
     return move
 
@@ -270,7 +272,7 @@ def _reasoned(actor: Actor, because: str, name: str, why_not: str, whole: bool) 
         actor=actor,
         because=because,
         consequences=(because, why_not),
-        alternatives=(Alternative(name, why_not), Alternative("SAML", why_not)),
+        alternatives=(RejectedAlternative(name, why_not), RejectedAlternative("SAML", why_not)),
         replaces=whole,
     )
 
@@ -398,7 +400,9 @@ def _answering(actor: Actor, text: str) -> Move:
     def move(session: Session[Any]) -> Input:
         question = session.state.question
         key = question.id if question else "start_time"
-        return extraction_events.AnswersGiven(at=NOON, actor=actor, answers=(Given(key, (text,)),))
+        return extraction_events.AnswersGiven(
+            at=NOON, actor=actor, answers=(GivenAnswer(key, (text,)),)
+        )
 
     return move
 
@@ -448,7 +452,7 @@ def _onward_in_a_pass(actor: Actor, text: str, chance: int) -> Move:
             payload = passes.MISSING if chance < 3 else passes.PAYLOADS[state.begun.pass_type]
             return _said_of_a_pass(json.dumps(payload))(session)
         if state.question is not None:
-            given = (Given(state.question.id, (text,)),)
+            given = (GivenAnswer(state.question.id, (text,)),)
             return compiler_events.AnswersGiven(at=NOON, actor=actor, answers=given)
         if state.led.stalled:
             return StepRetried(at=NOON, actor=actor)
@@ -523,7 +527,9 @@ def situations(draw: st.DrawFn) -> Situation:
         end=start + draw(st.integers(-60, 600)),
         minutes=draw(st.none() | st.integers(1, 200)),
         busy=tuple(draw(st.lists(st.builds(Busy, start=_TIMES, end=_TIMES), max_size=2))),
-        tasks=tuple(OpenTask(one, n, Source("s", 1, "00")) for n, one in enumerate(tasks, 1)),
+        tasks=tuple(
+            OpenTask(one, n, SourceSession("s", 1, "00")) for n, one in enumerate(tasks, 1)
+        ),
         focus=draw(weighted((3, st.none()), (1, _IDS))),
     )
 
@@ -635,7 +641,7 @@ def founds() -> SearchStrategy[Found]:
         number=st.none() | st.integers(1, 99),
         words=st.just(("database",)),
         score=st.integers(0, 9),
-        source=st.just(Source("s", 1, "00")),
+        source=st.just(SourceSession("s", 1, "00")),
     )
 
 
@@ -686,7 +692,7 @@ def metrics_moves(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
 def _question_answered(text: str) -> Move:
     def move(session: Session[Any]) -> Input:
         question = session.state.question
-        given = (Given(question.id if question else "q1", (text,)),)
+        given = (GivenAnswer(question.id if question else "q1", (text,)),)
         return metrics_events.AnswersGiven(at=NOON, actor=Actor("user"), answers=given)
 
     return move

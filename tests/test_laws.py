@@ -15,7 +15,7 @@ from preflights_es.features.clarification.domain.state import State
 from preflights_es.features.metrics.domain.events import FollowUpPut
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.events import Decision, Input
-from preflights_es.kernel.ports import Batch
+from preflights_es.kernel.ports import AppendBatch
 from preflights_es.kernel.questions import is_placeholder
 from preflights_es.store import chain
 from preflights_es.store.codec import Codec
@@ -96,7 +96,7 @@ def test_events_survive_the_codec(name: str, data: st.DataObject) -> None:
     event = data.draw(generated.any_event(workflow))
     input_id = "i-1" if isinstance(event, Input) else None
     (one,) = chain.sealed(
-        Batch(
+        AppendBatch(
             session_id="s-1",
             project=PROJECT,
             workflow=workflow.name,

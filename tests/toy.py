@@ -33,7 +33,7 @@ from preflights_es.kernel.events import (
     Event,
     Input,
     Typed,
-    Written,
+    WrittenFile,
 )
 from preflights_es.kernel.questions import Reached
 from preflights_es.kernel.session import Workflow
@@ -92,7 +92,7 @@ class State(msgspec.Struct, frozen=True):
     calls: int = 0
     attempts: int = 0
     answers: tuple[str | None, ...] = ()
-    written: Written | None = None
+    written: WrittenFile | None = None
 
 
 def evolve(state: State, event: Event) -> State:
@@ -108,7 +108,7 @@ def evolve(state: State, event: Event) -> State:
         case Answered(text=text):
             return replace(state, answers=(*state.answers, text))
         case ArtifactWritten(path=path, sha256=sha256, beside=False):
-            return replace(state, written=Written(path, sha256))
+            return replace(state, written=WrittenFile(path, sha256))
         case _:
             return state
 

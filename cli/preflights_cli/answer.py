@@ -10,9 +10,9 @@ from preflights_cli.common import Voice, common, is_terminal, key_option, led
 from preflights_cli.inbox import the_one
 from preflights_cli.options import reasoned
 from preflights_cli.rendering import said
-from preflights_es.kernel.decisions import Reasons
-from preflights_es.kernel.ids import short
-from preflights_es.kernel.text import shown
+from preflights_es.kernel.decisions import StatedReasons
+from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.text import escaped_text
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.finding import LAST
 from preflights_es.use import sessions
@@ -35,7 +35,7 @@ def answer_command(
     answer: tuple[str, ...],
     relayed: bool,
     not_this: bool,
-    why: Reasons | None,
+    why: StatedReasons | None,
     app: Request,
     voice: Voice,
 ) -> int:
@@ -64,7 +64,7 @@ def answer_command(
     return said(voice, sessions.answer(app, session, given, relays=relayed, reasons=why))
 
 
-def _refuse_nothing(answer: tuple[str, ...], why: Reasons | None) -> None:
+def _refuse_nothing(answer: tuple[str, ...], why: StatedReasons | None) -> None:
     if why is None and not answer:
         message = "give an answer, or why it is decided so (--because)"
         raise click.UsageError(message)
@@ -79,7 +79,7 @@ def _refuse_nothing(answer: tuple[str, ...], why: Reasons | None) -> None:
 def revise_command(
     session: str,
     answer: tuple[str, ...],
-    why: Reasons | None,
+    why: StatedReasons | None,
     app: Request,
     voice: Voice,
 ) -> int:
@@ -142,7 +142,7 @@ def abandon_command(session: str, reason: str, force: bool, app: Request, voice:
     found = sessions.abandon(app, session, reason, force=force)
     if voice.as_json:
         return said(voice, found)
-    voice.say(f"Abandoned {short(found.session_id)}.")
+    voice.say(f"Abandoned {short_session(found.session_id)}.")
     if found.written:
-        voice.say(f"  rejected in {shown(found.written.path)}")
+        voice.say(f"  rejected in {escaped_text(found.written.path)}")
     return 0

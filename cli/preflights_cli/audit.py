@@ -19,8 +19,8 @@ from preflights_cli.dates import minute
 from preflights_cli.progress import bar, counted
 from preflights_cli.trail import trail_command
 from preflights_es.history.verification import Broken, Compared, Grown, Unwritten
-from preflights_es.kernel.ids import iso, short
-from preflights_es.kernel.text import shown
+from preflights_es.kernel.ids import iso, short_session
+from preflights_es.kernel.text import escaped_text
 from preflights_es.runtime.projection_check import Astray
 from preflights_es.use.audit import (
     FilesAlone,
@@ -127,8 +127,8 @@ def _passed_over(passed: Passed, *, named: bool) -> Iterator[str]:
         them = f"{counted(passed.unknown, 'session')} of a workflow that is not known here"
         yield f"what follows from {them} (see `preflights sessions --status unknown`)"
     for one in passed.unreadable:
-        yield f"what follows from session {short(one.session_id)}: {shown(str(one))}"
-    yield from map(shown, passed.files)
+        yield f"what follows from session {short_session(one.session_id)}: {escaped_text(str(one))}"
+    yield from map(escaped_text, passed.files)
     yield from passed.projections
 
 
@@ -138,8 +138,8 @@ def _advised(broken: Broken) -> Broken:
 
 def _broken(broken: Broken) -> str:
     event = f", event {broken.version}" if broken.version else ""
-    where = shown(short(broken.session_id)) if broken.session_id else "the log"
-    return f"{where}{event}: {shown(broken.found)}"
+    where = escaped_text(short_session(broken.session_id)) if broken.session_id else "the log"
+    return f"{where}{event}: {escaped_text(broken.found)}"
 
 
 def _summary(found: Verification) -> str:
@@ -177,7 +177,7 @@ def _signatures(found: SignatureCount) -> Iterator[str]:
         yield f"{', '.join(said)}."
     if found.unchecked:
         were = "was" if found.unchecked == 1 else "were"
-        yield f"{counted(found.unchecked, 'signature')} {were} not checked: {shown(found.why)}."
+        yield f"{counted(found.unchecked, 'signature')} {were} not checked: {escaped_text(found.why)}."
 
 
 def _acceptances(files: FilesAlone, broken: Sequence[Broken]) -> Iterator[str]:
@@ -186,13 +186,13 @@ def _acceptances(files: FilesAlone, broken: Sequence[Broken]) -> Iterator[str]:
         do = "does" if unproved == 1 else "do"
         yield f"{counted(unproved, 'signature')} {do} not verify."
     for hurt in files.damage:
-        yield f"{shown(hurt.file)}: {shown(hurt.found)}"
+        yield f"{escaped_text(hurt.file)}: {escaped_text(hurt.found)}"
 
 
 def _say_projections(voice: Voice, astray: Sequence[Astray]) -> None:
     for one in astray:
-        of = f"{short(one.session_id)}: " if one.session_id else ""
-        voice.say(f"{of}the projection {one.projection!r}: {shown(one.found)}")
+        of = f"{short_session(one.session_id)}: " if one.session_id else ""
+        voice.say(f"{of}the projection {one.projection!r}: {escaped_text(one.found)}")
     if astray:
         names = " ".join(sorted({one.projection for one in astray}))
         voice.say(
@@ -203,9 +203,9 @@ def _say_projections(voice: Voice, astray: Sequence[Astray]) -> None:
 
 def _say_unwritten(voice: Voice, unwritten: Sequence[Unwritten]) -> None:
     for one in unwritten[:UNWRITTEN_MAX]:
-        id_ = short(one.session_id)
+        id_ = short_session(one.session_id)
         voice.say(
-            f"{id_}: {shown(one.path)} came with an import and was not written here: "
+            f"{id_}: {escaped_text(one.path)} came with an import and was not written here: "
             f"`preflights resume {id_}` writes it"
         )
     if more := max(len(unwritten) - UNWRITTEN_MAX, 0):
@@ -214,10 +214,10 @@ def _say_unwritten(voice: Voice, unwritten: Sequence[Unwritten]) -> None:
 
 def _say_compared(voice: Voice, compared: Compared, file: str) -> None:
     for difference in compared.differences:
-        voice.say(f"{short(difference.session_id)} {differs(difference)}")
+        voice.say(f"{short_session(difference.session_id)} {differs(difference)}")
     _say_grown(voice, compared.grew)
     for session_id in compared.erased:
-        voice.say(f"{short(session_id)} was erased since; its chain is what it was")
+        voice.say(f"{short_session(session_id)} was erased since; its chain is what it was")
     numbers = ", ".join(
         f"{number:,} {what}"
         for number, what in (
@@ -229,13 +229,15 @@ def _say_compared(voice: Voice, compared: Compared, file: str) -> None:
         if number
     )
     sessions = counted(compared.sessions, "session")
-    voice.say(f"Against {shown(file)} ({sessions}): {numbers or 'nothing is there'}.")
+    voice.say(f"Against {escaped_text(file)} ({sessions}): {numbers or 'nothing is there'}.")
 
 
 def _say_grown(voice: Voice, grew: Sequence[Grown]) -> None:
     for grown in grew[:GREW_MAX]:
         events = counted(len(grown.events), "event")
-        voice.say(f"{short(grown.session_id)} grew by {events} since version {grown.remembered}:")
+        voice.say(
+            f"{short_session(grown.session_id)} grew by {events} since version {grown.remembered}:"
+        )
         inputs = [one for one in grown.events if one.actor_kind is not None]
         for one in inputs[:INPUTS_MAX]:
             by = who(one.actor_kind or "", one.actor_name or "")
@@ -282,5 +284,5 @@ def checkpoint_command(
         return 0
     voice.json(made)
     sessions = counted(made.sessions, "session")
-    voice.say(f"Wrote {sessions} to {shown(file)}, root {made.root}.")
+    voice.say(f"Wrote {sessions} to {escaped_text(file)}, root {made.root}.")
     return 0

@@ -172,14 +172,14 @@ class Lazy(click.Group):
         if cmd_name not in table:
             if ctx.resilient_parsing or cmd_name.startswith("-"):
                 return None
-            from preflights_es.kernel.text import shown
+            from preflights_es.kernel.text import escaped_text
 
             # Only now: looking through all that is installed takes longer than most commands.
             others = self._below(_brought(FEATURES.installed()))
             if cmd_name not in others:
                 for name in filter(FEATURES.is_foreign, FEATURES.missing):
                     what = f"the feature {name} is left out: {FEATURES.missing[name]}"
-                    click.echo(f"warning: {shown(what)}", err=True)
+                    click.echo(f"warning: {escaped_text(what)}", err=True)
                 raise click.NoSuchCommand(cmd_name, possibilities=table, ctx=ctx)
             table = others
         import_msgspec()

@@ -16,10 +16,10 @@ import click
 from preflights_cli import EXIT_INTERRUPTED
 from preflights_cli.advice import advised
 from preflights_es.kernel.errors import Notice, Refused, StoreUnavailable, UnknownSession
-from preflights_es.kernel.ids import short
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import Lead
-from preflights_es.kernel.text import NAME_MAX, TAGS, late_pattern, problem, shown, visible
+from preflights_es.kernel.text import NAME_MAX, TAGS, escaped_text, late_pattern, problem, visible
 from preflights_es.settings.file import OPTIONS
 from preflights_es.settings.load import Options
 from preflights_es.store.urls import parsed, shown_url
@@ -60,21 +60,21 @@ class Voice:
 
     def warn(self, text: str) -> None:
         """Something to know, on stderr."""
-        click.echo(f"warning: {shown(text)}", err=True)
+        click.echo(f"warning: {escaped_text(text)}", err=True)
 
     def remark(self, text: str) -> None:
         """Something to know once, on stderr; `-q` leaves it out."""
         if not self.quiet:
-            click.echo(shown(text), err=True)
+            click.echo(escaped_text(text), err=True)
 
     def detail(self, text: str) -> None:
         """More than most want to know: with `-v`, on stderr."""
         if self.verbose:
-            click.echo(shown(text), err=True)
+            click.echo(escaped_text(text), err=True)
 
     def waiting(self, lead: Lead, seconds: int | None) -> None:
         """Who is asked and for how long, on one line of stderr; None takes the line away."""
-        who = shown(" ".join(filter(None, (lead.provider, lead.model))))
+        who = escaped_text(" ".join(filter(None, (lead.provider, lead.model))))
         line = "" if seconds is None else f"asking {who} ... {seconds} s"[:WAITING_MAX]
         click.echo(f"\r{line:<{WAITING_MAX}}\r{line}", nl=False, err=True)
 
@@ -87,7 +87,7 @@ class Voice:
     def json(self, value: Any) -> None:
         """The command's result, as one line of JSON; UTF-8 on every terminal."""
         if self.as_json:
-            sys.stdout.buffer.write(escaped(encoded(value)) + b"\n")
+            sys.stdout.buffer.write(escaped(canonical_json(value)) + b"\n")
 
     def listed(self, value: object, name: str, rows: Iterable[Any]) -> None:
         """As `json`, of a value with a long list: its rows are encoded as they come.
@@ -97,11 +97,11 @@ class Voice:
         """
         if not self.as_json:
             return
-        before, field, after = encoded(value).partition(f'"{name}":['.encode())
+        before, field, after = canonical_json(value).partition(f'"{name}":['.encode())
         assert field, "the value has the list"
         page = bytearray(before + field)
         for number, row in enumerate(rows):
-            page += (b"," if number else b"") + encoded(row)
+            page += (b"," if number else b"") + canonical_json(row)
             if len(page) >= PAGE:
                 sys.stdout.buffer.write(escaped(page))
                 page.clear()
@@ -325,7 +325,7 @@ def say_saved(session_id: str, say: Callable[..., str] = str.format) -> None:
     Args:
         say: how the dialogue speaks.
     """
-    said = say("Saved. Go on with: preflights resume {id}", id=short(session_id))
+    said = say("Saved. Go on with: preflights resume {id}", id=short_session(session_id))
     click.echo(f"\n{said}", err=True)
 
 

@@ -13,8 +13,8 @@ from preflights_cli.common import Voice, is_terminal
 from preflights_cli.progress import bar, counted
 from preflights_cli.rendering import exit_code, shown_of
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.ids import short
-from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.kernel.views import View
 from preflights_es.use import sessions
 from preflights_es.use.request import Request
@@ -69,19 +69,27 @@ def _confirmed(app: Request, one: View, by: str | None) -> int:
     try:
         done = sessions.accept(app, one.session_id, by=by, expect=one.version)
     except Refused as refused:
-        click.echo(f"{short(one.session_id)} is not confirmed: {shown(worded(refused))}", err=True)
+        click.echo(
+            f"{short_session(one.session_id)} is not confirmed: {escaped_text(worded(refused))}",
+            err=True,
+        )
         return EXIT_REFUSED
     if code := exit_code(done):
         why = "; ".join(refusal.message for refusal in done.refusals) or _waits(done)
-        settle = shown_of(one.workflow).accept.format(id=short(one.session_id))
-        click.echo(f"{short(one.session_id)} is not confirmed: {shown(why)}: {settle}", err=True)
+        settle = shown_of(one.workflow).accept.format(id=short_session(one.session_id))
+        click.echo(
+            f"{short_session(one.session_id)} is not confirmed: {escaped_text(why)}: {settle}",
+            err=True,
+        )
     return code
 
 
 def _waits(done: View) -> str:
     """What a person has to do, and the decisions that it is about."""
     related = [one for one in getattr(done, "related", ()) if one.needs_choice]
-    named = (f"{short(one.session_id)} {one_line(one.title)!r}" for one in related[:NAMED_MAX])
+    named = (
+        f"{short_session(one.session_id)} {one_line(one.title)!r}" for one in related[:NAMED_MAX]
+    )
     return f"{done.to_do} ({', '.join(named)})" if related else done.to_do
 
 

@@ -9,8 +9,8 @@ import click
 from preflights_cli.common import Voice, is_terminal
 from preflights_cli.progress import counted
 from preflights_es.history.imports import Review, Said, SessionChange
-from preflights_es.kernel.ids import short
-from preflights_es.kernel.text import shortened, shown
+from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.text import escaped_text, shortened
 
 SHOWN_MAX: Final = 20  # sessions that are named one by one
 SAID_SHOWN_MAX: Final = 5  # kinds of Inputs that are named of each
@@ -49,9 +49,9 @@ class Consent:
 
     def _list(self, review: Review) -> None:
         for change in review.changes[:SHOWN_MAX]:
-            title = shown(shortened(change.title, TITLE_MAX))
-            project = shown(change.project)
-            self._voice.say(f"{short(change.session_id)} ({project})  {title}")
+            title = escaped_text(shortened(change.title, TITLE_MAX))
+            project = escaped_text(change.project)
+            self._voice.say(f"{short_session(change.session_id)} ({project})  {title}")
             self._voice.say(f"  {_does(change)}: {_said(change.said)}")
         if more := max(len(review.changes) - SHOWN_MAX, 0):
             self._voice.say(f"and {counted(more, 'other session')}")
@@ -61,7 +61,7 @@ def _does(change: SessionChange) -> str:
     events = counted(change.new_events, "event")
     parts = [f"extends it by {events}"]
     if change.superseded_by is not None:
-        parts.append(f"it is replaced by {shown(short(change.superseded_by))}")
+        parts.append(f"it is replaced by {escaped_text(short_session(change.superseded_by))}")
     elif change.status_before != change.status_after:
         before, after = (
             status.replace("_", " ") for status in (change.status_before, change.status_after)
@@ -86,9 +86,9 @@ def _one(one: Said) -> str:
 def what(tag: str) -> str:
     """The words of a tag: `decision acknowledged` of `NAME.decision_acknowledged.v1`."""
     parts = tag.split(".")
-    return shown(parts[1] if len(parts) == 3 else tag).replace("_", " ")
+    return escaped_text(parts[1] if len(parts) == 3 else tag).replace("_", " ")
 
 
 def who(kind: str, name: str) -> str:
     """An actor as its events call it."""
-    return shown(f"{kind} {shortened(name, TITLE_MAX)}".strip())
+    return escaped_text(f"{kind} {shortened(name, TITLE_MAX)}".strip())

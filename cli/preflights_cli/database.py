@@ -8,8 +8,8 @@ from msgspec.structs import asdict
 from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import Voice, reading, reading_where, recording
 from preflights_cli.progress import bar, counted
-from preflights_es.kernel.ids import short
-from preflights_es.kernel.text import shown
+from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.text import escaped_text
 from preflights_es.use.request import Request
 from preflights_es.use.upkeep import InItsPlace, Rendered, backup, render, status, upgrade
 
@@ -37,7 +37,7 @@ def upgrade_command(app: Request, voice: Voice) -> int:
     """
     done = upgrade(app)
     voice.json(done)
-    voice.say(f"{shown(done.database)} has schema {done.schema}.")
+    voice.say(f"{escaped_text(done.database)} has schema {done.schema}.")
     return 0
 
 
@@ -58,7 +58,7 @@ def status_command(app: Request, voice: Voice) -> int:
     for name, value in asdict(found).items():
         absent = "not said" if name == "project" else "none yet"
         what = absent if value is None else str(value)
-        voice.say(f"{name.replace('_', ' '):<14}{shown(what)}")
+        voice.say(f"{name.replace('_', ' '):<14}{escaped_text(what)}")
     return 0
 
 
@@ -81,7 +81,7 @@ def backup_command(file: str, app: Request, voice: Voice) -> int:
     made = backup(app, file, bar(voice, "Verifying"))
     voice.json(made)
     sessions, events = counted(made.sessions, "session"), counted(made.events, "event")
-    voice.say(shown(f"Copied {sessions}, {events}, to {file}: every chain holds."))
+    voice.say(escaped_text(f"Copied {sessions}, {events}, to {file}: every chain holds."))
     return 0
 
 
@@ -107,7 +107,7 @@ def render_command(session: str, to_stdout: bool, check: bool, app: Request, voi
     done, other = render(app, session, write=not check, prints=to_stdout)
     voice.json(done)
     if done.text is None:
-        voice.say(shown(_said(done, other)))
+        voice.say(escaped_text(_said(done, other)))
     elif not voice.as_json:
         click.echo(done.text, nl=False)
     return EXIT_REFUSED if done.outcome in ("missing", "differs") else 0
@@ -116,7 +116,9 @@ def render_command(session: str, to_stdout: bool, check: bool, app: Request, voi
 def _said(done: Rendered, other: InItsPlace | None) -> str:
     if other and done.outcome in ("differs", "beside"):
         mend = "`preflights admin renumber` gives one of them another number"
-        theirs = f"{other.path} is the document of session {short(other.session_id)}: {mend}."
+        theirs = (
+            f"{other.path} is the document of session {short_session(other.session_id)}: {mend}."
+        )
         lies = f" The rebuilt text lies in {done.path}." if done.outcome == "beside" else ""
         return f"{theirs}{lies}"
     return {

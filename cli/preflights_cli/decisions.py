@@ -17,9 +17,9 @@ from preflights_cli.progress import counted
 from preflights_cli.table import streamed
 from preflights_es.kernel.errors import RecordWithoutSession
 from preflights_es.kernel.events import Actor
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.signing import IN_SHORT
-from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.records.record_list import Unread
 from preflights_es.use.decisions import Listing, Lost, listing, notice_clashes
 from preflights_es.use.foreign import ForeignRow, record
@@ -73,9 +73,9 @@ def say_record(voice: Voice, app: Request, named: RecordWithoutSession) -> None:
     voice.json(shape)
     if voice.as_json:
         return
-    voice.say(voice.bold(shown(shape.title)))
-    voice.say(shown(f"  record      {shape.path} ({shape.tool}), without a session"))
-    voice.say(shown(f"  status      {_status(shape)}"))
+    voice.say(voice.bold(escaped_text(shape.title)))
+    voice.say(escaped_text(f"  record      {shape.path} ({shape.tool}), without a session"))
+    voice.say(escaped_text(f"  status      {_status(shape)}"))
     texts = {
         "date": shape.date,
         "context": shape.context,
@@ -86,7 +86,7 @@ def say_record(voice: Voice, app: Request, named: RecordWithoutSession) -> None:
     }
     for name, text in texts.items():
         if text:
-            voice.say(shown(f'  {name:<10}  "{one_line(text)}"'))
+            voice.say(escaped_text(f'  {name:<10}  "{one_line(text)}"'))
 
 
 KINDS: Final = {"user": "a person", "agent": "an agent", "script": "a script"}
@@ -190,7 +190,7 @@ def _tell_missing(voice: Voice, found: Listing, *, looks_back: bool) -> None:
 
 
 def _lost(one: Lost) -> str:
-    id_ = short(one.session_id)
+    id_ = short_session(one.session_id)
     if not one.is_mended:
         return f"session {id_} is {one.status}: what it decided is not told"
     again = "`preflights admin projections rebuild` folds it again"
@@ -209,7 +209,7 @@ def _say_decisions(
     path: str,
 ) -> None:
     columns: dict[str, Callable[[DecisionRow], str]] = {
-        "uid": lambda decided: short(decided.uid),
+        "uid": lambda decided: short_session(decided.uid),
         **({"standing": _standing} if everything else {}),
         "record": _record,
         "by": _by,
@@ -221,7 +221,7 @@ def _say_decisions(
     if are_some:
         voice.hint("Ask why with: preflights why UID")
     elif path:
-        voice.say(shown(f"No decision says that it holds for {path}."))
+        voice.say(escaped_text(f"No decision says that it holds for {path}."))
     elif query:
         voice.say("No decision matches.")
     elif not others:
@@ -231,7 +231,9 @@ def _say_decisions(
 def _standing(decided: DecisionRow) -> str:
     """Where it stands, and what took its place."""
     later = decided.superseded_by
-    return decided.standing if later is None else f"{decided.standing} by {short(later.uid)}"
+    return (
+        decided.standing if later is None else f"{decided.standing} by {short_session(later.uid)}"
+    )
 
 
 def _record(decided: DecisionRow) -> str:

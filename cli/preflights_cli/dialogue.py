@@ -24,7 +24,7 @@ from preflights_cli.rendering import (
 )
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.questions import Question
-from preflights_es.kernel.text import shown
+from preflights_es.kernel.text import escaped_text
 from preflights_es.kernel.views import View
 from preflights_es.use import sessions
 from preflights_es.use.answers import chosen
@@ -106,7 +106,7 @@ def taken(
     try:
         session = sessions.answer(app, before.session_id, given, revise=revise)
     except Refused as refused:
-        not_taken = spoken(before)("Not taken: {why}", why=shown(worded(refused)))
+        not_taken = spoken(before)("Not taken: {why}", why=escaped_text(worded(refused)))
         click.echo(not_taken, err=True)
         return sessions.show(app, before.session_id)  # another process may have ended it
     say_refusals(session)
@@ -146,7 +146,7 @@ def answered(
     if not prompt:
         ask(voice, session, question)
     if default:
-        voice.say(say("  Enter takes {option}.", option=shown(default)))
+        voice.say(say("  Enter takes {option}.", option=escaped_text(default)))
     if keys_help:
         voice.say(f"  {keys_help}")
     while True:
@@ -163,7 +163,7 @@ def answered(
             value = chosen(question, text)
         except Refused:
             known = "There is no option {text}: give 1 to {most}, or the answer in words."
-            told = say(known, text=shown(text.strip()), most=len(question.options))
+            told = say(known, text=escaped_text(text.strip()), most=len(question.options))
             click.echo(told, err=True)
             continue
         if own := shown_of(session.workflow).companion(question, value.strip()):

@@ -15,8 +15,8 @@ from preflights_cli.dates import day
 from preflights_cli.progress import counted, tell_scrubbed
 from preflights_es.history.erasure import Doomed, Quotes
 from preflights_es.kernel.errors import PreflightsError
-from preflights_es.kernel.ids import short
-from preflights_es.kernel.text import shortened, shown
+from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.text import escaped_text, shortened
 from preflights_es.use.erasures import Erased, erase, meant, plan, stated
 from preflights_es.use.request import Request
 
@@ -95,7 +95,7 @@ def _tell(voice: Voice, one: Doomed | PreflightsError) -> None:
     if isinstance(one, PreflightsError):
         voice.warn(worded(one))
     else:
-        voice.say(f"Erased {short(one.session_id)}.")
+        voice.say(f"Erased {short_session(one.session_id)}.")
 
 
 def _agreed(
@@ -120,33 +120,37 @@ def _agreed(
 def _say_doomed(voice: Voice, doomed: Sequence[Doomed], *, titled: bool) -> None:
     for one in doomed:
         # Without a question the erased title is not repeated: logs of scripts are kept.
-        title = f"  {shown(shortened(one.title or '', TITLE_MAX))}" if titled else ""
+        title = f"  {escaped_text(shortened(one.title or '', TITLE_MAX))}" if titled else ""
         status = one.status.replace("_", " ")
         events = counted(one.version, "event")
-        voice.say(f"{short(one.session_id)}  {status}, {events}, {day(one.last_at)}{title}")
+        voice.say(f"{short_session(one.session_id)}  {status}, {events}, {day(one.last_at)}{title}")
         for path in one.documents:
-            voice.say(f"  its document stays: {shown(path)}")
+            voice.say(f"  its document stays: {escaped_text(path)}")
         for provider in one.sent_to:
-            voice.say(f"  was sent to: {shown(provider)}")
+            voice.say(f"  was sent to: {escaped_text(provider)}")
 
 
 def _say_quotes(voice: Voice, quotes: Quotes, going: Sequence[Doomed]) -> None:
     said = {one.session_id for one in going}  # with their documents
     for quote in quotes.found:
-        quoting, quoted = short(quote.session_id), short(quote.quoted)
+        quoting, quoted = short_session(quote.session_id), short_session(quote.quoted)
         voice.say(f"{quoting}  quotes {quoted}: {_HOW[quote.how]}")
         for path in quote.documents if quote.session_id not in said else ():
-            voice.say(f"  its document names it, and stays: {shown(path)}")
+            voice.say(f"  its document names it, and stays: {escaped_text(path)}")
     for session_id in quotes.unread:
-        voice.warn(f"session {short(session_id)} cannot be read: it may quote what is erased")
+        voice.warn(
+            f"session {short_session(session_id)} cannot be read: it may quote what is erased"
+        )
 
 
 def _say_left(voice: Voice, done: Erased) -> None:
     if left := dict.fromkeys(quote.session_id for quote in done.quotes if quote.stays):
-        voice.say(f"Not erased, though it quotes: {', '.join(map(short, left))}.")
+        voice.say(f"Not erased, though it quotes: {', '.join(map(short_session, left))}.")
     if paths := [path for one in done.sessions for path in one.documents]:
-        voice.say(f"Delete yourself: {', '.join(map(shown, paths))}; git keeps what was committed.")
+        voice.say(
+            f"Delete yourself: {', '.join(map(escaped_text, paths))}; git keeps what was committed."
+        )
     ids = {one.session_id for one in done.sessions}
     naming = dict.fromkeys(p for q in done.quotes if q.quoted in ids for p in q.documents)
     if others := [path for path in naming if path not in paths]:
-        voice.say(f"Edit yourself, since they name it: {', '.join(map(shown, others))}.")
+        voice.say(f"Edit yourself, since they name it: {', '.join(map(escaped_text, others))}.")

@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from preflights_cli.common import Voice, reading
-from preflights_es.kernel.text import shown
+from preflights_es.kernel.text import escaped_text
 from preflights_es.use.facts.facts import Facts, facts
 from preflights_es.use.request import Request
 
@@ -50,4 +50,4 @@ def _say(voice: Voice, found: Facts) -> None:
     if not said:
         voice.say("This folder says nothing of itself: no list of packages, no README, no code.")
     for name, text in said:
-        voice.say(f"{name + ':':<11} {shown(text)}")
+        voice.say(f"{name + ':':<11} {escaped_text(text)}")

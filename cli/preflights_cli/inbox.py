@@ -12,7 +12,7 @@ import msgspec
 from preflights_cli.common import Voice, by_option, is_terminal, sign_option, writing_where
 from preflights_cli.rendering import shown_of
 from preflights_cli.table import CELL_MAX, streamed
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.use.filed_sessions import FiledSession
 from preflights_es.use.inbox import Waiting, inbox, proposed
@@ -89,8 +89,10 @@ def _say_inbox(app: Request, voice: Voice) -> None:
 
 def _say_waiting(found: Iterable[Waiting], files: Iterable[FiledSession] = ()) -> bool:
     """What waits, one a line; whether anything does."""
-    rows = ((short(one.session_id), SAID[one.kind], _about(one), settling(one)) for one in found)
-    filed = ((short(one.session_id), "file", _said(one), _syncs(one)) for one in files)
+    rows = (
+        (short_session(one.session_id), SAID[one.kind], _about(one), settling(one)) for one in found
+    )
+    filed = ((short_session(one.session_id), "file", _said(one), _syncs(one)) for one in files)
     return streamed(("id", "waits", "intention", "settle it with"), chain(rows, filed))
 
 
@@ -108,7 +110,9 @@ def _said(file: FiledSession) -> str:
 
 def _syncs(file: FiledSession) -> str:
     return (
-        f"preflights admin erase {short(file.session_id)}" if file.is_erased else "preflights sync"
+        f"preflights admin erase {short_session(file.session_id)}"
+        if file.is_erased
+        else "preflights sync"
     )
 
 
@@ -119,7 +123,7 @@ def settling(one: Waiting) -> str:
     shown_by = shown_of(one.workflow)
     own = shown_by.accept if one.kind == "proposal" else shown_by.by_hand
     command = SETTLES.get(one.kind, own)
-    return command.format(id=short(one.session_id))
+    return command.format(id=short_session(one.session_id))
 
 
 def the_one(voice: Voice, found: Sequence[Waiting], what: str) -> str | None:
@@ -132,6 +136,6 @@ def the_one(voice: Voice, found: Sequence[Waiting], what: str) -> str | None:
         return found[0].session_id if found else None
     if not voice.as_json:
         _say_waiting(found)
-    named = ", ".join(short(one.session_id) for one in found)
+    named = ", ".join(short_session(one.session_id) for one in found)
     message = f"{len(found)} sessions wait ({named}): name the one to {what}"
     raise click.UsageError(message)

@@ -13,12 +13,12 @@ from preflights_cli.dates import day, second
 from preflights_cli.table import streamed
 from preflights_es.kernel.completions import Message
 from preflights_es.kernel.errors import LogDamaged
-from preflights_es.kernel.events import UNSEEN, Event, Evidence, Signature, Source
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.events import UNSEEN, Event, Evidence, Signature, SourceSession
+from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.signing import made_with
-from preflights_es.kernel.text import one_line, shortened, shown
+from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.store.chain import erased
 from preflights_es.use.request import Request
 from preflights_es.use.sessions import Recorded, Unread, log
@@ -75,7 +75,7 @@ def _say_events(voice: Voice, found: Recorded) -> None:
     streamed(("", "UTC", "event", "by", "what"), rows, whole=True)
     first = stored[0]
     began = _at(day, first)
-    voice.hint(f"Session {first.session_id} of {began} in project {shown(first.project)}")
+    voice.hint(f"Session {first.session_id} of {began} in project {escaped_text(first.project)}")
 
 
 def _told(one: Stored, event: Event | Unread | None, taken: set[int], *, holds: bool) -> str:
@@ -124,8 +124,8 @@ def _short(value: object) -> str:
         return repr(shortened(one_line(str(value)), WHAT_MAX))
     if isinstance(value, Signature):
         return repr(made_with(value))
-    if isinstance(value, Source):
-        return short(value.session_id)
+    if isinstance(value, SourceSession):
+        return short_session(value.session_id)
     if isinstance(value, tuple) and value and isinstance(value[0], Message):
         before = f"{len(value) - 1} before, " if len(value) > 1 else ""
         return f"[{before}{_short(value[-1].content)}]"

@@ -164,10 +164,10 @@ def _warn_of_packages() -> None:
     """Name what was installed and cannot be read, where the command came across it."""
     features = sys.modules.get("preflights_es.runtime.features")
     for folder, why in features.unread.items() if features is not None else ():
-        from preflights_es.kernel.text import shown
+        from preflights_es.kernel.text import escaped_text
 
         what = f"the installed package {folder} cannot be read ({why}): install it again"
-        click.echo(shown(f"warning: {what}, or remove that folder"), err=True)
+        click.echo(escaped_text(f"warning: {what}, or remove that folder"), err=True)
 
 
 def _ran(arguments: list[str]) -> int:
@@ -215,7 +215,7 @@ def _drop_output() -> None:
 
 def _misused(error: click.ClickException, arguments: Iterable[str]) -> int:
     """click's own words, on one line, and where to read on."""
-    from preflights_es.kernel.text import one_line, shortened, shown
+    from preflights_es.kernel.text import escaped_text, one_line, shortened
 
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
@@ -224,7 +224,7 @@ def _misused(error: click.ClickException, arguments: Iterable[str]) -> int:
     command = next((a for a in arguments if a in commands()), "")
     path = context.command_path if context else f"preflights {command}".rstrip()
     words = _misplaced(error) or one_line(error.format_message())
-    message = shortened(shown(words), MESSAGE_MAX).removesuffix(".")
+    message = shortened(escaped_text(words), MESSAGE_MAX).removesuffix(".")
     click.echo(f"preflights: {message} (see `{path} --help`)", err=True)
     return error.exit_code
 
@@ -241,17 +241,17 @@ def _misplaced(error: click.ClickException) -> str:
 
 def _environment_failed(error: OSError) -> int:
     """A failing file, folder or stream that no caller has reported in its own words."""
-    from preflights_es.kernel.text import shortened, shown
+    from preflights_es.kernel.text import escaped_text, shortened
 
     what = f"{shortened(error.filename, 200)}: " if isinstance(error.filename, str) else ""
-    click.echo(f"preflights: {shown(what)}{error.strerror or error}", err=True)
+    click.echo(f"preflights: {escaped_text(what)}{error.strerror or error}", err=True)
     return EXIT_ENVIRONMENT
 
 
 def _failed(error: Exception, arguments: Sequence[str]) -> int:
     from preflights_cli.advice import worded
     from preflights_es.kernel.errors import PreflightsError, SessionFaulted
-    from preflights_es.kernel.text import shortened, shown
+    from preflights_es.kernel.text import escaped_text, shortened
 
     if isinstance(error, SessionFaulted):
         replay = f"preflights replay {error.session_id[-8:]}"
@@ -259,7 +259,7 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
     if not isinstance(error, PreflightsError):
         return _bug(error, arguments)
     message = worded(error)
-    click.echo(f"preflights: {shortened(shown(message), MESSAGE_MAX)}", err=True)
+    click.echo(f"preflights: {shortened(escaped_text(message), MESSAGE_MAX)}", err=True)
     if "--json" in arguments:
         import json  # ASCII, whatever was typed: also what is no text at all
 
@@ -288,10 +288,10 @@ def _bug(
 ) -> int:
     """Whose bug it is, type, message, place, and how to see it again."""
     from preflights_cli.bugs import bug_of
-    from preflights_es.kernel.text import shown
+    from preflights_es.kernel.text import escaped_text
 
     whose, place = bug_of(error, workflow)
-    what = f"{type(error).__name__}: {shown(str(error))}{shown(place)}"
+    what = f"{type(error).__name__}: {escaped_text(str(error))}{escaped_text(place)}"
     click.echo(f"preflights: a bug {whose}: {what}", err=True)
     if replay:
         click.echo(f"The Input is recorded; see it again with: {replay}", err=True)

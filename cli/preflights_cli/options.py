@@ -14,9 +14,9 @@ import click
 from msgspec import UNSET
 
 from preflights_cli.common import each_given
-from preflights_es.kernel.decisions import Alternative, Reasons
+from preflights_es.kernel.decisions import RejectedAlternative, StatedReasons
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.json import decoded
+from preflights_es.kernel.json import decode_plain_json
 from preflights_es.kernel.reach import HOLDS, Hold
 from preflights_es.kernel.text import late_pattern
 
@@ -60,7 +60,7 @@ def from_file(name: str) -> Answers:
         raise Refused(f"{where} has more than {FILE_MAX:,} bytes: no answers are that long")
     try:
         plain = raw.removeprefix(BOM_UTF8)
-        decoded(plain)  # strict: no NaN, no lone surrogate
+        decode_plain_json(plain)  # strict: no NaN, no lone surrogate
         data = json.loads(plain, object_pairs_hook=_gathered)
     except ValueError as error:
         raise Refused(f"{where} is not JSON: {error}") from error
@@ -123,14 +123,14 @@ def reasoned(command: Callable[..., R]) -> Callable[..., R]:
         hold: Hold | None,
         **more: Any,
     ) -> R:
-        said = Reasons(
+        said = StatedReasons(
             because,
             consequences,
             tuple(map(alternative, alternatives)),
             paths=paths or UNSET,
             hold=hold or UNSET,
         )
-        return command(*args, why=None if said == Reasons() else said, **more)
+        return command(*args, why=None if said == StatedReasons() else said, **more)
 
     for option in (
         click.option(
@@ -166,10 +166,10 @@ def reasoned(command: Callable[..., R]) -> Callable[..., R]:
     return told
 
 
-def alternative(text: str) -> Alternative:
+def alternative(text: str) -> RejectedAlternative:
     """`NAME: why not`, or the name alone."""
     name, _, why_not = text.partition(": ")
-    return Alternative(name.strip().removesuffix(":"), why_not.strip())
+    return RejectedAlternative(name.strip().removesuffix(":"), why_not.strip())
 
 
 def mode_of(asked: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from preflights_cli.common import Voice, common, reading
 from preflights_cli.decisions import LISTING
 from preflights_cli.progress import bar, counted
 from preflights_cli.table import streamed
-from preflights_es.kernel.text import shown
+from preflights_es.kernel.text import escaped_text
 from preflights_es.use.request import Request
 from preflights_es.use.upkeep import projections, rebuild
 
@@ -76,7 +76,7 @@ def rebuild_command(names: tuple[str, ...], app: Request, voice: Voice) -> int:
         voice.say(f"Restored {counted(done.reopened, 'open call')} without a row.")
     for due in mended.owed:
         voice.hint(
-            f"{shown(due.path)} was never written: the next command in its project writes it"
+            f"{escaped_text(due.path)} was never written: the next command in its project writes it"
         )
     if mended.unfolded:
         lists = f"`preflights {LISTING} --any-project` lists them"

@@ -14,9 +14,9 @@ from preflights_cli import EXIT_ENVIRONMENT, EXIT_REFUSED, EXIT_WAITING
 from preflights_cli.advice import advised
 from preflights_cli.common import Voice
 from preflights_cli.german import Say, english, spoken
-from preflights_es.kernel.ids import iso, short
+from preflights_es.kernel.ids import iso, short_session
 from preflights_es.kernel.questions import Question
-from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.kernel.views import ErasedBy, NotDone, View
 from preflights_es.runtime.features import FEATURES
 
@@ -70,7 +70,7 @@ def shown_of(workflow: str) -> Shown:
             raise
         why = one_line(f"{type(error).__name__}: {error}")
         what = f"{feature.package}.{feature.shown.partition(':')[0]}"
-        click.echo(f"warning: {what} does not load: {shown(why)}", err=True)
+        click.echo(f"warning: {what} does not load: {escaped_text(why)}", err=True)
         return PLAIN
     return shown_by if isinstance(shown_by, Shown) else PLAIN
 
@@ -90,7 +90,7 @@ def say_refusals(session: View) -> None:
     """What was recorded and does not count, on stderr."""
     for one in session.refusals:
         not_so = "Not done: {why}" if one.key is None else "Not taken: {why}"
-        said = spoken(session)(not_so, why=shown(_message(session, one, spoken(session))))
+        said = spoken(session)(not_so, why=escaped_text(_message(session, one, spoken(session))))
         click.echo(said, err=True)
 
 
@@ -109,7 +109,7 @@ def said(voice: Voice, session: View) -> int:
     if voice.as_json:
         voice.json(session_json(session))
     elif session.asking:
-        voice.say(f"Recorded in {short(session.session_id)}.")
+        voice.say(f"Recorded in {short_session(session.session_id)}.")
     else:
         describe(voice, session)
     return exit_code(session)
@@ -125,7 +125,7 @@ def session_json(session: View) -> dict[str, object]:
 def tell_asking(voice: Voice, session: View) -> None:
     """Say who asks the provider meanwhile, where that is another process."""
     if session.asking:
-        id_ = short(session.session_id)
+        id_ = short_session(session.session_id)
         voice.warn(advised(session.asking, "asking_elsewhere", {"session": id_}))
 
 
@@ -140,7 +140,7 @@ def describe(voice: Voice, session: View) -> None:
         voice.say()
         ask(voice, session, session.questions[0])
         for line in shown_by.below(session):
-            voice.say(f"  {shown(line)}")
+            voice.say(f"  {escaped_text(line)}")
     voice.hint(shown_by.hint(session) or _next(session))
 
 
@@ -151,8 +151,8 @@ def _say_erased(voice: Voice, session_id: str, erased: ErasedBy) -> None:
     by = erased.by
     who = f"{by.name} ({by.kind})" if by.name else by.kind
     why = f": {one_line(erased.reason)}" if erased.reason else ""
-    voice.say(shown(f"Session {short(session_id)} was erased{why}"))
-    voice.say(shown(f"  {minute(iso(erased.at))}, by {who}"))
+    voice.say(escaped_text(f"Session {short_session(session_id)} was erased{why}"))
+    voice.say(escaped_text(f"  {minute(iso(erased.at))}, by {who}"))
 
 
 def ask(voice: Voice, session: View, question: Question) -> None:
@@ -160,16 +160,16 @@ def ask(voice: Voice, session: View, question: Question) -> None:
     say, shown_by = spoken(session), shown_of(session.workflow)
     label = shown_by.labels.get(question.id) or dict(session.labels).get(question.id)
     names = f"  ({say(label)}, {question.id})" if label else ""
-    voice.say(voice.bold(shown(question.question)) + shown(names))
+    voice.say(voice.bold(escaped_text(question.question)) + escaped_text(names))
     for text in shown_by.explained(session, ""):
-        voice.say(f"  {shown(one_line(text))}")
+        voice.say(f"  {escaped_text(one_line(text))}")
     for number, option in enumerate(question.options, 1):
         beside = shown_by.beside(session, option)
-        said = f" ({shown(one_line(beside))})" if beside else ""
+        said = f" ({escaped_text(one_line(beside))})" if beside else ""
         named = say(option) if option == OTHER else option
-        voice.say(f"  {number}. {shown(named)}{said}")
+        voice.say(f"  {number}. {escaped_text(named)}{said}")
         for text in shown_by.explained(session, option):
-            voice.say(f"     {shown(one_line(text))}")
+            voice.say(f"     {escaped_text(one_line(text))}")
 
 
 def _next(session: View) -> str:
@@ -179,14 +179,14 @@ def _next(session: View) -> str:
         "faulted": "See why with: preflights replay {id}",
         "abandoned": "It is closed.",
     }.get(session.status, "Look at it with: preflights show {id}")
-    return spoken(session)(text, id=short(session.session_id))
+    return spoken(session)(text, id=short_session(session.session_id))
 
 
 def _plain(voice: Voice, session: View) -> None:
-    voice.say(voice.bold(shown(one_line(session.intention))))
-    voice.say(f"  session {short(session.session_id)}, {session.status.replace('_', ' ')}")
+    voice.say(voice.bold(escaped_text(one_line(session.intention))))
+    voice.say(f"  session {short_session(session.session_id)}, {session.status.replace('_', ' ')}")
     if result := getattr(session.view, "result", ""):
-        voice.say(f"  {shown(one_line(str(result)))}")
+        voice.say(f"  {escaped_text(one_line(str(result)))}")
 
 
 PLAIN: Final = Shown(describe=_plain)

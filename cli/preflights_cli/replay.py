@@ -16,9 +16,9 @@ from preflights_cli.reports import pairs
 from preflights_cli.transfer import BAR_BYTES, session_file
 from preflights_es.history.child import ABSENT_TEXT, Divergence
 from preflights_es.history.report import Rerun
-from preflights_es.kernel.ids import short
-from preflights_es.kernel.json import encoded
-from preflights_es.kernel.text import shortened, shown
+from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.json import canonical_json
+from preflights_es.kernel.text import escaped_text, shortened
 from preflights_es.runtime.finding import LAST
 from preflights_es.use.archives import SessionFile
 from preflights_es.use.progress import Drawn
@@ -32,18 +32,18 @@ def say_divergence(voice: Voice, id_: str, divergence: Divergence) -> None:
     """The place, the reason and both values."""
     where = divergence.pointer or "the whole event"
     voice.say(
-        f"{id_} differs at version {divergence.version}, {shown(divergence.type)}, {shown(where)}"
+        f"{id_} differs at version {divergence.version}, {escaped_text(divergence.type)}, {escaped_text(where)}"
     )
     if divergence.cause:
-        voice.say(f"  cause:    {shown(divergence.cause)}")
+        voice.say(f"  cause:    {escaped_text(divergence.cause)}")
     voice.say(f"  recorded: {value(divergence.recorded)}")
     voice.say(f"  computed: {value(divergence.computed)}")
 
 
 def value(found: Any) -> str:
     """A JSON value on one line, for people."""
-    text = found if found == ABSENT_TEXT else encoded(found).decode()
-    return shortened(shown(text), VALUE_MAX)
+    text = found if found == ABSENT_TEXT else canonical_json(found).decode()
+    return shortened(escaped_text(text), VALUE_MAX)
 
 
 TITLES = {"drift": "drift", "simulate": "simulated", "whatif": "what if"}
@@ -66,7 +66,9 @@ def run_again(
     for result in found.sessions:
         _say_again(voice, result, everything=everything)
     for result in found.sessions if out is not None else ():
-        voice.say(shown(f"Kept as session {short(str(result.child_session_id))} in {out}."))
+        voice.say(
+            escaped_text(f"Kept as session {short_session(str(result.child_session_id))} in {out}.")
+        )
     return 0 if all(map(is_well, found.sessions)) else EXIT_REFUSED
 
 
@@ -98,8 +100,8 @@ def _again(mode: str, asked: Mapping[str, Any]) -> Again:
 
 
 def _say_again(voice: Voice, result: Rerun, *, everything: bool) -> None:
-    id_ = short(result.session_id)
-    title = ", ".join((TITLES[result.mode], *map(shown, result.otherwise)))
+    id_ = short_session(result.session_id)
+    title = ", ".join((TITLES[result.mode], *map(escaped_text, result.otherwise)))
     ran = f"{result.child_events} events"
     if result.kept:
         ran += f", {result.kept} of them recorded"
@@ -108,7 +110,9 @@ def _say_again(voice: Voice, result: Rerun, *, everything: bool) -> None:
     voice.say(f"{id_} {title}: {result.status}: {ran}, trace {result.child_trace}")
     _say_run(voice, result)
     for change in result.changes:
-        voice.say(f"  {shown(change.pointer)}: {value(change.recorded)} -> {value(change.child)}")
+        voice.say(
+            f"  {escaped_text(change.pointer)}: {value(change.recorded)} -> {value(change.child)}"
+        )
     if not result.otherwise or everything:
         for divergence in result.divergences if everything else result.divergences[:1]:
             say_divergence(voice, id_, divergence)
@@ -120,20 +124,20 @@ def _say_run(voice: Voice, result: Rerun) -> None:
     """What was met on the way."""
     for match in result.matches:
         causes = ", ".join(match.causes)
-        voice.say(shown(f"  {match.call} had the response of {match.recorded}: {causes}"))
+        voice.say(escaped_text(f"  {match.call} had the response of {match.recorded}: {causes}"))
     if result.stopped:
-        voice.say(shown(f"  it ends there: {result.stopped}"))
+        voice.say(escaped_text(f"  it ends there: {result.stopped}"))
     if result.fault is not None:
         fault = result.fault
         voice.say(
             f"  raises in today's code at version {fault.version}: {fault.error}: "
-            f"{shown(fault.message)} ({fault.file}, line {fault.line})"
+            f"{escaped_text(fault.message)} ({fault.file}, line {fault.line})"
         )
     for left in result.left:
         which = f"the Input at version {left.version}" if left.version else "an answer"
-        voice.say(shown(f"  {which} ({left.type}) does not count: {left.reason}"))
+        voice.say(escaped_text(f"  {which} ({left.type}) does not count: {left.reason}"))
     if result.asks and result.status != "identical":
-        voice.say(shown(f"  it waits for an answer to {', '.join(result.asks)}"))
+        voice.say(escaped_text(f"  it waits for an answer to {', '.join(result.asks)}"))
 
 
 @click.command()
@@ -201,7 +205,7 @@ def replay_command(
     for result in found.sessions:
         _say(voice, result)
     for one in unknown:
-        voice.warn(f"session {short(one.session_id)} is not replayed: {one.why}")
+        voice.warn(f"session {short_session(one.session_id)} is not replayed: {one.why}")
     if any(result.status != "identical" for result in found.sessions):
         return EXIT_REFUSED
     return EXIT_ENVIRONMENT if unknown else 0
@@ -223,7 +227,7 @@ def _is_file(typed: str) -> bool:
 
 
 def _say(voice: Voice, result: Replayed) -> None:
-    id_ = short(result.session_id)
+    id_ = short_session(result.session_id)
     if result.status == "erased":
         voice.say(f"{id_} was erased: its payloads are gone and cannot be replayed")
         return
@@ -237,7 +241,7 @@ def _say(voice: Voice, result: Replayed) -> None:
         fault = result.fault
         what = "raises again" if fault.recorded else "raises in today's code"
         voice.say(
-            f"{id_} {what} at version {fault.version}: {fault.error}: {shown(fault.message)} "
+            f"{id_} {what} at version {fault.version}: {fault.error}: {escaped_text(fault.message)} "
             f"({fault.file}, line {fault.line})"
         )
     for divergence in result.divergences:
@@ -249,6 +253,6 @@ def _say(voice: Voice, result: Replayed) -> None:
 def _say_generation(voice: Voice, result: Replayed) -> None:
     if result.generation:
         voice.hint(
-            f"{shown(result.generation)} answered, which is not today's: "
+            f"{escaped_text(result.generation)} answered, which is not today's: "
             "its responses were not computed again."
         )

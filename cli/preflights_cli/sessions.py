@@ -77,7 +77,7 @@ def _say_sessions(voice: Voice, rows: Iterable[SessionRow], status: str | None) 
 
     cells = (
         (
-            ids.short(row.session_id),
+            ids.short_session(row.session_id),
             _age(row.age_seconds),
             row.workflow,
             row.status.replace("_", " "),

@@ -17,7 +17,7 @@ from typing import Final
 import click
 
 from preflights_cli.common import coloured
-from preflights_es.kernel.text import late_pattern, shortened, shown
+from preflights_es.kernel.text import escaped_text, late_pattern, shortened
 
 Row = Sequence[str]
 
@@ -136,11 +136,13 @@ def _lines(rows: Iterable[Row], widths: Sequence[int]) -> Iterator[str]:
 
 def _narrow(text: str) -> str:
     """Any cell but the last; what has no width counts as a character all the same."""
-    return _cut(shown(shortened(text, CELL_MAX)), CELL_MAX)
+    return _cut(escaped_text(shortened(text, CELL_MAX)), CELL_MAX)
 
 
 def _last(text: str, *, whole: bool) -> str:
-    return shown(text) if whole else _cut(shown(shortened(text, BRIEF_MAX)), BRIEF_MAX)
+    return (
+        escaped_text(text) if whole else _cut(escaped_text(shortened(text, BRIEF_MAX)), BRIEF_MAX)
+    )
 
 
 def _cut(text: str, width: int) -> str:

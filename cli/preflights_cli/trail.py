@@ -14,9 +14,9 @@ from preflights_cli.decisions import who
 from preflights_cli.log import ERASED, GONE, UNREAD, indented, what_of
 from preflights_cli.table import streamed
 from preflights_es.kernel.events import Actor, Event, Evidence
-from preflights_es.kernel.ids import short
-from preflights_es.kernel.json import encoded
-from preflights_es.kernel.text import shown
+from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.json import canonical_json
+from preflights_es.kernel.text import escaped_text
 from preflights_es.use.archives import ImportedBy
 from preflights_es.use.request import Request
 from preflights_es.use.trail import ACTORS_MAX, DecodedStep, TrailStep, Trouble, trail
@@ -39,14 +39,14 @@ def _table(voice: Voice, found: Iterable[DecodedStep]) -> bool:
 
     is_any = streamed(HEADINGS, map(row, found), whole=True)
     for session_id, one in imported.items():
-        voice.say(shown(f"(file) {short(session_id)}: {one.told}"))
+        voice.say(escaped_text(f"(file) {short_session(session_id)}: {one.told}"))
     return is_any
 
 
 def _row(told: DecodedStep) -> tuple[str, ...]:
     step = told.step
     return (
-        short(step.session_id),
+        short_session(step.session_id),
         str(step.version),
         step.recorded_at[:19].replace("T", " "),
         indented(step.type, step.workflow, is_input=step.role == "input"),
@@ -74,7 +74,7 @@ def _by(step: TrailStep, event: Event | None) -> str:
 def _what(told: DecodedStep) -> str:
     if told.event is not None:
         signature = told.step.signature
-        return what_of(told.event) + (f", {shown(str(signature))}" if signature else "")
+        return what_of(told.event) + (f", {escaped_text(str(signature))}" if signature else "")
     if told.is_gone:
         return ERASED if told.step.erased else GONE
     return UNREAD
@@ -85,7 +85,7 @@ def _what(told: DecodedStep) -> str:
 
 def _json_lines(voice: Voice, found: Iterable[DecodedStep]) -> None:
     for told in found:
-        voice.lines(escaped(encoded(told.step)) + b"\n")
+        voice.lines(escaped(canonical_json(told.step)) + b"\n")
 
 
 @click.command("trail", short_help="Show every step, as a table or JSON Lines.")
@@ -145,7 +145,7 @@ def trail_command(
 
 
 def _said(trouble: Trouble) -> str:
-    id_, why = short(trouble.session_id), trouble.why
+    id_, why = short_session(trouble.session_id), trouble.why
     match trouble.kind:
         case "left_out":
             return f"session {id_} is left out: {why}"

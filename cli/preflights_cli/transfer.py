@@ -14,8 +14,8 @@ from preflights_cli.consent import Consent
 from preflights_cli.progress import bar, counted
 from preflights_es.history.transfer import Collision, Taken
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.ids import short
-from preflights_es.kernel.text import shown
+from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.text import escaped_text
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.finding import LAST
 from preflights_es.use.archives import SessionFile, export, imported, lines
@@ -63,7 +63,7 @@ def export_command(
     made = export(app, str(output), named, any_project=any_project, drawn=drawn)
     voice.json(made)
     of = f" of {counted(made.sessions, 'session')}" if many else ""
-    voice.say(shown(f"Wrote {counted(made.events, 'event')}{of} to {output}."))
+    voice.say(escaped_text(f"Wrote {counted(made.events, 'event')}{of} to {output}."))
     return 0
 
 
@@ -109,7 +109,7 @@ def session_file(typed: str) -> SessionFile:
 
 def warn_twice(voice: Voice, twice: Sequence[Collision]) -> None:
     for one in twice[:SHOWN_MAX]:
-        ids = ", ".join(map(short, one.session_ids[:SHOWN_MAX]))
+        ids = ", ".join(map(short_session, one.session_ids[:SHOWN_MAX]))
         voice.warn(f"the number {one.number:04d} of {one.project} is used twice now: {ids}")
     if more := len(twice) - SHOWN_MAX if len(twice) > SHOWN_MAX else 0:
         voice.warn(f"and so do {counted(more, 'other number')}")
@@ -140,7 +140,7 @@ def _say(voice: Voice, one: Taken) -> None:
     erased = ", erased" if one.erased else ""
     head = one.head
     voice.say(
-        f"{short(head.session_id)} ({shown(head.project)}): {what}, version {head.version}{erased}"
+        f"{short_session(head.session_id)} ({escaped_text(head.project)}): {what}, version {head.version}{erased}"
     )
 
 
@@ -179,11 +179,11 @@ def _say_synced(app: Request, voice: Voice, done: Synced) -> None:
     if done.written:
         voice.say(f"Wrote {counted(len(done.written), 'session file')}.")
     for file in done.waiting:
-        id_ = short(file.session_id)
-        voice.say(shown(f"{file.path} erases session {id_}: `preflights admin erase {id_}`"))
+        id_ = short_session(file.session_id)
+        voice.say(escaped_text(f"{file.path} erases session {id_}: `preflights admin erase {id_}`"))
     for file in done.apart:
         voice.warn(file.told)
     if any(file.compared == "diverged" for file in done.apart):
         voice.hint("To keep the log's session, delete the file and run `preflights sync` again.")
     if not (done.sessions or done.written or done.waiting or done.apart):
-        voice.say(f"The log and {shown(app.process.session_folders.paths)} say the same.")
+        voice.say(f"The log and {escaped_text(app.process.session_folders.paths)} say the same.")

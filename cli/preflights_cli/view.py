@@ -17,7 +17,7 @@ from preflights_cli.common import Voice, is_terminal, reading_where
 from preflights_cli.inbox import settling
 from preflights_cli.progress import counted
 from preflights_es.kernel.errors import ExtraMissing
-from preflights_es.kernel.text import shortened, shown
+from preflights_es.kernel.text import escaped_text, shortened
 from preflights_es.use.request import Request
 
 PORT: Final = 8718
@@ -166,8 +166,8 @@ def _exported(
     with _needed():
         site = built(app, everything=everything, sessions=sessions)
     for why in site.left_out:
-        voice.warn(f"left out: {shown(why)}")
-    names = ", ".join(shown(shortened(one, NAME_SHOWN)) for one in site.names[:NAMES_SHOWN])
+        voice.warn(f"left out: {escaped_text(why)}")
+    names = ", ".join(escaped_text(shortened(one, NAME_SHOWN)) for one in site.names[:NAMES_SHOWN])
     more = ", ..." if len(site.names) > NAMES_SHOWN else ""
     voice.say(
         f"The site publishes {counted(site.decisions, 'decision')}, "
@@ -176,14 +176,14 @@ def _exported(
     )
     if site.whole:
         voice.say(f"With {counted(site.whole, 'session file')}, it publishes all that was said.")
-    if not yes and not click.confirm(f"Write it to {shown(str(top))}?"):
+    if not yes and not click.confirm(f"Write it to {escaped_text(str(top))}?"):
         voice.say("Nothing was written.")
         return EXIT_REFUSED
     done = write(site, top)
     voice.json(done)
     left = done.files - done.written
     voice.say(
-        f"Wrote {counted(done.written, 'file')} to {shown(done.folder)}; {left:,} stayed as they "
+        f"Wrote {counted(done.written, 'file')} to {escaped_text(done.folder)}; {left:,} stayed as they "
         f"were, {done.removed:,} went."
     )
     return 0

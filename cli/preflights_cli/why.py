@@ -13,13 +13,13 @@ from preflights_cli.dates import DAY_LENGTH, minute
 from preflights_cli.decisions import KINDS, who
 from preflights_cli.rendering import shown_of
 from preflights_es.kernel.decisions import alternative_text
-from preflights_es.kernel.events import UNSEEN, Actor, Source
-from preflights_es.kernel.ids import short
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.events import UNSEEN, Actor, SourceSession
+from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import WRITERS
 from preflights_es.kernel.questions import asked_elsewhere
 from preflights_es.kernel.reach import HELD
-from preflights_es.kernel.text import one_line, shortened, shown
+from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.use.archives import ImportedBy
 from preflights_es.use.holding import Held, HoldsHere, file_meant, holding_for
 from preflights_es.use.request import Request
@@ -78,7 +78,7 @@ def why_command(what: str, field: str | None, everything: bool, app: Request, vo
         for session in found.sessions:
             _say_session(voice, session)
         for record in found.records:
-            voice.say(voice.bold(shown(record.path)))
+            voice.say(voice.bold(escaped_text(record.path)))
             _say_again(voice, record.asked_again)
     return 0
 
@@ -90,12 +90,12 @@ def _say_holding(app: Request, voice: Voice, found: HoldsHere) -> int:
     if voice.as_json:
         return 0
     if not found.decisions:
-        voice.say(shown(f"No decision in force says that it holds for {found.path}."))
+        voice.say(escaped_text(f"No decision in force says that it holds for {found.path}."))
     for one in (*found.decisions, *found.superseded):
-        voice.say(voice.bold(shown(f"{one.name} {one_line(one.title)}")))
+        voice.say(voice.bold(escaped_text(f"{one.name} {one_line(one.title)}")))
         for name, text in _of_held(one):
             if text:
-                voice.say(shown(f"  {name:<11} {text}"))
+                voice.say(escaped_text(f"  {name:<11} {text}"))
     if found.everywhere:
         which = "decision names" if found.everywhere == 1 else "decisions name"
         more = "more " if found.decisions else ""
@@ -119,7 +119,7 @@ def _of_held(one: Held) -> Iterator[tuple[str, str]]:
 def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
     """The chain behind one value, its end first."""
     name = f"{value.category}.{value.field}"
-    voice.say(voice.bold(shown(f"{name}: {one_line(value.value)}")))
+    voice.say(voice.bold(escaped_text(f"{name}: {one_line(value.value)}")))
     voice.say(f"  decision   {value.uid[-8:]}, {value.standing}")
     intention = value.intention
     voice.say(f"  intention  {_quoted(intention.text)}, {_by_at(intention)}")
@@ -127,10 +127,10 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
         voice.say(f"  task       {value.task}")
     if value.observed is not None:
         voice.say(
-            f"  origin     {shown(asked_elsewhere(value.observed))} ({value.observed.channel})"
+            f"  origin     {escaped_text(asked_elsewhere(value.observed))} ({value.observed.channel})"
         )
     if value.keyword is not None:
-        voice.say(f"  keyword    {shown(value.keyword)}, a word of the intention")
+        voice.say(f"  keyword    {escaped_text(value.keyword)}, a word of the intention")
     if (question := value.question) is not None:
         voice.say(f"  question   {_quoted(question.text)} (event {question.version})")
     if (answer := value.answer) is not None:
@@ -141,9 +141,11 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
     if (response := value.response) is not None:
         did = "read the value" if value.answer is None else "worded the question"
         who_said = "writer" if response.provider in WRITERS else "model"
-        voice.say(f"  {who_said:<10} {shown(_model(response))} {did} (event {response.version})")
+        voice.say(
+            f"  {who_said:<10} {escaped_text(_model(response))} {did} (event {response.version})"
+        )
         text = shortened(one_line(response.text or ""), RESPONSE_MAX)
-        voice.say(f"             {shown(text)}")
+        voice.say(f"             {escaped_text(text)}")
     _say_reasons(voice, value)
     _say_read(voice, value.read)
     if (done := value.acknowledged) is not None:
@@ -160,7 +162,7 @@ def _say_again(voice: Voice, asked: Sequence[AskedAgain]) -> None:
     """When it was asked again, and kept."""
     for one in asked:
         relayed = f", passed on by {_by(one.relayed_by)}" if one.relayed_by else ""
-        kept = f"kept by {_by(one.by)}, {minute(one.at)}{relayed} (session {short(one.session_id)})"
+        kept = f"kept by {_by(one.by)}, {minute(one.at)}{relayed} (session {short_session(one.session_id)})"
         voice.say(f"  again      {_quoted(one.intention)}, {kept}")
 
 
@@ -171,17 +173,17 @@ def _as_filed(imported: Sequence[ImportedBy], version: int) -> str:
 
 def _say_imported(voice: Voice, imported: Sequence[ImportedBy]) -> None:
     for one in imported:
-        voice.say(shown(f"  file       {one.told}"))
-        voice.say(f"             {minute(one.at)}, from {shown(one.source)}")
+        voice.say(escaped_text(f"  file       {one.told}"))
+        voice.say(f"             {minute(one.at)}, from {escaped_text(one.source)}")
 
 
 def _say_others(voice: Voice, value: Why) -> None:
     """What replaced it, and what stays in force beside it."""
     if (later := value.superseded_by) is not None:
-        voice.say(f"  replaced by {later.uid[-8:]}: {shown(one_line(later.title))}")
+        voice.say(f"  replaced by {later.uid[-8:]}: {escaped_text(one_line(later.title))}")
     for one in value.kept:
         what = f"{one_line(one.related.title)}: {one_line(one.reason)}"
-        voice.say(f"  beside     {one.related.uid[-8:]}, {shown(what)}")
+        voice.say(f"  beside     {one.related.uid[-8:]}, {escaped_text(what)}")
 
 
 def _say_reasons(voice: Voice, value: Why) -> None:
@@ -196,27 +198,33 @@ def _say_reasons(voice: Voice, value: Why) -> None:
 def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
     """What it was made from, and who decided on it."""
     of = f" of {one_line(one.subject)}" if one.subject else ""
-    voice.say(voice.bold(shown(f"{one.type}{of}: {one.id}")))
+    voice.say(voice.bold(escaped_text(f"{one.type}{of}: {one.id}")))
     if one.field:
-        value = shortened(encoded(one.value).decode(), RESPONSE_MAX)
-        voice.say(shown(f"  {one_line(one.field):<10} {value}"))
+        value = shortened(canonical_json(one.value).decode(), RESPONSE_MAX)
+        voice.say(escaped_text(f"  {one_line(one.field):<10} {value}"))
     voice.say(f"  standing   {one.standing}")
     if one.reason:
         voice.say(f"  reason     {_quoted(one.reason)}")
-    voice.say(f"  session    {short(one.session_id)}, begun {_by_at(one.begun)}")
+    voice.say(f"  session    {short_session(one.session_id)}, begun {_by_at(one.begun)}")
     for file in one.files:
-        voice.say(shown(f"  document   {file.path}, SHA-256 {file.sha256[:DIGEST]}"))
+        voice.say(escaped_text(f"  document   {file.path}, SHA-256 {file.sha256[:DIGEST]}"))
     for record in one.records:
         word = "artifact" if record.kind == "plan" else record.kind
-        of_session = f"session {short(record.source.session_id)}, to event {record.source.version}"
-        voice.say(shown(f"  {word:<10} {record.id}, {of_session}"))
+        of_session = (
+            f"session {short_session(record.source.session_id)}, to event {record.source.version}"
+        )
+        voice.say(escaped_text(f"  {word:<10} {record.id}, {of_session}"))
     for answer in one.answers:
         voice.say(
             f"  answer     {_quoted(', '.join(map(one_line, answer.values)))}, {_by_at(answer)}"
         )
     if (response := one.response) is not None:
-        voice.say(f"  model      {shown(_model(response))} answered (event {response.version})")
-        voice.say(f"             {shown(shortened(one_line(response.text or ''), RESPONSE_MAX))}")
+        voice.say(
+            f"  model      {escaped_text(_model(response))} answered (event {response.version})"
+        )
+        voice.say(
+            f"             {escaped_text(shortened(one_line(response.text or ''), RESPONSE_MAX))}"
+        )
     for change in one.standings:
         relayed = f", passed on by {_by(change.relayed_by)}" if change.relayed_by else ""
         filed = _as_filed(one.imported, change.version)
@@ -224,28 +232,30 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
         voice.say(f"  {change.standing:<10} {_by_at(change)}{relayed}{filed}{seen}")
     _say_imported(voice, one.imported)
     if one.superseded_by:
-        voice.say(shown(f"  replaced   by {one.superseded_by}"))
+        voice.say(escaped_text(f"  replaced   by {one.superseded_by}"))
     if one.path:
-        voice.say(shown(f"  file       {one.path}"))
+        voice.say(escaped_text(f"  file       {one.path}"))
 
 
 def _say_session(voice: Voice, one: WhySession) -> None:
     """What a session that decides nothing began with, and read."""
-    voice.say(voice.bold(shown(one_line(one.begun.text))))
+    voice.say(voice.bold(escaped_text(one_line(one.begun.text))))
     status = one.status.replace("_", " ")
-    voice.say(shown(f"  session    {short(one.session_id)} of {one.workflow}, {status}"))
+    voice.say(
+        escaped_text(f"  session    {short_session(one.session_id)} of {one.workflow}, {status}")
+    )
     voice.say(f"  begun      {_by_at(one.begun)}")
     _say_read(voice, one.read)
 
 
-def _say_read(voice: Voice, sources: Sequence[Source]) -> None:
+def _say_read(voice: Voice, sources: Sequence[SourceSession]) -> None:
     if sources:
-        read = (f"{short(one.session_id)} (to event {one.version})" for one in sources)
+        read = (f"{short_session(one.session_id)} (to event {one.version})" for one in sources)
         voice.say(f"  read       sessions {', '.join(read)}")
 
 
 def _quoted(text: str) -> str:
-    return f'"{shown(one_line(text))}"'
+    return f'"{escaped_text(one_line(text))}"'
 
 
 def _by_at(said: Said | Acknowledged) -> str:
@@ -253,12 +263,12 @@ def _by_at(said: Said | Acknowledged) -> str:
 
 
 def _seen(done: Acknowledged) -> str:
-    seen = f", seen: {shown(str(done.evidence))}" if done.evidence != UNSEEN else ""
-    return f"{seen}, {shown(str(done.signature))}" if done.signature else seen
+    seen = f", seen: {escaped_text(str(done.evidence))}" if done.evidence != UNSEEN else ""
+    return f"{seen}, {escaped_text(str(done.signature))}" if done.signature else seen
 
 
 def _by(actor: Actor | Who | None) -> str:
-    return shown(who(actor)) if actor else ""
+    return escaped_text(who(actor)) if actor else ""
 
 
 def _model(response: Response) -> str:

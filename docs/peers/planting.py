@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 from peers.exports import RECEIVED, REQUESTED, Session, lines_of
 
-from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.json import canonical_json, decode_plain_json
 from tests.features.regress.sessions import Events, Payload, chained, edited, place
 from tests.features.regress.sessions import with_prompt as prompted
 
@@ -31,7 +31,7 @@ def edited_lines(sessions: list[Session], kinds: dict[str, str]) -> list[bytes]:
     """The lines; of some sessions an edited one, with the hashes of before."""
     lines = lines_of(sessions)
     for i, line in enumerate(lines):
-        event = decoded(line)
+        event = decode_plain_json(line)
         if kinds.get(event["session_id"]) == EDITED and event["version"] == 1:
             lines[i] = line.replace(b'"name":"', b'"name":"not ', 1)
             assert lines[i] != line, "there is a name in it"
@@ -47,9 +47,9 @@ def _in_requests(edit: Callable[[Payload], object]) -> Callable[[Events], Sessio
 
 def _in(events: Events, tag: str, edit: Callable[[Payload], object]) -> Session:
     def edited_data(data: bytes) -> bytes:
-        payload = decoded(data)
+        payload = decode_plain_json(data)
         edit(payload)
-        return encoded(payload)
+        return canonical_json(payload)
 
     return chained(
         [

@@ -22,9 +22,9 @@ from preflights_es.kernel.events import (
     InputQuarantined,
     Outcome,
 )
-from preflights_es.kernel.json import ABSENT, decoded, decoder, differences
+from preflights_es.kernel.json import ABSENT, decode_plain_json, decoder, differences
 from preflights_es.kernel.lead import StepRetried
-from preflights_es.kernel.ports import Batch, Provider, Stored
+from preflights_es.kernel.ports import AppendBatch, Provider, Stored
 from preflights_es.kernel.questions import Question, Refusal
 from preflights_es.kernel.session import Session, Workflow
 from preflights_es.providers.recorded import Unanswered
@@ -78,7 +78,7 @@ def between(
                 cause=cause,
             )
         ]
-    found = list(differences(decoded(recorded[1]), decoded(computed[1])))
+    found = list(differences(decode_plain_json(recorded[1]), decode_plain_json(computed[1])))
     if found and not cause and recorded[0] == CompletionRequested.tag:
         cause = _cause(recorded[1], computed[1])
     return [
@@ -102,7 +102,7 @@ def _cause(recorded: bytes, computed: bytes) -> str:
 
 
 def _whole(event: Encoded | None) -> Any:
-    return ABSENT_TEXT if event is None else {"type": event[0], "data": decoded(event[1])}
+    return ABSENT_TEXT if event is None else {"type": event[0], "data": decode_plain_json(event[1])}
 
 
 def plain(value: Any) -> Any:
@@ -294,7 +294,7 @@ class Child:
         """An Input that stays undecided, as it was recorded."""
         handle = self.handle
         draft = self.runner.codec(handle.workflow).draft(turn.input, turn.input_id)
-        batch = Batch(
+        batch = AppendBatch(
             session_id=handle.session_id,
             project=handle.project,
             workflow=handle.workflow.name,

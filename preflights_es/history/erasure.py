@@ -44,11 +44,11 @@ from preflights_es.kernel.events import (
     has_sources,
     sources,
 )
-from preflights_es.kernel.ids import decision_uid, short
-from preflights_es.kernel.json import decoded, encoded
-from preflights_es.kernel.ports import Archive, Batch, Draft, Head, Stored
+from preflights_es.kernel.ids import decision_uid, short_session
+from preflights_es.kernel.json import canonical_json, decode_plain_json
+from preflights_es.kernel.ports import AppendBatch, Archive, Draft, Head, Stored
 from preflights_es.kernel.session import UNKNOWN
-from preflights_es.kernel.signing import proposal_text, said_of
+from preflights_es.kernel.signing import proposal_text, read_input_content
 from preflights_es.kernel.text import ANSWER_MAX, one_line, visible
 from preflights_es.records.files import fronts
 from preflights_es.runtime.inputs import Inputs
@@ -130,7 +130,7 @@ def _status_and_title(runner: Runner, stored: Sequence[Stored]) -> tuple[str, st
     except SessionFaulted as fault:
         session, status = runner.folded(workflow, stored[: fault.version - 1]), "faulted"
     title = one_line(workflow.view(session.state).intention)
-    return status or kernel.status(workflow, session), title
+    return status or kernel.compute_session_status(workflow, session), title
 
 
 QUOTE_MIN: Final = 8  # characters; a shorter text of a program's stands in many sentences by chance
@@ -209,7 +209,7 @@ def _of_event(one: Stored) -> Iterator[tuple[QuoteKind, str]]:
     if one.data is None:
         return
     try:
-        payload = decoded(one.data)
+        payload = decode_plain_json(one.data)
     except (ValueError, RecursionError):  # none of ours: it is compared as one text
         yield "said", one.data.decode(errors="replace")
         return
@@ -397,7 +397,7 @@ class Erasure(Sessions):
             raise UnknownSession(session_id)
         if head.project != self._project:
             raise Refused(
-                f"session {short(session_id)} belongs to the project {head.project!r}: "
+                f"session {short_session(session_id)} belongs to the project {head.project!r}: "
                 "go there, or set PREFLIGHTS_PROJECT"
             )
         stored = checked(self._archive, head)
@@ -406,7 +406,7 @@ class Erasure(Sessions):
         workflow = self._runner.workflows.get(head.workflow)
         accepts = workflow and workflow.acknowledges
         if any(accepts and (e.type, e.actor_kind) == (accepts.tag, "user") for e in stored):
-            self.refuse_agent(f"erase session {short(session_id)}, which a person accepted")
+            self.refuse_agent(f"erase session {short_session(session_id)}, which a person accepted")
         return head, stored
 
     def _by_uid(self) -> PathsByUid:
@@ -514,22 +514,24 @@ class Erasure(Sessions):
                 return now
         raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
 
-    def _batch(self, head: Head, last: Stored, reason: str, input_id: str) -> Batch:
+    def _batch(self, head: Head, last: Stored, reason: str, input_id: str) -> AppendBatch:
         erased: Signable = SessionErased(at=self._runner.now(), actor=self._actor, reason=reason)
         if self._inputs.signer is not None:
             seen = (head.session_id, last.version, last.hash)
-            shown = proposal_text(erased, said_of(erased))
+            shown = proposal_text(erased, read_input_content(erased))
             erased = self._inputs.signer.signed(erased, seen, shown)
         closed = SessionClosed(status="erased")
-        return Batch(
+        return AppendBatch(
             session_id=head.session_id,
             project=head.project,
             workflow=head.workflow,
             expected_version=last.version,
             expected_hash=last.hash,
             events=(
-                Draft(erased.tag, encoded(erased), last.decider, input_id, erased.actor.kind),
-                Draft(closed.tag, encoded(closed), last.decider),
+                Draft(
+                    erased.tag, canonical_json(erased), last.decider, input_id, erased.actor.kind
+                ),
+                Draft(closed.tag, canonical_json(closed), last.decider),
             ),
         )
 

@@ -16,7 +16,7 @@ from preflights_es.kernel import session as kernel
 from preflights_es.kernel.decisions import Related, Relations
 from preflights_es.kernel.errors import AnotherVersion, LogDamaged, PreflightsError, Refused
 from preflights_es.kernel.events import Actor, Evidence
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.imports import SessionsTaken, TakenSession
 from preflights_es.kernel.ports import Archive, Stored
 from preflights_es.kernel.session import Session, Workflow
@@ -291,8 +291,8 @@ class Reviewing:
             version=before.version,
             new_events=len(tail),
             said=tuple(Said(*who, n) for who, n in counts.most_common(SAID_MAX)),
-            status_before=kernel.status(workflow, before.session),
-            status_after=kernel.status(workflow, after),
+            status_before=kernel.compute_session_status(workflow, before.session),
+            status_after=kernel.compute_session_status(workflow, after),
             closes=_is_closed(workflow, after) and not _is_closed(workflow, before.session),
             superseded_by=shortened(self._id(now), ID_MAX) if now and now != was else None,
         )
@@ -318,8 +318,8 @@ class Reviewing:
                 other = self._id(named)
                 if other in erased and self._archive.head(session_id) is not None:
                     yield (
-                        f"{short(other)} is erased in the file: it cannot say whether it "
-                        f"{SAYS[back]} {short(session_id)}"
+                        f"{short_session(other)} is erased in the file: it cannot say whether it "
+                        f"{SAYS[back]} {short_session(session_id)}"
                     )
                 if other in erased:
                     continue
@@ -327,8 +327,8 @@ class Reviewing:
                 if theirs is None or session_id in map(self._id, _said(theirs, back)):
                     continue
                 if back == "superseded_by" and theirs.superseded_by is not None:
-                    first = short(self._id(theirs.superseded_by))
-                    new, former = short(session_id), short(other)
+                    first = short_session(self._id(theirs.superseded_by))
+                    new, former = short_session(session_id), short_session(other)
                     yield f"{first} and {new} both replace {former}: both are in force"
                     continue
                 yield self._claim(session_id, other, back)
@@ -345,12 +345,14 @@ class Reviewing:
         """
         first, second = (silent, by) if back == "supersedes" else (by, silent)
         if not silent:
-            claim = f"the file does not name the other session that {short(by)} is related to"
+            claim = (
+                f"the file does not name the other session that {short_session(by)} is related to"
+            )
         else:
             says = "is kept beside" if back == "kept" else "replaces"
             claim = (
-                f"the file says that {short(first)} {says} {short(second)}, and "
-                f"{short(silent)} does not say so, neither here nor in the file"
+                f"the file says that {short_session(first)} {says} {short_session(second)}, and "
+                f"{short_session(silent)} does not say so, neither here nor in the file"
             )
         touched = (first, second) if back == "kept" else (second,)
         if any(self._archive.head(one) is not None for one in touched if one):

@@ -17,7 +17,7 @@ from preflights_es.kernel.errors import LLMError, LLMLostError, LogDamaged
 from preflights_es.kernel.events import Event, Input, InputQuarantined, Outcome, ResponseIgnored
 from preflights_es.kernel.lead import Lead, setup_of
 from preflights_es.kernel.ports import Provider, Stored
-from preflights_es.kernel.session import Session, Workflow, known
+from preflights_es.kernel.session import Session, Workflow, find_known_workflow
 from preflights_es.providers.recorded import RecordedProvider, Unanswered, Unrecorded
 from preflights_es.redaction import patterns
 from preflights_es.redaction.masking import redact, response_redacted
@@ -210,7 +210,7 @@ def recording(
     """
     if not stored:
         raise LogDamaged("the session", 0, "it has no events")
-    workflow = known(workflows, stored[0].workflow)
+    workflow = find_known_workflow(workflows, stored[0].workflow)
     verified(stored, head)
     session = kernel.begin(workflow)
     events: list[Event] = []

@@ -22,9 +22,9 @@ from preflights_es.kernel.completions import (
 )
 from preflights_es.kernel.errors import LogDamaged, WorkflowMissing
 from preflights_es.kernel.events import Decision, Event, Input, InputQuarantined
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.session import Session, Workflow, known
+from preflights_es.kernel.session import Session, Workflow, find_known_workflow
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.codec import Codec
 
@@ -93,7 +93,7 @@ class Replayer:
     def _codec(self, name: str) -> Codec:
         """Made when a session asks for it: that of another package is found by its name."""
         if name not in self._codecs:
-            self._codecs[name] = Codec(known(self._workflows, name))
+            self._codecs[name] = Codec(find_known_workflow(self._workflows, name))
         return self._codecs[name]
 
 
@@ -180,7 +180,7 @@ class _Run:
             if self._reasking is not None and isinstance(new, PROVIDER_S):
                 self._asked_again(at, new, self._reasking)
             computed = kernel.decide(workflow, self._session, new)
-            payloads = [(event.tag, encoded(event)) for event in computed]
+            payloads = [(event.tag, canonical_json(event)) for event in computed]
         except (LogDamaged, WorkflowMissing):
             raise
         except Exception as error:  # today's code fails where the recorded one did not
@@ -228,7 +228,7 @@ class _Run:
             return
         self._reasked += 1
         again = reasking.again(request, new)
-        found = (again.tag, encoded(again))
+        found = (again.tag, canonical_json(again))
         if found != self._events[at]:
             cause = f"the {ANSWERERS.get(request.provider, request.provider)} answers otherwise"
             self._divergences += between(at + 1, self._events[at], found, cause)

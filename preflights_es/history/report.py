@@ -26,7 +26,7 @@ from preflights_es.kernel.completions import (
     CompletionRequested,
 )
 from preflights_es.kernel.events import Event, Input
-from preflights_es.kernel.json import decoded, differences, encoded
+from preflights_es.kernel.json import canonical_json, decode_plain_json, differences
 from preflights_es.kernel.lead import FellBack, ResponseRejected
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.session import Session, Workflow
@@ -154,7 +154,7 @@ def rerun(
 def todays(payloads: Sequence[Encoded], events: Sequence[Event]) -> list[Encoded]:
     """An old Input with the fields that it has gained since: those of the child have them."""
     return [
-        (event.tag, encoded(event)) if isinstance(event, Input) else payload
+        (event.tag, canonical_json(event)) if isinstance(event, Input) else payload
         for payload, event in zip(payloads, events, strict=True)
     ]
 
@@ -177,8 +177,8 @@ def timed(recorded: Encoded, child: Encoded) -> Encoded:
     """The child's outcome with the recording's clock; any other event as it is."""
     if recorded[0] not in OUTCOMES:
         return child
-    was, now = decoded(recorded[1]), decoded(child[1])
-    return child[0], encoded({**now, **{name: was[name] for name in CLOCK}})
+    was, now = decode_plain_json(recorded[1]), decode_plain_json(child[1])
+    return child[0], canonical_json({**now, **{name: was[name] for name in CLOCK}})
 
 
 # 2. What it comes to -------------------------------------------------------------------------
@@ -189,12 +189,12 @@ def told(workflow: Workflow[Any], session: Session[Any], events: Sequence[Event]
     asked = [event for event in events if isinstance(event, CompletionRequested)]
     outcomes = [e for e in events if isinstance(e, (CompletionReceived, CompletionFailed))]
     shown = workflow.view(session.state)
-    view = decoded(encoded(shown))
+    view = decode_plain_json(canonical_json(shown))
     # The status is the workflow's own word, which the session's may overrule.
     for name in ("status", *shown.UNCOMPARED):
         view.pop(name, None)
     return {
-        "status": kernel.status(workflow, session),
+        "status": kernel.compute_session_status(workflow, session),
         "questions": [question.question for event in events for question in questions_in(event)],
         "calls": len(asked),
         "retries": sum(request.attempt > 1 for request in asked),

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from preflights_es.history.verification import Broken, Unwritten
 from preflights_es.kernel.errors import PreflightsError
-from preflights_es.kernel.events import Request
+from preflights_es.kernel.events import OutsideRequest
 from preflights_es.kernel.ports import Head, Numbered
 from preflights_es.kernel.session import numbered
 from preflights_es.projections.projection import Read
@@ -60,7 +60,7 @@ class SideTableCheck:
             yield Broken(head.session_id, 0, found, "number_not_given")
         yield from self._calls(head, session.calls)
 
-    def _calls(self, head: Head, calls: Sequence[Request]) -> Iterator[Broken]:
+    def _calls(self, head: Head, calls: Sequence[OutsideRequest]) -> Iterator[Broken]:
         """Open calls of a session that have no row, or a wrong one."""
         if calls:
             yield from self._wrong(head, {call.call for call in calls})

@@ -37,7 +37,7 @@ from preflights_es.kernel.errors import (
     WorkflowMissing,
 )
 from preflights_es.kernel.events import ArtifactDue
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Archive, Arrival, Head, Numbered, Stored
 from preflights_es.kernel.session import numbered
 from preflights_es.runtime.runner import Runner
@@ -252,7 +252,7 @@ class Transfer:
         known.refuse_far_numbers(self._archive, self._filed)
         one_sided = self._reviewing.one_sided(known.outlines(), known.erased.values())
         stay = (
-            f"the file erases session {short(one)}, which stays until it is erased here"
+            f"the file erases session {short_session(one)}, which stays until it is erased here"
             for one in kept
         )
         warnings = (*one_sided, *stay)

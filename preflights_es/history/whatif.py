@@ -23,7 +23,7 @@ from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.errors import LLMLostError, SettingsError
 from preflights_es.kernel.events import Input, InputQuarantined, Outcome
 from preflights_es.kernel.lead import WRITERS, Lead, LeadChanged, LeadTaken, setup_of
-from preflights_es.kernel.questions import Answers, Given, Opening, answers_in
+from preflights_es.kernel.questions import Answers, GivenAnswer, Opening, answers_in
 from preflights_es.kernel.session import Session
 from preflights_es.providers.recorded import RecordedProvider
 from preflights_es.runtime.performer import PROGRAM
@@ -42,7 +42,7 @@ class Otherwise(msgspec.Struct, frozen=True, kw_only=True):
     """Who leads, given who did; None leaves it as it was."""
     prompts: Prompts = ()
     """Pairs of prompt name and version, in place of the session's."""
-    answers: tuple[Given, ...] = ()
+    answers: tuple[GivenAnswer, ...] = ()
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out of the answers."""
     start: str = ""
@@ -303,7 +303,7 @@ class _Playing:
             self._answer(tuple(self._added.pop(key) for key in keys))
             await child.settle()
 
-    def _answer(self, given: tuple[Given, ...], *, revised: bool = False) -> None:
+    def _answer(self, given: tuple[GivenAnswer, ...], *, revised: bool = False) -> None:
         workflow = self._child.recording.workflow
         cls = workflow.revisions if revised else workflow.answers
         if cls is None:

@@ -21,7 +21,7 @@ from preflights_es.kernel.completions import (
     Rejected,
     Violation,
     excerpt,
-    pointer,
+    format_json_pointer,
 )
 from preflights_es.kernel.text import late_pattern
 
@@ -308,7 +308,9 @@ def found_code(value: Any, parts: Leaves) -> Rejected | None:
     ends = list(accumulate(len(text) + len(_APART) for text in texts))
     number = min(bisect_right(ends, at), len(texts) - 1)
     path = _path(value, parts, keys, number, whole[ends[number - 1] if number else 0 : at])
-    violation = Violation(pointer(path), f"looks like {language}, where words are asked for")
+    violation = Violation(
+        format_json_pointer(path), f"looks like {language}, where words are asked for"
+    )
     look = whole[at : at + 2 * EXCERPT_MAX].replace(_APART, "\n")
     return Rejected("code_in_output", (violation,), excerpt(look))
 

@@ -19,10 +19,10 @@ from preflights_es.kernel.completions import (
     VIOLATIONS_MAX,
     Path,
     Violation,
-    pointer,
-    quoted,
+    format_json_pointer,
+    quote_foreign_value,
 )
-from preflights_es.kernel.text import one_line, shortened, shown
+from preflights_es.kernel.text import escaped_text, one_line, shortened
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError, Validator
@@ -185,7 +185,7 @@ def drop_unknown(root: object, value: Any) -> tuple[str, ...]:
             for key in [k for k in item if known is not None and k not in known]:
                 del item[key]
                 if len(dropped) < DROPPED_MAX:
-                    dropped.append(pointer((*path, key)))
+                    dropped.append(format_json_pointer((*path, key)))
             members: Iterator[tuple[str | int, Any]] = iter(item.items())
         elif isinstance(item, list):
             members = iter(enumerate(item))
@@ -282,9 +282,11 @@ PlacedMessage = tuple[Path, str]
 UNIONS_MAX: Final = 200  # branches of unions followed to the violation inside; as deep as a value
 
 _WORDS: Final[dict[str, Callable[[Any], str]]] = {
-    "const": lambda kind: f"must be {quoted(kind.expected_value)}",
+    "const": lambda kind: f"must be {quote_foreign_value(kind.expected_value)}",
     "contains": lambda _: "holds no item of the kind it must hold",
-    "enum": lambda kind: "must be one of " + ", ".join(quoted(o) for o in kind.options[:12]),
+    "enum": lambda kind: (
+        "must be one of " + ", ".join(quote_foreign_value(o) for o in kind.options[:12])
+    ),
     "exclusiveMaximum": lambda kind: f"must be less than {kind.limit}",
     "exclusiveMinimum": lambda kind: f"must be greater than {kind.limit}",
     "falseSchema": lambda _: "is not allowed",
@@ -299,7 +301,7 @@ _WORDS: Final[dict[str, Callable[[Any], str]]] = {
     "minimum": lambda kind: f"must be at least {kind.limit}",
     "multipleOf": lambda kind: f"must be a multiple of {kind.multiple_of}",
     "not": lambda _: "is what it must not be",
-    "pattern": lambda kind: f"must match the pattern {quoted(kind.pattern)}",
+    "pattern": lambda kind: f"must match the pattern {quote_foreign_value(kind.pattern)}",
     "propertyNames": lambda _: "has a property whose name is not allowed",
     "required": lambda _: "is required",
     "uniqueItems": lambda _: "has the same item twice",
@@ -362,7 +364,9 @@ def _sorted(found: Iterable[PlacedMessage]) -> tuple[Violation, ...]:
         key=lambda f: ([(p, "") if isinstance(p, int) else (-1, p) for p in f[0]], f[1]),
     )
     return tuple(
-        Violation(pointer(path), shortened(one_line(shown(message)), MESSAGE_MAX))
+        Violation(
+            format_json_pointer(path), shortened(one_line(escaped_text(message)), MESSAGE_MAX)
+        )
         for path, message in ordered[:VIOLATIONS_MAX]
     )
 
@@ -421,7 +425,9 @@ def _meant(
         fixed = [e for b in fitting for e in b if _fixed(e, path)]
         at = tuple(fixed[0].instance_path)
         values = {
-            quoted(_held(e).expected_value): None for e in fixed if tuple(e.instance_path) == at
+            quote_foreign_value(_held(e).expected_value): None
+            for e in fixed
+            if tuple(e.instance_path) == at
         }
         return [], [(at, f"must be one of {', '.join(values)}")]
     if len(untagged) > 1:

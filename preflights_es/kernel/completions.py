@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Final, Literal, Protocol
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from preflights_es.kernel.events import Count, Event, Outcome, Request, Value, Whole
-from preflights_es.kernel.json import encoded
-from preflights_es.kernel.text import late_pattern, one_line, shortened, shown
+from preflights_es.kernel.events import Count, Event, Outcome, OutsideRequest, Value, Whole
+from preflights_es.kernel.json import canonical_json
+from preflights_es.kernel.text import escaped_text, late_pattern, one_line, shortened
 
 
 class Message(Value, frozen=True):
@@ -26,7 +26,7 @@ class Message(Value, frozen=True):
     content: str
 
 
-class CompletionRequested(Request, frozen=True):
+class CompletionRequested(OutsideRequest, frozen=True):
     """Everything that is sent to a provider; durable before the call is made."""
 
     tag: ClassVar[str] = "completion.requested.v1"
@@ -55,7 +55,7 @@ class CompletionReceived(Outcome, frozen=True):
     """The response, without its keys, tokens and e-mail addresses."""
 
     tag: ClassVar[str] = "completion.received.v1"
-    answers: ClassVar[type[Request]] = CompletionRequested
+    answers: ClassVar[type[OutsideRequest]] = CompletionRequested
     text: str | None
     """None when the bytes were not valid UTF-8: then `text_base64` holds them."""
     text_base64: str | None = None
@@ -72,7 +72,7 @@ class CompletionFailed(Outcome, frozen=True):
     """No usable response came."""
 
     tag: ClassVar[str] = "completion.failed.v1"
-    answers: ClassVar[type[Request]] = CompletionRequested
+    answers: ClassVar[type[OutsideRequest]] = CompletionRequested
     kind: str
     """`timeout`, `rate_limit`, `api_error`, or another kind of `kernel.errors.LLMError`."""
     message: str
@@ -138,7 +138,7 @@ def prompt(package: str, id_: str) -> Prompt:
 
 
 @lru_cache(maxsize=64)
-def schema(package: str, id_: str) -> Prompt:
+def read_prompt_schema(package: str, id_: str) -> Prompt:
     """A schema file of a workflow, as it stands in a prompt."""
     from importlib.resources import files
 
@@ -155,26 +155,30 @@ _UNTAKEN: Final = frozenset(
 @lru_cache(maxsize=64)
 def native(package: str, id_: str) -> str:
     """A schema file as providers' structured output takes it: every property is required."""
-    return encoded(_taken(msgspec.json.decode(schema(package, id_).text))).decode()
+    return canonical_json(
+        _fit_schema_to_providers(msgspec.json.decode(read_prompt_schema(package, id_).text))
+    ).decode()
 
 
-def _taken(value: Any) -> Any:
+def _fit_schema_to_providers(value: Any) -> Any:
     if isinstance(value, list):
-        return [_taken(one) for one in value]
+        return [_fit_schema_to_providers(one) for one in value]
     if not isinstance(value, dict):
         return value
     found: dict[str, Any] = {}
     for name, one in value.items():
         if name in ("properties", "$defs"):  # names of others' choice, which are no keywords
-            found[name] = {key: _taken(inner) for key, inner in one.items()}
+            found[name] = {key: _fit_schema_to_providers(inner) for key, inner in one.items()}
         elif name not in _UNTAKEN:
-            found[name] = _taken(one)
+            found[name] = _fit_schema_to_providers(one)
     if "properties" in value:
         found |= {"required": [*value["properties"]], "additionalProperties": False}
     return found
 
 
-def wanted(package: str, name: str, pairs: Iterable[tuple[str, str]], default: str) -> Prompt:
+def read_wanted_prompt(
+    package: str, name: str, pairs: Iterable[tuple[str, str]], default: str
+) -> Prompt:
     """The version of a prompt that a session uses.
 
     A version that is not known here gives way to the default: deciding never fails for it, and a
@@ -280,7 +284,7 @@ class Rejected(msgspec.Struct, frozen=True):
         )
         more = len(self.violations) - 3
         said += f"; and {more} more" if more > 0 else ""
-        said = said or one_line(shown(shortened(self.details, EXCERPT_MAX)))
+        said = said or one_line(escaped_text(shortened(self.details, EXCERPT_MAX)))
         return f"{_SENTENCES[self.kind]}: {said}" if said else _SENTENCES[self.kind]
 
 
@@ -292,18 +296,18 @@ def rejected(kind: FlawKind, message: str, excerpt: str = "") -> Rejected:
 def excerpt(text: str, start: int = 0) -> str:
     """A look at a text from a place on, at most `EXCERPT_MAX` safe characters on one line."""
     look = text[max(start, 0) : max(start, 0) + 2 * EXCERPT_MAX]
-    return shortened(one_line(shown(look)), EXCERPT_MAX)
+    return shortened(one_line(escaped_text(look)), EXCERPT_MAX)
 
 
-def pointer(path: Iterable[str | int]) -> str:
+def format_json_pointer(path: Iterable[str | int]) -> str:
     """A path as a JSON Pointer (RFC 6901)."""
     parts = [str(part).replace("~", "~0").replace("/", "~1") for part in path]
-    return shortened(shown("".join(f"/{part}" for part in parts)), POINTER_MAX)
+    return shortened(escaped_text("".join(f"/{part}" for part in parts)), POINTER_MAX)
 
 
-def quoted(value: object, width: int = 60) -> str:
+def quote_foreign_value(value: object, width: int = 60) -> str:
     """A foreign value within a message: JSON, shortened and safe."""
-    return shortened(shown(msgspec.json.encode(value).decode()), width)
+    return shortened(escaped_text(msgspec.json.encode(value).decode()), width)
 
 
 class Policy(Value, frozen=True, kw_only=True):
@@ -323,7 +327,7 @@ class Policy(Value, frozen=True, kw_only=True):
         return 1 + max(self.bad_output, self.failed_transport)
 
 
-class Judge(Protocol):
+class ResponseJudge(Protocol):
     """What a response of a step must be; a contract is one."""
 
     @property

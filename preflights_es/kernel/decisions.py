@@ -12,19 +12,19 @@ from preflights_es.kernel.events import (
     Actor,
     ActorKind,
     RecordNumber,
-    Source,
+    SourceSession,
     Value,
     Whole,
-    Written,
+    WrittenFile,
 )
-from preflights_es.kernel.questions import Option, Place, Recommended
+from preflights_es.kernel.questions import EvidenceLines, Option, Recommended
 from preflights_es.kernel.reach import Hold, Reach
 from preflights_es.kernel.text import slug
 
 Speaker = Literal["user", "agent", "script", "model"]
 
 
-class Alternative(Value, frozen=True):
+class RejectedAlternative(Value, frozen=True):
     """What was not chosen."""
 
     name: str
@@ -32,12 +32,12 @@ class Alternative(Value, frozen=True):
     """Empty where it is not said."""
 
 
-class Reasons(Value, frozen=True):
+class StatedReasons(Value, frozen=True):
     """What one speaker says of a decision at once: why it is taken, and where it holds."""
 
     because: str = ""
     consequences: tuple[str, ...] = ()
-    alternatives: tuple[Alternative, ...] = ()
+    alternatives: tuple[RejectedAlternative, ...] = ()
     replaces: bool = False
     """Whether it is the whole: what was said before is dropped."""
     paths: tuple[str, ...] | UnsetType = UNSET
@@ -46,7 +46,7 @@ class Reasons(Value, frozen=True):
     """How strongly it holds; unset leaves it as it is."""
 
 
-class Reason(Value, frozen=True):
+class AttributedReason(Value, frozen=True):
     """A reason or a consequence."""
 
     text: str
@@ -66,7 +66,7 @@ def named_instead(alternatives: tuple[NotChosen, ...]) -> tuple[NotChosen, ...]:
     return tuple(one for one in alternatives if one.by != "model")
 
 
-def alternative_text(one: Alternative | NotChosen) -> str:
+def alternative_text(one: RejectedAlternative | NotChosen) -> str:
     """An alternative in one text."""
     return f"{one.name}: {one.why_not}" if one.why_not else one.name
 
@@ -74,8 +74,8 @@ def alternative_text(one: Alternative | NotChosen) -> str:
 class Rationale(Value, frozen=True):
     """All that is said so far."""
 
-    because: Reason | None = None
-    consequences: tuple[Reason, ...] = ()
+    because: AttributedReason | None = None
+    consequences: tuple[AttributedReason, ...] = ()
     alternatives: tuple[NotChosen, ...] = ()
 
     @property
@@ -108,7 +108,7 @@ class ShownQuestion(Value, frozen=True, kw_only=True):
     recommended: Recommended | None = None
     quote: str = ""
     """Words of the intention in which a model read the first option as said."""
-    evidence: tuple[Place, ...] = ()
+    evidence: tuple[EvidenceLines, ...] = ()
 
 
 class RecordForm(Value, frozen=True):
@@ -266,18 +266,18 @@ class Origin(Value, frozen=True):
     """The version of the provider's response that gave the value or worded its question."""
 
 
-class Stood(Value, frozen=True):
+class FormerStanding(Value, frozen=True):
     """What was so of a decision until it changed; the times go by the clock of who changed it."""
 
     until: Whole
     """The end, in microseconds since 1970 UTC: a later decision changed it."""
     number: RecordNumber | None
     supersedes: Related | None
-    written: Written | None
+    written: WrittenFile | None
     kept: tuple[KeptDecision, ...] = ()
 
 
-class Decided(Value, frozen=True, kw_only=True):
+class DecidedPatch(Value, frozen=True, kw_only=True):
     """One patch, and what became of it."""
 
     version: int
@@ -312,7 +312,7 @@ class Decided(Value, frozen=True, kw_only=True):
     superseded_at: Whole | None = None
     supersedes: Related | None = None
     superseded_by: Related | None = None
-    written: Written | None = None
+    written: WrittenFile | None = None
     """Its document."""
     also_supersedes: tuple[Related, ...] = ()
     """Others that the same acceptance replaced."""
@@ -324,10 +324,10 @@ class Decided(Value, frozen=True, kw_only=True):
     """The files that it holds for, and how strongly; not written where it tells everywhere."""
     asked_by: Actor | UnsetType = UNSET
     """The actor who began the session; it is added where projections read the session."""
-    former: tuple[Stood, ...] = ()
+    former: tuple[FormerStanding, ...] = ()
     """What its number, its document and the decision before it were since it was acknowledged."""
 
-    def stood(self, at: int) -> Decided:
+    def stood(self, at: int) -> DecidedPatch:
         """The record at the end of a microsecond in which it was in force."""
         then = next((former for former in self.former if at < former.until), self)
         return replace(
@@ -384,7 +384,7 @@ class OlderDecision(Value, frozen=True, kw_only=True):
     """In microseconds since 1970 UTC."""
     evolution: Evolution
     """`none` of a record of another tool that a person named."""
-    source: Source | None
+    source: SourceSession | None
     """The older decision's session, as it was read; None of a record of another tool."""
 
     @property

@@ -117,7 +117,7 @@ class Decision(Event, frozen=True):
     """Something that follows from the Input before it."""
 
 
-class Request(Decision, frozen=True):
+class OutsideRequest(Decision, frozen=True):
     """Asks the outside for something; open until an Outcome names the same call."""
 
     call: str
@@ -127,7 +127,7 @@ class Request(Decision, frozen=True):
 class Outcome(Input, frozen=True):
     """What came of a Request."""
 
-    answers: ClassVar[type[Request]] = Request
+    answers: ClassVar[type[OutsideRequest]] = OutsideRequest
     """The kind of Request that it can answer."""
     call: str
 
@@ -236,7 +236,7 @@ SESSION_EVENTS: tuple[type[Event], ...] = (
 )
 
 
-class ArtifactDue(Request, frozen=True):
+class ArtifactDue(OutsideRequest, frozen=True):
     """A file must be written, rendered from the log as it stands at this event."""
 
     tag: ClassVar[str] = "artifact.due.v1"
@@ -250,7 +250,7 @@ class ArtifactWritten(Outcome, frozen=True):
     """The file lies where it should, or beside it."""
 
     tag: ClassVar[str] = "artifact.written.v1"
-    answers: ClassVar[type[Request]] = ArtifactDue
+    answers: ClassVar[type[OutsideRequest]] = ArtifactDue
     path: str
     sha256: str
     """The SHA-256 of the written bytes, in hexadecimal."""
@@ -262,14 +262,14 @@ class ArtifactRemoved(Outcome, frozen=True):
     """The file of a rejected proposal is gone: git did not know it, and no person had edited it."""
 
     tag: ClassVar[str] = "artifact.removed.v1"
-    answers: ClassVar[type[Request]] = ArtifactDue
+    answers: ClassVar[type[OutsideRequest]] = ArtifactDue
     path: str
 
 
 ARTIFACT_EVENTS: tuple[type[Event], ...] = (ArtifactDue, ArtifactWritten, ArtifactRemoved)
 
 
-class Written(Value, frozen=True):
+class WrittenFile(Value, frozen=True):
     """What a session knows of its file on disk."""
 
     path: str
@@ -289,7 +289,7 @@ class Filing(msgspec.Struct, frozen=True, kw_only=True):
     """The whole file, from a state as it was behind the `ArtifactDue`."""
 
 
-class Source(Value, frozen=True):
+class SourceSession(Value, frozen=True):
     """Another session, as it was read; stands beside what was taken from it."""
 
     session_id: str
@@ -311,32 +311,32 @@ class Quoted(msgspec.Struct, frozen=True):
     session_id: str
 
 
-def sources(event: Event) -> tuple[Source, ...]:
+def sources(event: Event) -> tuple[SourceSession, ...]:
     """All that an event names, in the order of its fields, each once."""
-    return tuple(dict.fromkeys(_within(event)))
+    return tuple(dict.fromkeys(_walk_sources(event)))
 
 
-def _within(value: object) -> Iterator[Source]:
-    if isinstance(value, Source):
+def _walk_sources(value: object) -> Iterator[SourceSession]:
+    if isinstance(value, SourceSession):
         yield value
     elif isinstance(value, msgspec.Struct):
-        for name in _fields(type(value)):
-            yield from _within(getattr(value, name))
+        for name in _find_source_fields(type(value)):
+            yield from _walk_sources(getattr(value, name))
     elif isinstance(value, tuple | list):
         for one in value:
-            yield from _within(one)
+            yield from _walk_sources(one)
     elif isinstance(value, Mapping):
         for one in value.values():
-            yield from _within(one)
+            yield from _walk_sources(one)
 
 
 def has_sources(cls: type[msgspec.Struct]) -> bool:
     """Whether an event of a class may name another session."""
-    return bool(_fields(cls))
+    return bool(_find_source_fields(cls))
 
 
 @cache
-def _fields(cls: type[msgspec.Struct]) -> tuple[str, ...]:
+def _find_source_fields(cls: type[msgspec.Struct]) -> tuple[str, ...]:
     """The fields of a class in which a `Source` may stand."""
     return tuple(
         field.name for field in msgspec.structs.fields(cls) if _holds(field.type, frozenset())
@@ -349,7 +349,7 @@ def _holds(kind: Any, seen: frozenset[Any]) -> bool:
     Args:
         seen: classes that are being looked at: one may hold others of its kind.
     """
-    if kind is Source:
+    if kind is SourceSession:
         return True
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         if kind in seen:

@@ -36,7 +36,7 @@ def milliseconds(session_id: str) -> int:
     return int(session_id.replace("-", "")[:12], 16)
 
 
-def behind(made: str, last: str) -> str:
+def keep_id_ascending(made: str, last: str) -> str:
     """An id as it was made, or with a later time where it would not sort behind the last one.
 
     Where a clock stepped back, ids go on (RFC 9562, section 6.2).
@@ -50,14 +50,14 @@ def behind(made: str, last: str) -> str:
     return f"{digits[:8]}-{digits[8:]}{made[13:]}"
 
 
-def short(session_id: str) -> str:
+def short_session(session_id: str) -> str:
     """The form that people see and type."""
     return session_id[-SHORT:]
 
 
 def decision_name(number: int | None, uid: str) -> str:
     """What people call a decision: by the number of its record, else by the end of its uid."""
-    return f"ADR-{number:04}" if number else short(uid)
+    return f"ADR-{number:04}" if number else short_session(uid)
 
 
 def decision_uid(session_id: str) -> str:

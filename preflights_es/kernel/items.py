@@ -11,15 +11,15 @@ from typing import Final, Literal
 import msgspec
 
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.events import Actor, Source, Value, Whole
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.events import Actor, SourceSession, Value, Whole
+from preflights_es.kernel.ids import short_session
 
 _DIGITS_MAX: Final = 6  # of an item's number
 
 
 def item_id(session_id: str, number: int) -> str:
     """What people type for an item: the end of the session's id, and the number within."""
-    return f"{short(session_id)}.{number}"
+    return f"{short_session(session_id)}.{number}"
 
 
 def item_named(typed: str) -> tuple[str, int]:
@@ -60,7 +60,7 @@ class ItemRef(Value, frozen=True):
     """An item of another session, as it was read."""
 
     number: Whole
-    source: Source
+    source: SourceSession
 
 
 class KeptItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,7 +104,7 @@ PlanStanding = Literal[
 """`failed`: a FailureReport. `proposed`: a script or an agent approved it; it satisfies no pass."""
 
 
-class ReadFile(Value, frozen=True):
+class ReadFileDigest(Value, frozen=True):
     """A file that was read, and the one digest that it had."""
 
     path: str
@@ -117,7 +117,7 @@ class ReadRecord(Value, frozen=True):
     kind: Literal["plan", "decision"]
     id: str
     """An artifact's id, or a decision's uid."""
-    source: Source
+    source: SourceSession
 
 
 class Planned(Value, frozen=True, kw_only=True):
@@ -135,7 +135,7 @@ class Planned(Value, frozen=True, kw_only=True):
     """All times are in microseconds since 1970 UTC, by the clock of who recorded the Input."""
     created_by: Literal["human", "llm", "system"]
     depends_on: tuple[str, ...] = ()
-    files: tuple[ReadFile, ...] = ()
+    files: tuple[ReadFileDigest, ...] = ()
     """What was read from the disk."""
     records: tuple[ReadRecord, ...] = ()
     """What was read of other sessions."""

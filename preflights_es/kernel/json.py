@@ -18,7 +18,7 @@ _encoder = msgspec.json.Encoder()
 _making: Final = RLock()
 
 
-def encoded(value: object) -> bytes:
+def canonical_json(value: object) -> bytes:
     """Canonical: fields in the order of the class, no white space, UTF-8.
 
     Raises:
@@ -27,7 +27,7 @@ def encoded(value: object) -> bytes:
     return _encoder.encode(value)
 
 
-def decoded(data: bytes) -> Any:
+def decode_plain_json(data: bytes) -> Any:
     """Plain dicts, lists, strings and numbers.
 
     Raises:

@@ -19,17 +19,17 @@ from preflights_es.kernel.completions import (
     CompletionFailed,
     CompletionReceived,
     CompletionRequested,
-    Judge,
     Message,
     Policy,
     Prompt,
     Rejected,
+    ResponseJudge,
     Violation,
     excerpt,
     native,
-    schema,
+    read_prompt_schema,
+    read_wanted_prompt,
     tried,
-    wanted,
 )
 from preflights_es.kernel.errors import (
     LLMOutputError,
@@ -202,7 +202,7 @@ Check = Callable[[Any], tuple[Violation, ...]]
 # 1. The part of a state ----------------------------------------------------------------------
 
 
-class Led(msgspec.Struct, frozen=True, gc=False):
+class LeadState(msgspec.Struct, frozen=True, gc=False):
     """What a workflow's state keeps of its lead."""
 
     lead: Lead | None = None
@@ -229,19 +229,19 @@ class Led(msgspec.Struct, frozen=True, gc=False):
     """What the log says of the failed call behind one of them."""
 
 
-def opened(setup: Setup) -> Led:
+def open_lead_state(setup: Setup) -> LeadState:
     """At the beginning of a session."""
-    return Led(lead=setup.lead, prompts=setup.prompts, candidates=setup.candidates or ())
+    return LeadState(lead=setup.lead, prompts=setup.prompts, candidates=setup.candidates or ())
 
 
-def heard(led: Led, text: str) -> Led:
+def add_user_message(led: LeadState, text: str) -> LeadState:
     """After a person said something that belongs to the conversation."""
     return replace(led, said=led.said.plus(Message("user", text)))
 
 
-def replied(led: Led, new: Input | None) -> Led:
+def replied(led: LeadState, new: Input | None) -> LeadState:
     """After a reply that asks a person something, and belongs to the conversation as it is."""
-    text = text_of(new) if isinstance(new, CompletionReceived) else ""
+    text = decode_response_text(new) if isinstance(new, CompletionReceived) else ""
     return replace(led, said=led.said.plus(Message("assistant", text)))
 
 
@@ -251,7 +251,7 @@ _OF_A_STEP: Final = frozenset(
 """The classes of events that `after` handles; it ignores all others."""
 
 
-def after(led: Led, new: Input | None, event: Event) -> Led:
+def evolve_lead_state(led: LeadState, new: Input | None, event: Event) -> LeadState:
     """After a Decision; any other event changes nothing.
 
     Args:
@@ -275,29 +275,29 @@ def after(led: Led, new: Input | None, event: Event) -> Led:
             said = led.said.plus(Message("assistant", text or ""))
             return replace(led, request=None, said=said)
         case FellBack(reason=reason):
-            failure = _failure(new)
+            failure = _read_failure_message(new)
             return replace(led, lead=None, request=None, fell_back=reason, failure=failure)
         case StepFailed(reason=reason):
             return replace(led, request=None, failed=reason)
         case StepStalled(reason=reason):
-            return replace(led, request=None, stalled=reason, failure=_failure(new))
+            return replace(led, request=None, stalled=reason, failure=_read_failure_message(new))
         case LeadTaken() if isinstance(new, LeadChanged):
             return replace(led, lead=new.lead, prompts=new.prompts, fell_back="", stalled="")
         case _:
             return led
 
 
-def _failure(new: Input | None) -> str:
+def _read_failure_message(new: Input | None) -> str:
     return new.message if isinstance(new, CompletionFailed) else ""
 
 
-def why_none(led: Led) -> str:
+def why_none(led: LeadState) -> str:
     """Why no response of the model is used, as far as the log knows; empty where one is."""
     kind = led.fell_back or led.stalled or led.failed
     return f"{kind}: {led.failure}" if kind and led.failure else kind
 
 
-def no_answer(led: Led, then: str) -> str:
+def no_answer(led: LeadState, then: str) -> str:
     """The warning that no response of the model is used, and what followed."""
     return f"no usable answer from the model ({why_none(led)}): {then}"
 
@@ -306,7 +306,7 @@ def no_answer(led: Led, then: str) -> str:
 
 
 def requested(
-    led: Led,
+    led: LeadState,
     step: str,
     contract: str,
     prompt: tuple[str, str, str],
@@ -342,24 +342,24 @@ def requested(
 
 
 def system_message(
-    led: Led, package: str, prompts: Sequence[tuple[str, str]], schema_id: str = ""
+    led: LeadState, package: str, prompts: Sequence[tuple[str, str]], schema_id: str = ""
 ) -> tuple[list[Prompt], str]:
     """The files of a system message, and its text: the prompts in order, an empty line between."""
     files = [
-        tried(wanted(package, name, led.prompts, version), led.candidates)
+        tried(read_wanted_prompt(package, name, led.prompts, version), led.candidates)
         for name, version in prompts
     ]
     text = "\n".join(one.text for one in files)
     if not schema_id:
         return files, text
-    held = schema(package, schema_id)
+    held = read_prompt_schema(package, schema_id)
     return [*files, held], text.replace("{schema}", held.text.strip())
 
 
 # 3. Judging ----------------------------------------------------------------------------------
 
 
-def taken_over(
+def decide_lead_takeover(
     evolve: Callable[[S, Event], S],
     state: S,
     new: Input,
@@ -384,7 +384,7 @@ class Usable(Value, frozen=True):
 
 
 def concluded(
-    led: Led, outcome: Outcome, contract: Judge, check: Check
+    led: LeadState, outcome: Outcome, contract: ResponseJudge, check: Check
 ) -> Usable | tuple[Decision, ...]:
     """What an outcome means for the open step: a payload, or what is recorded instead.
 
@@ -408,7 +408,7 @@ def concluded(
         ends = _end(lead, StepFailed if is_output else StepStalled, policy)
         return (again or ends(contract=contract.id, reason=outcome.kind),)
     assert isinstance(outcome, CompletionReceived), "the only other outcome of a completion"
-    verdict = judged(text_of(outcome), contract, check)
+    verdict = judge_session_response(decode_response_text(outcome), contract, check)
     if isinstance(verdict, Accepted):
         accepted = ResponseAccepted(
             call=request.call, contract=contract.id, prose=verdict.prose, dropped=verdict.dropped
@@ -441,7 +441,7 @@ def _end(lead: Lead, reported: Ending, policy: Policy) -> Ending:
     return StepStalled if lead.strict else FellBack
 
 
-def judged(raw: str, contract: Judge, check: Check) -> Accepted | Rejected:
+def judge_session_response(raw: str, contract: ResponseJudge, check: Check) -> Accepted | Rejected:
     """The contract's verdict, then that of the session's own check."""
     verdict = contract.judge(raw)
     if isinstance(verdict, Accepted) and (violations := check(verdict.payload)):
@@ -449,7 +449,7 @@ def judged(raw: str, contract: Judge, check: Check) -> Accepted | Rejected:
     return verdict
 
 
-def text_of(outcome: CompletionReceived) -> str:
+def decode_response_text(outcome: CompletionReceived) -> str:
     """The response as text; invalid UTF-8 becomes replacement characters.
 
     What is no base64 is no response: only a forged log has it.

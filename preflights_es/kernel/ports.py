@@ -33,7 +33,7 @@ class Numbered(NamedTuple):
     number: int
 
 
-class Batch(msgspec.Struct, frozen=True, kw_only=True):
+class AppendBatch(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be appended to one session."""
 
     session_id: str
@@ -97,7 +97,7 @@ the former owner did not report in time: it may have been made. `held`: another 
 class Store(Protocol):
     """Streams of opaque events, one a session; knows no workflow."""
 
-    def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
+    def append(self, batches: Sequence[AppendBatch]) -> tuple[Head, ...]:
         """Append to several sessions, all or nothing; durable when it returns.
 
         Raises:
@@ -201,7 +201,7 @@ class Archive(Store, Protocol):
     def heads_of(self, session_ids: Sequence[str]) -> dict[str, Head]:
         """Where sessions stand, by their ids; without those that are not here."""
 
-    def erase(self, batch: Batch, clear: Sequence[str] = ()) -> Head:
+    def erase(self, batch: AppendBatch, clear: Sequence[str] = ()) -> Head:
         """Append an erasure, and drop all that it covers, in one transaction.
 
         Payloads and salts of the events before go, and so do open calls; numbers stay taken.

@@ -28,7 +28,7 @@ RefusalReason = Literal[
 ]
 
 
-class Given(Value, frozen=True):
+class GivenAnswer(Value, frozen=True):
     """One answer as it was given."""
 
     key: str
@@ -39,7 +39,7 @@ class Answers(Input, frozen=True):
     """Root of the Inputs that answer questions."""
 
     typed: ClassVar = {"answers": Typed(ANSWER_MAX)}
-    answers: tuple[Given, ...]
+    answers: tuple[GivenAnswer, ...]
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""
 
@@ -47,11 +47,11 @@ class Answers(Input, frozen=True):
 class Opening(Input, frozen=True, kw_only=True):
     """Root of the Inputs that open a session and may answer what it would ask."""
 
-    answers: tuple[Given, ...] | UnsetType = UNSET
+    answers: tuple[GivenAnswer, ...] | UnsetType = UNSET
     """Those that count already, where a model leads: it is told of them. Not written otherwise."""
 
 
-def answers_in(new: Input) -> tuple[Given, ...]:
+def answers_in(new: Input) -> tuple[GivenAnswer, ...]:
     """What an Input answers; nothing where it is another kind of Input."""
     return (new.answers or ()) if isinstance(new, Answers | Opening) else ()
 
@@ -73,7 +73,7 @@ class Recommended(Value, frozen=True):
     reason: str
 
 
-class Place(Value, frozen=True):
+class EvidenceLines(Value, frozen=True):
     """Lines of a file that a question follows from."""
 
     path: str
@@ -96,7 +96,7 @@ class WrittenQuestion(Value, frozen=True):
     """What the decision is for; empty for the whole project."""
     consequences: tuple[str, ...] = ()
     """What follows from the recommended option."""
-    evidence: tuple[Place, ...] = ()
+    evidence: tuple[EvidenceLines, ...] = ()
 
     def texts(self) -> tuple[str, ...]:
         """All that it says, a text each."""
@@ -134,7 +134,10 @@ def written_question(
         why,
         scope,
         tuple(consequences),
-        tuple(Place(one[: at.start()], at["lines"]) if at else Place(one) for one, at in found),
+        tuple(
+            EvidenceLines(one[: at.start()], at["lines"]) if at else EvidenceLines(one)
+            for one, at in found
+        ),
     )
 
 
@@ -249,7 +252,7 @@ def text_answers(
 
 
 def _text_answer(
-    given: Given,
+    given: GivenAnswer,
     question: str | None,
     answered: Collection[str],
     accepted: type[TextAccepted],
@@ -344,7 +347,7 @@ class Question(Value, frozen=True):
     optional: bool = False
 
 
-class Behind(Value, frozen=True):
+class OriginDetails(Value, frozen=True):
     """What an event says of where a decided value came from."""
 
     intention: str | None = None

@@ -71,19 +71,22 @@ def pattern_problem(pattern: str) -> str:
         ("//" in bare, "has // between folders: write /"),
         (bool({".", ".."} & {*names}), "leads elsewhere: give a path from the repository's root"),
         ("[:" in bare, "has a named class of characters: write them, such as [0-9]"),
-        ("[" in _CLASS.sub("", _plain(bare)), "has a [ without its ]: write \\[ for the character"),
+        (
+            "[" in _CLASS.sub("", _drop_pattern_escapes(bare)),
+            "has a [ without its ]: write \\[ for the character",
+        ),
         (stars > STARS_MAX, f"has more than {STARS_MAX} times *"),
         (stars + names[:-1].count("**") > WILDS_MAX, f"has more than {WILDS_MAX} times * or **"),
     )
     return next((why for is_so, why in bad if is_so), "")
 
 
-def _plain(pattern: str) -> str:
+def _drop_pattern_escapes(pattern: str) -> str:
     return pattern.replace("\\\\", "").replace("\\[", "")
 
 
 @lru_cache(maxsize=4_096)
-def beginning(pattern: str) -> str:
+def find_pattern_prefix(pattern: str) -> str:
     """What each path that a pattern matches begins with; empty where nothing is certain."""
     bare = pattern.strip()
     if "/" not in bare.rstrip("/"):
@@ -107,7 +110,7 @@ def matches(pattern: str, path: str, *, ignores_case: bool = False) -> bool:
     plainly = _plainly(pattern.strip(), path)
     if plainly is not None:
         return plainly
-    expression = _compiled(pattern.strip())
+    expression = _compile_reach_pattern(pattern.strip())
     return expression is not None and expression.search(path) is not None
 
 
@@ -139,7 +142,7 @@ def _may_match(pattern: str, path: str) -> bool:
     pieces = literals(pattern)
     if not pieces:
         return True
-    if not path.startswith(beginning(pattern)):
+    if not path.startswith(find_pattern_prefix(pattern)):
         return False
     at = 0
     for piece in pieces:
@@ -157,7 +160,7 @@ def literals(pattern: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4_096)
-def _compiled(pattern: str) -> Pattern[str] | None:
+def _compile_reach_pattern(pattern: str) -> Pattern[str] | None:
     from pathspec.patterns.gitignore.base import GitIgnorePatternError
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 

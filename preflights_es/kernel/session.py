@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from preflights_es.kernel.completions import CompletionRequested, Policy
-from preflights_es.kernel.decisions import Accepting, Decided, Record, Relations
+from preflights_es.kernel.decisions import Accepting, DecidedPatch, Record, Relations
 from preflights_es.kernel.errors import WorkflowBug, WorkflowMissing
 from preflights_es.kernel.events import (
     Actor,
@@ -25,8 +25,8 @@ from preflights_es.kernel.events import (
     InputIgnored,
     InputQuarantined,
     Outcome,
+    OutsideRequest,
     Quoted,
-    Request,
     ResponseIgnored,
     SessionAbandoned,
     SessionClosed,
@@ -37,8 +37,8 @@ from preflights_es.kernel.items import KeptItem, Planned
 from preflights_es.kernel.json import decoder
 from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.ports import Numbered, SettingsTable, Stored
-from preflights_es.kernel.questions import Answers, Behind, Question, Reached
-from preflights_es.kernel.signing import said_of
+from preflights_es.kernel.questions import Answers, OriginDetails, Question, Reached
+from preflights_es.kernel.signing import read_input_content
 from preflights_es.kernel.views import View
 
 S = TypeVar("S")
@@ -83,7 +83,7 @@ VIEWED: Final = ResultView.__struct_fields__
 
 
 def _as_said(_state: object, new: Signable) -> Mapping[str, Any]:
-    return said_of(new)
+    return read_input_content(new)
 
 
 def _as_its_view(_state: object) -> bool:
@@ -143,7 +143,9 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """What is shown beside an acceptance, and what no event behind it changes."""
     record: Callable[[S], Record] | None = None
     """The content of the session's document in any state; None without a document."""
-    decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None
+    decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[DecidedPatch, ...]] | None = (
+        None
+    )
     """The patches of a session, from its events and how it stood after each; None without any."""
     items: Callable[[S], tuple[KeptItem, ...]] | None = None
     """What a session holds that others go on with, in any state; None where it holds nothing."""
@@ -154,7 +156,7 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     reached: Callable[[S], Reached] = _its_result
     """What a session comes to, in any state, and what of it a person accepted; by default the
     state's field `result`."""
-    behind: Callable[[Event], Behind] = lambda _event: Behind()
+    behind: Callable[[Event], OriginDetails] = lambda _event: OriginDetails()
     """What an event says of where a decided value came from."""
     related: Callable[[S], Relations] | None = None
     """The decisions that it takes the place of, in any state; None where none replaces another."""
@@ -217,7 +219,7 @@ class Session(msgspec.Struct, Generic[S], frozen=True, gc=False):
     state: S
     version: int = 0
     """Number of events folded."""
-    calls: tuple[Request, ...] = ()
+    calls: tuple[OutsideRequest, ...] = ()
     """Open requests, oldest first."""
     undecided: Input | None = None
     """The last Input, while no Decision follows it; not yet part of `state`."""
@@ -241,7 +243,9 @@ def decide(workflow: Workflow[S], session: Session[S], new: Input) -> tuple[Deci
         if session.closed or isinstance(new, InputQuarantined):
             return (closed,)
         return (*workflow.abandoned(session.state, new), closed)
-    if isinstance(new, Outcome) and not any(_answers(new, call) for call in session.calls):
+    if isinstance(new, Outcome) and not any(
+        _is_answer_to_call(new, call) for call in session.calls
+    ):
         return (ResponseIgnored(call=new.call, reason="closed" if session.closed else "not_open"),)
     if session.closed and not isinstance(new, Outcome):
         return (InputIgnored(reason="closed"),)
@@ -260,7 +264,7 @@ def _no_decisions(workflow: Workflow[Any], new: Input, given: object) -> Workflo
     return WorkflowBug(f"{message}, expected a tuple of Decisions", workflow.decide)
 
 
-def _answers(outcome: Outcome, call: Request) -> bool:
+def _is_answer_to_call(outcome: Outcome, call: OutsideRequest) -> bool:
     return call.call == outcome.call and isinstance(call, outcome.answers)
 
 
@@ -273,7 +277,7 @@ def evolve(workflow: Workflow[S], session: Session[S], event: Event) -> Session[
     return _AFTER[type(event)](workflow, session, event)
 
 
-def _after_input(_: Workflow[S], session: Session[S], new: Input) -> Session[S]:
+def _evolve_after_input(_: Workflow[S], session: Session[S], new: Input) -> Session[S]:
     version = session.version + 1
     assert session.undecided is None or isinstance(new, InputQuarantined), (
         f"event {version} follows an undecided Input"
@@ -301,12 +305,12 @@ def _after_decision(workflow: Workflow[S], session: Session[S], event: Decision)
     if before is not None:
         state = workflow.evolve(state, before)
         if calls and isinstance(before, Outcome):
-            calls = tuple(call for call in calls if not _answers(before, call))
+            calls = tuple(call for call in calls if not _is_answer_to_call(before, call))
     state = workflow.evolve(state, event)
     return Session(state, session.version + 1, calls, None, session.closed)
 
 
-def _after_request(workflow: Workflow[S], session: Session[S], event: Request) -> Session[S]:
+def _after_request(workflow: Workflow[S], session: Session[S], event: OutsideRequest) -> Session[S]:
     after = _after_decision(workflow, session, event)
     return Session(after.state, after.version, (*after.calls, event), None, after.closed)
 
@@ -322,8 +326,8 @@ class _Dispatch(dict[type[Event], After]):
         if issubclass(kind, SessionErased):
             after = _after_erasure
         elif issubclass(kind, Input):
-            after = _after_input
-        elif issubclass(kind, Request):
+            after = _evolve_after_input
+        elif issubclass(kind, OutsideRequest):
             after = _after_request
         self[kind] = after
         return after
@@ -347,7 +351,9 @@ def fold(workflow: Workflow[S], events: Iterable[Event]) -> Session[S]:
     return session
 
 
-def status(workflow: Workflow[S], session: Session[S], view: View | None = None) -> str:
+def compute_session_status(
+    workflow: Workflow[S], session: Session[S], view: View | None = None
+) -> str:
     """`abandoned`, `erased`, `faulted`, `waiting`, or what the workflow's own view says.
 
     Args:
@@ -366,7 +372,7 @@ def is_stalled(workflow: Workflow[S], session: Session[S]) -> bool:
     """Whether a strict session waits to be asked again: no call is open, and none is answered."""
     if session.version == 0 or any(isinstance(c, CompletionRequested) for c in session.calls):
         return False
-    return status(workflow, session) == "waiting"
+    return compute_session_status(workflow, session) == "waiting"
 
 
 SETS_ASIDE: Final = (InputQuarantined, SessionErased)
@@ -398,13 +404,13 @@ UNKNOWN: Final = "unknown"
 """The status of a session whose code is not here, or cannot read it."""
 
 
-class _Acted(msgspec.Struct, frozen=True):
+class _ActorPayload(msgspec.Struct, frozen=True):
     """What the payload of every Input has."""
 
     actor: Actor
 
 
-_acted: Final = decoder(_Acted)
+_acted: Final = decoder(_ActorPayload)
 
 
 def actor_in(data: bytes | None) -> Actor:
@@ -416,7 +422,7 @@ def actor_in(data: bytes | None) -> Actor:
     return _acted(data or b"").actor
 
 
-def known(workflows: Mapping[str, Workflow[Any]], name: str) -> Workflow[Any]:
+def find_known_workflow(workflows: Mapping[str, Workflow[Any]], name: str) -> Workflow[Any]:
     """The workflow of that name.
 
     Raises:

@@ -33,7 +33,7 @@ _OF_THE_ACT: Final = frozenset(
 """Fields of an Input that are no part of what it accepts, or that are said elsewhere."""
 
 
-def said_of(new: Input) -> dict[str, Any]:
+def read_input_content(new: Input) -> dict[str, Any]:
     """What an Input says besides who says it, when, and where its document goes."""
     said: dict[str, Any] = msgspec.to_builtins(new)
     return {name: value for name, value in said.items() if name not in _OF_THE_ACT}
@@ -59,12 +59,12 @@ def canonical(value: Mapping[str, Any]) -> str:
     return msgspec.json.encode(value, order="sorted").decode()
 
 
-def _text(value: str) -> bytes:
+def _pack_signed_text(value: str) -> bytes:
     raw = value.encode()
     return struct.pack(">I", len(raw)) + raw
 
 
-class Statement(msgspec.Struct, frozen=True, kw_only=True):
+class SignedStatement(msgspec.Struct, frozen=True, kw_only=True):
     """All that a signature of an act covers."""
 
     repository: str
@@ -84,13 +84,13 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
         """The bytes that are signed."""
         return b"".join(
             (
-                _text(FORMAT),
-                _text(self.repository),
-                _text(self.session_id),
+                _pack_signed_text(FORMAT),
+                _pack_signed_text(self.repository),
+                _pack_signed_text(self.session_id),
                 struct.pack(">Q", self.version),
                 self.hash,
                 sha256(self.proposal.encode()).digest(),
-                _text(self.name),
+                _pack_signed_text(self.name),
                 struct.pack(">q", self.at),
             )
         )
@@ -118,7 +118,7 @@ class Sshsig(msgspec.Struct, frozen=True):
     """Whether a hardware key made it, and says that a person touched it then."""
 
 
-class _Reader:
+class _SignatureReader:
     """Reads fields, each with its length before it."""
 
     def __init__(self, raw: bytes) -> None:
@@ -134,19 +134,19 @@ class _Reader:
         return self.take(int(struct.unpack(">I", self.take(4))[0]))
 
 
-def parsed(raw: bytes) -> Sshsig:
+def parse_signature_blob(raw: bytes) -> Sshsig:
     """The parts of a signature without its armour.
 
     Raises:
         NoSignature: it is something else, or of a newer version.
     """
-    blob = _Reader(raw)
+    blob = _SignatureReader(raw)
     if blob.take(len(_MAGIC)) != _MAGIC:
         raise NoSignature("it does not begin as one")
     if (version := struct.unpack(">I", blob.take(4))[0]) != 1:
         raise NoSignature(f"its version is {version}, expected 1")
     key, name, _reserved, _hash = blob.field(), blob.field(), blob.field(), blob.field()
-    made = _Reader(blob.field())
+    made = _SignatureReader(blob.field())
     if blob.rest:
         raise NoSignature("it goes on behind its end")
     kind = made.field()
@@ -155,7 +155,7 @@ def parsed(raw: bytes) -> Sshsig:
     return Sshsig(key, name.decode("utf-8", "replace"), touched)
 
 
-def decoded(text: str) -> bytes:
+def decode_strict_base64(text: str) -> bytes:
     """The bytes of base64 that is written as it always is, so that no other text stands for them.
 
     Raises:
@@ -165,7 +165,7 @@ def decoded(text: str) -> bytes:
         raw = b64decode(text, validate=True)
     except ValueError as error:
         raise NoSignature("it is not base64") from error
-    if bare(raw) != text:
+    if encode_base64_text(raw) != text:
         raise NoSignature("its base64 goes on behind its end")
     return raw
 
@@ -179,7 +179,7 @@ def dearmoured(text: str) -> bytes:
     lines = text.strip().splitlines()
     if len(lines) < 3 or lines[0] != _BEGIN or lines[-1] != _END:
         raise NoSignature("it has no such first and last line")
-    return decoded("".join(lines[1:-1]))
+    return decode_strict_base64("".join(lines[1:-1]))
 
 
 def armoured(sshsig: str) -> str:
@@ -193,7 +193,7 @@ def bears_signature(one: Stored) -> bool:
     return one.data is not None and b'"sshsig"' in one.data
 
 
-def bare(raw: bytes) -> str:
+def encode_base64_text(raw: bytes) -> str:
     """Bytes as they stand in an event."""
     return b64encode(raw).decode()
 
@@ -204,7 +204,7 @@ def fingerprint(key: str) -> str:
         raw = b64decode(key)
     except ValueError:
         return "a damaged key"
-    return "SHA256:" + bare(sha256(_certified(raw)).digest()).rstrip("=")
+    return "SHA256:" + encode_base64_text(sha256(_certified(raw)).digest()).rstrip("=")
 
 
 _CERTIFICATE: Final = "-cert-v01@openssh.com"
@@ -221,7 +221,7 @@ _FIELDS: Final = {
 def _certified(raw: bytes) -> bytes:
     """The key that a certificate is of; what is none as it is."""
     try:
-        whole = _Reader(raw)
+        whole = _SignatureReader(raw)
         kind, is_one, _ = whole.field().decode("ascii").partition(_CERTIFICATE)
         if not is_one or kind not in _FIELDS:
             return raw
@@ -237,7 +237,7 @@ def _certified(raw: bytes) -> bytes:
 def kind_of(key: str) -> str:
     """Of a public key, such as `ssh-ed25519`; empty where the text is no key."""
     try:
-        return _Reader(b64decode(key, validate=True)).field().decode("ascii")
+        return _SignatureReader(b64decode(key, validate=True)).field().decode("ascii")
     except ValueError:
         return ""
 
@@ -252,7 +252,7 @@ def made_with(made: Signature | UnsetType) -> str:
     if not made:
         return ""
     try:
-        touched = parsed(decoded(made.sshsig)).is_touched
+        touched = parse_signature_blob(decode_strict_base64(made.sshsig)).is_touched
     except ValueError:
         touched = False
     return f"{fingerprint(made.key)}{', hardware key' if touched else ''}"

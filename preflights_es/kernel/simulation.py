@@ -48,7 +48,7 @@ def framed(*parts: str) -> bytes:
     return b"".join(frames)
 
 
-def key(domain: str, seed: int) -> _Hash:
+def begin_draw_key(domain: str, seed: int) -> _Hash:
     """The beginning of every key of a seed in one domain: copy it, add what is drawn for.
 
     The seed is written in hexadecimal with its sign, which has no limit of digits.

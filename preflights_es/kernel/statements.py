@@ -13,13 +13,13 @@ from typing import Final, NamedTuple
 
 from preflights_es.kernel.questions import Language, is_placeholder
 from preflights_es.kernel.text import ANSWER_MAX, SCOPE_MAX, caseless, composed, late_pattern
-from preflights_es.kernel.words import folded, plain, product
+from preflights_es.kernel.words import fold_letters, product, read_small_words
 
 SCOPE_WORDS_MAX: Final = 8
 NAME_WORDS_MAX: Final = 3  # of a name that is not known, or that stands within a scope
 
 
-class Statement(NamedTuple):
+class StatedDecision(NamedTuple):
     """What a text states."""
 
     value: str
@@ -64,7 +64,9 @@ NameOf = Callable[[str], str]
 """The value that a whole text names, as it is known; empty where none."""
 
 
-def stated(text: str, name_of: NameOf, names_any: Callable[[str], bool]) -> Statement | None:
+def parse_stated_decision(
+    text: str, name_of: NameOf, names_any: Callable[[str], bool]
+) -> StatedDecision | None:
     """The value that a text states; None where no form covers it whole.
 
     Args:
@@ -77,20 +79,22 @@ def stated(text: str, name_of: NameOf, names_any: Callable[[str], bool]) -> Stat
         for form in forms:
             match = form.fullmatch(line)
             is_bare = form is forms[-1]  # no verb
-            said = match and _said(match, name_of, names_any, is_german=is_german, is_bare=is_bare)
+            said = match and _read_matched_form(
+                match, name_of, names_any, is_german=is_german, is_bare=is_bare
+            )
             if said:
                 return said
     return None
 
 
-def _said(
+def _read_matched_form(
     match: Match[str],
     name_of: NameOf,
     names_any: Callable[[str], bool],
     *,
     is_german: bool,
     is_bare: bool,
-) -> Statement | None:
+) -> StatedDecision | None:
     """What a form says, where its parts are what they must be."""
     part = {name: text or "" for name, text in match.groupdict().items()}
     begins = part.get("first", "")
@@ -99,7 +103,7 @@ def _said(
         if scope:
             return None
         scope = part["moved"]
-    naming = _Naming(name_of, is_german=is_german, is_plain=not _shouts(match))
+    naming = _NameRecognition(name_of, is_german=is_german, is_plain=not _shouts(match))
     value = naming.named(begins or part["x"], begins=bool(begins))
     replaced = naming.named(part["a"], begins=match.start("a") == 0) if part.get("a") else ""
     if not value or (part.get("a") and not replaced):
@@ -108,11 +112,11 @@ def _said(
     known = [one for one in named if name_of(one) or name_of(one.rpartition(" ")[0])]
     if is_bare and not replaced and (not scope or not known or ends_in_verb(scope)):
         return None  # `X for Y` says nothing of what is not known, nor where Y is something to do
-    if replaced and (not known or _bare(value) == _bare(replaced)):
+    if replaced and (not known or _drop_name_version(value) == _drop_name_version(replaced)):
         return None
     if (scope and not is_scope(scope, names_any)) or not _is_reason(because):
         return None
-    return Statement(value, replaced, without_article(scope), because)
+    return StatedDecision(value, replaced, without_article(scope), because)
 
 
 def _shouts(match: Match[str]) -> bool:
@@ -126,7 +130,7 @@ def _shouts(match: Match[str]) -> bool:
 # 2. Names ------------------------------------------------------------------------------------
 
 
-class _Naming(NamedTuple):
+class _NameRecognition(NamedTuple):
     """How names are told from other words."""
 
     name_of: NameOf
@@ -151,7 +155,9 @@ class _Naming(NamedTuple):
         return text if self._is_name(first, begins=begins) and all(more) else ""
 
     def _is_name(self, word: str, *, begins: bool) -> bool:
-        if folded(word) in plain("stop_words") | plain("no_names") or _FILE.search(word):
+        if fold_letters(word) in read_small_words("stop_words") | read_small_words(
+            "no_names"
+        ) or _FILE.search(word):
             return False
         if not (_WRITTEN.fullmatch(word) and any(map(str.isalpha, word))):
             return False
@@ -166,7 +172,7 @@ class _Naming(NamedTuple):
 
 def written_as_name(text: str, language: Language) -> bool:
     """Whether a whole text is a name: a product, or by how it is written."""
-    naming = _Naming(product, is_german=language == "de", is_plain=True)
+    naming = _NameRecognition(product, is_german=language == "de", is_plain=True)
     parts = [part.split() for part in _JOINED.split(composed(text).strip())]
     # A capital of the first word may only begin the text, unless the others have one too.
     return all(
@@ -190,9 +196,9 @@ _FILE: Final = late_pattern(
 _VERSION: Final = late_pattern(r"[\s-]*v?\d[\d.x]*$")
 
 
-def _bare(name: str) -> str:
+def _drop_name_version(name: str) -> str:
     """A name without its version."""
-    return _VERSION.sub("", folded(name))
+    return _VERSION.sub("", fold_letters(name))
 
 
 # 3. What follows a name ----------------------------------------------------------------------
@@ -203,13 +209,15 @@ _SCOPE_WRITTEN: Final = late_pattern(r"[\w'\u2019&/ .+#-]+")
 
 def is_scope(text: str, names_any: Callable[[str], bool]) -> bool:
     """Whether a text can say what a decision is for: a few words of one thing, naming no value."""
-    words = folded(text).replace("'", " ").replace("\u2019", " ").split()
+    words = fold_letters(text).replace("'", " ").replace("\u2019", " ").split()
     if len(text) > SCOPE_MAX or not 0 < len(words) <= SCOPE_WORDS_MAX:
         return False
     if not _SCOPE_WRITTEN.fullmatch(text) or " - " in text or ". " in text or ".." in text:
         return False
     is_all = words[-1] in ("all", "alle", "alles")
-    return not is_all and plain("not_in_scopes").isdisjoint(words) and not names_any(text)
+    return (
+        not is_all and read_small_words("not_in_scopes").isdisjoint(words) and not names_any(text)
+    )
 
 
 def ends_in_verb(text: str) -> bool:
@@ -224,14 +232,14 @@ def _is_reason(text: str) -> bool:
     """Whether a text is one reason that takes nothing back; an empty one is."""
     if len(text) > ANSWER_MAX or any(mark in text for mark in (". ", "! ", "; ", "...", ",")):
         return False
-    words = _WORD.findall(folded(text))
-    return plain("retractions").isdisjoint(words) and not (text and is_placeholder(text))
+    words = _WORD.findall(fold_letters(text))
+    return read_small_words("retractions").isdisjoint(words) and not (text and is_placeholder(text))
 
 
 def without_article(scope: str) -> str:
     """A noun phrase without the article before it."""
     first, _, rest = scope.strip().partition(" ")
-    return rest if rest and folded(first) in plain("articles") else scope.strip()
+    return rest if rest and fold_letters(first) in read_small_words("articles") else scope.strip()
 
 
 # 4. Languages ---------------------------------------------------------------------------------
@@ -241,8 +249,8 @@ _WORD: Final = late_pattern(r"[^\W_]+")
 
 def language_of(text: str) -> Language:
     """German where more of its small words stand there than English ones, or an umlaut."""
-    words = set(_WORD.findall(folded(text)))
-    lean = len(words & plain("german")) - len(words & plain("english"))
+    words = set(_WORD.findall(fold_letters(text)))
+    lean = len(words & read_small_words("german")) - len(words & read_small_words("english"))
     if lean:
         return "de" if lean > 0 else "en"
     return "de" if any(c in "\u00e4\u00f6\u00fc\u00df" for c in caseless(text)) else "en"
@@ -251,11 +259,11 @@ def language_of(text: str) -> Language:
 # 5. Values that name nothing ------------------------------------------------------------------
 
 
-def _listed(words: str) -> frozenset[str]:
+def _split_word_list(words: str) -> frozenset[str]:
     return frozenset(" ".join(words.split()).split(", "))
 
 
-GENERIC: Final = _listed("""
+GENERIC: Final = _split_word_list("""
     all, always, any, application, automatic, both, client, cloud, custom, daily, database, default,
     depends, disabled, do nothing, enabled, false, file, file system, files, header, headers,
     hourly, in memory, later, local, manual, maybe, memory, monthly, neither, never, no,
@@ -265,7 +273,7 @@ GENERIC: Final = _listed("""
 """)
 """Values that say nothing, or are nouns of any program."""
 
-EVERYDAY: Final = _listed("""
+EVERYDAY: Final = _split_word_list("""
     bun, canary, chef, crystal, dart, echo, edge, express, fiber, flask, flow, gin, go, lit, make,
     native, next, node, parcel, phoenix, play, puppet, react, rest, ring, rocket, rolling, rust,
     salt, spring, swift, task, turbo, wire

@@ -113,7 +113,7 @@ def _escape(found: re.Match[str]) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def shown(text: str) -> str:
+def escaped_text(text: str) -> str:
     """Safe on a terminal, on one line: nothing in it moves the cursor, turns a line or hides."""
     if text.isprintable():  # as `str` has it, nothing that is escaped here is
         return text
@@ -159,17 +159,17 @@ def slug(text: str) -> str:
     Composed, in small letters and of few bytes, so that every file system keeps it as it is.
     """
     words: list[str] = []
-    for word in _words(unicodedata.normalize("NFKC", text).lower()):
-        if words and not _fits("-".join((*words, word))):
+    for word in _split_slug_words(unicodedata.normalize("NFKC", text).lower()):
+        if words and not _fits_slug_limits("-".join((*words, word))):
             break
         words.append(word)
     name = "-".join(words)
-    while not _fits(name):
+    while not _fits_slug_limits(name):
         name = name[:-1]
     return name
 
 
-def _words(text: str) -> list[str]:
+def _split_slug_words(text: str) -> list[str]:
     """Runs of letters, digits and the marks behind them."""
     shown = "".join(c if _is_of_word(c) else " " for c in unicodedata.normalize("NFKC", text))
     return [word for one in shown.split() if (word := _without_marks(one))]
@@ -186,7 +186,7 @@ def _without_marks(word: str) -> str:
     return word
 
 
-def _fits(name: str) -> bool:
+def _fits_slug_limits(name: str) -> bool:
     return len(name) <= SLUG_MAX and len(name.encode()) <= SLUG_BYTES_MAX
 
 

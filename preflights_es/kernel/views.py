@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final, Self
 
 from preflights_es.kernel.errors import Notice
-from preflights_es.kernel.events import Actor, Growing, Value, Written
+from preflights_es.kernel.events import Actor, Growing, Value, WrittenFile
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.signing import Signed
 
@@ -73,7 +73,7 @@ class View(Value, frozen=True, kw_only=True):
     """What is asked, the first of them now."""
     progress: float = 0.0
     """0.0 to 1.0."""
-    written: Written | None = None
+    written: WrittenFile | None = None
     """The document as it was written last."""
     hashes: tuple[str, ...] = ()
     """SHA-256 of every document that was written for the session, in hexadecimal."""

@@ -23,7 +23,7 @@ TERM_MAX: Final = 40  # characters of a word that count
 _WORD: Final = late_pattern(r"[^\W_]+")
 
 
-def folded(text: str) -> str:
+def fold_letters(text: str) -> str:
     """In one case, with umlauts as two letters, so that both ways to type them agree."""
     found = unicodedata.normalize("NFKC", text).casefold()
     if found.isascii():
@@ -32,19 +32,19 @@ def folded(text: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def words(text: str) -> tuple[str, ...]:
+def collect_search_words(text: str) -> tuple[str, ...]:
     """The words of a text, each once, in its order; no stop word and no single letter.
 
     Decisions repeat the names of categories and fields, and many values.
     """
-    return tuple(counted(text))
+    return tuple(count_search_words(text))
 
 
-def counted(text: str) -> Counter[str]:
+def count_search_words(text: str) -> Counter[str]:
     """How often each of them stands there, in the order of the text."""
     found, stop_words = (
-        (word[:TERM_MAX] for word in _WORD.findall(folded(text))),
-        plain("stop_words"),
+        (word[:TERM_MAX] for word in _WORD.findall(fold_letters(text))),
+        read_small_words("stop_words"),
     )
     return Counter(word for word in found if len(word) > 1 and word not in stop_words)
 
@@ -52,14 +52,14 @@ def counted(text: str) -> Counter[str]:
 _SUFFIX: Final = late_pattern(r"(?<=\w)['\u2019]\w+")  # "customer's"
 
 
-def labels(text: str) -> frozenset[str]:
+def find_distinguishing_words(text: str) -> frozenset[str]:
     """The small words of a text that tell two places apart: "region b", "warehouse 2", "under 16".
 
     They are digits and letters that stand alone, and words such as `under`. An `a` before a word is
     an article.
     """
-    found = _WORD.findall(_SUFFIX.sub("", folded(text)))
-    apart, stop_words = plain("apart"), plain("stop_words")
+    found = _WORD.findall(_SUFFIX.sub("", fold_letters(text)))
+    apart, stop_words = read_small_words("apart"), read_small_words("stop_words")
     return frozenset(
         word
         for word, then in zip(found, [*found[1:], "a"], strict=False)
@@ -75,12 +75,14 @@ def continued(text: str) -> str:
     """English text within a sentence: a small first word loses its capital."""
     found = _FIRST.match(text)
     first = found.group() if found else ""
-    is_small = first.casefold() in plain("no_first_names") and first == first.capitalize()
+    is_small = (
+        first.casefold() in read_small_words("no_first_names") and first == first.capitalize()
+    )
     return text[:1].lower() + text[1:] if is_small else text
 
 
 @cache
-def plain(kind: str) -> frozenset[str]:
+def read_small_words(kind: str) -> frozenset[str]:
     """Small words, folded: those of one kind in `small_words.json`.
 
     `stop_words` are those of the Snowball project in both languages, and what every decision says;
@@ -91,11 +93,11 @@ def plain(kind: str) -> frozenset[str]:
     return frozenset(msgspec.json.decode(data, type=dict[str, str])[kind].split())
 
 
-def begins(text: str) -> frozenset[str]:
+def cut_word_beginnings(text: str) -> frozenset[str]:
     """How the words of a text begin; two that say the same, by their stems, begin alike."""
     return frozenset(
         word[:BEGIN].replace("y", "i") + "".join(filter(str.isdigit, word[BEGIN:]))
-        for word in words(text)
+        for word in collect_search_words(text)
     )
 
 
@@ -113,43 +115,47 @@ class Name(NamedTuple):
 
 
 @cache
-def names() -> tuple[Name, ...]:
+def read_product_names() -> tuple[Name, ...]:
     """All of them, in the order of the file."""
     lines = own_file(__spec__, "names.txt").decode().splitlines()
     return tuple(
-        Name(name.strip(), _split(called), _split(packages))
+        Name(name.strip(), _split_at_commas(called), _split_at_commas(packages))
         for name, called, packages in (line.split("|") for line in lines)
     )
 
 
-def _split(text: str) -> tuple[str, ...]:
+def _split_at_commas(text: str) -> tuple[str, ...]:
     return tuple(filter(None, map(str.strip, text.split(","))))
 
 
 def canonical(value: str) -> str:
     """One spelling for all names and versions of a product, folded; of another value itself."""
-    bare = " ".join(folded(value).split())
+    bare = " ".join(fold_letters(value).split())
     return _canonical().get(bare) or _canonical().get(_VERSION.sub("", bare), bare)
 
 
 @cache
 def _canonical() -> dict[str, str]:
-    return {called: folded(name) for called, name in _products().items()}
+    return {called: fold_letters(name) for called, name in _products().items()}
 
 
 def product(value: str) -> str:
     """The product that a whole text names, as it is written; empty where it names none."""
-    return _products().get(" ".join(folded(value).split()), "")
+    return _products().get(" ".join(fold_letters(value).split()), "")
 
 
 @cache
 def _products() -> dict[str, str]:
-    return {folded(called): one.name for one in names() for called in (one.name, *one.aliases)}
+    return {
+        fold_letters(called): one.name
+        for one in read_product_names()
+        for called in (one.name, *one.aliases)
+    }
 
 
 @cache
 def _folded_lines() -> list[str]:
-    return folded(own_file(__spec__, "names.txt").decode()).splitlines()
+    return fold_letters(own_file(__spec__, "names.txt").decode()).splitlines()
 
 
 def also_called(word: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.kernel.items import Planned
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.ports import Row
 from preflights_es.projections.projection import Projection, Read, kept, text
 
@@ -54,7 +54,7 @@ def rows(read: Read) -> tuple[Row, ...]:
             text(plan.type),
             plan.standing,
             plan.created_at,
-            encoded(plan).decode(),
+            canonical_json(plan).decode(),
         )
         for plan in plans(read)
     )

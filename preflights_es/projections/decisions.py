@@ -8,8 +8,8 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.decisions import Decided
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.decisions import DecidedPatch
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.ports import Row
 from preflights_es.projections.projection import DECISIONS_VERSION, Projection, Read, kept, text
 
@@ -33,10 +33,10 @@ class PatchRow(msgspec.Struct, frozen=True):
 
     session_id: str
     project: str
-    decided: Decided
+    decided: DecidedPatch
 
 
-def accepted_at(patch: Decided) -> int | None:
+def accepted_at(patch: DecidedPatch) -> int | None:
     """When a person accepted it, in microseconds since 1970 UTC."""
     return patch.acknowledged_at if patch.standing in ("accepted", "superseded") else None
 
@@ -53,7 +53,7 @@ def rows(read: Read) -> tuple[Row, ...]:
             text(patch.category),
             accepted_at(patch),
             patch.superseded_at,
-            encoded(patch).decode(),
+            canonical_json(patch).decode(),
         )
         for patch in read.patches
     )
@@ -76,7 +76,7 @@ def decision(row: Mapping[str, Any]) -> PatchRow:
     Raises:
         ProjectionDamaged: no fold writes such a row.
     """
-    decided = kept(DECISIONS.name, row, "decided", Decided)
+    decided = kept(DECISIONS.name, row, "decided", DecidedPatch)
     return PatchRow(row["session_id"], row["project"], decided)
 
 

@@ -8,9 +8,9 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.kernel.decisions import Decided, Rationale
+from preflights_es.kernel.decisions import DecidedPatch, Rationale
 from preflights_es.kernel.ports import CATEGORY, DOCUMENT, FIELD, TITLE, VALUE, Row
-from preflights_es.kernel.words import counted, words
+from preflights_es.kernel.words import collect_search_words, count_search_words
 from preflights_es.projections.decisions import accepted_at
 from preflights_es.projections.projection import MEMORY_VERSION, Projection, Read, text
 
@@ -72,7 +72,7 @@ def rows(read: Read) -> tuple[Row, ...]:
     return tuple(made)
 
 
-def counted_words(patch: Decided, intention: str, asked: Iterable[str] = ()) -> Counted:
+def counted_words(patch: DecidedPatch, intention: str, asked: Iterable[str] = ()) -> Counted:
     """The words of a decision with the places where they stand.
 
     Args:
@@ -91,11 +91,13 @@ def counted_words(patch: Decided, intention: str, asked: Iterable[str] = ()) -> 
     fields: dict[str, int] = {}
     counts: Counter[str] = Counter()
     for field, said in places:
-        of_text = counted(said)
+        of_text = count_search_words(said)
         counts.update(of_text)
         for term in of_text:
             fields.setdefault(term, field)
-    category = set(words(patch.category))  # by it a new decision is compared with this one
+    category = set(
+        collect_search_words(patch.category)
+    )  # by it a new decision is compared with this one
     kept = sorted(counts, key=lambda term: (term not in category, fields[term], term))[:TERMS_MAX]
     terms = tuple((term, fields[term], counts[term]) for term in sorted(kept))
     return Counted(terms, counts.total())
@@ -110,7 +112,7 @@ def _reasons(rationale: Rationale) -> Iterator[tuple[int, str]]:
     yield from ((REASON, one.text) for one in reasons if one)
 
 
-def _asked(read: Read, patch: Decided) -> Iterator[str]:
+def _asked(read: Read, patch: DecidedPatch) -> Iterator[str]:
     """The question behind each value, and its options where an actor or a model wrote them."""
     for origin in patch.origins[1:]:
         if origin.asked is None:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from preflights_es import projections as folder
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.decisions import Decided
+from preflights_es.kernel.decisions import DecidedPatch
 from preflights_es.kernel.errors import (
     AnotherVersion,
     LogDamaged,
@@ -27,7 +27,7 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import ERASED_TAG, INT_MAX, Event, Input
 from preflights_es.kernel.json import decoder
 from preflights_es.kernel.ports import Head, Row, Stored, Stream
-from preflights_es.kernel.session import Session, Workflow, known
+from preflights_es.kernel.session import Session, Workflow, find_known_workflow
 from preflights_es.kernel.views import View
 
 T = TypeVar("T")
@@ -111,7 +111,7 @@ class Read(msgspec.Struct, frozen=True, dict=True):
         return cast("tuple[Event, ...]", self.events) if self.sessions else ()
 
     @cached_property
-    def patches(self) -> tuple[Decided, ...]:
+    def patches(self) -> tuple[DecidedPatch, ...]:
         """The patches of a session, oldest first; none of one that cannot be folded."""
         if self.workflow.decided is None or not self.sessions:
             return ()
@@ -154,7 +154,7 @@ class Reader:
                 cannot read it.
             WorkflowMissing: its workflow is not here.
         """
-        workflow = known(self._workflows, stream.head.workflow)
+        workflow = find_known_workflow(self._workflows, stream.head.workflow)
         if stream.damage:
             return self._unfolded(workflow, stream, "damaged", stream.damage)
         if _is_erased(stream):

@@ -72,7 +72,11 @@ def _shown(read: Read) -> tuple[str, float | None, str]:
         return read.trouble, None, "" if read.trouble == "erased" else read.why
     session = read.sessions[-1]
     view = read.view
-    return kernel.status(read.workflow, session, view), view.progress, view.intention
+    return (
+        kernel.compute_session_status(read.workflow, session, view),
+        view.progress,
+        view.intention,
+    )
 
 
 _LEADS: Final = frozenset((LeadChanged, LeadTaken, FellBack))

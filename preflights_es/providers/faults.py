@@ -23,7 +23,7 @@ from preflights_es.kernel.errors import (
     StoreUnavailable,
 )
 from preflights_es.kernel.ports import Provider, Store
-from preflights_es.kernel.simulation import Draws, framed, key, prompt_of
+from preflights_es.kernel.simulation import Draws, begin_draw_key, framed, prompt_of
 from preflights_es.providers.base import LLMProvider
 
 Fault = Literal["timeout", "error", "rate_limit", "malformed"]
@@ -130,7 +130,7 @@ class FaultyProvider(LLMProvider):
         self.model = getattr(provider, "model", "")
         self.faults = faults
         self._provider = provider
-        self._key = key("fault", seed)
+        self._key = begin_draw_key("fault", seed)
         self._thresholds = faults.thresholds()
         self._calls: dict[bytes, int] = {}
 
@@ -259,7 +259,7 @@ class FaultyStore:
         self.faults = faults
         self.operations = 0
         """Reads and writes so far."""
-        self._key = key("store", seed)
+        self._key = begin_draw_key("store", seed)
 
     append = _operation("append", writes=True)
     claim = _operation("claim", writes=True)

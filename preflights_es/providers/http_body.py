@@ -20,7 +20,7 @@ from preflights_es.kernel.errors import (
     LLMRequestRejectedError,
     LLMTimeoutError,
 )
-from preflights_es.kernel.text import Secret, one_line, shortened, shown
+from preflights_es.kernel.text import Secret, escaped_text, one_line, shortened
 
 RESPONSE_MAX: Final = 16 * 1024 * 1024  # bytes of a body; what models write is a thousandth of it
 WORD_MAX: Final = 200  # characters of a name: a model, a request id, a reason to stop
@@ -305,7 +305,7 @@ class Discretion:
         """
         for form in _forms(self._key):
             text = text.replace(form, REDACTED)
-        return shortened(shown(one_line(self._redact(text[:LOOKED_AT_MAX]))), limit)
+        return shortened(escaped_text(one_line(self._redact(text[:LOOKED_AT_MAX]))), limit)
 
     def text(self, text: str) -> str:
         """A response; only the key itself is taken out, everything else is the response's."""

@@ -31,7 +31,7 @@ from preflights_es.kernel.errors import (
     LLMUnfinishedError,
 )
 from preflights_es.kernel.events import Event
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.simulation import References
 from preflights_es.providers.base import LLMProvider
 
@@ -126,7 +126,9 @@ def pairs(events: Iterable[Event]) -> list[Pair]:
 
 def digest(request: CompletionRequested) -> bytes:
     """Of all that is sent; not of the call's number, the attempt, nor how long it waits."""
-    return sha256(encoded(replace(request, call="", attempt=1, wait_ms=0, without=UNSET))).digest()
+    return sha256(
+        canonical_json(replace(request, call="", attempt=1, wait_ms=0, without=UNSET))
+    ).digest()
 
 
 def served(outcome: CompletionReceived | CompletionFailed) -> Completion:

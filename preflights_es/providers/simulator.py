@@ -14,7 +14,14 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from preflights_es.kernel.completions import Completion, CompletionRequested, Message
-from preflights_es.kernel.simulation import GENERATION, Bank, Draws, Route, key, prompt_of
+from preflights_es.kernel.simulation import (
+    GENERATION,
+    Bank,
+    Draws,
+    Route,
+    begin_draw_key,
+    prompt_of,
+)
 from preflights_es.providers.base import DIRECT, LLMProvider, contract_for, judged, spoken, text_of
 from preflights_es.providers.faults import Fault, FaultConfig, FaultyProvider
 from preflights_es.providers.simulator_bank import FIVE, GENERIC, WORD, instruction_of
@@ -190,7 +197,7 @@ class Simulator(LLMProvider):
     model = GENERATION
 
     def __init__(self, seed: int, bank: Bank | None) -> None:
-        self._key = key("response", seed)
+        self._key = begin_draw_key("response", seed)
         self._routes: dict[str, Route] = {**(bank or {})}
         for name, route in FIVE.items():
             self._routes.setdefault(name, route)

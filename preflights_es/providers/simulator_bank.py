@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, Final
 
 from preflights_es.kernel.completions import CompletionRequested
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.simulation import Draws, Route
 
 # 1. What is answered --------------------------------------------------------------------------
@@ -499,7 +499,7 @@ def generic(draws: Draws, _request: CompletionRequested) -> str:
 
 
 def _json(value: object) -> str:
-    return encoded(value).decode()
+    return canonical_json(value).decode()
 
 
 # 13. The table --------------------------------------------------------------------------------

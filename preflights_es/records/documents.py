@@ -27,7 +27,7 @@ from preflights_es.kernel.events import (
     ArtifactRemoved,
     ArtifactWritten,
     Filing,
-    Written,
+    WrittenFile,
 )
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Workflow
@@ -391,7 +391,7 @@ class Documents:
         text: str,
         former: Path | None = None,
         mend: files.Mend | None = None,
-    ) -> tuple[Written, bool]:
+    ) -> tuple[WrittenFile, bool]:
         ours = partial(self.hashes, handle.session_id)
         target = self.target(path, handle.workflow.filing)
         return files.filed(self.root, target, path, text, ours, former, mend)

@@ -19,7 +19,7 @@ from typing import Final
 import msgspec
 
 from preflights_es.kernel.errors import ArtifactOutside, LogBusy, StoreUnavailable
-from preflights_es.kernel.events import Written
+from preflights_es.kernel.events import WrittenFile
 from preflights_es.kernel.text import is_git, late_pattern
 from preflights_es.records.record_names import is_page, number_of
 from preflights_es.system import files as atomic_file
@@ -154,7 +154,7 @@ def filed(
     ours: Callable[[], Collection[str]],
     former: Path | None = None,
     mend: Mend | None = None,
-) -> tuple[Written, bool]:
+) -> tuple[WrittenFile, bool]:
     """Write a document; where another file lies, as a person's edit does, write `.new` beside it.
 
     Args:
@@ -197,7 +197,7 @@ def filed(
             _remove(root, former, is_ours)
     except OSError as error:
         raise StoreUnavailable(f"{path} cannot be written: {error.strerror or error}") from error
-    return Written(path, written), beside
+    return WrittenFile(path, written), beside
 
 
 def _mended(folder: atomic_file.Folder, name: str, mend: Mend) -> bytes | None:

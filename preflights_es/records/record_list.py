@@ -249,14 +249,18 @@ def _read(file: _File) -> tuple[RecordHeader | None, RecordWords]:
 
 
 def _words(title: str, named: str, content: bytes) -> RecordWords:
-    from preflights_es.kernel.words import counted  # a list of known records needs no words
+    from preflights_es.kernel.words import (
+        count_search_words,  # a list of known records needs no words
+    )
     from preflights_es.records.foreign_records import MADR_HEADINGS
 
-    in_title = counted(title) | counted(named)  # the name often says the value
+    in_title = count_search_words(title) | count_search_words(
+        named
+    )  # the name often says the value
     lines = content.decode("utf-8", "replace").split("\n")
     # A heading of the template says nothing: each record has a problem statement.
     own = (line for line in lines if line.strip("#= \t\r").casefold() not in MADR_HEADINGS)
-    found = counted("\n".join(own))
+    found = count_search_words("\n".join(own))
     first = islice(dict.fromkeys((*in_title, *found)), WORDS_MAX)
     counts = {one: (one in in_title, max(found[one], in_title[one])) for one in first}
     return RecordWords(found.total(), msgspec.Raw(msgspec.msgpack.encode(counts)))

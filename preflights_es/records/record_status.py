@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.kernel.decisions import Record
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import late_pattern
 from preflights_es.records.asciidoc import as_asciidoc
 from preflights_es.records.foreign_records import (
@@ -140,7 +140,7 @@ def _newline(content: bytes) -> str:
 def _in_place(plain: bytes, parts: Parts, place: Place, by: NewStatus) -> tuple[int, int, str]:
     before = plain[place.start : place.end]
     if place.form == "front":
-        value = encoded(by.words).decode()
+        value = canonical_json(by.words).decode()
         blank = "" if plain[place.start - 1 : place.start] in (b" ", b"\t") else " "
         return place.start, place.end, blank + value
     end = place.start + _replaced(parts.masked[place.start : place.end])
@@ -212,11 +212,11 @@ def _inserted(
 ) -> tuple[int, int, str]:
     """Where the tool has it: a line of front matter, of the list below the title, or a section."""
     if parts.front is not None:
-        value = encoded(by.words).decode()
+        value = canonical_json(by.words).decode()
         return parts.front.start, parts.front.start, f"status: {value}{newline}"
     top = len(BOM) if plain.startswith(BOM) else 0
     if tool in ("madr3", "madr4"):
-        value = encoded(by.words).decode()
+        value = canonical_json(by.words).decode()
         front = ("---", f"status: {value}", "---", "")
         return top, top, "".join(f"{line}{newline}" for line in front)
     # A line below a title behind another section would belong to that section.

@@ -29,16 +29,16 @@ from preflights_es.kernel.decisions import (
     alternative_text,
 )
 from preflights_es.kernel.errors import LogFromFuture
-from preflights_es.kernel.json import encoded
-from preflights_es.kernel.questions import Place
+from preflights_es.kernel.json import canonical_json
+from preflights_es.kernel.questions import EvidenceLines
 from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.text import (
     caseless,
+    escaped_text,
     late_pattern,
     one_line,
     shortened,
-    shown,
     shown_lines,
 )
 from preflights_es.kernel.words import continued
@@ -151,7 +151,7 @@ def _values(record: Record) -> dict[str, str]:
         "status": _yaml(_status(record)),
         "date": record.date,
         "decision_makers": f"[{_yaml(record.decided_by)}]" if record.decided_by else "",
-        "applies_to": encoded(record.reach.paths).decode() if record.reach.paths else "",
+        "applies_to": canonical_json(record.reach.paths).decode() if record.reach.paths else "",
         "uid": _yaml(record.uid),
         "session": _yaml(record.session_id),
         "title": inline(shortened(record.title, TITLE_MAX)),
@@ -509,7 +509,7 @@ def _kept(one: KeptDecision, record: Record) -> str:
     return _said(record, "Kept beside {}: {}", link, inline(one.reason))
 
 
-def _place(place: Place) -> str:
+def _place(place: EvidenceLines) -> str:
     return f"{place.path}:{place.lines}" if place.lines else place.path
 
 
@@ -610,7 +610,7 @@ _STATE: Final = {
 
 def inline(text: str) -> str:
     """One line of Markdown that shows the text and does nothing else."""
-    escaped = _MARKUP.sub(r"\\\g<0>", shown(one_line(text)))
+    escaped = _MARKUP.sub(r"\\\g<0>", escaped_text(one_line(text)))
     return _COUNT.sub(r"\1\\", _MARGINS.sub(r"\\\g<0>", escaped))
 
 
@@ -622,4 +622,4 @@ def _quoted(text: str) -> str:
 
 def _yaml(text: str) -> str:
     """A double-quoted scalar: JSON's strings are YAML's."""
-    return encoded(shown(one_line(text))).decode()
+    return canonical_json(escaped_text(one_line(text))).decode()

@@ -16,7 +16,7 @@ from preflights_es.kernel.errors import (
     PreflightsError,
     StoreUnavailable,
 )
-from preflights_es.kernel.ids import decision_uid, short
+from preflights_es.kernel.ids import decision_uid, short_session
 from preflights_es.kernel.ports import Store, Stored
 from preflights_es.kernel.text import late_pattern
 from preflights_es.records.files import checked_folder
@@ -280,7 +280,7 @@ class SessionFiles:
         name = name_of(decision_uid(session_id))
         path = f"{folder.path}/{name}"
         if len(content) > SIZE_MAX:
-            text = f"session {short(session_id)} is too large for a file: {path}"
+            text = f"session {short_session(session_id)} is too large for a file: {path}"
             self._say_once(Notice("session_too_large", text, {"path": path}))
             return False
         try:

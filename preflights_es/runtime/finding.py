@@ -42,7 +42,7 @@ def _ambiguous_records(
     Args:
         sessions: pairs of an id and the path of its record.
     """
-    named = [f"{ids.short(one)} {path}".rstrip() for one, path in sessions]
+    named = [f"{ids.short_session(one)} {path}".rstrip() for one, path in sessions]
     folders = {path.rpartition("/")[0] for path in (*paths, *(path for _, path in sessions))}
     code = "ambiguous_number" if len(folders) == 1 else "ambiguous_record"
     matches = (*named, *map(repr, paths))

@@ -347,9 +347,9 @@ class Inputs:
         )
         raise Refused(
             f"the key {self._key!r} was used for something else: {who} {new.verb} session "
-            f"{ids.short(handle.session_id)} under it: choose a new one",
+            f"{ids.short_session(handle.session_id)} under it: choose a new one",
             code="key_used",
-            session=ids.short(handle.session_id),
+            session=ids.short_session(handle.session_id),
         )
 
     def _result(self, found: _Recorded) -> Step:

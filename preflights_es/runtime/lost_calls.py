@@ -12,7 +12,7 @@ import msgspec
 
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import PreflightsError
-from preflights_es.kernel.events import ArtifactDue, Request
+from preflights_es.kernel.events import ArtifactDue, OutsideRequest
 from preflights_es.kernel.ports import ClaimRow, Store
 from preflights_es.runtime.performer import CLAIM_MAX_MS
 from preflights_es.runtime.runner import Runner, head_of
@@ -37,7 +37,7 @@ class Lost(msgspec.Struct, frozen=True):
 
 
 def lost(
-    store: Store, session_id: str, calls: Iterable[Request], tables: SqlAuditing
+    store: Store, session_id: str, calls: Iterable[OutsideRequest], tables: SqlAuditing
 ) -> Lost | None:
     """What of a session's open calls no row has; None where all have one."""
     lacking = list(calls)

@@ -36,11 +36,11 @@ from preflights_es.kernel.events import (
     Input,
     InputQuarantined,
     Outcome,
-    Request,
-    Source,
+    OutsideRequest,
+    SourceSession,
 )
-from preflights_es.kernel.ports import Batch, Draft, Head, Numbered, Provider, Store, Stored
-from preflights_es.kernel.session import Session, Workflow, known, misplaced
+from preflights_es.kernel.ports import AppendBatch, Draft, Head, Numbered, Provider, Store, Stored
+from preflights_es.kernel.session import Session, Workflow, find_known_workflow, misplaced
 from preflights_es.kernel.views import View
 from preflights_es.runtime.performer import Performed, Performer, open_completion
 from preflights_es.runtime.sanitizing import SECRETS_ALONE, Sanitizer
@@ -62,7 +62,7 @@ class EventReader:
         Raises:
             WorkflowMissing: its code is not here.
         """
-        return known(self.workflows, name)
+        return find_known_workflow(self.workflows, name)
 
     def codec(self, workflow: Workflow[Any]) -> Codec:
         """The codec of a workflow, made once."""
@@ -136,9 +136,9 @@ class Handle(msgspec.Struct, frozen=True, dict=True):
         return self.session.version
 
     @property
-    def source(self) -> Source:
+    def source(self) -> SourceSession:
         """What another session says of it that takes something from it."""
-        return Source(self.session_id, self.version, self.hash.hex())
+        return SourceSession(self.session_id, self.version, self.hash.hex())
 
     @cached_property
     def view(self) -> View:
@@ -148,7 +148,7 @@ class Handle(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def status(self) -> str:
         """One word for where it stands."""
-        return kernel.status(self.workflow, self.session, self.view)
+        return kernel.compute_session_status(self.workflow, self.session, self.view)
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -219,7 +219,7 @@ class Runner(EventReader):
         """An id behind those of the project's sessions, which `last` and lists go by."""
         newest = self.store.heads(project, 1)
         made = self.new_id()
-        return ids.behind(made, newest[0].session_id) if newest else made
+        return ids.keep_id_ascending(made, newest[0].session_id) if newest else made
 
     def open(
         self, workflow: Workflow[Any], project: str, first: Input, session_id: str, input_id: str
@@ -281,7 +281,7 @@ class Runner(EventReader):
             for step, _ in decided
         )
 
-    def _decided(self, proposed: Proposed) -> tuple[Step, Batch]:
+    def _decided(self, proposed: Proposed) -> tuple[Step, AppendBatch]:
         handle = proposed.handle
         codec = self.codec(handle.workflow)
         # Nothing is recorded that cannot be read back; `decide` is given what the log will give.
@@ -309,7 +309,9 @@ class Runner(EventReader):
         assert len(decisions) == len(pairs), f"{workflow.name}.decide answered with an Input"
         return tuple(draft for draft, _ in pairs), decisions
 
-    def _appended(self, batches: Sequence[Batch], proposed: Sequence[Proposed]) -> tuple[Head, ...]:
+    def _appended(
+        self, batches: Sequence[AppendBatch], proposed: Sequence[Proposed]
+    ) -> tuple[Head, ...]:
         try:
             return self.store.append(batches)
         except CommitUnknown as unknown:
@@ -392,7 +394,7 @@ class Runner(EventReader):
         with self._performer.recording(handle.session_id, made):
             return self.submit(handle, made.outcome, made.input_id)
 
-    def _moved(self, handle: Handle, request: Request) -> Step:
+    def _moved(self, handle: Handle, request: OutsideRequest) -> Step:
         """The session as the process that answered its call left it."""
         found = self.load(handle.session_id)
         if found.version == handle.version:
@@ -421,7 +423,7 @@ def head_of(handle: Handle) -> Head:
 
 def _moving(
     before: Handle, step: Step, drafts: tuple[Draft, ...], number: int | None = None
-) -> Batch:
+) -> AppendBatch:
     """What is appended to a session, with the calls that it opens and closes."""
     folder = before.workflow.folder(step.handle.session.state)
     was = {call.call for call in before.session.calls}
@@ -434,8 +436,8 @@ def _moving(
     )
 
 
-def _batch_of(handle: Handle, drafts: tuple[Draft, ...]) -> Batch:
-    return Batch(
+def _batch_of(handle: Handle, drafts: tuple[Draft, ...]) -> AppendBatch:
+    return AppendBatch(
         session_id=handle.session_id,
         project=handle.project,
         workflow=handle.workflow.name,

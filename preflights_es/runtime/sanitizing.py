@@ -9,7 +9,7 @@ import msgspec
 
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Input, Typed
-from preflights_es.kernel.questions import Given
+from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.kernel.text import ANSWER_MAX, KEY_MAX, NAME_MAX, problem, visible
 from preflights_es.redaction.patterns import SECRETS, SecretKind
 
@@ -42,7 +42,7 @@ class Sanitizer(msgspec.Struct, frozen=True):
                 if typed.needed and not visible(text):
                     raise Refused(f"the {name} is empty: {typed.needed}", code="empty_text")
                 return text, kinds
-            case (Given(), *_):
+            case (GivenAnswer(), *_):
                 return self.cleaned_answers((given.key, given.values) for given in value)
             case (msgspec.Struct(), *_) if typed.parts:
                 return self._of_parts(name, typed, value)
@@ -106,20 +106,20 @@ class Sanitizer(msgspec.Struct, frozen=True):
     def cleaned_answers(
         self,
         answers: Iterable[tuple[str, Sequence[str]]],
-    ) -> tuple[tuple[Given, ...], tuple[str, ...]]:
+    ) -> tuple[tuple[GivenAnswer, ...], tuple[str, ...]]:
         """Answers as they are recorded, and the kinds of secrets that were taken out.
 
         Raises:
             Refused: a text is too long, or holds what no text holds; or there are too many.
         """
-        given: list[Given] = []
+        given: list[GivenAnswer] = []
         kinds: list[str] = []
         for key, values in answers:
             name, in_key = self.cleaned_text("the key of an answer", key.strip(), KEY_MAX)
             texts = [
                 self.cleaned_text(f"the answer to {name!r}", value, ANSWER_MAX) for value in values
             ]
-            given.append(Given(name, tuple(text for text, _ in texts)))
+            given.append(GivenAnswer(name, tuple(text for text, _ in texts)))
             kinds += [*in_key, *(kind for _, found in texts for kind in found)]
         if len(given) > ANSWERS_MAX or any(len(g.values) > ANSWERS_MAX for g in given):
             message = f"too many answers at once: at most {ANSWERS_MAX} are taken"

@@ -21,7 +21,7 @@ from preflights_es.kernel.events import (
     Signable,
 )
 from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
-from preflights_es.kernel.questions import Answers, Given
+from preflights_es.kernel.questions import Answers, GivenAnswer
 from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, says
 from preflights_es.runtime.runner import Handle, Proposed, Step
@@ -184,7 +184,7 @@ class Sessions:
             Refused: the session takes no answers any more, or a text cannot be recorded.
         """
         cls = self._answers_of(handle, revise=revise, relays=relays)
-        given = tuple(Given(key, tuple(values)) for key, values in answers)
+        given = tuple(GivenAnswer(key, tuple(values)) for key, values in answers)
         said = {"answers": given}
         return self.submitted(handle, cls, said, asks=True, relays=relays, expect=expect)
 
@@ -236,7 +236,7 @@ class Sessions:
         self._refuse_ended(handle)
         handle = self._runner.resume(handle).handle
         if _is_asking(handle):
-            id_ = ids.short(handle.session_id)
+            id_ = ids.short_session(handle.session_id)
             message = f"session {id_} has asked its model already"
             raise Refused(message, code="model_asked", session=id_)
         new = LeadChanged(
@@ -246,7 +246,7 @@ class Sessions:
 
     def _refuse_ended(self, handle: Handle) -> None:
         _refuse_erased(handle)
-        short = ids.short(handle.session_id)
+        short = ids.short_session(handle.session_id)
         # What replaces it is said of what can be replaced.
         code = f"session_{handle.status}" if handle.workflow.related else "session_ended"
         if handle.session.closed:
@@ -261,7 +261,9 @@ class Sessions:
         """
         if handle.workflow.name != workflow.name:
             found = handle.workflow.name
-            message = f"session {ids.short(handle.session_id)} is of the workflow {found}; {why}"
+            message = (
+                f"session {ids.short_session(handle.session_id)} is of the workflow {found}; {why}"
+            )
             raise Refused(message, code="other_workflow", workflow=found)
 
     def refuse_elsewhere(self, handle: Handle) -> None:
@@ -272,7 +274,7 @@ class Sessions:
         """
         if handle.project != self._project:
             raise Refused(
-                f"session {ids.short(handle.session_id)} belongs to the project "
+                f"session {ids.short_session(handle.session_id)} belongs to the project "
                 f"{handle.project!r}: go there, or set PREFLIGHTS_PROJECT",
                 code="other_project",
                 project=handle.project,
@@ -322,7 +324,7 @@ class Sessions:
             handle = self._runner.resume(handle).handle
         except SessionFaulted as fault:
             if not force:
-                id_ = ids.short(handle.session_id)
+                id_ = ids.short_session(handle.session_id)
                 raise Refused(
                     f"session {id_} is faulted at event {fault.version} "
                     f"({type(fault.error).__name__})",

@@ -19,7 +19,7 @@ from typing import Final
 from preflights_es.kernel.errors import LogDamaged
 from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.kernel.ids import SALT_BYTES
-from preflights_es.kernel.ports import Batch, Stored
+from preflights_es.kernel.ports import AppendBatch, Stored
 
 FORMAT: Final = "preflights.event/1"
 HASH_BYTES: Final = 32
@@ -79,7 +79,7 @@ def follows(first: Stored, head: bytes | None, version: int) -> bool:
     return first.version == version + 1 and link(head or GENESIS, prefix, first) == first.hash
 
 
-def sealed(batch: Batch, now: int, salt: Callable[[], bytes]) -> tuple[Stored, ...]:
+def sealed(batch: AppendBatch, now: int, salt: Callable[[], bytes]) -> tuple[Stored, ...]:
     """The events of a batch as they will be stored."""
     session_id, project, workflow = batch.session_id, batch.project, batch.workflow
     prefix = stream_prefix(session_id, project, workflow)

@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.kernel.errors import LogDamaged, LogFromFuture
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.store.jsonl import is_id
 
 VERSION: Final = 1
@@ -93,7 +93,7 @@ def _body(made: Checkpoint) -> Iterator[bytes]:
 
 
 def _line(value: msgspec.Struct) -> bytes:
-    return encoded(value) + b"\n"
+    return canonical_json(value) + b"\n"
 
 
 def read(raw: bytes, where: str) -> Checkpoint:

@@ -60,7 +60,7 @@ class Codec:
         if decode is None:
             raise self._unwritable(event, "the workflow does not list its class among its events")
         try:
-            data = json.encoded(event)
+            data = json.canonical_json(event)
             found = decode(data)
         except (TypeError, ValueError, RecursionError) as error:
             raise self._unwritable(event, mismatch(error)) from error
@@ -84,13 +84,13 @@ class Codec:
         if tag not in self._upcasters:
             return tag, data
         try:
-            payload = json.decoded(data)
+            payload = json.decode_plain_json(data)
             while tag in self._upcasters:
                 tag, upcaster = self._upcasters[tag]
                 payload = upcaster(payload)
         except _NO_PAYLOAD as error:
             raise _none(stored, stored.type, repr(error)) from error
-        return tag, json.encoded(payload)
+        return tag, json.canonical_json(payload)
 
     def decode(self, stored: Stored) -> Event:
         """The event that a stored one holds.
@@ -169,7 +169,7 @@ def _newer(stored: Stored, found: str) -> LogFromFuture:
 def _unread(stored: Stored, tag: str, data: bytes, error: Exception) -> PreflightsError:
     """Why a payload is no event of its class: it is no JSON, or JSON of another shape."""
     try:
-        json.decoded(data)
+        json.decode_plain_json(data)
     except (ValueError, RecursionError):
         return _none(stored, tag, error)
     return UnreadableEvent(

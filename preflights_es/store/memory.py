@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.errors import Conflict, DuplicateInput, NumberTaken
 from preflights_es.kernel.ids import TYPED_MIN
-from preflights_es.kernel.ports import Arrival, Batch, Claim, Head, Numbered, Stored
+from preflights_es.kernel.ports import AppendBatch, Arrival, Claim, Head, Numbered, Stored
 from preflights_es.store.chain import erased_before, follows, sealed
 from preflights_es.store.frozen import MATCHES_MAX
 from preflights_es.store.log_rows import UNCLAIMED, claimed, head_of
@@ -27,7 +27,7 @@ class MemoryStore:
         self._open: dict[tuple[str, str], tuple[str, int]] = {}
         """Open calls, with who claimed each and until when."""
 
-    def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
+    def append(self, batches: Sequence[AppendBatch]) -> tuple[Head, ...]:
         """All or nothing: everything is checked before anything changes."""
         moved: set[str] = set()
         inputs: set[str] = set()
@@ -47,7 +47,7 @@ class MemoryStore:
                     raise NumberTaken(batch.project, batch.number.number)
         return tuple(self._append(batch) for batch in batches)
 
-    def _append(self, batch: Batch) -> Head:
+    def _append(self, batch: AppendBatch) -> Head:
         if not batch.events:
             return head_of(self._streams[batch.session_id])
         events = sealed(batch, self._now(), self._salt)
@@ -101,7 +101,7 @@ class MemoryStore:
         found = ((one, self.head(one)) for one in session_ids)
         return {session_id: head for session_id, head in found if head is not None}
 
-    def erase(self, batch: Batch, clear: Sequence[str] = ()) -> Head:  # noqa: ARG002  it has none
+    def erase(self, batch: AppendBatch, clear: Sequence[str] = ()) -> Head:  # noqa: ARG002  it has none
         (head,) = self.append([batch])
         self._drop(batch.session_id)
         return head

@@ -18,7 +18,7 @@ from preflights_es.kernel.errors import (
     NumberTaken,
 )
 from preflights_es.kernel.ids import TYPED_MIN
-from preflights_es.kernel.ports import Arrival, Batch, Claim, Head, Numbered, Stored
+from preflights_es.kernel.ports import AppendBatch, Arrival, Claim, Head, Numbered, Stored
 from preflights_es.store import frozen, log_rows, opening
 from preflights_es.store.chain import erased_before, follows, sealed
 from preflights_es.store.database import Looking, Race, T, event_of, listed, together
@@ -90,7 +90,7 @@ class SqlStore(Looking):
 
     # 2. Writing ------------------------------------------------------------------------------
 
-    def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
+    def append(self, batches: Sequence[AppendBatch]) -> tuple[Head, ...]:
         log_rows.none_twice(draft.input_id for batch in batches for draft in batch.events)
 
         # In one order everywhere, so that no two appends wait for each other's sessions.
@@ -123,7 +123,7 @@ class SqlStore(Looking):
                 f"session {first.session_id}", first.version, found
             ) from taken.__cause__
 
-    def _append(self, cursor: Any, batch: Batch, *, begins: bool = False) -> Head:
+    def _append(self, cursor: Any, batch: AppendBatch, *, begins: bool = False) -> Head:
         """Where the session stands then.
 
         Args:
@@ -154,7 +154,7 @@ class SqlStore(Looking):
             self._take_number(cursor, batch)
         return head
 
-    def _unmoved(self, cursor: Any, batch: Batch, *, begins: bool) -> Head:
+    def _unmoved(self, cursor: Any, batch: AppendBatch, *, begins: bool) -> Head:
         """Where the session stands, and stays until the transaction ends."""
         if begins:
             self.database.begun(cursor)
@@ -188,7 +188,7 @@ class SqlStore(Looking):
             head_hash=bytearray(head.hash),
         )
 
-    def _take_number(self, cursor: Any, batch: Batch) -> None:
+    def _take_number(self, cursor: Any, batch: AppendBatch) -> None:
         assert batch.number is not None, "asked for by the caller"
         held = log_rows.in_folder(batch.number)
         self._statements.run(cursor, "number", of_project=batch.project, **held)
@@ -271,7 +271,7 @@ class SqlStore(Looking):
             return False
         return True
 
-    def erase(self, batch: Batch, clear: Sequence[str] = ()) -> Head:
+    def erase(self, batch: AppendBatch, clear: Sequence[str] = ()) -> Head:
 
         def work(cursor: Any) -> Head:
             head = self._append(cursor, batch)

@@ -22,12 +22,12 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from preflights_es.kernel.decisions import Alternative, Choices, Reasons
+from preflights_es.kernel.decisions import Choices, RejectedAlternative, StatedReasons
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Actor, ActorKind
 from preflights_es.kernel.questions import Option, written_question
 from preflights_es.kernel.reach import Hold
-from preflights_es.kernel.text import shortened, shown
+from preflights_es.kernel.text import escaped_text, shortened
 from preflights_es.kernel.views import View
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use import bootstrap, sessions
@@ -69,7 +69,7 @@ def _checked(method: Callable[P, T]) -> Callable[P, T]:
             try:
                 msgspec.convert(value, kinds.get(name, Any))
             except msgspec.ValidationError as error:
-                told, kind = shown(shortened(repr(value), SAID_MAX)), kinds[name]
+                told, kind = escaped_text(shortened(repr(value), SAID_MAX)), kinds[name]
                 expected = kind.__name__ if isinstance(kind, type) else str(kind)
                 message = f"{name} is {told}, expected {expected.replace('collections.abc.', '')}"
                 raise Refused(message, code="wrong_type", argument=name) from error
@@ -472,18 +472,18 @@ def _reasons(
     alternatives: Alternatives,
     paths: Sequence[str] | None,
     hold: Hold | None,
-) -> Reasons | None:
+) -> StatedReasons | None:
     """What a call says of why, and of where it holds; None where it says nothing."""
     pairs = alternatives.items() if isinstance(alternatives, Mapping) else alternatives
-    named = tuple(Alternative(name, why_not) for name, why_not in pairs)
-    found = Reasons(
+    named = tuple(RejectedAlternative(name, why_not) for name, why_not in pairs)
+    found = StatedReasons(
         because,
         tuple(consequences),
         named,
         paths=UNSET if paths is None else tuple(paths),
         hold=hold or UNSET,
     )
-    return None if found == Reasons() else found
+    return None if found == StatedReasons() else found
 
 
 def open(  # noqa: A001  as `gzip.open`: it is called by the package's name

@@ -25,7 +25,7 @@ from preflights_es.kernel.events import (
     InputQuarantined,
     SessionAbandoned,
 )
-from preflights_es.kernel.questions import Answers, Given
+from preflights_es.kernel.questions import Answers, GivenAnswer
 from preflights_es.kernel.session import Session, Workflow
 from preflights_es.testing.counted import NOON
 from preflights_es.testing.played import SessionMove
@@ -187,7 +187,7 @@ def answers(
             question = questions[place % len(questions)]
             options = (said, *question.options)
             value = options[place % len(options)]
-            return replace(new, answers=(Given(question.id, (value,)),))
+            return replace(new, answers=(GivenAnswer(question.id, (value,)),))
 
         return answer
 

@@ -113,13 +113,13 @@ def law_of_showing(session: PlayedSession) -> None:
     workflow = session.workflow
     for place, (_, after) in enumerate(session.steps(), 1):
         try:
-            status = kernel.status(workflow, after)
+            status = kernel.compute_session_status(workflow, after)
             assert status in (*workflow.statuses, *kernel.STATUSES), (
                 f"the status {status!r} is not among its statuses"
             )
-            json.encoded(workflow.view(after.state))
+            json.canonical_json(workflow.view(after.state))
             if workflow.record is not None:
-                json.encoded(workflow.record(after.state))
+                json.canonical_json(workflow.record(after.state))
         except Exception as error:  # any bug of the workflow, which the message names
             why = f"{type(error).__name__}: {error}"
             raise _broken(session, "showing", why, session.inputs[:place]) from error

@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 from preflights_es.history.replayer import Replay, Replayer
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.events import Event, Input
-from preflights_es.kernel.ports import Batch, Provider, Stored
+from preflights_es.kernel.ports import AppendBatch, Provider, Stored
 from preflights_es.kernel.session import Session, Workflow
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.testing.counted import NOON, memory_runner
@@ -80,7 +80,7 @@ class PlayedSession:
         self.inputs.append(new)
         before = self.handle
         draft = self.runner.codec(self.workflow).draft(new, self.runner.new_id())
-        batch = Batch(
+        batch = AppendBatch(
             session_id=before.session_id,
             project=before.project,
             workflow=self.workflow.name,

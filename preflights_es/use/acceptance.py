@@ -62,7 +62,7 @@ def notice_agent(request: Request, step: Step) -> None:
     seen = request.evidence
     if seen.variables and not seen.client:
         text = f"{seen.set}: an agent ({request.actor.name}) accepts, so this is only proposed"
-        request.notice("agent_proposes", text, session=ids.short(step.handle.session_id))
+        request.notice("agent_proposes", text, session=ids.short_session(step.handle.session_id))
 
 
 def begun(request: Request, session: str, expect: int | None) -> tuple[Handle, int | None]:
@@ -132,7 +132,7 @@ class Acceptances(Sessions):
             SessionMoved: the session is at another version.
             Refused: it is closed, of another project, or nothing in it can be accepted.
         """
-        self.refuse_relaying(by, ids.short(session_id))
+        self.refuse_relaying(by, ids.short_session(session_id))
         fields = self.sanitizer.cleaned_fields(cls, said)
         speakers = [PERSON] if relays else self._speakers(by)
 

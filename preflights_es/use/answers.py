@@ -11,7 +11,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.decisions import Reasons
+from preflights_es.kernel.decisions import StatedReasons
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import ArtifactDue, Input
 from preflights_es.kernel.lead import WRITERS
@@ -201,7 +201,7 @@ def _is_unknown(one: Refusal, keys: Collection[str]) -> bool:
     return bool(keys) and key not in keys and "." not in key
 
 
-def taking(workflow: Workflow[Any], reasons: Reasons, sanitizer: Sanitizer) -> type[Input]:
+def taking(workflow: Workflow[Any], reasons: StatedReasons, sanitizer: Sanitizer) -> type[Input]:
     """The Input that takes these reasons.
 
     Raises:
@@ -218,13 +218,13 @@ def taking(workflow: Workflow[Any], reasons: Reasons, sanitizer: Sanitizer) -> t
     return workflow.reasons
 
 
-def said_of(reasons: Reasons) -> dict[str, Any]:
+def said_of(reasons: StatedReasons) -> dict[str, Any]:
     """The fields of an Input that takes reasons, without those that are not said."""
     said = msgspec.structs.asdict(reasons)
     return {name: value for name, value in said.items() if value is not UNSET}
 
 
-def _check_reach(workflow: Workflow[Any], reasons: Reasons) -> None:
+def _check_reach(workflow: Workflow[Any], reasons: StatedReasons) -> None:
     """Refuse what says nowhere where a decision holds.
 
     Raises:
@@ -247,7 +247,7 @@ def _check_reach(workflow: Workflow[Any], reasons: Reasons) -> None:
 def reasoned(
     sessions: Sessions,
     handle: Handle,
-    reasons: Reasons,
+    reasons: StatedReasons,
     expect: int | None = None,
     by: str | None = None,
 ) -> Step:
@@ -267,7 +267,7 @@ def reasoned(
 
 
 def with_reasons(
-    sessions: Sessions, step: Step, reasons: Reasons | None, by: str | None = None
+    sessions: Sessions, step: Step, reasons: StatedReasons | None, by: str | None = None
 ) -> Step:
     """The step, and behind it what the reasons came to, whatever became of the answers."""
     if reasons is None:

@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from preflights_es.kernel.decisions import OPEN_FIELD, Related
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.signing import IN_SHORT
-from preflights_es.kernel.words import begins, canonical, words
+from preflights_es.kernel.words import canonical, collect_search_words, cut_word_beginnings
 from preflights_es.records.project_brief import Conflict, InForce, Open, Unclear, listed, told
 from preflights_es.records.record_list import record_files
 from preflights_es.runtime.features import FEATURES
@@ -70,7 +70,7 @@ def brief(request: Request, task: str = "") -> Brief:
     in_conflict = [_conflict(place) for place in clashes]
     proposed = [_told(row) for row in rows if row.standing in PENDING]
     asked = [
-        Open(short(one.session_id), one.intention, one.question)
+        Open(short_session(one.session_id), one.intention, one.question)
         for one in waiting.waiting
         if one.question is not None
     ]
@@ -196,7 +196,7 @@ def _moved(row: DecisionRow) -> str:
 
 
 def _name(number: int | None, uid: str) -> str:
-    return short(uid) if number is None else f"ADR-{number}"
+    return short_session(uid) if number is None else f"ADR-{number}"
 
 
 def _beside_name(one: Related) -> str:
@@ -266,7 +266,7 @@ def colliding(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[list[_Valued
     """The same, with one decision or record for each value."""
     alike: dict[tuple[str, str, frozenset[str]], list[_Valued]] = {}
     for row in rows:
-        begin = begins(row.scope) if row.scope else frozenset[str]()
+        begin = cut_word_beginnings(row.scope) if row.scope else frozenset[str]()
         for (category, field), said in _valued(row):
             alike.setdefault((category, field, begin), []).append(said)
     for (_, key, _), having in alike.items():
@@ -304,7 +304,7 @@ def _about(title: str, value: str, scope: str) -> str:
     """
     before, found, after = title.casefold().partition(value.casefold())
     about = " ".join(f"{before} {after}".split()) if found else ""
-    return about if {*words(about)} - {*words(scope)} else ""
+    return about if {*collect_search_words(about)} - {*collect_search_words(scope)} else ""
 
 
 def _places(having: Sequence[_Valued], *, by_subject: bool) -> Iterable[list[_Valued]]:

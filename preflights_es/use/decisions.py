@@ -30,7 +30,7 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
 
 if TYPE_CHECKING:
-    from preflights_es.kernel.decisions import Decided
+    from preflights_es.kernel.decisions import DecidedPatch
 
 DAY: Final = 86_400_000_000  # microseconds
 LOST_MAX: Final = 5  # sessions that are named each, where they could not be folded
@@ -182,7 +182,7 @@ def decisions(
     )
 
 
-def _is_of(one: DecisionRow | Decided, category: str) -> bool:
+def _is_of(one: DecisionRow | DecidedPatch, category: str) -> bool:
     return caseless(one.category) == caseless(category)
 
 

@@ -17,7 +17,7 @@ from preflights_es.kernel.errors import (
     Refused,
 )
 from preflights_es.kernel.reach import pattern_problem
-from preflights_es.kernel.text import late_pattern, shown
+from preflights_es.kernel.text import escaped_text, late_pattern
 from preflights_es.records import files
 from preflights_es.records.record_folder import folder_of, said_folders
 from preflights_es.records.record_forms import form_of, template_of
@@ -70,12 +70,12 @@ class ForeignRow(Result, frozen=True):
         """Why it is not in force although a person may think so, and what to do; else empty."""
         if self.status == "unknown":
             return (
-                f"the status {shown(self.status_text)!r} is not understood, so this record is not "
+                f"the status {escaped_text(self.status_text)!r} is not understood, so this record is not "
                 "in force: write accepted, proposed, rejected, deprecated or superseded"
             )
         if self.is_one_sided:
             return (
-                f"only {shown(self.superseded_by)} says that it replaces this record, which is not "
+                f"only {escaped_text(self.superseded_by)} says that it replaces this record, which is not "
                 "in force any more: write superseded as its status, too"
             )
         return ""

@@ -13,7 +13,7 @@ from preflights_es.kernel.errors import AmbiguousSession, RecordWithoutSession, 
 from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.reach import Hold, specificity
 from preflights_es.kernel.signing import Signed
-from preflights_es.kernel.text import one_line, shortened, shown
+from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.use.decisions import decisions, records_beside
 from preflights_es.use.foreign import Foreign, ForeignRow
 from preflights_es.use.request import Request
@@ -238,7 +238,7 @@ def line_of(one: Held) -> str:
         said += f", because {one_line(one.because)}"
     if one.instead_of:
         said += f"; not {', '.join(map(one_line, one.instead_of))}"
-    return shown(shortened(said, LINE_MAX))
+    return escaped_text(shortened(said, LINE_MAX))
 
 
 LINE_MAX: Final = 240  # characters of a decision that an agent is told of

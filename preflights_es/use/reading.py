@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.kernel.errors import AmbiguousSession, AnotherVersion, UnknownSession
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Head
 from preflights_es.kernel.session import UNKNOWN
 from preflights_es.runtime.finding import RECORD, Finder
@@ -183,10 +183,10 @@ class Reading:
                     status = log.runner.load(file.session_id).status
             text = (
                 f"{file.path} goes on beyond the log, to event {file.version}: there session "
-                f"{short(file.session_id)} is {status.replace('_', ' ')}"
+                f"{short_session(file.session_id)} is {status.replace('_', ' ')}"
             )
             code = "file_erases" if file.is_erased else "file_beyond"
-            self._notice(code, text, path=file.path, session=short(file.session_id))
+            self._notice(code, text, path=file.path, session=short_session(file.session_id))
         elif file.told:
             self._notice("file_apart", file.told, path=file.path)
 

@@ -12,11 +12,11 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.kernel.decisions import (
-    Decided,
+    AttributedReason,
+    DecidedPatch,
     KeptDecision,
     NotChosen,
     Origin,
-    Reason,
     Related,
     named_instead,
 )
@@ -228,8 +228,8 @@ class DecisionRow(Result, frozen=True):
     kept: tuple[KeptDecision, ...]
     artifact: str | None
     sha256: str | None
-    because: Reason | None
-    consequences: tuple[Reason, ...]
+    because: AttributedReason | None
+    consequences: tuple[AttributedReason, ...]
     alternatives: tuple[NotChosen, ...]
     paths: tuple[str, ...]
     """Patterns of the files that it holds for; it holds everywhere where there are none."""
@@ -249,7 +249,7 @@ class DecisionRow(Result, frozen=True):
         """As the projection `decisions` keeps it."""
         from preflights_es.projections.decisions import accepted_at
 
-        decided: Decided = one.decided
+        decided: DecidedPatch = one.decided
         return cls(
             session_id=one.session_id,
             version=decided.version,

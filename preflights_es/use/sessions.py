@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from preflights_es.kernel import ids
-from preflights_es.kernel.decisions import Choices, Reasons
+from preflights_es.kernel.decisions import Choices, StatedReasons
 from preflights_es.kernel.errors import (
     AnotherVersion,
     LogDamaged,
@@ -67,7 +67,7 @@ def start(
     *,
     strict: bool = False,
     written: WrittenQuestion | None = None,
-    reasons: Reasons | None = None,
+    reasons: StatedReasons | None = None,
     scope: str = "",
 ) -> View:
     """Begin a session with the user's text; with answers to what it will ask, where given.
@@ -113,7 +113,7 @@ def answer(
     *,
     revise: bool = False,
     relays: bool = False,
-    reasons: Reasons | None = None,
+    reasons: StatedReasons | None = None,
     expect: int | None = None,
 ) -> View:
     """Answer what is asked, or revise what was answered; what does not count is in `refused`.
@@ -182,7 +182,7 @@ def accept(
     *,
     by: str | None = None,
     expect: int | None = None,
-    reasons: Reasons | None = None,
+    reasons: StatedReasons | None = None,
     choices: Choices | None = None,
     elicited: bool = False,
 ) -> View:

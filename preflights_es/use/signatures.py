@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from preflights_es.kernel import signing
-from preflights_es.kernel.decisions import Decided
+from preflights_es.kernel.decisions import DecidedPatch
 from preflights_es.kernel.errors import (
     AnotherVersion,
     LogDamaged,
@@ -27,10 +27,10 @@ from preflights_es.kernel.session import Session, Workflow, begin
 from preflights_es.kernel.signing import (
     NoSignature,
     Signed,
-    Statement,
+    SignedStatement,
     bears_signature,
     namespace,
-    said_of,
+    read_input_content,
 )
 from preflights_es.runtime.runner import EventReader, steps
 from preflights_es.settings.load import Settings, cached, surroundings
@@ -137,7 +137,9 @@ class Signatures:
         """Of what was found: it covers the session, and whose signatures count."""
         return sha256(head.hash + self._about).hexdigest()
 
-    def of_decision(self, reader: EventReader, session_id: str, decided: Decided) -> Signed | None:
+    def of_decision(
+        self, reader: EventReader, session_id: str, decided: DecidedPatch
+    ) -> Signed | None:
         """What the signature of a decision's acceptance proves; None without one.
 
         A session that is damaged stops no list: it is not checked, and `audit verify` names it.
@@ -228,7 +230,7 @@ class Signatures:
     def _signed(self, new: Signable, one: Stored, last: bytes, shown: Mapping[str, Any]) -> Signed:
         made = new.signature
         assert isinstance(made, Signature), "the caller looked"
-        statement = Statement(
+        statement = SignedStatement(
             repository=made.repository,
             session_id=one.session_id,
             version=one.version - 1,
@@ -258,8 +260,8 @@ class Signatures:
 
         touched = False
         try:
-            parts = signing.parsed(signing.decoded(made.sshsig))
-            if signing.bare(parts.key) != made.key:
+            parts = signing.parse_signature_blob(signing.decode_strict_base64(made.sshsig))
+            if signing.encode_base64_text(parts.key) != made.key:
                 return found("does_not_verify", "another key made it")
             if parts.namespace != name:
                 return found("does_not_verify", f"it was made for {parts.namespace[:60]!r}")
@@ -325,7 +327,7 @@ def acceptances(reader: EventReader, stored: Sequence[Stored]) -> Iterator[Store
 def _shown(workflow: Workflow[Any], session: Session[Any], new: Signable) -> Mapping[str, Any]:
     """What the actor saw of an Input; of an erasure, which no workflow knows, what it says."""
     if isinstance(new, SessionErased):
-        return said_of(new)
+        return read_input_content(new)
     return workflow.proposal(session.state, new)
 
 
@@ -347,7 +349,7 @@ def _decides(patch: object, scope: str, paths: Sequence[str], hold: str) -> str:
     return sha256(said.encode()).hexdigest()
 
 
-def _patch_of(decided: Decided) -> tuple[object, str, Sequence[str], str]:
+def _patch_of(decided: DecidedPatch) -> tuple[object, str, Sequence[str], str]:
     """The same of a decision as it is kept in a derived table, which no chain covers."""
     patch = {"category": decided.category, "fields": decided.fields}
     reach = decided.reach or Reach()

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from preflights_es.kernel import signing
 from preflights_es.kernel.errors import Notice, Refused, SessionMoved
 from preflights_es.kernel.events import Act, Actor, Signable, Signature
-from preflights_es.kernel.signing import NoSignature, Statement, namespace
+from preflights_es.kernel.signing import NoSignature, SignedStatement, namespace
 from preflights_es.settings.load import Settings
 from preflights_es.settings.signing import (
     REPOSITORY,
@@ -36,7 +36,7 @@ Seen = tuple[str, int, bytes]
 class _Made(msgspec.Struct, frozen=True):
     """A signature of this command, and what it relies on."""
 
-    statement: Statement
+    statement: SignedStatement
     others: tuple[Seen, ...]
     signature: Signature
 
@@ -126,7 +126,7 @@ class Signer:
             SettingsError: no key is configured, or the repository has no id.
         """
         session_id, version, hash_ = seen
-        statement = Statement(
+        statement = SignedStatement(
             repository=self._repository,
             session_id=session_id,
             version=version,
@@ -151,7 +151,12 @@ class Signer:
         No other key does: with an unlocked agent of SSH, a coding agent signs as well.
         """
         made = next((one for one in self._made.values() if one.signature == signed.signature), None)
-        if made is None or not signing.parsed(signing.decoded(made.signature.sshsig)).is_touched:
+        if (
+            made is None
+            or not signing.parse_signature_blob(
+                signing.decode_strict_base64(made.signature.sshsig)
+            ).is_touched
+        ):
             return False
         signers = signers_of(self._settings, self._env)
         armoured = signing.armoured(made.signature.sshsig)
@@ -160,12 +165,12 @@ class Signer:
         whole = made.statement.encoded()
         return bool(ssh.principal(armoured, name, whole, signers.content, at_s, self._env))
 
-    def _signature(self, act: Act, statement: Statement) -> Signature:
+    def _signature(self, act: Act, statement: SignedStatement) -> Signature:
         sshsig = self.sign(act, statement.encoded())
-        key = signing.parsed(signing.decoded(sshsig)).key
+        key = signing.parse_signature_blob(signing.decode_strict_base64(sshsig)).key
         return Signature(
             proposal=statement.proposal,
-            key=signing.bare(key),
+            key=signing.encode_base64_text(key),
             sshsig=sshsig,
             repository=statement.repository,
         )
@@ -183,22 +188,22 @@ class Signer:
         try:
             armoured = ssh.sign(self._key, namespace(act), message, self._env, self._timeout_s)
             raw = signing.dearmoured(armoured)
-            is_good = signing.parsed(raw).namespace == namespace(act) and ssh.is_made_by(
-                armoured, namespace(act), message, self._env
-            )
+            is_good = signing.parse_signature_blob(raw).namespace == namespace(
+                act
+            ) and ssh.is_made_by(armoured, namespace(act), message, self._env)
         except (ssh.SshFailed, NoSignature) as error:
             raise _not_signed(error) from error
         if not is_good:
             found = "ssh-keygen made a signature that does not verify: nothing is recorded"
             raise Refused(found, code="not_signed")
-        return signing.bare(raw)
+        return signing.encode_base64_text(raw)
 
 
 def _not_signed(error: Exception) -> Refused:
     return Refused(f"nothing was signed, and nothing is recorded: {error}", code="not_signed")
 
 
-def _seen(statement: Statement) -> Seen:
+def _seen(statement: SignedStatement) -> Seen:
     return statement.session_id, statement.version, statement.hash
 
 

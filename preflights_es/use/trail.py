@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from preflights_es.kernel.errors import PreflightsError, UnreadableEvent, WorkflowMissing
 from preflights_es.kernel.events import Event, Input, Signable
 from preflights_es.kernel.ids import iso, iso_or_none
-from preflights_es.kernel.json import decoded
+from preflights_es.kernel.json import decode_plain_json
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.signing import Signed, fingerprint
 from preflights_es.kernel.text import NAME_MAX, shortened
@@ -125,7 +125,7 @@ def _data(step: LoggedStep) -> msgspec.Raw | None:
         return None
     if step.event is None:
         try:
-            decoded(data)
+            decode_plain_json(data)
         except ValueError:
             return None
     return msgspec.Raw(data)

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from preflights_es.kernel.decisions import NotChosen, Related
 from preflights_es.kernel.ids import decision_name
-from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.kernel.words import canonical
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.foreign import ForeignRow
@@ -143,18 +143,18 @@ def line_of(one: DecisionRow | ForeignRow, what: TurnedDown, mark: str = "") -> 
     Args:
         mark: what stands behind the decision's name.
     """
-    said = shown(one_line(what.name))
+    said = escaped_text(one_line(what.name))
     if isinstance(one, ForeignRow):
-        return f"{shown(one.path)} took the place of {shown(what.former)}, which chose {said}"
+        return f"{escaped_text(one.path)} took the place of {escaped_text(what.former)}, which chose {said}"
     by = one.acknowledged_by
-    who = shown(one_line(by.name)) if by and by.name else "a person"
+    who = escaped_text(one_line(by.name)) if by and by.name else "a person"
     name = decision_name(one.number, one.uid)
     day = (one.accepted_at or one.proposed_at)[: len("2026-11-23")]
-    chose = ", ".join(shown(one_line(value)) for _, value in one.fields)
+    chose = ", ".join(escaped_text(one_line(value)) for _, value in one.fields)
     did = "replaced" if what.former else "turned down"
-    of = f" ({shown(what.former)})" if what.former else ""
+    of = f" ({escaped_text(what.former)})" if what.former else ""
     because = what.why or (one.because.text if one.because else "")
-    why = f": {shown(one_line(because))}" if because else ""
+    why = f": {escaped_text(one_line(because))}" if because else ""
     return f"{name}{mark}: on {day} {who} {did} {said}{of} for {chose}{why}"
 
 

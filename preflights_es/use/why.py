@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
-from preflights_es.kernel.decisions import Decided, Origin
+from preflights_es.kernel.decisions import DecidedPatch, Origin
 from preflights_es.kernel.errors import (
     ErasedSession,
     PreflightsError,
@@ -21,11 +21,11 @@ from preflights_es.kernel.errors import (
     Refused,
     UnknownSession,
 )
-from preflights_es.kernel.events import UNSEEN, Event, Input, Signable, Source, sources
-from preflights_es.kernel.ids import SHORT, iso, short
+from preflights_es.kernel.events import UNSEEN, Event, Input, Signable, SourceSession, sources
+from preflights_es.kernel.ids import SHORT, iso, short_session
 from preflights_es.kernel.items import Planned, item_id
-from preflights_es.kernel.json import decoded
-from preflights_es.kernel.questions import Answers, Behind, answers_in
+from preflights_es.kernel.json import decode_plain_json
+from preflights_es.kernel.questions import Answers, OriginDetails, answers_in
 from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.text import caseless
 from preflights_es.projections.artifacts import plan, plans
@@ -143,8 +143,8 @@ def _meant(
     origins = [o for o in decided.origins if field is None or _is_named(o, decided, field)]
     if not origins:
         known = ", ".join(origin.field for origin in decided.origins)
-        message = f"session {short(session_id)} has no field {field!r}: it has {known}"
-        raise Refused(message, code="no_such_field", session=short(session_id))
+        message = f"session {short_session(session_id)} has no field {field!r}: it has {known}"
+        raise Refused(message, code="no_such_field", session=short_session(session_id))
     came = imports_of(process, read)
     values = [_why(process, read, decided, origin, came) for origin in origins]
     return values, (), ()
@@ -159,7 +159,7 @@ def refuse_undecided(read: Read, code: str) -> NoReturn:
     """
     if read.trouble == "erased":
         raise ErasedSession(read.head.session_id)
-    id_ = short(read.head.session_id)
+    id_ = short_session(read.head.session_id)
     if read.trouble:
         message = f"session {id_} is {read.trouble}, so its decision is unknown: {read.why}"
         raise Refused(message, code="decision_unknown", session=id_)
@@ -198,7 +198,7 @@ def _of_log(request: Request, process: Process, what: str) -> list[tuple[Why, st
         # A row says where to look; what is so is what the session's own log folds to.
         patches = read.patches
         if one.decided not in patches:
-            id_ = short(one.session_id)
+            id_ = short_session(one.session_id)
             text = f"the projection 'decisions' keeps of session {id_} what its log does not say"
             request.notice("projection_differs", text, session=id_)
         came = imports_of(process, read)
@@ -209,13 +209,17 @@ def _of_log(request: Request, process: Process, what: str) -> list[tuple[Why, st
     return values
 
 
-def _is_named(origin: Origin, decided: Decided, field: str) -> bool:
+def _is_named(origin: Origin, decided: DecidedPatch, field: str) -> bool:
     names = (origin.field, origin.key, f"{decided.category}.{origin.field}")
     return caseless(field) in (caseless(name) for name in names)
 
 
 def _why(
-    process: Process, read: Read, decided: Decided, origin: Origin, came: tuple[ImportedBy, ...]
+    process: Process,
+    read: Read,
+    decided: DecidedPatch,
+    origin: Origin,
+    came: tuple[ImportedBy, ...],
 ) -> tuple[Why, str]:
     found = Why(
         session_id=read.head.session_id,
@@ -249,26 +253,26 @@ def _event(read: Read, version: int | None) -> Event | None:
     return None if version is None else read.events[version - 1]
 
 
-def _behind(read: Read, version: int | None) -> Behind:
+def _behind(read: Read, version: int | None) -> OriginDetails:
     event = _event(read, version)
-    return Behind() if event is None else read.workflow.behind(event)
+    return OriginDetails() if event is None else read.workflow.behind(event)
 
 
-def _intention(read: Read, decided: Decided) -> Intention:
+def _intention(read: Read, decided: DecidedPatch) -> Intention:
     first = read.events[0]
     assert isinstance(first, Input), "a session begins with an Input"
     text = _behind(read, 1).intention or decided.title
     return Intention(version=1, by=Who.of(first.actor), at=iso(first.at), text=text)
 
 
-def _session(read: Read, sources: tuple[Source, ...]) -> WhySession:
+def _session(read: Read, sources: tuple[SourceSession, ...]) -> WhySession:
     first, last = read.events[0], read.sessions[-1]
     assert isinstance(first, Input), "a session begins with an Input"
     text = read.workflow.view(last.state).intention
     return WhySession(
         session_id=read.head.session_id,
         workflow=read.workflow.name,
-        status=kernel.status(read.workflow, last),
+        status=kernel.compute_session_status(read.workflow, last),
         begun=Intention(version=1, by=Who.of(first.actor), at=iso(first.at), text=text),
         read=sources,
     )
@@ -322,11 +326,11 @@ def response_of(read: Read, version: int | None) -> Response | None:
     )
 
 
-def _sources(read: Read) -> tuple[Source, ...]:
+def _sources(read: Read) -> tuple[SourceSession, ...]:
     return tuple(dict.fromkeys(source for event in read.folded for source in sources(event)))
 
 
-def _acknowledged(process: Process, read: Read, decided: Decided) -> Acknowledged | None:
+def _acknowledged(process: Process, read: Read, decided: DecidedPatch) -> Acknowledged | None:
     if decided.acknowledged_at is None or decided.recorded is None:
         return None
     return Acknowledged(
@@ -390,12 +394,12 @@ def artifacts_of(
     if read.trouble == "erased":
         raise ErasedSession(session_id)
     if read.trouble:
-        message = f"session {short(session_id)} is {read.trouble}: {read.why}"
-        raise Refused(message, code="decision_unknown", session=short(session_id))
+        message = f"session {short_session(session_id)} is {read.trouble}: {read.why}"
+        raise Refused(message, code="decision_unknown", session=short_session(session_id))
     found = [one for one in plans(read) if id_ in ("", one.id)]
     if not found:
-        message = f"session {short(session_id)} has no artifact"
-        raise Refused(message, code="no_artifact", session=short(session_id))
+        message = f"session {short_session(session_id)} has no artifact"
+        raise Refused(message, code="no_artifact", session=short_session(session_id))
     came = imports_of(process, read)
     if not field:
         return tuple(_why_artifact(process, read, one, came) for one in found)
@@ -410,12 +414,12 @@ def artifacts_of(
         one = found[-1]
         has = f"it has {', '.join(known)}"
         message = f"the {one.type} {one.id[:SHORT]} has no field {field!r}: {has}"
-        raise Refused(message, code="no_such_field", session=short(session_id))
+        raise Refused(message, code="no_such_field", session=short_session(session_id))
     return tuple(told)
 
 
 def _payload(read: Read, one: Planned) -> Any:
-    return decoded(getattr(read.folded[one.version - 1], "payload", "{}").encode())
+    return decode_plain_json(getattr(read.folded[one.version - 1], "payload", "{}").encode())
 
 
 def _inner(value: Any, name: str) -> Any:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from preflights_es.kernel.decisions import KeptDecision, NotChosen, Reason, Related
-from preflights_es.kernel.events import Evidence, Source
-from preflights_es.kernel.items import ReadFile
+from preflights_es.kernel.decisions import AttributedReason, KeptDecision, NotChosen, Related
+from preflights_es.kernel.events import Evidence, SourceSession
+from preflights_es.kernel.items import ReadFileDigest
 from preflights_es.kernel.questions import Observed
 from preflights_es.kernel.signing import Signed
 from preflights_es.use.archives import ImportedBy
@@ -105,10 +105,10 @@ class Why(Result, frozen=True):
     """Imports that brought events of its session: what they say is the file's word."""
     superseded_by: Related | None
     kept: tuple[KeptDecision, ...]
-    read: tuple[Source, ...]
+    read: tuple[SourceSession, ...]
     """Sessions that this one read: what its model was told of, and what it replaces."""
-    because: Reason | None
-    consequences: tuple[Reason, ...]
+    because: AttributedReason | None
+    consequences: tuple[AttributedReason, ...]
     alternatives: tuple[NotChosen, ...]
     asked_again: tuple[AskedAgain, ...] = ()
     """Oldest first."""
@@ -120,7 +120,7 @@ class RecordRead(Result, frozen=True):
     kind: Literal["plan", "decision"]
     id: str
     """An artifact's id, or a decision's uid."""
-    source: Source
+    source: SourceSession
 
 
 class Stood(Acknowledged, frozen=True):
@@ -142,7 +142,7 @@ class WhyArtifact(Result, frozen=True):
     created_at: str
     created_by: str
     begun: Said
-    files: tuple[ReadFile, ...]
+    files: tuple[ReadFileDigest, ...]
     records: tuple[RecordRead, ...]
     answers: tuple[Answer, ...]
     """What a person said before it was made."""
@@ -169,7 +169,7 @@ class WhySession(Result, frozen=True):
     workflow: str
     status: str
     begun: Intention
-    read: tuple[Source, ...]
+    read: tuple[SourceSession, ...]
     """Other sessions, as they were read."""
 
 

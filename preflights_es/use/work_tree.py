@@ -13,7 +13,7 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.reach import (
     PATH_MAX,
     PATTERN_MAX,
-    beginning,
+    find_pattern_prefix,
     literals,
     matches,
     specificity,
@@ -93,7 +93,7 @@ class WorkTree:
         folded = pattern.casefold() if self.ignores_case else pattern
         if len(pattern) > PATTERN_MAX or not all(one in self._text for one in literals(folded)):
             return
-        first = "" if self.ignores_case else beginning(pattern)
+        first = "" if self.ignores_case else find_pattern_prefix(pattern)
         for at in range(bisect_left(self.files, first), len(self.files)):
             path = self.files[at]
             if not path.startswith(first):

@@ -9,7 +9,7 @@ import time
 from itertools import count
 from pathlib import Path
 
-from preflights_es.kernel.ports import Batch, Draft, Head
+from preflights_es.kernel.ports import AppendBatch, Draft, Head
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS
 from preflights_es.system import clock_ids
@@ -53,7 +53,7 @@ class _Ours:
         for _ in range(APPENDS):
             (self.head,) = self.store.append(
                 [
-                    Batch(
+                    AppendBatch(
                         session_id=self.head.session_id,
                         project="bench",
                         workflow="clarification",

@@ -17,7 +17,7 @@ from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.events import Actor, Input
 from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.questions import Given
+from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.memory import MemoryStore
@@ -72,7 +72,7 @@ def _declared() -> Input:
 
 
 def _answered() -> Input:
-    return AnswersGiven(at=1, actor=ADA, answers=(Given("auth_strategy", ("OAuth",)),))
+    return AnswersGiven(at=1, actor=ADA, answers=(GivenAnswer("auth_strategy", ("OAuth",)),))
 
 
 def _revised(number: int) -> Input:
@@ -80,7 +80,7 @@ def _revised(number: int) -> Input:
     category = ("Authentication", "Database")[number // 2 % 2]
     key = ("auth_strategy", "db_type")[number // 2 % 2]
     given = ("change_category", category) if number % 2 == 0 else (key, f"way {number}")
-    answers = (Given(given[0], (given[1],)),)
+    answers = (GivenAnswer(given[0], (given[1],)),)
     return AnswersRevised(at=1, actor=ADA, answers=answers, redacted=("token",))
 
 

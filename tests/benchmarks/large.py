@@ -13,7 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from preflights_es.kernel import ids
-from preflights_es.kernel.ports import Batch, Draft, Stored
+from preflights_es.kernel.ports import AppendBatch, Draft, Stored
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import chain, jsonl
 from preflights_es.store.codec import Codec
@@ -92,7 +92,7 @@ def copied(events: list[Stored], session: str, project: str = "bench") -> list[S
         )
         for event in events
     )
-    batch = Batch(
+    batch = AppendBatch(
         session_id=session,
         project=project,
         workflow=events[0].workflow,

@@ -20,7 +20,7 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Final
 
-from preflights_es.kernel.ports import Batch, Draft, Head
+from preflights_es.kernel.ports import AppendBatch, Draft, Head
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS
 from preflights_es.system import clock_ids
@@ -139,9 +139,9 @@ def _head(store: SqlStore) -> Head:
     return store.append([_batch(Head(clock_ids.new_id(), "bench", "clarification", 0, b""))])[0]
 
 
-def _batch(head: Head) -> Batch:
+def _batch(head: Head) -> AppendBatch:
     data = DATA.encode()
-    return Batch(
+    return AppendBatch(
         session_id=head.session_id,
         project="bench",
         workflow="clarification",

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.kernel.events import ArtifactDue, ArtifactWritten
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.store import jsonl
 from tests.cli.program import Project
 from tests.store.given import resealed
@@ -41,7 +41,7 @@ def imported(house: Project, path: str, *, due: str = "", beside: bool = False) 
             data["path"] = due
         elif event.type == ArtifactWritten.tag:
             data |= {"path": path, "sha256": sha256(THEIRS).hexdigest(), "beside": beside}
-        forged.append(replace(event, data=encoded(data)))
+        forged.append(replace(event, data=canonical_json(data)))
     file.write_bytes(jsonl.lines(resealed(forged)))
     (house.folder / path).parent.mkdir(parents=True, exist_ok=True)
     (house.folder / path).write_bytes(THEIRS)

@@ -17,9 +17,9 @@ import pytest
 
 from preflights_cli.progress import counted
 from preflights_es.kernel.events import ERASED_TAG
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.text import shown
+from preflights_es.kernel.text import escaped_text
 from preflights_es.store import jsonl
 from tests import fuzzing
 from tests.bounds import bounded
@@ -148,7 +148,7 @@ def told(done: Result, before: Streams, after: Streams) -> None:
     for key, events in after.items():
         new = len(events) - len(before.get(key, ()))
         if new:
-            began = f"{short(key)} ({shown(events[0].project)}): {counted(new, 'new event')}, "
+            began = f"{short_session(key)} ({escaped_text(events[0].project)}): {counted(new, 'new event')}, "
             assert any(line.startswith(f"{began}version {len(events)}") for line in lines), done
         else:
             assert events == before[key]

@@ -12,7 +12,7 @@ from preflights_es.features.clarification.domain.events import AnswersGiven, Int
 from preflights_es.features.clarification.domain.values import Category, Field, HeuristicsConfig
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.lead import Setup
-from preflights_es.kernel.questions import Given
+from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.store import jsonl
 from tests.cli.program import RAW, Project
 from tests.cli.terminal import terminal
@@ -156,7 +156,7 @@ def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) 
         ),
     )
     made = maker.open(workflow, "house", first, maker.new_id(), maker.new_id())
-    given = AnswersGiven(at=NOON, actor=Actor("agent", evil), answers=(Given("q", (evil,)),))
+    given = AnswersGiven(at=NOON, actor=Actor("agent", evil), answers=(GivenAnswer("q", (evil,)),))
     made = maker.submit(made.handle, given, maker.new_id())
     id_ = made.handle.session_id
     content = jsonl.lines(maker.store.read(id_))

@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.kernel import imports
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Draft
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
@@ -258,7 +258,7 @@ def test_a_session_that_cannot_go_on_hides_no_later_one_that_was_taken(
     assert done.code == 1
     assert f"an Input of session {extended} stands in another session" in done.err
     assert done.err.endswith("(sessions taken over before: 1)\n")
-    assert done.out.startswith(f"{short(new)} (house): "), "the one that was taken"
+    assert done.out.startswith(f"{short_session(new)} (house): "), "the one that was taken"
     assert house.call("show", new, "--db", log).code in (0, 3)
 
 

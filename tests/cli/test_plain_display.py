@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from preflights_cli import rendering
 from preflights_cli.common import Voice
-from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.json import canonical_json, decode_plain_json
 from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal
 from preflights_es.kernel.session import plain_view
 from preflights_es.kernel.views import View
@@ -92,7 +92,9 @@ def test_what_is_refused_is_said(handle: Handle) -> None:
 
 
 def test_its_json_has_the_documented_fields(handle: Handle) -> None:
-    shape = decoded(encoded(rendering.session_json(session_of(Step(handle, REFUSED)))))
+    shape = decode_plain_json(
+        canonical_json(rendering.session_json(session_of(Step(handle, REFUSED))))
+    )
     assert shape["format"] == "any-session/1"
     assert set(shape) == {ticked(row["field"])[0] for row in tables("docs/api.md")["any-session/1"]}
     assert shape["refused"] == [
@@ -119,7 +121,9 @@ class Begun(msgspec.Struct, frozen=True):
 
 
 def test_the_json_of_the_defaults_has_what_the_session_came_to() -> None:
-    shape = decoded(encoded(rendering.session_json(plain_view(Come("Say hello", (), "hello")))))
+    shape = decode_plain_json(
+        canonical_json(rendering.session_json(plain_view(Come("Say hello", (), "hello"))))
+    )
     assert shape["format"] == "result/1"
     assert set(shape) == {ticked(row["field"])[0] for row in tables("docs/api.md")["result/1"]}
     assert (shape["status"], shape["progress"], shape["result"]) == ("done", 1.0, "hello")

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from preflights_cli import EXIT_WAITING
 from preflights_es.features.clarification.conversation import Unparsable, parsed, written
-from preflights_es.kernel.decisions import Reasons
+from preflights_es.kernel.decisions import StatedReasons
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
 
@@ -207,7 +207,7 @@ def test_a_record_of_another_tool_says_where_it_holds(
 
 
 def test_the_editor_takes_paths_and_hold() -> None:
-    before = Reasons("It is fast", replaces=True, paths=("src/**",), hold="tell")
+    before = StatedReasons("It is fast", replaces=True, paths=("src/**",), hold="tell")
     text = written(before)
     same, _ = parsed(text, before)
     assert (same.because, same.paths, same.hold) == ("It is fast", UNSET, UNSET)

@@ -11,7 +11,7 @@ import pytest
 from preflights_cli import EXIT_WAITING
 from preflights_cli.options import alternative
 from preflights_es.features.clarification.conversation import Unparsable, parsed, written
-from preflights_es.kernel.decisions import Alternative, Reasons
+from preflights_es.kernel.decisions import RejectedAlternative, StatedReasons
 from tests.cli.program import Project
 from tests.cli.terminal import ANSWER, BECAUSE, INSTEAD, KEY, terminal
 
@@ -104,9 +104,9 @@ def test_reasons_beside_an_answer_that_is_not_taken_are_recorded(house: Project)
 
 
 def test_an_alternative_is_a_name_and_a_reason() -> None:
-    assert alternative("SAML: too: slow") == Alternative("SAML", "too: slow")
-    assert alternative("SAML:") == Alternative("SAML", "")
-    assert alternative("C++") == Alternative("C++", "")
+    assert alternative("SAML: too: slow") == RejectedAlternative("SAML", "too: slow")
+    assert alternative("SAML:") == RejectedAlternative("SAML", "")
+    assert alternative("C++") == RejectedAlternative("C++", "")
 
 
 # 2. At a terminal ----------------------------------------------------------------------------
@@ -224,22 +224,24 @@ def test_an_editor_that_fails_changes_nothing(house: Project, editor: str) -> No
 
 
 def test_a_text_is_read_as_it_was_written() -> None:
-    said = Reasons(
+    said = StatedReasons(
         "Because: of it",
         ("- one", "# two", "Instead of:"),
-        (Alternative("A: b", "c: d"), Alternative("E", "")),
+        (RejectedAlternative("A: b", "c: d"), RejectedAlternative("E", "")),
         replaces=True,
     )
     assert parsed(written(said, "the shop"), said) == (said, "the shop")
-    empty = Reasons(replaces=True)
+    empty = StatedReasons(replaces=True)
     assert parsed(written(empty), empty) == (empty, "")
 
 
 def test_a_long_line_may_be_broken() -> None:
     text = "Because: one\n  two\nConsequences:\n- three\n  four\n* five\n"
-    assert parsed(text, Reasons())[0] == Reasons("one two", ("three four", "five"), replaces=True)
+    assert parsed(text, StatedReasons())[0] == StatedReasons(
+        "one two", ("three four", "five"), replaces=True
+    )
     with pytest.raises(Unparsable, match="line 2 belongs to no part: 'lost'"):
-        parsed("Files:\nlost\n", Reasons())
+        parsed("Files:\nlost\n", StatedReasons())
 
 
 def test_the_file_is_gone_once_the_editor_ended(house: Project) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.json import canonical_json, decode_plain_json
 from tests.cli.program import Project
 from tests.cli.test_docs import check
 from tests.each import each
@@ -252,5 +252,5 @@ def _opaque(shape: Any) -> Any:
 
 def _drifted_match() -> Any:
     """A drift with a response by call number, which no program on this page leads to."""
-    found = decoded(encoded(drifted(Led(real()).stored, asking(model="x"))))
+    found = decode_plain_json(canonical_json(drifted(Led(real()).stored, asking(model="x"))))
     return {"format": "rerun/1", "sessions": [{**found, "child_session_id": None}]}

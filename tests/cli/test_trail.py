@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.json import canonical_json, decode_plain_json
 from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.features import IMPORTS
 from preflights_es.store.sql import SqlStore
@@ -48,10 +48,10 @@ def named(events: Sequence[Stored], name: str) -> tuple[Stored, ...]:
 
     def of_them(data: bytes | None) -> bytes:
         assert data is not None, "no golden session was erased"
-        payload = decoded(data)
+        payload = decode_plain_json(data)
         if "actor" in payload:
             payload["actor"]["name"] = name
-        return encoded(payload)
+        return canonical_json(payload)
 
     return tuple(msgspec.structs.replace(one, data=of_them(one.data)) for one in events)
 

@@ -20,7 +20,7 @@ from preflights_es.features.clarification.domain.values import Category, Field, 
 from preflights_es.kernel.events import Actor, ArtifactWritten
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.questions import Given
+from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import jsonl
 from preflights_es.store.sql import SqlStore
@@ -100,7 +100,7 @@ def _harmful(maker: Project) -> str:
         made = runner.open(workflow, "clone", first, runner.new_id(), runner.new_id())
         if lead is None:
             given = AnswersGiven(
-                at=NOON, actor=Actor("agent", HARM), answers=(Given("q", (HARM,)),)
+                at=NOON, actor=Actor("agent", HARM), answers=(GivenAnswer("q", (HARM,)),)
             )
             made = runner.submit(made.handle, given, runner.new_id())
         ids.append(made.handle.session_id)

@@ -16,7 +16,7 @@ from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.ports import Provider, Stored
-from preflights_es.kernel.questions import Given
+from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
@@ -84,7 +84,7 @@ class Led:
         return self.answers({key or question.id: value})
 
     def answers(self, values: Mapping[str, str]) -> Led:
-        given = tuple(Given(key, (value,)) for key, value in values.items())
+        given = tuple(GivenAnswer(key, (value,)) for key, value in values.items())
         new = AnswersGiven(at=self.runner.now(), actor=ADA, answers=given)
         self.handle = self.runner.submit(self.handle, new, self.ids()).handle
         return self.settle()

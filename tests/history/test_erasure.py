@@ -31,7 +31,7 @@ from preflights_es.kernel.events import (
     SessionClosed,
     SessionErased,
 )
-from preflights_es.kernel.ports import Batch, Head
+from preflights_es.kernel.ports import AppendBatch, Head
 from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle, Runner
@@ -93,7 +93,7 @@ def test_an_erased_session_folds_to_nothing_but_that(room: Room) -> None:
     session = room.runner.load(handle.session_id).session
     assert (session.state, session.calls) == (toy.WORKFLOW.initial, ())
     assert (session.version, session.closed) == (4, "erased")
-    assert kernel.status(toy.WORKFLOW, session) == "erased"
+    assert kernel.compute_session_status(toy.WORKFLOW, session) == "erased"
 
 
 def test_the_fold_is_the_same_whether_payloads_are_gone_already_or_not(room: Room) -> None:
@@ -197,9 +197,9 @@ class Moving(MemoryStore):
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock, salt)
-        self.meanwhile: list[Batch] = []
+        self.meanwhile: list[AppendBatch] = []
 
-    def erase(self, batch: Batch, clear: Any = ()) -> Head:
+    def erase(self, batch: AppendBatch, clear: Any = ()) -> Head:
         while self.meanwhile:
             self.append([self.meanwhile.pop()])
         return super().erase(batch, clear)
@@ -213,7 +213,7 @@ def test_a_session_that_moves_on_meanwhile_is_erased_with_what_came(tmp_path: Pa
     handle = runner.open(toy.WORKFLOW, PROJECT, first, runner.new_id(), runner.new_id()).handle
     draft = runner.codec(toy.WORKFLOW).draft(replace(first, text="a secret"), runner.new_id())
     store.meanwhile = [
-        Batch(
+        AppendBatch(
             session_id=handle.session_id,
             project=PROJECT,
             workflow=toy.WORKFLOW.name,
@@ -264,7 +264,7 @@ def test_a_reason_that_repeats_what_goes_is_refused(room: Room) -> None:
 
 def test_a_conflict_without_end_is_said(tmp_path: Path) -> None:
     class Busy(MemoryStore):
-        def erase(self, batch: Batch, clear: Any = ()) -> Head:
+        def erase(self, batch: AppendBatch, clear: Any = ()) -> Head:
             raise Conflict(batch.session_id, batch.expected_version)
 
     room = Room(tmp_path)

@@ -33,9 +33,9 @@ from preflights_es.kernel.completions import (
 from preflights_es.kernel.decisions import Related
 from preflights_es.kernel.errors import LogDamaged, PreflightsError, SessionFaulted
 from preflights_es.kernel.events import Actor, Input, SessionAbandoned
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.ports import Stored, Stream
-from preflights_es.kernel.questions import Given
+from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.kernel.session import Session, Workflow
 from preflights_es.records.documents import Documents
 from preflights_es.runtime.features import WORKFLOWS
@@ -99,15 +99,15 @@ def look_at(log: Log, session_id: str) -> None:
     handle = log.runner.load(session_id)
     workflow, session = handle.workflow, handle.session
     view = workflow.view(session.state)
-    encoded(view)
+    canonical_json(view)
     if session.undecided is not None:
         session = decided(workflow, session, session.undecided)
     for new in inputs(workflow, session):
         after = decided(workflow, kernel.evolve(workflow, session, new), new)
-        encoded(workflow.view(after.state))
-    kernel.status(workflow, session, view)
+        canonical_json(workflow.view(after.state))
+    kernel.compute_session_status(workflow, session, view)
     if workflow.record:
-        encoded(workflow.record(session.state))
+        canonical_json(workflow.record(session.state))
         for look in (lambda: log.documents.text(session_id), lambda: log.documents.brief(handle)):
             with suppress(PreflightsError):
                 look()
@@ -138,7 +138,7 @@ def decided(workflow: Workflow[Any], session: Session[Any], new: Input) -> Sessi
     """The session behind the Decisions that follow from an Input."""
     before = replace(session, undecided=None)
     for decision in kernel.decide(workflow, before, new):
-        encoded(decision)
+        canonical_json(decision)
         session = kernel.evolve(workflow, session, decision)
     return session
 
@@ -149,7 +149,7 @@ def inputs(workflow: Workflow[Any], session: Session[Any]) -> Iterator[Input]:
     for answers in (workflow.answers, workflow.revisions):
         if answers is not None:
             keys = [question.id for question in workflow.view(session.state).questions]
-            given = tuple(Given(key, ("x",)) for key in (*keys, "change_category"))
+            given = tuple(GivenAnswer(key, ("x",)) for key in (*keys, "change_category"))
             yield answers(at=1, actor=EVE, answers=given)
     for call in session.calls:
         if isinstance(call, CompletionRequested):

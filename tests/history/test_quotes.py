@@ -12,7 +12,7 @@ from preflights_es.features.clarification.domain.events import IntentionDeclared
 from preflights_es.features.clarification.domain.values import HeuristicsConfig
 from preflights_es.features.clarification.use.clarifications import Clarifications
 from preflights_es.history.erasure import Erasure, quotes_of
-from preflights_es.kernel.events import Actor, Source
+from preflights_es.kernel.events import Actor, SourceSession
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.records.documents import Documents
 from preflights_es.runtime.inputs import Inputs
@@ -80,7 +80,7 @@ def house(tmp_path: Path) -> House:
 def test_what_was_read_of_another_session_names_its_source(house: House) -> None:
     decided = house.decided()
     before = house.store.read(decided)[-1]
-    read = Source(decided, before.version, before.hash.hex())
+    read = SourceSession(decided, before.version, before.hash.hex())
     told, later = house.told(), house.ready(old=decided)
     assert [known.source for known in declared(house, told).known] == [read]
     assert declared(house, told).supersedes_source is None

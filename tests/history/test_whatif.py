@@ -24,7 +24,7 @@ from preflights_es.kernel.completions import (
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.kernel.lead import Lead, LeadChanged
 from preflights_es.kernel.ports import Provider, Stored
-from preflights_es.kernel.questions import Given
+from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.providers.recorded import Unanswered
 from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.runtime.features import WORKFLOWS
@@ -90,22 +90,22 @@ def test_the_child_has_the_beginning_byte_for_byte(
 )
 def test_it_begins_with_the_input_that_led_to_the_step(start: str, kept: int) -> None:
     stored = Led(sim(27)).answer("Cloud").stored
-    found, _ = run(stored, answers=(Given("hosting", ("On foot",)),), start=start)
+    found, _ = run(stored, answers=(GivenAnswer("hosting", ("On foot",)),), start=start)
     assert found.kept == kept
 
 
 def test_without_a_word_it_begins_where_something_differs() -> None:
     stored = Led(sim(27)).answer("Cloud").stored
     assert run(stored, lead=led_by(sim(5)))[0].kept == 0
-    assert run(stored, answers=(Given("hosting", ("Bare metal",)),))[0].kept == 6
-    assert run(stored, answers=(Given("ci_cd", ("Jenkins",)),))[0].kept == len(stored)
+    assert run(stored, answers=(GivenAnswer("hosting", ("Bare metal",)),))[0].kept == 6
+    assert run(stored, answers=(GivenAnswer("ci_cd", ("Jenkins",)),))[0].kept == len(stored)
 
 
 def test_while_a_call_is_open_no_other_lead_can_take_over() -> None:
     stored = Led(sim(27)).answer("Cloud").stored
     outcome = next(i for i, one in enumerate(stored, 1) if one.type == "completion.received.v1")
     assert run(stored, lead=led_by(sim(5)), start=str(outcome))[0].kept == 0
-    answers = (Given("hosting", ("Bare metal",)),)
+    answers = (GivenAnswer("hosting", ("Bare metal",)),)
     assert run(stored, answers=answers, start=str(outcome))[0].kept == outcome - 1
 
 
@@ -204,7 +204,9 @@ def test_a_call_without_an_attempt_is_its_own_step() -> None:
 
 
 def test_another_answer_takes_the_place_of_the_recorded_one() -> None:
-    found, _ = run(Led(sim(27)).answer("Cloud").stored, answers=(Given("hosting", ("On foot",)),))
+    found, _ = run(
+        Led(sim(27)).answer("Cloud").stored, answers=(GivenAnswer("hosting", ("On foot",)),)
+    )
     changes = {change.pointer: (change.recorded, change.child) for change in found.changes}
     assert changes["/view/patch/fields/0/1"] == ("Cloud", "On foot")
 
@@ -213,13 +215,13 @@ def test_an_answer_to_what_is_asked_only_now_is_given_when_it_is_asked() -> None
     stored = Led(sim(27)).answer("Cloud").stored
     waiting, _ = run(stored, lead=led_by(sim(5)))
     (key,) = waiting.asks
-    found, _ = run(stored, lead=led_by(sim(5)), answers=(Given(key, ("In the cellar",)),))
+    found, _ = run(stored, lead=led_by(sim(5)), answers=(GivenAnswer(key, ("In the cellar",)),))
     assert found.asks == ()
     assert [left.type for left in found.left] == ["clarification.answers_given.v1"]
 
 
 def test_an_unrequested_answer_is_refused_and_listed() -> None:
-    found, _ = run(Led(sim(27)).stored, answers=(Given("no_such_key", ("x",)),))
+    found, _ = run(Led(sim(27)).stored, answers=(GivenAnswer("no_such_key", ("x",)),))
     assert [(left.version, left.reason) for left in found.left] == [
         (0, "no_such_key: unknown_question")
     ]
@@ -227,7 +229,7 @@ def test_an_unrequested_answer_is_refused_and_listed() -> None:
 
 def test_an_answer_of_the_part_that_is_kept_is_revised() -> None:
     stored = Led(sim(27)).answer("Cloud").stored
-    found, _ = run(stored, answers=(Given("hosting", ("On foot",)),), start=str(len(stored)))
+    found, _ = run(stored, answers=(GivenAnswer("hosting", ("On foot",)),), start=str(len(stored)))
     changes = {change.pointer: change.child for change in found.changes}
     assert found.kept == 9
     assert changes["/view/patch/fields/0/1"] == "On foot"
@@ -237,7 +239,10 @@ def test_an_answer_goes_along_with_the_text_of_its_other_option() -> None:
     stored = Led(sim(27)).answer("Cloud").stored
     lead = led_by(sim(5))
     (key,) = run(stored, lead=lead)[0].asks
-    other = (Given(key, ("Other (specify)",)), Given(f"{key}__other", ("In the cellar",)))
+    other = (
+        GivenAnswer(key, ("Other (specify)",)),
+        GivenAnswer(f"{key}__other", ("In the cellar",)),
+    )
     found, child = run(stored, lead=lead, answers=other)
     assert found.asks == ()
     given = [e for e in map(CODEC.decode, child.stored) if isinstance(e, AnswersGiven)]
@@ -246,7 +251,7 @@ def test_an_answer_goes_along_with_the_text_of_its_other_option() -> None:
 
 def test_where_nothing_is_asked_nothing_is_answered() -> None:
     with pytest.raises(Misused, match="asks no question"):
-        run(said("a"), answers=(Given("x", ("y",)),))
+        run(said("a"), answers=(GivenAnswer("x", ("y",)),))
 
 
 # 4. A model ----------------------------------------------------------------------------------
@@ -277,9 +282,9 @@ def test_what_was_recorded_for_the_same_request_costs_nothing() -> None:
 def test_another_answer_to_a_model_costs_only_what_it_changes() -> None:
     led = Led(real(), provider=Asked(27)).answer("Cloud")
     with pytest.raises(LiveNeeded):
-        run(led.stored, answers=(Given("hosting", ("On foot",)),))
+        run(led.stored, answers=(GivenAnswer("hosting", ("On foot",)),))
     model = Asked(27)
-    found, _ = run(led.stored, live=model, answers=(Given("hosting", ("On foot",)),))
+    found, _ = run(led.stored, live=model, answers=(GivenAnswer("hosting", ("On foot",)),))
     assert [request.call for request in model.requests] == ["decide-2.1"]
     assert found.live == 1
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from preflights_es.kernel.events import Actor
-from preflights_es.kernel.session import Workflow, begin, decide, evolve, status
+from preflights_es.kernel.session import Workflow, begin, compute_session_status, decide, evolve
 from tests.markdown import ROOT
 
 SMALLEST, _, _ = (
@@ -51,7 +51,13 @@ def test_the_defaults_say_how_it_stands(module: Any) -> None:
         for event in (new, *decide(workflow, session, new)):
             session = evolve(workflow, session, event)
         view = workflow.view(session.state)
-        told.append((status(workflow, session), view.to_do, workflow.is_terminal(session.state)))
+        told.append(
+            (
+                compute_session_status(workflow, session),
+                view.to_do,
+                workflow.is_terminal(session.state),
+            )
+        )
     done = ("done", "", True)
     assert told == [("needs_answers", "answer the question", False), done, done]
     assert {one for one, _, _ in told} <= {*workflow.statuses}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from preflights_es.judging.code_search import rule_of, tables
 from preflights_es.judging.contract import Accepted, Contract, OutputValidator, Rejected, judge
 from preflights_es.kernel.errors import LLMError
-from preflights_es.kernel.text import shown
+from preflights_es.kernel.text import escaped_text
 from tests.each import each
 from tests.judging.judging_corpus import code, prose
 from tests.judging.judging_large import LARGE
@@ -68,7 +68,7 @@ def test_a_rejection_says_why_on_one_safe_line(raw: str) -> None:
         if isinstance(found, Rejected):
             assert found.violations or found.kind in ("missing_information", "invalid_request")
             for said in (found.message, found.excerpt):
-                assert shown(said) == said
+                assert escaped_text(said) == said
 
 
 @given(RESPONSES, st.sampled_from([True, False, {"type": "object"}, {"required": ["a"]}]))

@@ -35,14 +35,14 @@ from preflights_es.kernel.events import (
     Growing,
     Input,
     SessionAbandoned,
-    Source,
+    SourceSession,
     Value,
     has_sources,
     sources,
 )
-from preflights_es.kernel.json import encoded, repeated
-from preflights_es.kernel.lead import Led, heard
-from preflights_es.kernel.questions import Given
+from preflights_es.kernel.json import canonical_json, repeated
+from preflights_es.kernel.lead import LeadState, add_user_message
+from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.runtime.features import WORKFLOWS
 from tests.each import each
 from tests.toy import ADA
@@ -91,7 +91,7 @@ def test_the_numbers_of_parts_are_looked_at_as_well() -> None:
 def received(**fields: Any) -> bytes:
     """A response as JSON, with fields of any value."""
     made = CompletionReceived(at=1, actor=Actor("script"), call="c", text="x")
-    return encoded({**msgspec.to_builtins(made), **fields})
+    return canonical_json({**msgspec.to_builtins(made), **fields})
 
 
 @each(
@@ -118,7 +118,7 @@ def test_a_number_that_may_have_been_recorded_is_read(field: str, value: int) ->
     decoder = msgspec.json.Decoder(CompletionReceived)
     event = decoder.decode(received(**{field: value}))
     assert getattr(event, field) == value
-    assert encoded(event) == received(**{field: value})
+    assert canonical_json(event) == received(**{field: value})
 
 
 @each(
@@ -178,10 +178,10 @@ def test_what_it_holds_is_shared_and_not_copied() -> None:
 
 
 def test_a_state_shares_its_conversation_with_the_one_before() -> None:
-    led = Led()
+    led = LeadState()
     for number in range(CHUNK + 1):
-        led = heard(led, f"answer {number}")
-    assert heard(led, "one more").said.full is led.said.full
+        led = add_user_message(led, f"answer {number}")
+    assert add_user_message(led, "one more").said.full is led.said.full
     assert [said.content for said in led.said] == [f"answer {n}" for n in range(CHUNK + 1)]
 
 
@@ -197,19 +197,19 @@ def test_a_state_shares_what_grows_with_its_events() -> None:
         for _ in range(CHUNK + 1):
             state = WORKFLOW.evolve(state, event)
         assert getattr(WORKFLOW.evolve(state, event), name).full is getattr(state, name).full
-    given_ = AnswersGiven(at=1, actor=ADA, answers=(Given("a", ("b",)),), redacted=("token",))
+    given_ = AnswersGiven(at=1, actor=ADA, answers=(GivenAnswer("a", ("b",)),), redacted=("token",))
     noted = EXTRACTION.initial
     for _ in range(CHUNK + 1):
         noted = EXTRACTION.evolve(noted, given_)
     assert EXTRACTION.evolve(noted, given_).redacted.full is noted.redacted.full
 
 
-ONE, TWO, THREE, FOUR = (Source(name, 1, "00") for name in ("one", "two", "three", "four"))
+ONE, TWO, THREE, FOUR = (SourceSession(name, 1, "00") for name in ("one", "two", "three", "four"))
 
 
 class Read(Value, frozen=True):
     name: str
-    source: Source | None = None
+    source: SourceSession | None = None
 
 
 class Nest(Value, frozen=True):
@@ -221,8 +221,8 @@ class Begun(Input, frozen=True):
     tag: ClassVar[str] = "test.begun.v1"
     text: str = ""
     read: tuple[Read, ...] = ()
-    former: Source | None = None
-    named: Mapping[str, Annotated[Source, msgspec.Meta(title="x")]] = {}
+    former: SourceSession | None = None
+    named: Mapping[str, Annotated[SourceSession, msgspec.Meta(title="x")]] = {}
     nest: Nest | None = None
 
 

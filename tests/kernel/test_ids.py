@@ -57,7 +57,7 @@ def test_ids_go_on_where_a_clock_stepped_back(
     now: int, then: int, first: bytes, second: bytes
 ) -> None:
     made, last = ids.uuid7(now, first), ids.uuid7(then, second)
-    found = ids.behind(made, last)
+    found = ids.keep_id_ascending(made, last)
     assert uuid.UUID(found).version == 7
     assert ids.decision_uid(found) == ids.decision_uid(made)
     if made > last or then == 2**48 - 1:
@@ -68,15 +68,15 @@ def test_ids_go_on_where_a_clock_stepped_back(
 
 
 def test_what_is_no_id_is_nothing_to_go_on_from() -> None:
-    assert ids.behind("01", "by hand") == "01"
+    assert ids.keep_id_ascending("01", "by hand") == "01"
 
 
 @given(MILLISECONDS, ENTROPY)
 def test_what_people_type_is_an_end_of_the_id(at: int, entropy: bytes) -> None:
     made = ids.uuid7(at, entropy)
-    assert made.endswith(ids.short(made))
+    assert made.endswith(ids.short_session(made))
     assert made.endswith(ids.decision_uid(made))
-    assert ids.decision_uid(made).endswith(ids.short(made))
-    assert len(ids.short(made)) == ids.SHORT == 8
+    assert ids.decision_uid(made).endswith(ids.short_session(made))
+    assert len(ids.short_session(made)) == ids.SHORT == 8
     assert re.fullmatch(r"[0-9a-f]{12}", ids.decision_uid(made))
     assert ids.TYPED_MIN <= ids.SHORT

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es.kernel.events import Actor
-from preflights_es.kernel.json import ABSENT, NESTED_MAX, decoded, differences, encoded, is_too_deep
+from preflights_es.kernel.json import (
+    ABSENT,
+    NESTED_MAX,
+    canonical_json,
+    decode_plain_json,
+    differences,
+    is_too_deep,
+)
 from tests.each import each
 
 # Adding 0.0 makes one zero of two: they are equal, though their texts differ.
@@ -79,7 +86,10 @@ def test_a_number_of_another_type_differs() -> None:
 @given(PLAIN)
 def test_a_value_differs_from_itself_nowhere(value: Any) -> None:
     assert found(value, value) == []
-    assert found(decoded(encoded(value)), decoded(encoded(value))) == []
+    assert (
+        found(decode_plain_json(canonical_json(value)), decode_plain_json(canonical_json(value)))
+        == []
+    )
 
 
 def resolved(value: Any, pointer: str) -> Any:
@@ -111,18 +121,18 @@ def _sorted(value: Any) -> bytes:
 
 
 def test_the_canonical_form_keeps_the_order_of_the_class_and_has_no_blanks() -> None:
-    assert encoded(Actor("user", "Ä b")) == '{"kind":"user","name":"Ä b"}'.encode()
+    assert canonical_json(Actor("user", "Ä b")) == '{"kind":"user","name":"Ä b"}'.encode()
 
 
 def test_a_lone_surrogate_is_not_encoded() -> None:
     with pytest.raises(UnicodeEncodeError):
-        encoded("\ud800")
+        canonical_json("\ud800")
 
 
 @each("text", [b"", b"{", b"NaN", b"[1,]", b"'a'", b"1 2"])
 def test_what_is_not_json_is_not_decoded(text: bytes) -> None:
     with pytest.raises(msgspec.DecodeError):
-        decoded(text)
+        decode_plain_json(text)
 
 
 @each(("opens", "closes"), [(b"[", b"]"), (b'{"a":', b"}"), (b'[0,{"[":', b"}]")])

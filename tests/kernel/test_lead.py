@@ -20,13 +20,13 @@ from preflights_es.kernel.events import Actor, Decision
 from preflights_es.kernel.lead import (
     FellBack,
     Lead,
-    Led,
+    LeadState,
     StepFailed,
     StepStalled,
     Usable,
-    after,
     concluded,
-    text_of,
+    decode_response_text,
+    evolve_lead_state,
     why_none,
 )
 from tests.each import each
@@ -53,7 +53,7 @@ def played(policy: Policy, outcomes: str, *, strict: bool = False) -> tuple[int,
     Args:
         outcomes: a letter a call: `b`ad output or `f`ailed call; the last one goes on for ever.
     """
-    led = Led(lead=Lead("p", "m", strict=strict), request=REQUEST)
+    led = LeadState(lead=Lead("p", "m", strict=strict), request=REQUEST)
     for calls in range(1, 10):
         request = led.request
         assert request is not None
@@ -66,7 +66,7 @@ def played(policy: Policy, outcomes: str, *, strict: bool = False) -> tuple[int,
         decisions = concluded(led, new, Strict(policy), lambda _: ())
         assert not isinstance(decisions, Usable)
         for decision in decisions:
-            led = after(led, new, decision)
+            led = evolve_lead_state(led, new, decision)
         if led.request is None or led.request == request:
             return calls, decisions[-1]
     raise AssertionError("the step goes on for ever")
@@ -117,11 +117,11 @@ def test_a_strict_session_waits_unless_a_bad_output_is_reported() -> None:
 
 
 def test_a_step_that_ended_with_a_report_is_closed_and_says_why() -> None:
-    led = Led(lead=Lead("p", "m"), request=REQUEST)
-    closed = after(led, None, StepFailed(contract="yes.v1", reason="invalid_json"))
+    led = LeadState(lead=Lead("p", "m"), request=REQUEST)
+    closed = evolve_lead_state(led, None, StepFailed(contract="yes.v1", reason="invalid_json"))
     assert closed.request is None
     assert (closed.failed, closed.stalled, why_none(closed)) == ("invalid_json", "", "invalid_json")
-    assert after(closed, None, REQUEST).failed == ""
+    assert evolve_lead_state(closed, None, REQUEST).failed == ""
 
 
 @each(
@@ -130,4 +130,4 @@ def test_a_step_that_ended_with_a_report_is_closed_and_says_why() -> None:
 )
 def test_a_response_in_bytes_is_text_also_in_a_forged_log(raw: str | None, text: str) -> None:
     got = CompletionReceived(at=1, actor=PROGRAM, call="c", text=None, text_base64=raw)
-    assert text_of(got) == text
+    assert decode_response_text(got) == text

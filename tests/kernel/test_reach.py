@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from preflights_es.kernel.reach import (
     PATH_MAX,
     PATTERN_MAX,
-    _compiled,
+    _compile_reach_pattern,
     _plainly,
-    beginning,
+    find_pattern_prefix,
     matches,
     pattern_problem,
     specificity,
@@ -114,7 +114,7 @@ def test_a_pattern_of_a_stranger_costs_little() -> None:
 @given(st.sampled_from(PATTERNS), st.sampled_from(PATHS))
 def test_a_match_begins_as_its_pattern_does(pattern: str, path: str) -> None:
     if matches(pattern, path):
-        assert path.startswith(beginning(pattern))
+        assert path.startswith(find_pattern_prefix(pattern))
 
 
 @given(st.text("ab.*/", min_size=1, max_size=8), st.text("ab./", min_size=1, max_size=8))
@@ -122,7 +122,7 @@ def test_what_is_matched_plainly_is_what_the_library_matches(pattern: str, path:
     clean = "/".join(filter(None, path.split("/")))
     if not clean or pattern_problem(pattern):
         return
-    plainly, compiled = _plainly(pattern, clean), _compiled(pattern)
+    plainly, compiled = _plainly(pattern, clean), _compile_reach_pattern(pattern)
     assert compiled is not None
     assert plainly in (None, compiled.search(clean) is not None)
 

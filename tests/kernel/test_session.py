@@ -26,13 +26,13 @@ from preflights_es.kernel.events import (
     Input,
     InputIgnored,
     InputQuarantined,
-    Request,
+    OutsideRequest,
     ResponseIgnored,
     SessionAbandoned,
     SessionClosed,
     SessionErased,
 )
-from preflights_es.kernel.session import Session, Workflow, known
+from preflights_es.kernel.session import Session, Workflow, find_known_workflow
 from preflights_es.kernel.views import View
 from tests import toy
 from tests.each import each
@@ -183,7 +183,7 @@ def test_open_calls_stand_oldest_first_and_each_is_closed_by_its_own_outcome() -
     wrote = ArtifactWritten(at=2, actor=ADA, call="a-2", path="p", sha256="0")
     session = run(pressed("ask"), pressed("write"), pressed("ask"), wrote)
     assert [call.call for call in session.calls] == ["c-1", "c-3"]
-    assert isinstance(session.calls[0], Request)
+    assert isinstance(session.calls[0], OutsideRequest)
 
 
 def test_a_failure_closes_its_call_too() -> None:
@@ -260,7 +260,7 @@ def test_an_input_that_cannot_be_decided_is_set_aside_without_deciding_it() -> N
     with pytest.raises(ZeroDivisionError):
         follows(pressed(), pressed("crash"))
     stuck = kernel.evolve(COUNTER, run(pressed()), pressed("crash"))
-    assert kernel.status(COUNTER, stuck) == "faulted"
+    assert kernel.compute_session_status(COUNTER, stuck) == "faulted"
     assert kernel.decide(COUNTER, stuck, quarantined(3)) == (SessionClosed(status="abandoned"),)
     events = (pressed(), Counted(), pressed("crash"), quarantined(3))
     session = kernel.fold(COUNTER, (*events, SessionClosed(status="abandoned")))
@@ -272,12 +272,14 @@ def test_an_input_that_cannot_be_decided_is_set_aside_without_deciding_it() -> N
 
 
 def test_the_status_is_the_first_that_holds() -> None:
-    assert kernel.status(COUNTER, run(pressed())) == "done"
-    assert kernel.status(COUNTER, run(pressed("write"))) == "done", "a file keeps no user waiting"
-    assert kernel.status(COUNTER, run(pressed("ask"))) == "waiting"
+    assert kernel.compute_session_status(COUNTER, run(pressed())) == "done"
+    assert kernel.compute_session_status(COUNTER, run(pressed("write"))) == "done", (
+        "a file keeps no user waiting"
+    )
+    assert kernel.compute_session_status(COUNTER, run(pressed("ask"))) == "waiting"
     stuck = kernel.evolve(COUNTER, run(pressed("ask")), pressed("crash"))
-    assert kernel.status(COUNTER, stuck) == "faulted"
-    assert kernel.status(COUNTER, run(pressed("ask"), ABANDONED)) == "abandoned"
+    assert kernel.compute_session_status(COUNTER, stuck) == "faulted"
+    assert kernel.compute_session_status(COUNTER, run(pressed("ask"), ABANDONED)) == "abandoned"
 
 
 def test_a_session_is_stalled_that_waits_for_a_model_and_has_asked_none() -> None:
@@ -293,9 +295,9 @@ WHY = "upgrade preflights"
 
 
 def test_a_mapping_that_has_no_such_workflow_says_so() -> None:
-    assert known({"toy": toy.WORKFLOW}, "toy") is toy.WORKFLOW
+    assert find_known_workflow({"toy": toy.WORKFLOW}, "toy") is toy.WORKFLOW
     with pytest.raises(WorkflowMissing, match=f"'toy' is not known here: {WHY}"):
-        known({}, "toy")
+        find_known_workflow({}, "toy")
 
 
 class Unloadable(dict[str, Workflow[Any]]):
@@ -307,4 +309,4 @@ class Unloadable(dict[str, Workflow[Any]]):
 
 def test_a_mapping_that_knows_why_a_workflow_is_missing_is_believed() -> None:
     with pytest.raises(WorkflowMissing, match="'toy' is not known here: install it again"):
-        known(Unloadable(), "toy")
+        find_known_workflow(Unloadable(), "toy")

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from preflights_es.kernel import signing
 from preflights_es.kernel.events import Act, Actor, SessionErased, Signature
-from preflights_es.kernel.signing import NoSignature, Sshsig, Statement
+from preflights_es.kernel.signing import NoSignature, SignedStatement, Sshsig
 from tests.each import each
 from tests.signing.keys import PLAIN, SK, Key, armoured, text
 
 MADE = Key("ada", SK).signed(b"hello", "preflights-approval")
 TEXTS = st.text(max_size=40)
 STATEMENTS = st.builds(
-    Statement,
+    SignedStatement,
     session_id=TEXTS,
     version=st.integers(0, 2**63 - 1),
     hash=st.binary(min_size=32, max_size=32),
@@ -35,7 +35,7 @@ STATEMENTS = st.builds(
 
 @given(one=STATEMENTS, other=STATEMENTS)
 def test_two_statements_have_the_same_bytes_only_where_they_are_the_same(
-    one: Statement, other: Statement
+    one: SignedStatement, other: SignedStatement
 ) -> None:
     assert (one.encoded() == other.encoded()) == (one == other)
 
@@ -59,8 +59,11 @@ def test_a_proposal_is_the_same_text_in_whatever_order_it_was_made(
 def test_an_input_says_all_of_itself_but_who_and_when() -> None:
     made = Signature("{}", "A" * 16, "A" * 16)
     new = SessionErased(at=1, actor=Actor("user", "Ada"), reason="GDPR", signature=made)
-    assert signing.said_of(new) == {"reason": "GDPR"}
-    assert signing.proposal_text(new, signing.said_of(new)) == '{"by":"user","reason":"GDPR"}'
+    assert signing.read_input_content(new) == {"reason": "GDPR"}
+    assert (
+        signing.proposal_text(new, signing.read_input_content(new))
+        == '{"by":"user","reason":"GDPR"}'
+    )
 
 
 # 2. What OpenSSH made ------------------------------------------------------------------------
@@ -73,14 +76,14 @@ def test_an_input_says_all_of_itself_but_who_and_when() -> None:
 def test_the_parts_of_a_signature(kind: str, flags: int, is_touched: bool) -> None:
     key = Key("ada", kind)
     made = key.signed(b"hello", "preflights-approval", flags=flags)
-    assert signing.parsed(made) == Sshsig(key.blob, "preflights-approval", is_touched)
+    assert signing.parse_signature_blob(made) == Sshsig(key.blob, "preflights-approval", is_touched)
 
 
 @given(raw=st.binary(max_size=300))
 def test_any_bytes_are_a_signature_or_refused(raw: bytes) -> None:
     for hostile in (raw, MADE[:10] + raw):
         with pytest.raises(NoSignature):
-            signing.parsed(hostile)
+            signing.parse_signature_blob(hostile)
 
 
 @given(cut=st.integers(0, len(MADE) - 1), more=st.binary(min_size=1, max_size=20))
@@ -88,19 +91,19 @@ def test_one_that_is_cut_or_goes_on_is_refused(cut: int, more: bytes) -> None:
     # The flags are the last that is read of it; whether the rest is whole is OpenSSH's to say.
     for hostile in (MADE[:cut], MADE + more):
         with pytest.raises(NoSignature):
-            signing.parsed(hostile)
+            signing.parse_signature_blob(hostile)
 
 
 @given(at=st.integers(0, len(MADE) - 1), byte=st.integers(0, 255))
 def test_one_with_another_byte_is_read_or_refused(at: int, byte: int) -> None:
     hostile = MADE[:at] + bytes([byte]) + MADE[at + 1 :]
     with suppress(NoSignature):
-        assert signing.parsed(hostile).key in hostile
+        assert signing.parse_signature_blob(hostile).key in hostile
 
 
 @given(raw=st.binary(min_size=1, max_size=300))
 def test_armour_is_put_on_and_taken_off(raw: bytes) -> None:
-    made = signing.armoured(signing.bare(raw))
+    made = signing.armoured(signing.encode_base64_text(raw))
     assert made == armoured(raw)
     assert signing.dearmoured(made) == raw
     assert signing.dearmoured(made.replace("\n", "\r\n")) == raw
@@ -126,10 +129,10 @@ def test_other_lines_are_no_armour(hostile: str) -> None:
 @given(raw=st.binary(max_size=60), at=st.integers(0, 80), more=st.sampled_from("=\n A+-_\u00fc"))
 def test_bytes_have_one_base64(raw: bytes, at: int, more: str) -> None:
     base64 = b64encode(raw).decode()
-    assert signing.decoded(base64) == raw
+    assert signing.decode_strict_base64(base64) == raw
     other = base64[:at] + more + base64[at:]
     try:
-        assert signing.decoded(other) != raw
+        assert signing.decode_strict_base64(other) != raw
     except NoSignature:
         assert other != base64
 
@@ -143,9 +146,11 @@ def test_any_text_has_a_fingerprint_and_none_is_hardware_by_chance(key: str) -> 
 def test_a_key_of_hardware_is_known_by_its_kind() -> None:
     for kind in (SK, PLAIN):
         key = Key("ada", kind)
-        assert signing.is_hardware(signing.bare(key.blob)) == (kind == SK)
-        made = Signature("{}", signing.bare(key.blob), signing.bare(key.signed(b"")))
+        assert signing.is_hardware(signing.encode_base64_text(key.blob)) == (kind == SK)
+        made = Signature(
+            "{}", signing.encode_base64_text(key.blob), signing.encode_base64_text(key.signed(b""))
+        )
         hardware = ", hardware key" if kind == SK else ""
         assert signing.made_with(made) == f"{signing.fingerprint(made.key)}{hardware}"
-    assert not signing.is_hardware(signing.bare(text(PLAIN)))
+    assert not signing.is_hardware(signing.encode_base64_text(text(PLAIN)))
     assert signing.made_with(Signature("{}", "A" * 16, "A" * 16)).startswith("SHA256:")

@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es.kernel.completions import Message
-from preflights_es.kernel.simulation import BELOW_MAX, GENERATION, Draws, framed, key, prompt_of
+from preflights_es.kernel.simulation import (
+    BELOW_MAX,
+    GENERATION,
+    Draws,
+    begin_draw_key,
+    framed,
+    prompt_of,
+)
 from tests.each import each
 
 ANY_TEXT = st.text(st.characters(), max_size=20)  # surrogates among them
@@ -27,7 +34,7 @@ def lp(part: bytes) -> bytes:
 
 
 def test_a_draw_is_the_digest_of_the_key_and_the_number_of_the_block() -> None:
-    root = key("response", -42)
+    root = begin_draw_key("response", -42)
     root.update(prompt_of([Message("user", "hello")]))
     drawn = Draws(root)
     begin = lp(b"simllm/1") + lp(b"response") + lp(b"-2a") + lp(b"hello")
@@ -56,13 +63,13 @@ def test_different_conversations_are_different_prompts(
 
 def test_seeds_of_any_size_and_sign_have_keys_of_their_own() -> None:
     seeds = (0, 1, -1, 42, -42, 2**64, -(2**64), 10**5000, -(10**5000), 2**64 + 42)
-    assert len({key("response", seed).digest() for seed in seeds}) == len(seeds)
+    assert len({begin_draw_key("response", seed).digest() for seed in seeds}) == len(seeds)
 
 
 @each("seed", [True, False, 1.0, "1", None, b"1"])
 def test_a_seed_that_is_no_whole_number_is_refused(seed: int) -> None:
     with pytest.raises(ValueError, match="expected an int"):
-        key("response", seed)
+        begin_draw_key("response", seed)
 
 
 # 2. Draws ------------------------------------------------------------------------------------

@@ -104,7 +104,7 @@ def test_what_has_no_problem_can_be_encoded_and_controls_nothing(given_text: str
     ],
 )
 def test_what_is_shown_moves_nothing(raw: str, shown: str) -> None:
-    assert text.shown(raw) == shown
+    assert text.escaped_text(raw) == shown
 
 
 @each(
@@ -123,7 +123,7 @@ def test_lines_are_shown_as_lines(raw: str, shown: str) -> None:
 
 @given(ANY | NASTY)
 def test_nothing_shown_controls_the_terminal(raw: str) -> None:
-    shown = text.shown(raw)
+    shown = text.escaped_text(raw)
     assert harmful(shown) == set()
     assert len(shown.splitlines()) <= 1
     assert shown.encode().decode() == shown
@@ -139,7 +139,7 @@ def test_lines_shown_keep_only_their_breaks_and_tabs(raw: str) -> None:
 
 @given(st.text(st.characters(exclude_categories=("C", "Z"))))
 def test_ordinary_text_is_shown_as_it_is(raw: str) -> None:
-    assert text.shown(raw) == raw
+    assert text.escaped_text(raw) == raw
     assert text.shown_lines(raw) == raw
 
 

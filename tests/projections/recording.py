@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Final
 
 from preflights_es.kernel import ids
-from preflights_es.kernel.ports import Batch, Draft, Head, Stored
+from preflights_es.kernel.ports import AppendBatch, Draft, Head, Stored
 from preflights_es.store import chain, jsonl
 from tests.markdown import ROOT
 
@@ -67,11 +67,11 @@ class Recording:
         own = event.input_id and f"{self.session_id}/{event.version}"
         return Draft(event.type, event.data, event.decider, own, event.actor_kind)
 
-    def next(self) -> Batch | None:
+    def next(self) -> AppendBatch | None:
         """What is to be appended now; None at its end."""
         if not self._parts:
             return None
-        return Batch(
+        return AppendBatch(
             session_id=self.session_id,
             project="house",
             workflow=self._workflow,

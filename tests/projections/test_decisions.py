@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from preflights_es.features.clarification.domain.events import PatchProposed, QuestionAsked
 from preflights_es.kernel.completions import CompletionReceived
-from preflights_es.kernel.decisions import Decided, Origin
+from preflights_es.kernel.decisions import DecidedPatch, Origin
 from preflights_es.kernel.events import Actor, Input
 from preflights_es.kernel.ports import Head, Stored, Stream
 from preflights_es.kernel.questions import Answers
@@ -35,12 +35,12 @@ def read(events: Sequence[Stored]) -> Read:
     return reader().read(Stream(head, tuple(events)))
 
 
-def decided(name: str, number: int = 0) -> tuple[Decided, ...]:
+def decided(name: str, number: int = 0) -> tuple[DecidedPatch, ...]:
     """The patches of a golden session."""
     return read(golden(name)[number]).patches
 
 
-def origins(patch: Decided) -> dict[str, Origin]:
+def origins(patch: DecidedPatch) -> dict[str, Origin]:
     """By field."""
     return {origin.field: origin for origin in patch.origins}
 

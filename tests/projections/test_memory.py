@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from preflights_es.kernel.decisions import Decided
+from preflights_es.kernel.decisions import DecidedPatch
 from preflights_es.kernel.ports import VALUE, Head, Stored, Stream
-from preflights_es.kernel.words import words
+from preflights_es.kernel.words import collect_search_words
 from preflights_es.projections.memory import TERMS_MAX, counted_words
 from preflights_es.store.sql import SqlStore
 from preflights_es.use.projections import reader
@@ -17,14 +17,14 @@ from tests.projections.recording import golden
 from tests.projections.test_projector import erase
 
 
-def patch_of(events: tuple[Stored, ...]) -> Decided:
+def patch_of(events: tuple[Stored, ...]) -> DecidedPatch:
     last = events[-1]
     head = Head(last.session_id, last.project, last.workflow, last.version, last.hash)
     return reader().read(Stream(head, events)).patches[-1]
 
 
 def named(store: SqlStore, text: str) -> dict[str, Any]:
-    rows = following(store).rows("memory", None, "named", terms=words(text))
+    rows = following(store).rows("memory", None, "named", terms=collect_search_words(text))
     return {row["term"]: row["field"] for row in rows}
 
 
@@ -51,8 +51,8 @@ def test_words_are_kept_as_they_are_but_for_their_case(store: SqlStore) -> None:
 
 
 def test_a_word_is_folded_and_cut() -> None:
-    assert words("Ma\u00dfe, M\u00c4RZ and the x") == ("masse", "maerz")
-    assert words("e" * 50_000) == ("e" * 40,)
+    assert collect_search_words("Ma\u00dfe, M\u00c4RZ and the x") == ("masse", "maerz")
+    assert collect_search_words("e" * 50_000) == ("e" * 40,)
 
 
 def test_a_proposal_is_not_remembered(store: SqlStore) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy.engine import make_url
 
 from preflights_es.kernel.errors import LogFromFuture, StoreUnavailable
 from preflights_es.kernel.events import ERASED_TAG
-from preflights_es.kernel.ports import Batch, Draft, Row
+from preflights_es.kernel.ports import AppendBatch, Draft, Row
 from preflights_es.kernel.session import misplaced
 from preflights_es.projections.decisions import DECISIONS
 from preflights_es.projections.projection import Projection, Read, Reader
@@ -403,7 +403,7 @@ def test_a_session_of_a_newer_program_waits_for_it(store: SqlStore) -> None:
     unknown = Draft("clarification.to_come.v9", b"{}", "clarification/9", "from the future", "user")
     (head,) = store.append(
         [
-            Batch(
+            AppendBatch(
                 session_id=new_id(77),
                 project="house",
                 workflow="clarification",

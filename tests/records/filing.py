@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from preflights_es.kernel.events import Written
+from preflights_es.kernel.events import WrittenFile
 from preflights_es.records.files import checked_path, filed, hash_of
 
 FOLDER: Final = "docs/decisions"
@@ -25,12 +25,12 @@ def files_below(folder: Path) -> dict[str, str]:
 def write(
     root: Path,
     text: str,
-    before: Written | None = None,
+    before: WrittenFile | None = None,
     path: str = PATH,
     former: str = "",
     *,
     wrote: tuple[str, ...] = (),
-) -> tuple[Written, bool]:
+) -> tuple[WrittenFile, bool]:
     target = checked_path(root, FOLDERS, path)
     moved = checked_path(root, FOLDERS, former) if former else None
     ours = {*([before.sha256] if before else []), *map(hash_of, wrote)}

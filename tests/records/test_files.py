@@ -14,7 +14,7 @@ from typing import Final
 import pytest
 
 from preflights_es.kernel.errors import StoreUnavailable
-from preflights_es.kernel.events import Written
+from preflights_es.kernel.events import WrittenFile
 from preflights_es.records.files import alone, found_hash, hash_of
 from tests.records.filing import FOLDER, MOVED, PATH, files_below, write
 
@@ -26,7 +26,10 @@ ROOT: Final = Path(__file__).parents[2]
 
 def test_a_document_is_written_with_its_folders(root: Path) -> None:
     written, beside = write(root, "text é 🛫\n")
-    assert (written, beside) == (Written(PATH, sha256("text é 🛫\n".encode()).hexdigest()), False)
+    assert (written, beside) == (
+        WrittenFile(PATH, sha256("text é 🛫\n".encode()).hexdigest()),
+        False,
+    )
     assert files_below(root) == {PATH: "text é 🛫\n"}
 
 
@@ -45,7 +48,7 @@ def test_line_ends_are_not_translated(root: Path) -> None:
 def test_a_document_of_ours_is_written_anew(root: Path) -> None:
     first, _ = write(root, "one")
     second, beside = write(root, "two", first)
-    assert (second, beside) == (Written(PATH, hash_of("two")), False)
+    assert (second, beside) == (WrittenFile(PATH, hash_of("two")), False)
     assert files_below(root) == {PATH: "two"}
 
 
@@ -53,7 +56,7 @@ def test_an_identical_document_is_not_touched(root: Path) -> None:
     first, _ = write(root, "one")
     os.utime(root / PATH, ns=(1, 1))
     inode = (root / PATH).stat().st_ino
-    for before in (first, None, Written(PATH, "another")):
+    for before in (first, None, WrittenFile(PATH, "another")):
         assert write(root, "one", before) == (first, False)
     assert ((root / PATH).stat().st_mtime_ns, (root / PATH).stat().st_ino) == (1, inode)
 
@@ -90,7 +93,7 @@ def test_an_edited_document_is_kept_and_the_new_text_lies_beside_it(root: Path) 
     first, _ = write(root, "one")
     (root / PATH).write_text("one, edited")
     written, beside = write(root, "two", first)
-    assert (written, beside) == (Written(f"{PATH}.new", hash_of("two")), True)
+    assert (written, beside) == (WrittenFile(f"{PATH}.new", hash_of("two")), True)
     assert files_below(root) == {PATH: "one, edited", f"{PATH}.new": "two"}
 
 
@@ -105,7 +108,7 @@ def test_a_document_of_another_author_is_kept(root: Path) -> None:
 def test_a_document_that_was_edited_into_the_new_text_is_that_text(root: Path) -> None:
     first, _ = write(root, "one")
     (root / PATH).write_text("two")
-    assert write(root, "two", first) == (Written(PATH, hash_of("two")), False)
+    assert write(root, "two", first) == (WrittenFile(PATH, hash_of("two")), False)
     assert files_below(root) == {PATH: "two"}
 
 

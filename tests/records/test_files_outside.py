@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from preflights_es.kernel.errors import ArtifactOutside
-from preflights_es.kernel.events import Written
+from preflights_es.kernel.events import WrittenFile
 from preflights_es.records.files import checked_folder, checked_path, hash_of
 from tests.each import each
 from tests.records.filing import FOLDER, FOLDERS, MOVED, PATH, files_below, write
@@ -104,7 +104,7 @@ def test_a_link_in_the_place_of_a_document_is_never_followed(
     to = outside / ("missing.md" if dangling else "precious.md")
     (root / PATH).symlink_to(to)
     for text in ("one", "precious"):
-        before = Written(PATH, hash_of("precious"))
+        before = WrittenFile(PATH, hash_of("precious"))
         written, beside = write(root, text, before, wrote=("one",))
         assert beside
         assert written.path == f"{PATH}.new"

@@ -13,10 +13,10 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.kernel.decisions import (
+    AttributedReason,
     KeptDecision,
     NotChosen,
     Rationale,
-    Reason,
     Record,
     RecordField,
     Related,
@@ -69,8 +69,8 @@ def test_a_value_that_a_model_read_is_no_answer_of_a_person() -> None:
 
 def test_a_record_says_why() -> None:
     why = Rationale(
-        Reason("Because we know it", "user"),
-        (Reason("One login for all", "model"),),
+        AttributedReason("Because we know it", "user"),
+        (AttributedReason("One login for all", "model"),),
         (NotChosen("SAML", "it is slow", "user"), NotChosen("LDAP", "", "agent")),
     )
     found = replace(RECORD, rationale=why, considered=("OAuth", "SAML", "LDAP"))
@@ -103,7 +103,7 @@ def test_a_record_says_why() -> None:
 
 
 def test_what_a_model_offered_is_marked_with_who_accepted_it() -> None:
-    offered = Reason("it is quick", "model")
+    offered = AttributedReason("it is quick", "model")
     why = Rationale(offered, (offered,), (NotChosen("SAML", "it is slow", "model"),))
     found = replace(RECORD, rationale=why, considered=("OAuth", "SAML"))
     proposal = document("adr.v1", replace(found, status="proposed", proposed_by="script"))
@@ -124,7 +124,7 @@ def test_a_record_without_a_reason_says_what_was_chosen() -> None:
     assert "Pros and Cons" not in text
     nothing = replace(RECORD, fields=(), missing=("Which?",))
     assert "Decided" not in document("task.v1", nothing)
-    reason = replace(nothing, rationale=Rationale(Reason("it can wait", "user")))
+    reason = replace(nothing, rationale=Rationale(AttributedReason("it can wait", "user")))
     assert "Nothing was decided, because it can wait.\n" in document("task.v1", reason)
 
 
@@ -142,13 +142,17 @@ def test_a_record_without_a_reason_says_what_was_chosen() -> None:
     ],
 )
 def test_a_reason_goes_on_with_the_sentence(said: str, text: str) -> None:
-    why = Rationale(Reason(said, "user"))
+    why = Rationale(AttributedReason(said, "user"))
     found = document("adr.v1", replace(RECORD, rationale=why, considered=("OAuth",)))
     assert f'Chosen option: "OAuth", {text}\n' in found
 
 
 def test_people_come_first_and_each_speaker_once() -> None:
-    said = (Reason("a", "model"), Reason("b", "user"), Reason("c", "model"))
+    said = (
+        AttributedReason("a", "model"),
+        AttributedReason("b", "user"),
+        AttributedReason("c", "model"),
+    )
     found = replace(RECORD, rationale=Rationale(consequences=said), offered_by=(("model", "opus"),))
     assert section(document("adr.v1", found), "Consequences") == [
         "b",
@@ -168,7 +172,7 @@ def test_options_of_every_question_stand_in_the_record() -> None:
         )
         for one, reason in (("OAuth", "We know it."), ("cache", "the disk is slow"))
     )
-    why = Rationale(Reason("We know it.", "model"))
+    why = Rationale(AttributedReason("We know it.", "model"))
     record = replace(RECORD, shown=shown, considered=("OAuth", "no OAuth", "SAML"), rationale=why)
     text = document("adr.v1", record)
     assert section(text, "Considered Options") == [

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from preflights_es.kernel.decisions import (
+    AttributedReason,
     NotChosen,
     Rationale,
-    Reason,
     Record,
     RecordField,
     Related,
     ShownQuestion,
 )
-from preflights_es.kernel.questions import Option, Place, Recommended
-from preflights_es.kernel.text import one_line, shown, shown_lines
+from preflights_es.kernel.questions import EvidenceLines, Option, Recommended
+from preflights_es.kernel.text import escaped_text, one_line, shown_lines
 from preflights_es.records.foreign_records import foreign_record
 from preflights_es.records.render import BRIEF_BYTES_MAX, brief, document
 from tests.each import each
@@ -59,7 +59,7 @@ def hostile(text: str) -> Record:
 
 def line(text: str) -> str:
     """How a text looks on one line."""
-    return shown(one_line(text))
+    return escaped_text(one_line(text))
 
 
 @given(TEXTS)
@@ -97,7 +97,7 @@ def test_no_reason_makes_anything_but_text(text: str) -> None:
 
 def reasoned(text: str) -> Record:
     """A record of which every text was typed by an attacker, the reasons too."""
-    said = Reason(text, "model")
+    said = AttributedReason(text, "model")
     why = Rationale(said, (said,), (NotChosen(text, text, "agent"),))
     shown = ShownQuestion(
         question=text,
@@ -106,7 +106,7 @@ def reasoned(text: str) -> Record:
         options=(Option(text, text, text), Option("b")),
         recommended=Recommended(text, text),
         quote=text,
-        evidence=(Place(text),),
+        evidence=(EvidenceLines(text),),
     )
     return replace(
         hostile(text),

@@ -30,7 +30,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import Decision, Event, Input, ResponseIgnored, SessionAbandoned
 from preflights_es.kernel.ids import iso
-from preflights_es.kernel.ports import Batch, Claim, Head, Provider, Store
+from preflights_es.kernel.ports import AppendBatch, Claim, Head, Provider, Store
 from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.performer import (
     CALL_MS,
@@ -524,7 +524,7 @@ class Overlapping(SqlStore):
     appends = 0
     meanwhile: Callable[[], object]
 
-    def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
+    def append(self, batches: Sequence[AppendBatch]) -> tuple[Head, ...]:
         self.appends += 1
         if self.appends == 2:
             with ThreadPoolExecutor(1) as pool:
@@ -555,7 +555,7 @@ class Full(SqlStore):
 
     appends = 0
 
-    def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
+    def append(self, batches: Sequence[AppendBatch]) -> tuple[Head, ...]:
         self.appends += 1
         if self.appends == 2:
             raise StoreUnavailable("the disk is full")

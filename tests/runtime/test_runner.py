@@ -48,7 +48,7 @@ from preflights_es.kernel.events import (
     SessionAbandoned,
     SessionClosed,
 )
-from preflights_es.kernel.ports import Batch, Claim, Draft, Head, Numbered, Store, Stored
+from preflights_es.kernel.ports import AppendBatch, Claim, Draft, Head, Numbered, Store, Stored
 from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.performer import CALL_MS, MARGIN_MS, open_completion
 from preflights_es.runtime.runner import CONFLICTS_MAX, ROUNDS_MAX, Handle, Proposed, Runner, Step
@@ -97,9 +97,9 @@ class Counting:
 
     def __init__(self, inner: Store) -> None:
         self.inner = inner
-        self.appends: list[tuple[Batch, ...]] = []
+        self.appends: list[tuple[AppendBatch, ...]] = []
 
-    def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
+    def append(self, batches: Sequence[AppendBatch]) -> tuple[Head, ...]:
         self.appends.append(tuple(batches))
         return self.inner.append(batches)
 
@@ -154,7 +154,7 @@ class LosesTheAnswer(Counting):
         self.breaks = True
         self._committed = committed
 
-    def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
+    def append(self, batches: Sequence[AppendBatch]) -> tuple[Head, ...]:
         if not self.breaks:
             return super().append(batches)
         self.breaks = False
@@ -173,7 +173,7 @@ class StaysLost(LosesTheAnswer):
 class AlwaysMoving(Counting):
     """A store in which another process is always faster."""
 
-    def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
+    def append(self, batches: Sequence[AppendBatch]) -> tuple[Head, ...]:
         self.appends.append(tuple(batches))
         raise Conflict(batches[0].session_id, batches[0].expected_version)
 
@@ -491,7 +491,7 @@ def test_a_faulted_session_can_be_looked_at(store: MemoryStore, bug: toy.Bug) ->
     handle = faulted(store, bug).load(SESSION)
     assert handle.session.undecided == toy.said("!")
     assert handle.session.state.said == ("a",)
-    assert kernel.status(handle.workflow, handle.session) == "faulted"
+    assert kernel.compute_session_status(handle.workflow, handle.session) == "faulted"
 
 
 def test_an_input_that_cannot_be_read_back_is_not_recorded(store: MemoryStore) -> None:
@@ -605,7 +605,7 @@ def test_a_bug_that_is_no_exception_of_ours_is_not_swallowed(store: MemoryStore)
 
 
 def _log(store: MemoryStore, *drafts: Draft) -> None:
-    batch = Batch(
+    batch = AppendBatch(
         session_id=SESSION,
         project=PROJECT,
         workflow="toy",
@@ -688,7 +688,7 @@ def test_a_request_is_durable_before_the_provider_is_asked(store: MemoryStore) -
 
     run = runner(store)
     step = begun(run, toy.asked("why?"))
-    assert kernel.status(step.handle.workflow, step.handle.session) == "waiting"
+    assert kernel.compute_session_status(step.handle.workflow, step.handle.session) == "waiting"
     provider = Looking("because")
     done = settled(run, provider, step.handle)
     assert seen == [["toy.asked.v1", "completion.requested.v1"]]

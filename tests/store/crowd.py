@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from importlib import import_module
 
 from preflights_es.kernel.errors import Conflict, NumberTaken
-from preflights_es.kernel.ports import Batch
+from preflights_es.kernel.ports import AppendBatch
 from preflights_es.store.sql import SqlStore
 from tests.store.given import at, batch, heard, said, session_id
 
@@ -40,7 +40,7 @@ def run(store: SqlStore, name: str, sessions: int, times: int) -> int:
     return conflicts
 
 
-def _batch(store: SqlStore, number: int, name: str, holds: int | None = None) -> Batch:
+def _batch(store: SqlStore, number: int, name: str, holds: int | None = None) -> AppendBatch:
     head = store.head(session_id(number))
     drafts = (said("x", f"{name}-{number}"), heard("x"))
     return batch(number, *drafts, after=head, holds=holds)

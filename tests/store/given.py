@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.kernel.ids import SALT_BYTES
-from preflights_es.kernel.ports import Batch, Draft, Head, Numbered, Stored
+from preflights_es.kernel.ports import AppendBatch, Draft, Head, Numbered, Stored
 from preflights_es.store.chain import GENESIS, digest, link, sealed, stream_prefix
 from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore
@@ -111,9 +111,9 @@ def batch(
     opens: tuple[str, ...] = (),
     closes: tuple[str, ...] = (),
     holds: int | None = None,
-) -> Batch:
+) -> AppendBatch:
     """What is to be appended to a session behind its head."""
-    return Batch(
+    return AppendBatch(
         session_id=session_id(number),
         project=project,
         workflow=WORKFLOW,
@@ -126,9 +126,9 @@ def batch(
     )
 
 
-def behind(head: Head, *events: Draft) -> Batch:
+def behind(head: Head, *events: Draft) -> AppendBatch:
     """What is to be appended to whatever session a head is of."""
-    return Batch(
+    return AppendBatch(
         session_id=head.session_id,
         project=head.project,
         workflow=head.workflow,

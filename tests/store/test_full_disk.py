@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from preflights_es.kernel.errors import CommitUnknown, StoreError, StoreUnavailable
-from preflights_es.kernel.ports import Batch, Head
+from preflights_es.kernel.ports import AppendBatch, Head
 from preflights_es.store.chain import verified
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
@@ -58,7 +58,7 @@ class Writer:
             raise
         self.inputs += names
 
-    def _batch(self, number: int, head: Head | None, name: str, length: int) -> Batch:
+    def _batch(self, number: int, head: Head | None, name: str, length: int) -> AppendBatch:
         version = head.version if head else 0
         return batch(
             number,

@@ -25,7 +25,7 @@ from preflights_es.kernel.errors import (
     StoreError,
     StoreUnavailable,
 )
-from preflights_es.kernel.ports import Batch, Head, Numbered
+from preflights_es.kernel.ports import AppendBatch, Head, Numbered
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
@@ -123,7 +123,7 @@ def test_the_runner_finds_an_input_whose_commit_is_unknown(proxy: Proxy, tmp_pat
         assert Replayer(WORKFLOWS).replay(stored, head.hash).status == "identical"
 
 
-def _more(head: Head, input_id: str, number: int = 1) -> Batch:
+def _more(head: Head, input_id: str, number: int = 1) -> AppendBatch:
     return batch(number, said("more", input_id), heard("more"), after=head, opens=(input_id,))
 
 

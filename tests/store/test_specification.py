@@ -26,10 +26,10 @@ from preflights_es.kernel.events import (
     Event,
     Input,
     Outcome,
-    Request,
+    OutsideRequest,
     Signature,
 )
-from preflights_es.kernel.ports import Batch, Draft, Stored
+from preflights_es.kernel.ports import AppendBatch, Draft, Stored
 from preflights_es.store import chain, checkpoint, jsonl, tables
 from preflights_es.store.chain import sealed, verified
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS, PAGE_SIZE
@@ -46,7 +46,7 @@ TABLES = markdown.tables("docs/specs/log.md")
 KINDS: dict[str, type[Event]] = {
     "Input": Input,
     "Decision": Decision,
-    "Request": Request,
+    "Request": OutsideRequest,
     "Outcome": Outcome,
 }
 
@@ -120,7 +120,7 @@ def _stored(rows: Rows) -> Stored:
             *("input_id", "actor_kind", "recorded_at", "version"),
         )
     )
-    batch = Batch(
+    batch = AppendBatch(
         session_id=session_id,
         project=project,
         workflow=workflow,
@@ -304,7 +304,7 @@ def test_the_signature_of_the_page_is_one_of_its_message() -> None:
 
 def test_the_program_makes_the_same_message_and_reads_the_same_signature() -> None:
     rows, proposal, made = of_the_act()
-    statement = signing.Statement(
+    statement = signing.SignedStatement(
         repository=rows["repository"][1],
         session_id=rows["session"][1],
         version=rows["version"][1],
@@ -316,7 +316,7 @@ def test_the_program_makes_the_same_message_and_reads_the_same_signature() -> No
     assert statement.encoded() == b"".join(raw for raw, _ in rows.values())
     assert rows["format"][1] == signing.FORMAT
     assert signing.canonical(json.loads(proposal)) == proposal
-    found = signing.parsed(made["sshsig"])
+    found = signing.parse_signature_blob(made["sshsig"])
     assert (found.key, found.namespace) == (made["key"], signing.namespace("acceptance"))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from importlib import import_module
 
-from preflights_es.kernel.ports import Batch, Head
+from preflights_es.kernel.ports import AppendBatch, Head
 from preflights_es.store.sql import SqlStore
 from tests.store.given import at, batch, heard, said
 from tests.store.mortal import acknowledge, serve
@@ -35,7 +35,7 @@ def run(store: SqlStore, prefix: str) -> None:
         acknowledge(*ids)
 
 
-def _batch(number: int, input_id: str, head: Head | None, length: int) -> Batch:
+def _batch(number: int, input_id: str, head: Head | None, length: int) -> AppendBatch:
     version = head.version if head else 0
     return batch(
         number,

@@ -30,10 +30,10 @@ from preflights_es.features.clarification import display
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.values import Mark
 from preflights_es.features.clarification.use.sessions import accept, start
-from preflights_es.kernel.decisions import Choices, Reasons
+from preflights_es.kernel.decisions import Choices, StatedReasons
 from preflights_es.kernel.errors import Refused, UnknownSession
 from preflights_es.kernel.questions import Option, WrittenQuestion, lacking, written_question
-from preflights_es.kernel.text import shown
+from preflights_es.kernel.text import escaped_text
 from preflights_es.kernel.views import View
 from preflights_es.runtime.finding import LAST
 from preflights_es.use import sessions
@@ -274,7 +274,7 @@ def start_command(
     scope: str | None,
     task: str | None,
     written: WrittenQuestion | None,
-    why: Reasons | None,
+    why: StatedReasons | None,
     app: Request,
     voice: Voice,
 ) -> int:
@@ -382,7 +382,7 @@ def accept_command(
     keep: tuple[str, ...],
     exceptions: tuple[str, ...],
     again: bool,
-    why: Reasons | None,
+    why: StatedReasons | None,
     app: Request,
     voice: Voice,
 ) -> int:
@@ -437,7 +437,7 @@ def _accepted(
     by: str | None,
     mark: Mark,
     expect: int | None,
-    why: Reasons | None,
+    why: StatedReasons | None,
     choices: Choices | None,
 ) -> View:
     if mark:
@@ -490,9 +490,9 @@ def renumber_command(check: bool, app: Request, voice: Voice) -> int:
     done = renumber(app, write=not check)
     voice.json(done)
     for move in done.moves:
-        voice.say(shown(f"{move.path} -> {move.to}"))
+        voice.say(escaped_text(f"{move.path} -> {move.to}"))
     for path in done.changed:
-        voice.say(shown(f"{path}: its heading or links follow"))
+        voice.say(escaped_text(f"{path}: its heading or links follow"))
     for one in done.pointing:
         is_number = one.names.upper().startswith("ADR-") and "/" not in one.names
         why = "which two records bore: look which one it means" if is_number else "which has moved"

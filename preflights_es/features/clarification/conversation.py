@@ -50,17 +50,17 @@ from preflights_es.features.clarification.use.sessions import (
     replace_known,
 )
 from preflights_es.kernel.decisions import (
-    Alternative,
     Choices,
-    Reasons,
+    RejectedAlternative,
     Related,
+    StatedReasons,
     alternative_text,
 )
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.questions import Question, is_placeholder
 from preflights_es.kernel.reach import HOLDS, Hold, pattern_problem
-from preflights_es.kernel.text import caseless, one_line, shown
+from preflights_es.kernel.text import caseless, escaped_text, one_line
 from preflights_es.kernel.views import View
 from preflights_es.system.files import Unreadable, beginning
 from preflights_es.use import sessions
@@ -98,7 +98,7 @@ def run(
 def _say_detected(voice: Voice, session: View) -> None:
     found = own(session)
     if found.provenance and found.turn == 1 and found.provenance[0].source == "detected":
-        topic = shown(found.provenance[0].value)
+        topic = escaped_text(found.provenance[0].value)
         said = "This is about {topic}, as the intention says."
         voice.hint(spoken(session)(said, topic=topic))
 
@@ -260,7 +260,7 @@ def _chosen_again(voice: Voice, say: Say, again: list[tuple[str, Question]]) -> 
         return again[0][1]
     voice.say(say("Which answer?"))
     for number, (name, question) in enumerate(again, 1):
-        voice.say(f"  {number}. {shown(say(LABELS.get(question.id, name)))}")
+        voice.say(f"  {number}. {escaped_text(say(LABELS.get(question.id, name)))}")
     while True:
         text = line(f"> ({len(again)}) ").strip() or str(len(again))
         for number, (name, question) in enumerate(again, 1):
@@ -324,7 +324,7 @@ def _settled(app: Request, session: View, text: str) -> View:
     try:
         after = settle(app, session.session_id, place or "1", expect=session.version)
     except Refused as refused:
-        click.echo(say("Not taken: {why}", why=shown(worded(refused))), err=True)
+        click.echo(say("Not taken: {why}", why=escaped_text(worded(refused))), err=True)
         return sessions.show(app, session.session_id)
     say_refusals(after)
     if key == "r" and not after.not_done:
@@ -339,7 +339,7 @@ def _settled(app: Request, session: View, text: str) -> View:
 def _named(old: Related) -> str:
     """An older decision by its number, where it has one, and its title."""
     name = decision_name(old.number, old.uid)
-    return shown(f"{name} {one_line(old.title)}".strip())
+    return escaped_text(f"{name} {one_line(old.title)}".strip())
 
 
 # 2. A question: a menu, or the decision in own words; and the two lines behind it ----------------
@@ -407,16 +407,20 @@ def _reasoned(app: Request, session: View) -> View:
     if found.patch is None:
         return session
     if found.because is None:
-        session = _told_line(app, session, say("Because: "), Reasons)
+        session = _told_line(app, session, say("Because: "), StatedReasons)
     if not session.can_accept or own(session).alternatives or (found.stated and found.replaced):
         return session
     default = found.instead_of
     names = ", ".join(map(one_line, default))
     asks = "Instead of ({names}; - for nothing): " if default else "Instead of: "
-    return _told_line(app, session, say(asks, names=shown(names)), partial(_instead, default))
+    return _told_line(
+        app, session, say(asks, names=escaped_text(names)), partial(_instead, default)
+    )
 
 
-def _told_line(app: Request, session: View, prompt: str, said: Callable[[str], Reasons]) -> View:
+def _told_line(
+    app: Request, session: View, prompt: str, said: Callable[[str], StatedReasons]
+) -> View:
     """The session after one line, asked again until it is taken or says nothing.
 
     It takes the keys of what is in force, too.
@@ -426,7 +430,7 @@ def _told_line(app: Request, session: View, prompt: str, said: Callable[[str], R
         if own(session).known and _is_known_key(text):
             session = _settled(app, session, text)
             continue
-        if (reasons := said(text)) == Reasons():
+        if (reasons := said(text)) == StatedReasons():
             break
         after = _told(app, session, reasons)
         if not after.not_done and after.version != session.version:
@@ -435,16 +439,16 @@ def _told_line(app: Request, session: View, prompt: str, said: Callable[[str], R
     return session
 
 
-def _instead(default: tuple[str, ...], text: str) -> Reasons:
+def _instead(default: tuple[str, ...], text: str) -> StatedReasons:
     """What was turned down; several are separated by semicolons.
 
     Args:
         default: what Enter takes.
     """
     if text in NOTHING:
-        return Reasons()
+        return StatedReasons()
     names = text.split(";") if text else default
-    return Reasons(alternatives=tuple(alternative(one) for one in names if one.strip()))
+    return StatedReasons(alternatives=tuple(alternative(one) for one in names if one.strip()))
 
 
 NOTHING: Final = ("-", "\u2013", "\u2014")
@@ -495,7 +499,7 @@ def _with(said: Choices, one: RelatedDecision, say: Say) -> Choices:
     why = say("Why do both stay in force? ")
     while (reason := line(why).strip()).casefold() in ("", *HELP) or is_placeholder(reason):
         if reason:
-            click.echo(say("{reason} is a placeholder.", reason=shown(reason)))
+            click.echo(say("{reason} is a placeholder.", reason=escaped_text(reason)))
     return replace(said, keeps=(*said.keeps, (one.uid, reason)))
 
 
@@ -546,13 +550,16 @@ def _drop_typed() -> None:
 
 
 def _told(
-    app: Request, session: View, reasons: Reasons, given: Sequence[tuple[str, tuple[str]]] = ()
+    app: Request,
+    session: View,
+    reasons: StatedReasons,
+    given: Sequence[tuple[str, tuple[str]]] = (),
 ) -> View:
     """The session with reasons; as it was where they cannot be recorded."""
     try:
         after = sessions.answer(app, session.session_id, given, reasons=reasons)
     except Refused as refused:
-        not_taken = spoken(session)("Not taken: {why}", why=shown(str(refused)))
+        not_taken = spoken(session)("Not taken: {why}", why=escaped_text(str(refused)))
         click.echo(not_taken, err=True)
         return sessions.show(app, session.session_id)
     say_refusals(after)
@@ -570,7 +577,9 @@ def _edited(app: Request, voice: Voice, session: View, draft: str) -> tuple[View
     try:
         reasons, scope = parsed(text, _said_of(session), say)
     except Unparsable as error:
-        click.echo(f"Not taken: {shown(str(error))}; press e to go on with your text.", err=True)
+        click.echo(
+            f"Not taken: {escaped_text(str(error))}; press e to go on with your text.", err=True
+        )
         return session, text
     is_new = bool(found.provenance) and scope != one_line(found.scope)
     given = [(f"{found.provenance[0].key}{SCOPE}", (scope,))] if is_new else []
@@ -578,20 +587,22 @@ def _edited(app: Request, voice: Voice, session: View, draft: str) -> tuple[View
     return after, text if after.not_done or after.version == session.version else ""
 
 
-def _said_of(session: View) -> Reasons:
+def _said_of(session: View) -> StatedReasons:
     """The reasons of a session, as one text would say them."""
     found = own(session)
-    return Reasons(
+    return StatedReasons(
         one_line(found.because.text) if found.because else "",
         tuple(one_line(said.text) for said in found.consequences),
-        tuple(Alternative(one_line(o.name), one_line(o.why_not)) for o in found.alternatives),
+        tuple(
+            RejectedAlternative(one_line(o.name), one_line(o.why_not)) for o in found.alternatives
+        ),
         replaces=True,
         paths=found.paths,
         hold=found.hold,
     )
 
 
-def written(reasons: Reasons, scope: str = "", say: Say = english) -> str:
+def written(reasons: StatedReasons, scope: str = "", say: Say = english) -> str:
     """The text that the person edits."""
     return "\n".join(
         (
@@ -622,7 +633,7 @@ def written(reasons: Reasons, scope: str = "", say: Say = english) -> str:
     )
 
 
-def parsed(text: str, before: Reasons, say: Say = english) -> tuple[Reasons, str]:
+def parsed(text: str, before: StatedReasons, say: Say = english) -> tuple[StatedReasons, str]:
     """What the person saved, and what the decision is for.
 
     Args:
@@ -659,7 +670,7 @@ def parsed(text: str, before: Reasons, say: Say = english) -> tuple[Reasons, str
         if why := pattern_problem(path):
             message = f"the path {path[:40]!r} {why}"
             raise Unparsable(message)
-    reasons = Reasons(
+    reasons = StatedReasons(
         because,
         consequences,
         tuple(known.get(entry) or alternative(entry) for entry in others),
@@ -683,9 +694,14 @@ def _saved(text: str) -> str | None:
         try:
             done = subprocess.run([*shlex.split(words), str(path)], check=False)  # noqa: S603  no shell
             if done.returncode:
-                click.echo(f"Not taken: {shown(words)} ended with {done.returncode}.", err=True)
+                click.echo(
+                    f"Not taken: {escaped_text(words)} ended with {done.returncode}.", err=True
+                )
                 return None
             return beginning(path, TEXT_MAX).decode("utf-8", "replace")
         except (OSError, ValueError, Unreadable) as error:
-            click.echo(f"Not taken: {shown(words)} cannot run: {shown(str(error))}.", err=True)
+            click.echo(
+                f"Not taken: {escaped_text(words)} cannot run: {escaped_text(str(error))}.",
+                err=True,
+            )
             return None

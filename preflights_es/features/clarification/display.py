@@ -24,10 +24,10 @@ from preflights_es.features.clarification.domain.views import (
     gate_words,
 )
 from preflights_es.kernel.decisions import EXCEPTION, Related, Speaker, alternative_text
-from preflights_es.kernel.ids import decision_name, short
+from preflights_es.kernel.ids import decision_name, short_session
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.reach import HELD
-from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.kernel.views import View
 
 CATEGORY_KEY: Final = HeuristicsConfig().category.id
@@ -61,25 +61,29 @@ def own(session: View) -> ClarificationView:
 def describe(voice: Voice, session: View) -> None:
     """A clarification in a few lines."""
     found, say = own(session), spoken(session)
-    voice.say(f"{voice.bold(shown(one_line(found.intention)))}")
+    voice.say(f"{voice.bold(escaped_text(one_line(found.intention)))}")
     stands = {"stands": _standing(found, say), "percent": round(found.progress * 100)}
-    voice.say(say("  session {id}, {stands}, {percent} %", id=short(found.session_id), **stands))
+    voice.say(
+        say("  session {id}, {stands}, {percent} %", id=short_session(found.session_id), **stands)
+    )
     for line in filter(None, (found.origin, str(found.signature or ""))):
-        voice.say(f"  {shown(line)}")
+        voice.say(f"  {escaped_text(line)}")
     gate = (gate_line(found, say),) if found.gate else ()
     said = values(found.provenance, say, keyed=bool(found.to_do))
     for line in (*said, *why(found, say), *gate, *_in_force(found, say)):
         voice.say(f"  {line}")
     for path in found.artifacts:
-        voice.say(f"  {say('written to {path}', path=shown(path))}")
+        voice.say(f"  {say('written to {path}', path=escaped_text(path))}")
     for line in _others(found, say):
-        voice.say(f"  {shown(line)}")
+        voice.say(f"  {escaped_text(line)}")
     is_open = bool(waiting(session))
     related = [one for one in found.related if is_open or not one.needs_choice]
     for one in related[:RELATED_MAX]:
         voice.say(f"  {compared(one, say)}")
     if (more := len(related) - RELATED_MAX) > 0:
-        voice.say(f"  and {more:,} more: `preflights accept {short(found.session_id)} --json`")
+        voice.say(
+            f"  and {more:,} more: `preflights accept {short_session(found.session_id)} --json`"
+        )
     if is_open:
         voice.say(say("Nothing is accepted yet. Replace what differs, or keep it and say why:"))
         for command in _choosing(session):
@@ -90,7 +94,7 @@ def _standing(found: ClarificationView, say: Say) -> str:
     """Where it stands; of a proposal also who proposed it."""
     by = found.acknowledged_by
     if found.status == "proposed" and by is not None:
-        return say("proposed by {who}", who=shown(by.name or say(_KINDS[by.kind])))
+        return say("proposed by {who}", who=escaped_text(by.name or say(_KINDS[by.kind])))
     way = found.evidence.brought if found.evidence else ""
     is_declined = found.status == "abandoned" and found.patch is not None
     stands = "declined" if is_declined else found.status.replace("_", " ")
@@ -105,7 +109,7 @@ def _in_force(found: ClarificationView, say: Say) -> Iterator[str]:
     if (kept := found.keeps) is not None:
         name = decision_name(kept.number, kept.uid) or "a record"
         says = "{name} says the same: {title}" if _is_same(found) else "{name} is kept: {title}"
-        yield shown(say(says, name=name, title=one_line(kept.title)))
+        yield escaped_text(say(says, name=name, title=one_line(kept.title)))
 
 
 def _is_same(found: ClarificationView) -> bool:
@@ -116,17 +120,17 @@ def _is_same(found: ClarificationView) -> bool:
 
 def known_line(one: KnownDecision, say: Say = english) -> str:
     """A decision in force that is said first, in one line."""
-    return shown(one.said(say))
+    return escaped_text(one.said(say))
 
 
 def tell_found(voice: Voice, session: View) -> None:
     """Say what the intention states: nothing of it is asked again."""
-    found, id_, say = session, short(session.session_id), spoken(session)
+    found, id_, say = session, short_session(session.session_id), spoken(session)
     assert isinstance(found, ClarificationView), "the caller checked the workflow"
     answered = {one.key: one.source == "stated" for one in found.provenance}
     others = []
     for one in found.stated:
-        said = shown(f"{one.category} {one.field}: {one.value}")
+        said = escaped_text(f"{one.category} {one.field}: {one.value}")
         if answered.get(one.key):
             voice.hint(say(_STATED, said=said, id=id_, key=one.key))
         elif one.key not in answered:
@@ -145,7 +149,7 @@ def _others(found: ClarificationView, say: Say) -> Iterator[str]:
         if old is not None:
             yield say("replaces {name}", name=f"{_name(old)}: {one_line(old.title)}")
     if by := found.superseded_by:
-        yield say("replaced by {name}", name=f"{short(by.uid)}: {one_line(by.title)}")
+        yield say("replaced by {name}", name=f"{short_session(by.uid)}: {one_line(by.title)}")
     for one in found.kept:
         name, title, reason = _name(one.related), one_line(one.related.title), one_line(one.reason)
         if reason == EXCEPTION:
@@ -156,16 +160,16 @@ def _others(found: ClarificationView, say: Say) -> Iterator[str]:
 
 def _name(old: Related) -> str:
     """The end of a decision's uid, or the path of a record of another tool."""
-    return short(old.uid) or old.path or ""
+    return short_session(old.uid) or old.path or ""
 
 
 def hint(session: View) -> str:
     """What may come next."""
-    say, found, id_ = spoken(session), own(session), short(session.session_id)
+    say, found, id_ = spoken(session), own(session), short_session(session.session_id)
     if waiting(session):
         return say("Or revise an answer: preflights revise {id} KEY=VALUE", id=id_)
     if kept := found.keeps:
-        name, id_ = decision_name(kept.number, kept.uid), short(kept.uid)
+        name, id_ = decision_name(kept.number, kept.uid), short_session(kept.uid)
         look = f" {say('Look at it with: preflights show {id}', id=id_)}" if id_ else ""
         if _is_same(found) and (found.because or found.alternatives):
             return say(_REASONS_LOST, name=name) + look
@@ -174,7 +178,7 @@ def hint(session: View) -> str:
     if same and session.status == "ready":
         return say(_SAME, name=decision_name(same.number, same.uid))
     if session.status == "superseded" and found.superseded_by:
-        id_ = short(found.superseded_by.uid)
+        id_ = short_session(found.superseded_by.uid)
     return say(_NEXT[session.status], id=id_) if session.status in _NEXT else ""
 
 
@@ -209,7 +213,10 @@ def _below(session: View) -> Iterator[str]:
         if not one.required:
             yield say("{label}: may stay empty; {how}", label=say(one.label), how=one.how)
     if own(session).can_dismiss:
-        yield say("Not about this: preflights answer {id} --not-this", id=short(session.session_id))
+        yield say(
+            "Not about this: preflights answer {id} --not-this",
+            id=short_session(session.session_id),
+        )
 
 
 def values(
@@ -218,12 +225,12 @@ def values(
     """One line a value, with how it came about; with its key, where it can be revised."""
     labels = [say(LABELS.get(p.key, p.field)) for p in provenance]
     names = [
-        shown(f"{label} ({p.key})" if keyed else label)
+        escaped_text(f"{label} ({p.key})" if keyed else label)
         for label, p in zip(labels, provenance, strict=True)
     ]
     width = max(map(len, names), default=0)
     return [
-        f"{name:<{width}}  {shown(one_line(p.value))}  ({say(SOURCES[p.source])}{_by(p, say)})"
+        f"{name:<{width}}  {escaped_text(one_line(p.value))}  ({say(SOURCES[p.source])}{_by(p, say)})"
         for name, p in zip(names, provenance, strict=True)
     ]
 
@@ -232,7 +239,7 @@ def _by(one: Provenance, say: Say) -> str:
     if one.source in ("detected", "stated", "suggested"):
         return ""  # the source says who
     relayer = one.relayed_by
-    who = shown(relayer.name or _KINDS[relayer.kind]) if relayer else ""
+    who = escaped_text(relayer.name or _KINDS[relayer.kind]) if relayer else ""
     relayed = say(", relayed by {who}", who=who) if who else ""
     return f", {say(f'by {_KINDS[one.by]}')}{relayed}"
 
@@ -253,7 +260,10 @@ def why(found: ClarificationView, say: Say = english) -> list[str]:
         said.append(("holds for {text}", ", ".join(found.paths), found.paths_by or "user"))
     if found.hold != "tell":
         said.append(("agents: {text}", HELD[found.hold], "user"))
-    return [f"{say(how, text=shown(one_line(text)))}{say(_said_by(by))}" for how, text, by in said]
+    return [
+        f"{say(how, text=escaped_text(one_line(text)))}{say(_said_by(by))}"
+        for how, text, by in said
+    ]
 
 
 def gate_line(found: ClarificationView, say: Say = english) -> str:
@@ -262,7 +272,7 @@ def gate_line(found: ClarificationView, say: Say = english) -> str:
     if gate is None:
         return ""
     text, gaps = gate_words(found, gate.stops, gate.elsewhere, gate.folders)
-    return say(text, **{name: shown(one_line(said)) for name, said in gaps.items()})
+    return say(text, **{name: escaped_text(one_line(said)) for name, said in gaps.items()})
 
 
 def _said_by(speaker: Speaker) -> str:
@@ -333,9 +343,9 @@ def compared(one: RelatedDecision, say: Say = english) -> str:
     """An older decision in one line: how this one stands to it, its uid, date, field and value."""
     number = f", ADR-{one.number:04}" if one.number is not None else ""
     values = ", ".join(f"{name}: {one_line(value)}" for name, value in one.values)
-    name, what = f"{short(one.uid)}{number}", f"{one.category}, {values}"
+    name, what = f"{short_session(one.uid)}{number}", f"{one.category}, {values}"
     stands = {"stands": say(EVOLUTIONS[one.evolution]), "date": one.date}
-    return shown(say("{stands} {name} of {date}: {what}", **stands, name=name, what=what))
+    return escaped_text(say("{stands} {name} of {date}: {what}", **stands, name=name, what=what))
 
 
 def waiting(session: View) -> list[RelatedDecision]:
@@ -349,15 +359,15 @@ def _choosing(session: View) -> list[str]:
     from shlex import quote  # most acceptances differ from nothing
 
     found = waiting(session)
-    command = f"preflights accept {short(session.session_id)}"
+    command = f"preflights accept {short_session(session.session_id)}"
     command += "" if is_terminal() else " --by NAME"
     if len(found) > RELATED_MAX:
         return [f"  {command} --supersedes UID --keep UID=REASON"]
-    replaced = " ".join(f"--supersedes {short(one.uid)}" for one in found)
+    replaced = " ".join(f"--supersedes {short_session(one.uid)}" for one in found)
     kept = " ".join(
-        f"--exception {short(one.uid)}"
+        f"--exception {short_session(one.uid)}"
         if one.evolution == "exception"
-        else f"--keep {quote(short(one.uid) + '=REASON')}"
+        else f"--keep {quote(short_session(one.uid) + '=REASON')}"
         for one in found
     )
     return [f"  {command} {replaced}", f"  {command} {kept}"]

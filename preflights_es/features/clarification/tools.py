@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from preflights_es.features.clarification.use.knowing import context_of
 from preflights_es.features.clarification.use.observed import record
 from preflights_es.features.clarification.use.sessions import start
-from preflights_es.kernel.decisions import Reasons
+from preflights_es.kernel.decisions import StatedReasons
 from preflights_es.kernel.errors import CallHeld, ErasedSession, Refused
 from preflights_es.kernel.questions import (
     AskOutcome,
@@ -75,7 +75,7 @@ async def _start_decision(call: Call, given: Begun) -> Came:
     written = _written(given)
 
     def begin(request: Request) -> View:
-        reasons = Reasons(paths=given.paths) if given.paths else None
+        reasons = StatedReasons(paths=given.paths) if given.paths else None
         own: dict[str, Any] = {"written": written, "scope": given.scope, "reasons": reasons}
         return start(request, given.intention, **own)
 

@@ -32,9 +32,9 @@ from preflights_es.features.extraction.use import (
     start,
 )
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.items import day_shown
-from preflights_es.kernel.text import one_line, shortened, shown
+from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.kernel.views import View
 from preflights_es.system import clock_ids
 from preflights_es.use.request import Request
@@ -255,10 +255,10 @@ CONTENT_SHOWN: Final = 300  # characters of an idea's content; the rest with --j
 def describe(voice: Voice, session: View) -> None:
     """A note in a few lines."""
     assert isinstance(session, NoteView), "the caller checked the workflow"
-    voice.say(f"{voice.bold(shown(one_line(session.intention)))}")
+    voice.say(f"{voice.bold(escaped_text(one_line(session.intention)))}")
     is_closed = session.status in ("abandoned", "erased")
     stands = session.note_status if session.note and not is_closed else session.status
-    voice.say(f"  note {short(session.session_id)}, {stands.replace('_', ' ')}")
+    voice.say(f"  note {short_session(session.session_id)}, {stands.replace('_', ' ')}")
     width = max((len(item.id) for item in session.items), default=0)
     for item in session.items:
         voice.say(f"  {item.id:<{width}}  {item.type:<5}  {item_line(item)}")
@@ -276,13 +276,13 @@ def item_line(item: ShownItem) -> str:
         item.status if item.status != "open" else "",
     ]
     told = ", ".join(filter(None, details))
-    return shown(f"{_named(item)}  ({told})" if told else _named(item))
+    return escaped_text(f"{_named(item)}  ({told})" if told else _named(item))
 
 
 def _decided(item: ShownItem) -> str:
     if item.record is not None:
         return f"decided by ADR-{item.record:04d}"
-    return f"decided by {short(item.decision)}" if item.decision else ""
+    return f"decided by {short_session(item.decision)}" if item.decision else ""
 
 
 def _named(item: ShownItem) -> str:
@@ -321,7 +321,7 @@ ANEW: Final = "Wrong? preflights note cancel {id}.N, then say it anew: preflight
 
 def hint(session: View) -> str:
     """What may come next."""
-    id_ = short(session.session_id)
+    id_ = short_session(session.session_id)
     return {
         "stopped": f"File it by hand: {BY_HAND.format(id=id_)}",
         "done": ANEW.format(id=id_),

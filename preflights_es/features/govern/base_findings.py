@@ -19,7 +19,7 @@ from preflights_es.features.govern.required_signatures import (
 )
 from preflights_es.features.govern.session_changes import SessionChanges
 from preflights_es.kernel.ids import decision_name
-from preflights_es.kernel.text import shown
+from preflights_es.kernel.text import escaped_text
 from preflights_es.settings.signing import REPOSITORY
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.request import Request
@@ -34,7 +34,7 @@ RESTORE = "Restore it: a decision is replaced, and never taken out"
 def lost_findings(sides: BothSides, change: Change) -> Iterator[Finding]:
     """Session files that do not verify, and what of the base the change takes away."""
     for file in sides.troubled:
-        text = f"{shown(file.told)}. Restore the file as it was committed"
+        text = f"{escaped_text(file.told)}. Restore the file as it was committed"
         own = {"session_id": file.session_id}
         yield finding("unverified-session", "error", text, [file.path], **own)
     said, gone = (
@@ -57,7 +57,7 @@ def lost_findings(sides: BothSides, change: Change) -> Iterator[Finding]:
         text = f"{printable(folder)}/: {what}: move them along"
         yield finding("unverified-session", "error", text, [f"{folder}/"])
     for record in sides.lost_records:
-        text = f"{shown(record.path)} is no record here any more; it still counts. {RESTORE}"
+        text = f"{escaped_text(record.path)} is no record here any more; it still counts. {RESTORE}"
         yield finding("record-lost", "error", text, [record.path], decision=record.path)
 
 
@@ -98,7 +98,7 @@ def change_findings(
             text = f"{printable(session.path)}: what was accepted there is abandoned, unsigned"
             yield finding("decision-changed", level, text, [session.path])
     for new in sides.new_records:
-        text = f"{shown(new.path)} ({shown(new.title)}) is in force with this change"
+        text = f"{escaped_text(new.path)} ({escaped_text(new.title)}) is in force with this change"
         yield finding("decision-changed", "note", text, [new.path], decision=new.path)
 
 
@@ -129,7 +129,7 @@ def _changed(one: DecisionChange, level: Level) -> Finding:
         name, session_id = one.row.path, ""
     else:
         name, session_id = decision_name(one.row.number, one.row.uid), one.row.session_id
-    text = f"{shown(name)} ({shown(one.row.title)}) {shown(one.what)}"
+    text = f"{escaped_text(name)} ({escaped_text(one.row.title)}) {escaped_text(one.what)}"
     if not one.was_decided:
         level = "note"  # an acceptance without a signature is a finding of its own
     elif one.is_signed:
@@ -157,7 +157,7 @@ def unsigned_findings(
     """
     for one in unsigned_acceptances(request, signatures, sides.base, sessions, alone):
         text = (
-            f"{printable(one.path)} {shown(one.what)}. A signer of the base has to sign it: "
+            f"{printable(one.path)} {escaped_text(one.what)}. A signer of the base has to sign it: "
             "accept it again with --sign, in a new session"
         )
         yield finding("unsigned-acceptance", "error", text, [one.path])

@@ -15,7 +15,7 @@ from hashlib import sha1, sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from preflights_es.kernel.text import late_pattern, shown
+from preflights_es.kernel.text import escaped_text, late_pattern
 from preflights_es.settings.load import surroundings
 from preflights_es.system import files, git
 from preflights_es.system.files import Unreadable
@@ -122,7 +122,7 @@ def _meant(root: Path, base: str) -> tuple[str, str]:
     is_commit = _SHORT.fullmatch(name) and _said(root, "rev-parse", f"--disambiguate={name}")
     if is_commit or len({commit_of(root, one) for one in branches}) > 1:
         several = ", ".join((*branches, *((tag,) if is_tag else ())))
-        found = f"the base {shown(name)!r} means several: {shown(several)}"
+        found = f"the base {escaped_text(name)!r} means several: {escaped_text(several)}"
         return "", f"{found}{', a commit' if is_commit else ''}. Say one by its whole name"
     return (branches[0] + rest if branches and is_tag else base), ""
 
@@ -130,7 +130,7 @@ def _meant(root: Path, base: str) -> tuple[str, str]:
 def _missing(base: str, *, is_there: bool) -> str:
     why = "has no commit in common with HEAD" if is_there else "is not in this clone"
     return (
-        f"the base {shown(base)!r} {why}: fetch the whole history (in GitHub Actions "
+        f"the base {escaped_text(base)!r} {why}: fetch the whole history (in GitHub Actions "
         "`fetch-depth: 0` of actions/checkout, elsewhere `git fetch --unshallow`)"
     )
 
@@ -341,7 +341,7 @@ def is_tracked(root: Path, path: Path) -> bool:
 
 def printable(path: str) -> str:
     """A name of a file as any terminal and any JSON takes it."""
-    return shown(os.fsencode(path).decode("utf-8", "backslashreplace"))
+    return escaped_text(os.fsencode(path).decode("utf-8", "backslashreplace"))
 
 
 def _of_work_tree(root: Path, path: str, limit: int) -> bytes | None:

@@ -60,7 +60,7 @@ from preflights_es.features.govern.required_signatures import signatures_at
 from preflights_es.features.govern.session_changes import SessionChanges
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import decision_name
-from preflights_es.kernel.text import shown
+from preflights_es.kernel.text import escaped_text
 from preflights_es.records.foreign_records import record_header
 from preflights_es.records.record_folder import folder_of
 from preflights_es.records.record_header import HELD, RecordHeader
@@ -237,7 +237,7 @@ def _of_places(
         touched = sorted(paths)
         one = as_held(row, paths[touched[0]], former)
         line = line_of(one)
-        newer, files = NEWER.format(shown(one.name)), files_said(touched)
+        newer, files = NEWER.format(escaped_text(one.name)), files_said(touched)
         more = {"decision": one.name, "session_id": one.session_id}
         if one.hold == "deny":
             text = (
@@ -258,8 +258,8 @@ def _unused(
     own = {row.session_id: row.artifact or "" for row in rows if isinstance(row, DecisionRow)}
     for one in unused_of(rows, tree, compared_max):
         text = (
-            f"{shown(one.name)}: its pattern `{shown(one.pattern)}` matches no file. Restore the "
-            f"files, or {NEWER.format(shown(one.name))} and says where it holds now"
+            f"{escaped_text(one.name)}: its pattern `{escaped_text(one.pattern)}` matches no file. Restore the "
+            f"files, or {NEWER.format(escaped_text(one.name))} and says where it holds now"
         )
         more = {"decision": one.name, "session_id": one.session_id}
         record = [*filter(None, [own.get(one.session_id, one.name)])]
@@ -376,7 +376,7 @@ def _brought_in(root: Path, what: Barred, new: dict[str, Used], change: Change) 
     use = "uses" if len(paths) == 1 else "use"
     text = (
         f"{turned_down_line(what.row, what.what)}. {files_said(paths)} now {use} it "
-        f"({shown(one.name)}). Take it out again, or {NEWER.format(shown(what.name))}"
+        f"({escaped_text(one.name)}). Take it out again, or {NEWER.format(escaped_text(what.name))}"
     )
     file = next(file for file in change.files if file.path == paths[0])
     lines = (text_of(content_of(root, file) or b"") or "").splitlines()
@@ -394,10 +394,10 @@ def _contradictions(rows: Sequence[DecisionRow]) -> Iterator[Finding]:
     records = {f"ADR-{row.number}": row.artifact for row in rows if row.number is not None}
     newest_first = sorted(rows, key=lambda row: row.accepted_at or "", reverse=True)
     for one in conflicts(newest_first):
-        said = " and ".join(f"{shown(value)} ({name})" for value, name in one.values)
-        place = f" for {shown(one.scope)}" if one.scope else ""
+        said = " and ".join(f"{escaped_text(value)} ({name})" for value, name in one.values)
+        place = f" for {escaped_text(one.scope)}" if one.scope else ""
         newest = one.values[0][1].partition(" ")[0]
-        what = ", ".join(map(shown, filter(None, (one.category, one.field))))
+        what = ", ".join(map(escaped_text, filter(None, (one.category, one.field))))
         text = (
             f"{what}{place}: {said} are both in force. "
             f"Undo one: {NEWER.format(newest)}, or the other, or keep one as an exception"
@@ -480,7 +480,7 @@ def _unread_records(records: Foreign) -> Iterator[Finding]:
     """Files that look like records, and cannot be read."""
     for one in records.unread:
         text = (
-            f"{shown(one.path)} looks like a record and is not read: {shown(one.why)}. "
+            f"{escaped_text(one.path)} looks like a record and is not read: {escaped_text(one.why)}. "
             "What it decides is not checked"
         )
         yield finding("unread-record", "note", text, [one.path])
@@ -499,5 +499,5 @@ def _clashes(request: Request, change: Change | None) -> Iterator[Finding]:
     for clash in number_clashes_of(request.process):
         if change is None or added & {*clash.paths}:
             level: Level = "note" if change is None else "warning"
-            text = f"{shown(clash.text)}. Give the younger one another number"
+            text = f"{escaped_text(clash.text)}. Give the younger one another number"
             yield finding("number-clash", level, text, clash.paths)

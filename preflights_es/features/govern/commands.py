@@ -13,7 +13,7 @@ from preflights_cli.reports import check as check_reports
 from preflights_cli.reports import report_options, reports_of, write
 from preflights_es.features.govern.check import Checked, check
 from preflights_es.features.govern.findings import Finding
-from preflights_es.kernel.text import shown
+from preflights_es.kernel.text import escaped_text
 from preflights_es.use.request import Request
 
 FORMATS: Final = ("json", "annotations")
@@ -98,7 +98,7 @@ def _say(voice: Voice, found: Checked) -> None:
     for text in found.left_out:
         voice.warn(f"not checked: {text}")
     for one in found.findings:
-        voice.say(f"{_place(one)}{one.level}: {shown(one.message)} [{one.rule}]")
+        voice.say(f"{_place(one)}{one.level}: {escaped_text(one.message)} [{one.rule}]")
     voice.say(summed(found))
     if any(one.decision for one in found.findings):
         voice.hint("`preflights start INTENTION --supersedes DECISION` begins what replaces one.")

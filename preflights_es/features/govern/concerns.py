@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.reach import Hold, Reach, specificity
-from preflights_es.kernel.text import one_line, shortened, shown
+from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.projections.projection import kept
 from preflights_es.use.request import Request
 from preflights_es.use.work_tree import WorkTree
@@ -317,4 +317,4 @@ def _relative(path: str, root: Path) -> str:
 
 
 def _quoted(text: str) -> str:
-    return shortened(shown(one_line(text)), TEXT_MAX)
+    return shortened(escaped_text(one_line(text)), TEXT_MAX)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from preflights_es.features.govern.base_side import BaseSide
 from preflights_es.kernel.decisions import Related
 from preflights_es.kernel.ids import decision_name
-from preflights_es.kernel.text import one_line, shortened, shown
+from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.holding import is_counted
 from preflights_es.use.results import DecisionRow
@@ -83,7 +83,7 @@ def _called(one: Related) -> str:
 
 
 def _short(text: str) -> str:
-    return shortened(shown(one_line(text)), TITLE_MAX)
+    return shortened(escaped_text(one_line(text)), TITLE_MAX)
 
 
 def _differing(was: DecisionRow, now: DecisionRow | None) -> str:

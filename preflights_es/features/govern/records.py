@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from preflights_es.kernel.errors import ArtifactOutside, PreflightsError
 from preflights_es.kernel.ids import decision_name
-from preflights_es.kernel.text import late_pattern, one_line, shortened, shown
+from preflights_es.kernel.text import escaped_text, late_pattern, one_line, shortened
 from preflights_es.records.documents import Documents
 from preflights_es.records.foreign_records import foreign_record
 from preflights_es.records.record_header import RECORD_MAX
@@ -105,7 +105,7 @@ def told(one: DifferingRecord) -> str:
     """What is wrong, and what to do."""
     name = decision_name(one.row.number, one.row.uid)
     return (
-        f"{shown(one.path)} says something else than its session: {one.why}. Undo that edit, or "
+        f"{escaped_text(one.path)} says something else than its session: {one.why}. Undo that edit, or "
         f"accept a decision that replaces {name}"
     )
 
@@ -144,4 +144,4 @@ def _line(content: bytes, name: str, found: Mapping[str, str]) -> int | None:
 
 
 def _quoted(text: str) -> str:
-    return repr(shortened(shown(one_line(text)), VALUE_MAX)) if text else "missing"
+    return repr(shortened(escaped_text(one_line(text)), VALUE_MAX)) if text else "missing"

@@ -10,8 +10,8 @@ from typing import Final, Literal
 
 from preflights_cli.progress import counted
 from preflights_es.features.govern.check import Checked
-from preflights_es.kernel.json import encoded
-from preflights_es.kernel.text import shown
+from preflights_es.kernel.json import canonical_json
+from preflights_es.kernel.text import escaped_text
 
 TITLE: Final = "preflights check"
 Kind = Literal["error", "warning", "notice"]
@@ -47,8 +47,10 @@ def _annotation(kind: Kind, message: str, **properties: str) -> str:
 
     Source: escapeData and escapeProperty of the toolkit of GitHub Actions.
     """
-    said = ",".join(f"{key}={shown(text).translate(_PROPERTY)}" for key, text in properties.items())
-    text = "\n".join(map(shown, message.split("\n")))
+    said = ",".join(
+        f"{key}={escaped_text(text).translate(_PROPERTY)}" for key, text in properties.items()
+    )
+    text = "\n".join(map(escaped_text, message.split("\n")))
     return f"::{kind} {said}::{text.translate(_DATA)}"
 
 
@@ -62,7 +64,7 @@ def _limited(kind: Kind, lines: list[str]) -> list[str]:
 
 
 RENDER: Final[dict[str, Callable[[Checked], str]]] = {
-    "json": lambda found: encoded(found).decode() + "\n",
+    "json": lambda found: canonical_json(found).decode() + "\n",
     "annotations": github_annotations,
 }
 """The forms that `--report` names."""

@@ -25,7 +25,7 @@ from preflights_es.features.metrics.domain.events import (
 from preflights_es.features.metrics.domain.state import State
 from preflights_es.kernel.completions import Accepted, CompletionRequested, Message
 from preflights_es.kernel.errors import LLMEmptyError
-from preflights_es.kernel.lead import Led, system_message
+from preflights_es.kernel.lead import LeadState, system_message
 from preflights_es.providers.base import DIRECT, text_of
 from preflights_es.settings.load import Options, load_settings
 from preflights_es.system import clock_ids
@@ -64,7 +64,7 @@ class PromptBuilder:
         """The system message, as a session sends it; errors as `catalogue`."""
         when, zone = clock_ids.local(clock_ids.now())
         asked = State(asked_at=when, time_zone=zone)
-        text = system_message(Led(), PACKAGE, tuple(PROMPTS.items()))[1]
+        text = system_message(LeadState(), PACKAGE, tuple(PROMPTS.items()))[1]
         return f"{text}\n{known(self.catalogue)}\n{situation(asked)}"
 
 

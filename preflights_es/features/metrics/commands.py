@@ -40,8 +40,8 @@ from preflights_es.features.metrics.use import (
     start,
 )
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.ids import short
-from preflights_es.kernel.text import one_line, shown, shown_lines
+from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.text import escaped_text, one_line, shown_lines
 from preflights_es.kernel.views import View
 from preflights_es.store.guarded_query import Limits
 from preflights_es.use.request import Request
@@ -293,7 +293,7 @@ def _chosen_at(title: str, options: Sequence[str]) -> str:
 
 def _list_options(options: Sequence[str]) -> None:
     for number, one in enumerate(options, 1):
-        click.echo(f"  {number}. {shown(one_line(one))}")
+        click.echo(f"  {number}. {escaped_text(one_line(one))}")
 
 
 def _safe(value: object) -> object:
@@ -333,15 +333,15 @@ def _piped() -> Iterator[str]:
 def describe(voice: Voice, session: View) -> None:
     """The question, and the query."""
     assert isinstance(session, AnswerView), "the caller checked the workflow"
-    voice.say(voice.bold(shown(one_line(session.intention))))
+    voice.say(voice.bold(escaped_text(one_line(session.intention))))
     stands = session.status.replace("_", " ")
-    voice.say(f"  question {short(session.session_id)}, {stands}")
+    voice.say(f"  question {short_session(session.session_id)}, {stands}")
     if session.type == "sql":
         if session.read_as:
-            voice.say(f"  {shown(one_line(session.read_as))}")
+            voice.say(f"  {escaped_text(one_line(session.read_as))}")
         voice.say()
         for line in session.sql.splitlines():
-            voice.say(f"  {shown(line)}")
+            voice.say(f"  {escaped_text(line)}")
     if session.result is not None:
         voice.say()
         _table(voice, session.result)
@@ -349,7 +349,7 @@ def describe(voice: Voice, session: View) -> None:
 
 
 def _table(voice: Voice, ran: Ran) -> None:
-    head = [shown(one_line(name)) for name in ran.columns]
+    head = [escaped_text(one_line(name)) for name in ran.columns]
     if not streamed(head, ([_cell(value) for value in row] for row in ran.rows)):
         voice.say("No rows.")
     if ran.more:
@@ -361,7 +361,7 @@ def _say_nothing(voice: Voice, session: AnswerView) -> None:
     rows = session.result.rows if session.result is not None else ()
     is_nothing = not any(value for row in rows for value in row) and "=" in session.read_as
     if session.read_as and (is_nothing or not rows):
-        voice.warn(f"there is nothing for: {shown(one_line(session.read_as))}")
+        voice.warn(f"there is nothing for: {escaped_text(one_line(session.read_as))}")
 
 
 def _cell(value: object) -> str:
@@ -373,7 +373,9 @@ def hint(session: View) -> str:
     """What may come next."""
     assert isinstance(session, AnswerView), "the caller checked the workflow"
     goes_on = "preflights ask --follow-up TEXT"
-    run_it = f"See its rows with: preflights ask --session {short(session.session_id)} --run"
+    run_it = (
+        f"See its rows with: preflights ask --session {short_session(session.session_id)} --run"
+    )
     number = " (a number chooses)" if session.candidates else ""
     return {
         "done": f"Go on with: {goes_on}" if session.result is not None else run_it,

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from preflights_es.features.metrics.domain.state import AnswerView
 from preflights_es.features.metrics.use import follow_up, start
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.ids import short_session
 from preflights_es.surfaces.mcp.call import Call
 from preflights_es.surfaces.mcp.rounds import Arguments, Given, Tool, mine
 from preflights_es.use.request import Request
@@ -38,7 +38,7 @@ async def _ask(call: Call, given: Question) -> Query:
         else:
             found = start(request, given.question)
         assert isinstance(found, AnswerView), "what a question about data comes to"
-        id_ = short(found.session_id)
+        id_ = short_session(found.session_id)
         return Query(
             session=id_,
             sql=found.sql,

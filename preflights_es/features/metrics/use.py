@@ -39,7 +39,7 @@ from preflights_es.kernel.errors import (
     UnknownSession,
 )
 from preflights_es.kernel.events import Decision
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.questions import AnswerRefusal
 from preflights_es.kernel.text import one_line
 from preflights_es.kernel.views import View
@@ -138,7 +138,9 @@ def standing(request: Request, typed: str) -> View:
     """
     session = show(request, found(request, typed).session_id)
     if session.erased is not None:
-        message = f"session {short(session.session_id)} was erased: there is no query to run"
+        message = (
+            f"session {short_session(session.session_id)} was erased: there is no query to run"
+        )
         raise Refused(message, code="no_query")
     return session
 
@@ -231,7 +233,7 @@ def run(
     catalogue: Catalogue | None = handle.session.state.catalogue
     address = _address(request, on)
     if not session.sql or catalogue is None:
-        message = f"session {short(session.session_id)} has no query to run"
+        message = f"session {short_session(session.session_id)} has no query to run"
         raise Refused(message, code="no_query")
     if catalogue.dialect != _dialect(address):
         message = f"the query is written for {catalogue.dialect}, and the database is another"

@@ -12,9 +12,9 @@ from preflights_es.features.planning.domain.schedule import WARNINGS
 from preflights_es.features.planning.domain.state import DayView, Entry, NotPlanned
 from preflights_es.features.planning.situation import Wanted
 from preflights_es.features.planning.use import NothingToPlan, today
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.items import day_shown
-from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.kernel.views import View
 from preflights_es.use.request import Request
 
@@ -78,16 +78,16 @@ def describe(voice: Voice, session: View) -> None:
     assert isinstance(session, DayView), "the caller checked the workflow"
     voice.say(voice.bold(f"{session.day}, {hours(*session.window)}"))
     stands = PLANNED.get(session.source or "") if session.status == "done" else None
-    voice.say(f"  day plan {short(session.session_id)}, {stands or session.status}")
+    voice.say(f"  day plan {short_session(session.session_id)}, {stands or session.status}")
     width = max((len(entry.task_id or "") for entry in session.timeline), default=0)
     for entry in session.timeline:
-        voice.say(f"  {shown(_line(entry, width))}")
+        voice.say(f"  {escaped_text(_line(entry, width))}")
     if session.reasoning:
-        voice.say(f"  {shown(one_line(session.reasoning))}")
+        voice.say(f"  {escaped_text(one_line(session.reasoning))}")
     if session.status in ("done", "stopped"):
         voice.say(f"  {session.free_minutes} minutes stay free.")
         for line in _not_planned(session):
-            voice.say(f"  {shown(line)}")
+            voice.say(f"  {escaped_text(line)}")
 
 
 def _not_planned(session: DayView) -> list[str]:
@@ -123,7 +123,7 @@ def hint(session: View) -> str:
     """What may come next."""
     assert isinstance(session, DayView), "the caller checked the workflow"
     if session.status == "waiting":
-        return WAITING.format(id=short(session.session_id))
+        return WAITING.format(id=short_session(session.session_id))
     if session.status == "stopped":
         has_no_room = WARNINGS["no_room"][session.language] in session.warnings
         return "Plan until later: preflights today --until HH:MM" if has_no_room else ""

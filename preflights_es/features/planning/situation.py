@@ -23,7 +23,7 @@ from preflights_es.features.planning.domain.events import (
 )
 from preflights_es.features.planning.domain.schedule import Day
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.events import Source
+from preflights_es.kernel.events import SourceSession
 from preflights_es.kernel.items import item_id
 from preflights_es.kernel.text import late_pattern
 from preflights_es.system.clock_ids import LocalDay
@@ -226,5 +226,5 @@ def _event(day: LocalDay, row: Row) -> Busy:
     )
 
 
-def _source(row: Row) -> Source:
-    return Source(row["session_id"], row["version"], row["hash"])
+def _source(row: Row) -> SourceSession:
+    return SourceSession(row["session_id"], row["version"], row["hash"])

@@ -271,4 +271,4 @@ def _refuse_waiting(handle: Handle) -> None:
     """
     if state_of(handle).led.request is not None:
         message = "the model has not answered with today's plan yet"
-        raise Refused(message, code="plan_waits", session=ids.short(handle.session_id))
+        raise Refused(message, code="plan_waits", session=ids.short_session(handle.session_id))

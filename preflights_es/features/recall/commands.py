@@ -11,8 +11,8 @@ from preflights_cli.rendering import Shown, said
 from preflights_es.features.recall.domain.events import FoundRecord
 from preflights_es.features.recall.domain.views import RecallView, Remembered, Standing
 from preflights_es.features.recall.use.sessions import recall
-from preflights_es.kernel.ids import short
-from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.kernel.views import View
 from preflights_es.use.request import Request
 
@@ -48,26 +48,26 @@ def recall_command(
 def describe(voice: Voice, session: View) -> None:
     """The question, and a line or two a decision."""
     assert isinstance(session, RecallView), "the caller checked the workflow"
-    voice.say(voice.bold(shown(one_line(session.question))))
-    voice.say(f"  recall {short(session.session_id)}, {session.status}")
+    voice.say(voice.bold(escaped_text(one_line(session.question))))
+    voice.say(f"  recall {short_session(session.session_id)}, {session.status}")
     for one in session.results:
-        voice.say(f"  {shown(_line(one))}")
+        voice.say(f"  {escaped_text(_line(one))}")
         if one.line:
-            voice.say(f"    {shown(one.line)}")
+            voice.say(f"    {escaped_text(one.line)}")
     for record in session.records:
-        voice.say(f"  {shown(_record(record))}")
+        voice.say(f"  {escaped_text(_record(record))}")
     both: set[frozenset[str]] = set()
     for to in session.evolution:
         if (pair := frozenset((to.uid, to.other))) not in both:  # the other one has the same link
-            voice.say(f"  {shown(_standing(to))}")
+            voice.say(f"  {escaped_text(_standing(to))}")
         both.add(pair)
 
 
 def _standing(to: Standing) -> str:
-    other = f"{short(to.other)} {one_line(to.title)}"
+    other = f"{short_session(to.other)} {one_line(to.title)}"
     if to.reason:  # a person said why both stay in force
-        return f"{short(to.uid)} is kept beside {other}: {one_line(to.reason)}"
-    return f"{short(to.uid)} {_LINKS.get(to.evolution, to.evolution)} {other}"
+        return f"{short_session(to.uid)} is kept beside {other}: {one_line(to.reason)}"
+    return f"{short_session(to.uid)} {_LINKS.get(to.evolution, to.evolution)} {other}"
 
 
 _LINKS: Final = {
@@ -87,22 +87,22 @@ def _line(one: Remembered) -> str:
     record = f"ADR-{one.number:04d}, " if one.number else ""
     words = ", ".join(one.words)
     title = one_line(one.title)
-    return f"{one.date[:10]}  {short(one.uid)}  {one.status}  {title}  ({record}matched {words})"
+    return f"{one.date[:10]}  {short_session(one.uid)}  {one.status}  {title}  ({record}matched {words})"
 
 
 def hint(session: View) -> str:
     """What may come next."""
     assert isinstance(session, RecallView), "the caller checked the workflow"
     if session.results:
-        return f"See where it came from with: preflights why {short(session.results[0].uid)}"
+        return (
+            f"See where it came from with: preflights why {short_session(session.results[0].uid)}"
+        )
     if session.records:
-        return f"Read the record: {shown(session.records[0].path)}"
+        return f"Read the record: {escaped_text(session.records[0].path)}"
     if session.status != "stopped":
         return ""
     if not session.progress:
-        return (
-            f"Nothing was looked up yet. Go on with: preflights resume {short(session.session_id)}"
-        )
+        return f"Nothing was looked up yet. Go on with: preflights resume {short_session(session.session_id)}"
     return NOTHING
 
 

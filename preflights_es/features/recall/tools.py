@@ -7,7 +7,7 @@ from typing import Any, Final
 from preflights_es.features.recall.domain.events import FoundRecord
 from preflights_es.features.recall.domain.views import RecallView, Remembered
 from preflights_es.features.recall.use.sessions import recall
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.ids import short_session
 from preflights_es.surfaces.mcp.call import Call
 from preflights_es.surfaces.mcp.rounds import Arguments, Given, Tool
 from preflights_es.use.request import Request
@@ -37,7 +37,7 @@ async def _recall(call: Call, given: Question) -> Recalled:
 
 def _told(one: Remembered) -> dict[str, Any]:
     return {
-        "session": short(one.session_id),
+        "session": short_session(one.session_id),
         "title": one.title,
         "status": one.status,
         "topic": one.category,

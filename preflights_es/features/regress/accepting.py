@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from preflights_es.features.regress.results import Case
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.system.files import Unreadable, beginning, opened
 
 FOLDER: Final = "regress"
@@ -67,7 +67,7 @@ def group_name(case: Case) -> str:
     pointers = sorted({_NUMBER.sub(REST, one.pointer) for one in case.differences})
     causes = sorted({(one.kind, one.detail, one.together) for one in case.causes})
     message = _NUMBER.sub(REST, case.message)
-    shape = encoded([case.outcome, case.measures, causes, message, pointers])
+    shape = canonical_json([case.outcome, case.measures, causes, message, pointers])
     kind = case.causes[0].kind if case.causes else case.outcome
     return f"{kind.replace(' ', '-')}-{sha256(shape).hexdigest()[:NAME_DIGITS]}"
 
@@ -132,7 +132,7 @@ def accept_group(root: Path, group: str, cases: Sequence[Case], **said: Any) -> 
     content = _content(root)
     try:
         with opened(root, [FOLDER], makes=True) as folder, folder.new(FILE, replacing=True) as file:
-            file.write(content + b"".join(encoded(one) + b"\n" for one in lines))
+            file.write(content + b"".join(canonical_json(one) + b"\n" for one in lines))
     except OSError as error:
         raise Refused(f"{ACCEPTED} cannot be written: {error.strerror}") from error
     return tuple(replace(one, accepted_by=said["by"]) if one in meant else one for one in cases)
@@ -173,4 +173,4 @@ def _differences(
 
 
 def _digest(value: object) -> str:
-    return sha256(encoded(value)).hexdigest()
+    return sha256(canonical_json(value)).hexdigest()

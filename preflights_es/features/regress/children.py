@@ -39,11 +39,11 @@ from preflights_es.kernel.errors import (
     LogDamaged,
     SettingsError,
 )
-from preflights_es.kernel.events import Actor, Event, Input, InputIgnored, Outcome, Request
-from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.events import Actor, Event, Input, InputIgnored, Outcome, OutsideRequest
+from preflights_es.kernel.json import canonical_json, decode_plain_json
 from preflights_es.kernel.lead import UNFINISHED, WRITERS, FellBack, ResponseAccepted, StepFailed
 from preflights_es.kernel.ports import Provider, Stored
-from preflights_es.kernel.questions import Answers, Given, Question, Reached, Refusal
+from preflights_es.kernel.questions import Answers, GivenAnswer, Question, Reached, Refusal
 from preflights_es.kernel.session import Session, Workflow
 from preflights_es.providers.recorded import RecordedProvider, Unanswered, Unrecorded
 from preflights_es.runtime.performer import open_completion
@@ -254,7 +254,7 @@ class Playing:
                 return answers(at=at, actor=said.actor, answers=both, redacted=redacted)
             if key in self._accepted:
                 self.assumed.append(key)
-                given = (Given(key, (self._accepted.pop(key),)),)
+                given = (GivenAnswer(key, (self._accepted.pop(key),)),)
                 return answers(at=child.now, actor=ASSUMED, answers=given)
         return None
 
@@ -373,7 +373,7 @@ def side_of(
     return Side(
         valid=_valid(events, asked, session) if is_known else None,
         agrees=agrees if is_known else None,
-        result=None if result is None else sha256(encoded(result)).hexdigest(),
+        result=None if result is None else sha256(canonical_json(result)).hexdigest(),
         questions=len(questions(events)),
         turns=_turns(events),
         fallbacks=sum(isinstance(event, FellBack) for event in events),
@@ -411,7 +411,7 @@ def brought_nothing(events: Iterable[Event]) -> bool:
 
 
 def _plain(value: object) -> Any:
-    return decoded(encoded(value))
+    return decode_plain_json(canonical_json(value))
 
 
 def _valid(
@@ -427,7 +427,7 @@ def _valid(
 
 def questions(events: Sequence[Event]) -> list[Question]:
     """All that was asked of a person, in turn."""
-    asking = (event for event in events if not isinstance(event, (Input, Request)))
+    asking = (event for event in events if not isinstance(event, (Input, OutsideRequest)))
     return [question for event in asking for question in questions_in(event)]
 
 

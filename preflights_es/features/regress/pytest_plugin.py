@@ -124,17 +124,17 @@ class RecordedSession(pytest.Item):
             raise Failed("\n".join(self._differences(found)))
 
     def _differences(self, case: Case) -> Iterator[str]:
-        from preflights_es.kernel.text import shown
+        from preflights_es.kernel.text import escaped_text
 
-        yield shown(f"{case.outcome}: {case.message}".removesuffix(": "))
+        yield escaped_text(f"{case.outcome}: {case.message}".removesuffix(": "))
         for cause in case.causes:
-            yield shown(f"cause: {cause.kind}: {cause.detail}")
+            yield escaped_text(f"cause: {cause.kind}: {cause.detail}")
         for one in case.differences[:DIFFERENCES]:
-            yield shown(f"version {one.version}, {one.type}, {one.pointer or 'the event'}")
-            yield shown(f"  expected {one.expected!r}")
-            yield shown(f"  actual   {one.actual!r}")
+            yield escaped_text(f"version {one.version}, {one.type}, {one.pointer or 'the event'}")
+            yield escaped_text(f"  expected {one.expected!r}")
+            yield escaped_text(f"  actual   {one.actual!r}")
         words = ("preflights", "regress", str(self.path), "--only", case.session_id)
-        yield shown(f"To repeat: {shlex.join(words)}")
+        yield escaped_text(f"To repeat: {shlex.join(words)}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The differences without a traceback; a bug of ours with it."""

@@ -11,7 +11,7 @@ import msgspec
 
 from preflights_es.features.regress.results import Case, Report, Side
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.system.files import Unreadable, regular
 
 SIZE_MAX: Final = 64 * 1024 * 1024  # bytes of the file
@@ -75,7 +75,7 @@ def with_run(file: str, line: RunLine) -> Sequence[RunLine]:
     try:
         handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         with open(handle, "ab") as out:
-            out.write(encoded(line) + b"\n")
+            out.write(canonical_json(line) + b"\n")
     except OSError as error:
         raise Refused(f"{file} cannot be written: {error.strerror}") from error
     return found

@@ -22,7 +22,7 @@ from preflights_es.kernel.completions import (
     CompletionRequested,
 )
 from preflights_es.kernel.events import Event
-from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.json import canonical_json, decode_plain_json
 from preflights_es.kernel.ports import Stored
 
 Made = Callable[..., Case]
@@ -100,7 +100,7 @@ def strict_case(replay: Replay, stored: Sequence[Stored], made: Made) -> Case:
 
 def rest_digest(rest: Sequence[Difference]) -> str:
     """Of the differences that no report shows; empty where there are none."""
-    return sha256(encoded(rest)).hexdigest() if rest else ""
+    return sha256(canonical_json(rest)).hexdigest() if rest else ""
 
 
 def fault_words(fault: Fault) -> str:
@@ -157,7 +157,7 @@ def _named(one: Divergence) -> str:
 
 def _call(stored: Sequence[Stored], version: int) -> str:
     data = stored[version - 1].data if version <= len(stored) else None
-    return str(decoded(data).get("call", "")) if data is not None else ""
+    return str(decode_plain_json(data).get("call", "")) if data is not None else ""
 
 
 # 2. A child ----------------------------------------------------------------------------------

@@ -21,9 +21,9 @@ from pydantic import ValidationError
 
 from preflights_es.kernel.errors import Notice, StoreUnavailable
 from preflights_es.kernel.events import Actor
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import Lead
-from preflights_es.kernel.text import NAME_MAX, one_line, shortened, shown
+from preflights_es.kernel.text import NAME_MAX, escaped_text, one_line, shortened
 from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.store.urls import SqliteFile
 from preflights_es.use.process import Process
@@ -149,7 +149,7 @@ class Call:
         if seconds is None:
             return
         said = f"asking {' '.join(filter(None, (lead.provider, lead.model)))}"
-        telling = self._context.session.report_progress(seconds + 1, message=shown(said))
+        telling = self._context.session.report_progress(seconds + 1, message=escaped_text(said))
         try:
             asyncio.run_coroutine_threadsafe(telling, loop)
         except RuntimeError:  # the server stopped meanwhile
@@ -174,7 +174,7 @@ class Call:
             params=types.ElicitRequestFormParams(message=message, requested_schema=schema)
         )
         if is_version_at_least(self._context.protocol_version, MODERN):
-            state = encoded(round_).decode()
+            state = canonical_json(round_).decode()
             return types.InputRequiredResult(input_requests={ROUND: asked}, request_state=state)
         return await self._elicited(asked)
 
@@ -218,5 +218,5 @@ def _client(
 
 def _named(text: str, sanitizer: Sanitizer) -> str:
     """What a client says of itself, without parentheses: `(form)` is this server's to say."""
-    line = one_line(shown(text[:NAME_MAX])).replace("(", "[").replace(")", "]")
+    line = one_line(escaped_text(text[:NAME_MAX])).replace("(", "[").replace(")", "]")
     return sanitizer.cleaned_name(shortened(line, NAME_MAX // 3))

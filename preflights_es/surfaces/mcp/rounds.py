@@ -10,14 +10,14 @@ import mcp_types as types
 import msgspec
 
 from preflights_es.kernel.errors import Refused, UnknownSession
-from preflights_es.kernel.ids import short
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.text import (
     caseless,
+    escaped_text,
     one_line,
     shortened,
-    shown,
     shown_lines,
     visible,
 )
@@ -135,7 +135,7 @@ NOT_THIS: Final = {"en": "Not about this", "de": "Darum geht es nicht"}
 
 def message(session: View, question: Question) -> str:
     """What stands above the form: the question, and what it is asked for."""
-    return f"{shown(one_line(whole(session, question)))} {_source(session)}"
+    return f"{escaped_text(one_line(whole(session, question)))} {_source(session)}"
 
 
 def whole(session: View, question: Question, *, numbered: bool = False) -> str:
@@ -199,7 +199,7 @@ def _sentence(text: str) -> str:
 
 def _cut(intention: str) -> str:
     """An intention as it is quoted: it may be a page long."""
-    return shown(shortened(one_line(intention), INTENTION_SHOWN))
+    return escaped_text(shortened(one_line(intention), INTENTION_SHOWN))
 
 
 def asking(session: View, question: Question) -> dict[str, Any]:
@@ -270,7 +270,7 @@ def answered(
 def proposal(session: View) -> str:
     """What stands above the form that asks for an acceptance."""
     said = "; ".join(f"{name}: {one_line(value)}" for name, value in values(session).items())
-    return f"{shown(said)} {_source(session)}"
+    return f"{escaped_text(said)} {_source(session)}"
 
 
 def values(session: View) -> dict[str, str]:
@@ -358,7 +358,7 @@ class Standing(Given, frozen=True, kw_only=True):
 def standing(session: View) -> Standing:
     """A session as tools give it."""
     asked = session.questions[0] if session.questions else None
-    id_, gate = short(session.session_id), session.shape().get("gate")
+    id_, gate = short_session(session.session_id), session.shape().get("gate")
     return Standing(
         session=id_,
         status=session.status,
@@ -381,7 +381,7 @@ def _told(session: View) -> tuple[Any, ...]:
 
 def _next(session: View, asked: Question | None) -> str:
     """What the agent does now: a decision at the same place comes before a question."""
-    name = short(session.session_id)
+    name = short_session(session.session_id)
     said = _ask(session, asked) if asked else NEXT.get(session.status, "").format(session=name)
     here = [one for one in _told(session) if one.same_place or one.turned_down]
     if not here or session.status == "stopped":
@@ -389,7 +389,7 @@ def _next(session: View, asked: Question | None) -> str:
     first = next((one for one in here if one.differs), here[0])
     how = DIFFERS if first.differs else AGAINST if first.turned_down else SETTLED
     name = first.line.partition(" ")[0]
-    return how.format(name=name, value=shown(one_line(first.turned_down))) + said
+    return how.format(name=name, value=escaped_text(one_line(first.turned_down))) + said
 
 
 def _differing(session: View) -> list[str]:
@@ -410,8 +410,8 @@ def _ask(session: View, question: Question) -> str:
     """Exact words for a client without forms."""
     words = whole(session, question, numbered=True)
     ask = ASK if is_relayed(session) else AT_TERMINAL
-    quoted = encoded(shown(one_line(words))).decode()
-    return ask.format(session=short(session.session_id), words=quoted)
+    quoted = canonical_json(escaped_text(one_line(words))).decode()
+    return ask.format(session=short_session(session.session_id), words=quoted)
 
 
 USED: Final = "key_used"
@@ -491,7 +491,9 @@ async def _answered(call: Call, at: Round, said: dict[str, tuple[str, ...]]) -> 
         except Refused as error:
             if error.code != USED:
                 raise
-            message = f"session {short(at.session)} has another answer to this form: call show"
+            message = (
+                f"session {short_session(at.session)} has another answer to this form: call show"
+            )
             raise Refused(message, code="answered_already") from error
         return sessions.conversed(request, came)
 

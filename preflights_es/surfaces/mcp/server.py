@@ -21,8 +21,8 @@ from mcp.server.stdio import stdio_server
 
 from preflights_es.kernel import __version__
 from preflights_es.kernel.errors import PreflightsError
-from preflights_es.kernel.json import encoded
-from preflights_es.kernel.text import one_line, shortened, shown
+from preflights_es.kernel.json import canonical_json
+from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.runtime.features import FEATURES
 from preflights_es.settings.load import Settings, beside_log
 from preflights_es.surfaces.mcp.call import Call, Desk, LogFile, Worded
@@ -160,13 +160,13 @@ async def _called(
     assert isinstance(found, Given), "what a tool gives"
     found = msgspec.structs.replace(found, notices=(*call.notices, *found.notices))
     told = quoted(msgspec.to_builtins(found))
-    text = types.TextContent(type="text", text=encoded(told).decode())
+    text = types.TextContent(type="text", text=canonical_json(told).decode())
     return types.CallToolResult(content=[text], structured_content=told)
 
 
 def _failed(text: str) -> types.CallToolResult:
     """An error of a tool: one line, with what to do."""
-    line = shortened(shown(one_line(text)), ERROR_MAX)
+    line = shortened(escaped_text(one_line(text)), ERROR_MAX)
     return types.CallToolResult(content=[types.TextContent(type="text", text=line)], is_error=True)
 
 

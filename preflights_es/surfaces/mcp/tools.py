@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.ids import decision_name, short
-from preflights_es.kernel.text import caseless, shortened, shown
+from preflights_es.kernel.ids import decision_name, short_session
+from preflights_es.kernel.text import caseless, escaped_text, shortened
 from preflights_es.kernel.views import View
 from preflights_es.surfaces.mcp.call import Call, Round
 from preflights_es.surfaces.mcp.rounds import (
@@ -111,7 +111,7 @@ def _told(row: DecisionRow) -> DecisionTold:
     by = row.acknowledged_by
     return DecisionTold(
         name=decision_name(row.number, row.uid),
-        session=short(row.session_id),
+        session=short_session(row.session_id),
         title=row.title,
         topic=row.category,
         decided=dict(row.fields),
@@ -186,7 +186,9 @@ async def _answer(call: Call, given: AnswerGiven) -> Came:
     def answered(request: Request) -> View:
         handle = mine(request, given.session)
         if not handle.view.questions:
-            message = f"session {short(handle.session_id)} asks nothing: show says how it stands"
+            message = (
+                f"session {short_session(handle.session_id)} asks nothing: show says how it stands"
+            )
             raise Refused(message, code="nothing_asked")
         if is_dismissal(handle.view, given.answer):
             return dismissed(request, Round(handle.session_id, handle.version))
@@ -279,7 +281,7 @@ def _holding(request: Request, path: str) -> tuple[str, ...]:
     found = holding_for(request, project_path(request.process.settings.root, path))
     if not found.decisions:
         return ()
-    head = f"# Holds for {shown(shortened(found.path, VALUE_MAX))}"
+    head = f"# Holds for {escaped_text(shortened(found.path, VALUE_MAX))}"
     return (head, "", *(f"* {line_of(one)}" for one in found.decisions[:HOLDING_MAX]), "")
 
 

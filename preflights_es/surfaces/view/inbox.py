@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from preflights_es.kernel.decisions import Alternative, Choices, Reasons
+from preflights_es.kernel.decisions import Choices, RejectedAlternative, StatedReasons
 from preflights_es.kernel.errors import AmbiguousSession, Refused, SessionMoved, UnknownSession
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.reach import HOLDS, Hold
 from preflights_es.kernel.views import View
@@ -80,7 +80,9 @@ def _shown(
     shape: dict[str, Any] = session.shape()
     # What is accepted here has to be seen here: a plan is read where its command shows it.
     is_seen = "patch" in shape
-    settles = asked.settles(waits) if waits else f"preflights show {short(session.session_id)}"
+    settles = (
+        asked.settles(waits) if waits else f"preflights show {short_session(session.session_id)}"
+    )
     values = {
         "title": session.intention[:100] or "Session",
         "section": "inbox",
@@ -97,7 +99,9 @@ def _shown(
         "refused": refused,
         "is_behind": bool(refused) and asked.said("version") != str(session.version),
     }
-    return Page("waiting.html", values, f"preflights show {short(session.session_id)}", status)
+    return Page(
+        "waiting.html", values, f"preflights show {short_session(session.session_id)}", status
+    )
 
 
 def _options(question: Question) -> list[str]:
@@ -128,11 +132,11 @@ def answer(asked: Asked) -> Answer:
     found = sessions.show(asked.request, handle.session_id)
     question = next((one for one in found.questions if one.id == asked.said("key")), None)
     if question is None:
-        message = f"session {short(handle.session_id)} does not ask this any more"
+        message = f"session {short_session(handle.session_id)} does not ask this any more"
         raise Refused(message, code="nothing_asked")
     given = _given(asked, question)
     because, others = asked.said("because"), _alternatives(asked.said("alternatives"))
-    reasons = Reasons(because, (), others) if because or others else None
+    reasons = StatedReasons(because, (), others) if because or others else None
     done = sessions.answer(
         asked.request, handle.session_id, given, reasons=reasons, expect=handle.version
     )
@@ -145,7 +149,7 @@ def revise(asked: Asked) -> Answer:
     key = asked.said("key")
     question = next((one for _, one in asked_in(handle) if one.id == key), None)
     if question is None:
-        message = f"session {short(handle.session_id)} has no answer to {key!r}"
+        message = f"session {short_session(handle.session_id)} has no answer to {key!r}"
         raise Refused(message, code="nothing_asked")
     given = _given(asked, question)
     done = sessions.answer(
@@ -169,7 +173,7 @@ def reasons(asked: Asked) -> Answer:
     shape: dict[str, Any] = sessions.show(asked.request, handle.session_id).shape()
     paths = tuple(_lines(asked.said("paths")))
     hold: Hold = next((one for one in HOLDS if one == asked.said("hold")), "tell")
-    said = Reasons(
+    said = StatedReasons(
         asked.said("because"),
         tuple(_lines(asked.said("consequences"))),
         _alternatives(asked.said("alternatives")),
@@ -187,10 +191,12 @@ def reasons(asked: Asked) -> Answer:
     return _done(asked, done)
 
 
-def _alternatives(text: str) -> tuple[Alternative, ...]:
+def _alternatives(text: str) -> tuple[RejectedAlternative, ...]:
     """One a line: `NAME: why not`, or the name alone."""
     parts = (line.partition(": ") for line in _lines(text))
-    return tuple(Alternative(n.strip().removesuffix(":"), why.strip()) for n, _, why in parts)
+    return tuple(
+        RejectedAlternative(n.strip().removesuffix(":"), why.strip()) for n, _, why in parts
+    )
 
 
 def _lines(text: str) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from preflights_es.kernel.ids import decision_name, short
+from preflights_es.kernel.ids import decision_name, short_session
 from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines
 from preflights_es.records.asciidoc import document_in_markdown
 from preflights_es.surfaces.view.guard import LOOPBACK, Keys
@@ -200,7 +200,7 @@ def _environment() -> Environment:
         cache_size=-1,
         auto_reload=False,
     )
-    own_filters = {"short": short, "line": one_line, "shortened": shortened, "hex": _hex}
+    own_filters = {"short": short_session, "line": one_line, "shortened": shortened, "hex": _hex}
     found.filters.update(WORDS, **own_filters, day=_day, minute=_minute, tree=_tree, read=_read)
     own = {"linked": linked, "nav": NAV, "decision_name": decision_name}
     found.globals.update(own, exported=None, read_max=READ_MAX)

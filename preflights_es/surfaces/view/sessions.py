@@ -19,8 +19,8 @@ from starlette.types import Receive, Scope, Send
 
 from preflights_es.kernel.errors import LogDamaged, PreflightsError
 from preflights_es.kernel.events import Event
-from preflights_es.kernel.ids import short
-from preflights_es.kernel.json import ABSENT, decoded, differences, encoded
+from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.json import ABSENT, canonical_json, decode_plain_json, differences
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.session import Session
 from preflights_es.kernel.text import shortened
@@ -159,7 +159,7 @@ class Standing(msgspec.Struct, frozen=True, dict=True):
         """What the session's JSON says beside its head; without what is empty."""
         if self.view is None or self.view.status == "erased":
             return {}  # of an erased session the shape is that of an empty one
-        shape = decoded(encoded(self.view.shape()))
+        shape = decode_plain_json(canonical_json(self.view.shape()))
         return {name: one for name, one in pruned(shape).items() if name not in HEAD}
 
 
@@ -238,7 +238,7 @@ def shown(asked: Asked) -> Page:
     one = at.stored[version - 1]
     text = _text(one)
     values = {
-        "title": f"Session {short(one.session_id)}",
+        "title": f"Session {short_session(one.session_id)}",
         "section": "sessions",
         "at": at,
         "part": part,
@@ -260,7 +260,7 @@ def shown(asked: Asked) -> Page:
         "patch": now.told.get("patch"),
         "told": _limited({k: v for k, v in now.told.items() if k not in ("patch", "progress")}),
     }
-    return Page("session.html", values, f"preflights log {short(one.session_id)}")
+    return Page("session.html", values, f"preflights log {short_session(one.session_id)}")
 
 
 def _limited(told: dict[str, Any]) -> dict[str, Any] | str:
@@ -281,7 +281,7 @@ def payload(asked: Asked) -> Page:
     parts = max(-(-len(text) // PAYLOAD), 1)
     number = min(_whole(asked.query.get("page"), 1), parts)
     values = {
-        "title": f"Event {one.version} of session {short(one.session_id)}",
+        "title": f"Event {one.version} of session {short_session(one.session_id)}",
         "section": "sessions",
         "at": at,
         "one": one,
@@ -291,7 +291,7 @@ def payload(asked: Asked) -> Page:
         "parts": parts,
         "size": len(one.data or b""),
     }
-    command = f"preflights log {short(one.session_id)} --json"
+    command = f"preflights log {short_session(one.session_id)} --json"
     return Page("event.html", values, command)
 
 
@@ -321,7 +321,7 @@ async def _bytes(http: HttpRequest) -> Response:
     def found() -> Response:
         at = looked(site.asks(), http.path_params["session"])
         one = _event(at, http.path_params["version"])
-        name = f"{short(one.session_id)}-{one.version}.json"
+        name = f"{short_session(one.session_id)}-{one.version}.json"
         headers = {"content-disposition": f'attachment; filename="{name}"'}
         return Response(one.data or b"", media_type="application/json", headers=headers)
 
@@ -358,7 +358,7 @@ def _common(a: str, b: str) -> int:
 
 
 def _lines(value: Any) -> str:
-    return msgspec.json.format(encoded(value), indent=2).decode()
+    return msgspec.json.format(canonical_json(value), indent=2).decode()
 
 
 def _side(text: str, start: int, end: int) -> Side:
@@ -383,7 +383,7 @@ def replay(asked: Asked) -> Page:
         drift = rerun(asked.request, [id_], Again(mode="drift"), everything=True).sessions[0]
     result = strict or drift
     values = {
-        "title": f"Replay of session {short(id_)}",
+        "title": f"Replay of session {short_session(id_)}",
         "section": "sessions",
         "session_id": id_,
         "mode": mode,
@@ -396,7 +396,7 @@ def replay(asked: Asked) -> Page:
         "more": max(result.differences - CHANGES, 0) if result else 0,
     }
     drifts = " --drift" if mode == "drift" else ""
-    return Page("replay.html", values, f"preflights replay {short(id_)}{drifts}")
+    return Page("replay.html", values, f"preflights replay {short_session(id_)}{drifts}")
 
 
 # 5. Live -------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from preflights_es.kernel.ids import EARLIEST, EPOCH, LATEST
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import shortened
 from preflights_es.projections.usage import Call, Cost, Used
 
@@ -73,7 +73,7 @@ def percent(share: float | None) -> str:
 
 def value(found: Any) -> str:
     """A JSON value on one line."""
-    text = found if isinstance(found, str) else encoded(found).decode()
+    text = found if isinstance(found, str) else canonical_json(found).decode()
     return shortened(text, VALUE_MAX)
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from preflights_es.kernel.errors import PreflightsError, Refused
-from preflights_es.kernel.text import one_line, shortened, shown
-from preflights_es.kernel.words import folded, names
+from preflights_es.kernel.text import escaped_text, one_line, shortened
+from preflights_es.kernel.words import fold_letters, read_product_names
 from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.settings.load import cached
 from preflights_es.use.facts.repository import Repository, repository
@@ -76,13 +76,19 @@ def facts_of(process: Process) -> Facts:
         ci=found.ci,
         technologies=tuple(_technologies(found, sanitizer)),
         records=tuple(_titles(process)),
-        not_read=tuple(NotRead(path=shown(one.path), why=one.why) for one in found.unread),
+        not_read=tuple(NotRead(path=escaped_text(one.path), why=one.why) for one in found.unread),
     )
 
 
 def _technologies(found: Repository, sanitizer: Sanitizer) -> Iterator[Technology]:
-    products = {folded(package): one.name for one in names() for package in one.packages}
-    called = {folded(name): one.name for one in names() for name in (one.name, *one.aliases)}
+    products = {
+        fold_letters(package): one.name for one in read_product_names() for package in one.packages
+    }
+    called = {
+        fold_letters(name): one.name
+        for one in read_product_names()
+        for name in (one.name, *one.aliases)
+    }
     first: dict[str, Technology] = {}
     fit = _fit({name for one in found.listed for name in one.names}, sanitizer)
     paths = _fit({one.path for one in found.listed}, sanitizer)
@@ -90,8 +96,8 @@ def _technologies(found: Repository, sanitizer: Sanitizer) -> Iterator[Technolog
         if one.path not in paths:
             continue
         for name in one.names:
-            bare = folded(name.partition(":")[0].rpartition("/")[2])
-            of = called.get(bare, "") if one.are_images else products.get(folded(name), "")
+            bare = fold_letters(name.partition(":")[0].rpartition("/")[2])
+            of = called.get(bare, "") if one.are_images else products.get(fold_letters(name), "")
             if name in fit and name not in first:
                 first[name] = Technology(name=name, product=of, path=one.path)
     yield from sorted(first.values(), key=lambda one: not one.product)
@@ -103,7 +109,7 @@ def _titles(process: Process) -> Iterator[str]:
     except PreflightsError:
         return  # a folder that cannot be read is told of where records are listed
     # Looked at together: most have no secret, and each look has its price.
-    titles = [shown(one_line(row.title)) for row in rows[:RECORDS_MAX]]
+    titles = [escaped_text(one_line(row.title)) for row in rows[:RECORDS_MAX]]
     whole = _text("; ".join(titles), process.sanitizer)
     for title in titles:
         yield shortened(title if title in whole else _text(title, process.sanitizer), TITLE_MAX)
@@ -112,7 +118,7 @@ def _titles(process: Process) -> Iterator[str]:
 def _text(text: str, sanitizer: Sanitizer) -> str:
     """A text of a stranger, on one line, without secrets; empty where it cannot be recorded."""
     try:
-        return sanitizer.cleaned_text("a fact", shown(one_line(text)), TEXT_MAX)[0]
+        return sanitizer.cleaned_text("a fact", escaped_text(one_line(text)), TEXT_MAX)[0]
     except Refused:
         return ""
 

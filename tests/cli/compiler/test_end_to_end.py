@@ -24,7 +24,7 @@ from preflights_es.history.replayer import Replayer
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import Accepted
 from preflights_es.kernel.lead import Lead, StepRetried
-from preflights_es.kernel.questions import Given
+from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.kernel.simulation import GENERATION
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
@@ -182,7 +182,7 @@ async def _led(begun: PassBegun, lead: Lead) -> list[str]:
                     handle, StepRetried(at=NOON, actor=ADA), runner.new_id()
                 ).handle
             elif view.questions:
-                given = (Given(view.questions[0].id, ("Parcels, payments and shelves",)),)
+                given = (GivenAnswer(view.questions[0].id, ("Parcels, payments and shelves",)),)
                 new = AnswersGiven(at=NOON, actor=ADA, answers=given)
                 handle = runner.submit(handle, new, runner.new_id()).handle
             else:
@@ -193,7 +193,7 @@ async def _led(begun: PassBegun, lead: Lead) -> list[str]:
 def _checked(runner: Runner, handle: Handle) -> str:
     """The status of a session, whose result is valid and which replays identically."""
     state: State = handle.session.state
-    status = kernel.status(WORKFLOW, handle.session)
+    status = kernel.compute_session_status(WORKFLOW, handle.session)
     assert state.begun is not None
     if status == "ready":
         assert state.plan is not None

@@ -24,10 +24,10 @@ from preflights_es.features.clarification.domain.values import (
     PackRef,
 )
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.decisions import Alternative, Related
+from preflights_es.kernel.decisions import RejectedAlternative, Related
 from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, Decision, Event, Input
 from preflights_es.kernel.lead import Setup
-from preflights_es.kernel.questions import Given, Language
+from preflights_es.kernel.questions import GivenAnswer, Language
 from preflights_es.kernel.session import Session
 from tests.fixed import NOON, PROJECT
 
@@ -73,8 +73,8 @@ def declared(
     )
 
 
-def _given(answers: dict[str, str | tuple[str, ...]]) -> tuple[Given, ...]:
-    return tuple(Given(k, (v,) if isinstance(v, str) else v) for k, v in answers.items())
+def _given(answers: dict[str, str | tuple[str, ...]]) -> tuple[GivenAnswer, ...]:
+    return tuple(GivenAnswer(k, (v,) if isinstance(v, str) else v) for k, v in answers.items())
 
 
 def answered(actor: Actor = ADA, /, **answers: str | tuple[str, ...]) -> AnswersGiven:
@@ -105,7 +105,7 @@ def reasoned(
     replaces: bool = False,
     **alternatives: str,
 ) -> RationaleGiven:
-    named = tuple(Alternative(name, why) for name, why in alternatives.items())
+    named = tuple(RejectedAlternative(name, why) for name, why in alternatives.items())
     return RationaleGiven(
         at=NOON,
         actor=actor,

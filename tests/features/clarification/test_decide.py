@@ -36,7 +36,7 @@ from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
 from preflights_es.kernel.events import Actor, Decision, Input, ResponseIgnored
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.kernel.questions import Given, RefusalReason
+from preflights_es.kernel.questions import GivenAnswer, RefusalReason
 from preflights_es.kernel.text import SCOPE_MAX
 from tests.each import each
 from tests.features.clarification.cases import (
@@ -96,7 +96,7 @@ def test_an_answer_is_an_option_however_its_accents_are_typed(
 
 def test_what_is_said_with_the_intention_is_told_to_the_model() -> None:
     lead = Setup("0.1.0", WORKFLOW.decider, lead=Lead("script", "model-1"))
-    said = (Given("change_category", ("Infra",)),)
+    said = (GivenAnswer("change_category", ("Infra",)),)
     first = replace(declared("Add OAuth"), setup=lead, answers=said)
     *_, taken, request = decide(State(), first)
     assert taken == accepted("change_category", "Infra", "Category", "Infra", "chosen")

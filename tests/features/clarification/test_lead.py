@@ -25,7 +25,7 @@ from preflights_es.features.clarification.domain.values import (
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionRequested, Message, prompt
-from preflights_es.kernel.decisions import Reason
+from preflights_es.kernel.decisions import AttributedReason
 from preflights_es.kernel.errors import (
     LLMAPIError,
     LLMError,
@@ -33,7 +33,7 @@ from preflights_es.kernel.errors import (
     LLMRequestRejectedError,
     LLMTimeoutError,
 )
-from preflights_es.kernel.events import Actor, Source
+from preflights_es.kernel.events import Actor, SourceSession
 from preflights_es.kernel.lead import (
     AROUND,
     INVALID,
@@ -45,7 +45,7 @@ from preflights_es.kernel.lead import (
     StepStalled,
 )
 from preflights_es.kernel.ports import Provider
-from preflights_es.kernel.questions import Given, Option, Recommended, is_placeholder
+from preflights_es.kernel.questions import GivenAnswer, Option, Recommended, is_placeholder
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.runtime.features import WORKFLOWS
@@ -60,7 +60,7 @@ GOOD = asks("Authentication", "How do people sign in?", "Passkeys", "OAuth")
 NOTHING = {"outcome": "nothing", "reason": "The answer settles it."}
 
 
-SOURCE = Source("01a0c450-6c00-7000-8000-000000000001", 1, "00" * 32)
+SOURCE = SourceSession("01a0c450-6c00-7000-8000-000000000001", 1, "00" * 32)
 
 
 def labels(*names: str) -> dict[str, Any]:
@@ -116,7 +116,7 @@ class Led:
 
     @property
     def status(self) -> str:
-        return kernel.status(WORKFLOW, self.handle.session)
+        return kernel.compute_session_status(WORKFLOW, self.handle.session)
 
     def settle(self) -> None:
         self.handle = asyncio.run(self.runner.settle(self.handle, self._asked)).handle
@@ -126,7 +126,7 @@ class Led:
             self.answer_one(key, value)
 
     def answer_one(self, key: str, value: str) -> None:
-        given = (Given(key, (value,)),)
+        given = (GivenAnswer(key, (value,)),)
         new = AnswersGiven(at=self.runner.now(), actor=self.actor, answers=given)
         self.handle = self.runner.submit(self.handle, new, self.runner.new_id()).handle
         self.settle()
@@ -221,7 +221,7 @@ def test_a_recommendation_is_the_first_option_and_its_reason_the_models() -> Non
     assert framed.offered[1] == Option("Passkeys", "Nothing to remember.", "New here.")
     led.answer(auth_strategy="OAuth")
     rationale = led.state.rationale
-    assert rationale.because == Reason("The team has it.", "model")
+    assert rationale.because == AttributedReason("The team has it.", "model")
     assert rationale.alternatives == ()
     record = views.record(led.state)
     assert record.considered == ("OAuth", "Passkeys")
@@ -291,7 +291,7 @@ def test_another_first_answer_drops_what_was_asked_because_of_the_old_one() -> N
     led = Led(more, tenancy, first, NOTHING, last, intention="Keep the orders")
     led.answer_one("db_type", "PostgreSQL")
     led.answer_one("custom.tenancy", "Yes")
-    given = (Given("db_type", ("MySQL",)),)
+    given = (GivenAnswer("db_type", ("MySQL",)),)
     new = AnswersRevised(at=led.runner.now(), actor=ADA, answers=given)
     led.handle = led.runner.submit(led.handle, new, led.runner.new_id()).handle
     led.settle()

@@ -20,7 +20,12 @@ from preflights_es.features.clarification.domain.values import (
     Field,
     HeuristicsConfig,
 )
-from preflights_es.kernel.decisions import Alternative, NotChosen, Rationale, Reason
+from preflights_es.kernel.decisions import (
+    AttributedReason,
+    NotChosen,
+    Rationale,
+    RejectedAlternative,
+)
 from preflights_es.kernel.events import Actor, Input
 from preflights_es.kernel.questions import Option, Recommended
 from preflights_es.runtime.sanitizing import SECRETS_ALONE
@@ -54,7 +59,9 @@ def refused(reason: str) -> tuple[ChangeRefused, ...]:
 
 def test_a_reason_counts_without_another_step() -> None:
     noted = RationaleNoted(
-        because="We know it", consequences=("One login",), alternatives=(Alternative("SAML", ""),)
+        because="We know it",
+        consequences=("One login",),
+        alternatives=(RejectedAlternative("SAML", ""),),
     )
     given = reasoned(" We know it ", "One login", "\u200b", SAML=" ")
     check(*READY, when=given, then=(noted,))
@@ -68,12 +75,12 @@ def test_what_is_given_adds_to_what_was_said() -> None:
         reasoned("New", "One", "Two", actor=AGENT, saml="too slow", LDAP=""),
     )
     assert state.rationale == Rationale(
-        Reason("New", "agent"),
-        (Reason("One", "agent"), Reason("Two", "agent")),
+        AttributedReason("New", "agent"),
+        (AttributedReason("One", "agent"), AttributedReason("Two", "agent")),
         (NotChosen("saml", "too slow", "agent"), NotChosen("LDAP", "", "agent")),
     )
     whole = after(*READY, reasoned("Old", "One", SAML=""), reasoned("New", replaces=True))
-    assert whole.rationale == Rationale(Reason("New", "user"))
+    assert whole.rationale == Rationale(AttributedReason("New", "user"))
 
 
 @each(
@@ -107,7 +114,7 @@ def test_secrets_are_taken_out_of_every_text() -> None:
         {
             "because": secret,
             "consequences": (secret,),
-            "alternatives": (Alternative(secret, secret),),
+            "alternatives": (RejectedAlternative(secret, secret),),
         },
     )
     assert "s3cr3tpw" not in repr(fields)
@@ -128,7 +135,7 @@ def test_a_reason_falls_with_the_value_that_it_speaks_of() -> None:
 
 def test_a_reason_given_before_the_category_stays() -> None:
     state = after(declared(), reasoned("We know it"), answered(change_category="Database"))
-    assert state.rationale.because == Reason("We know it", "user")
+    assert state.rationale.because == AttributedReason("We know it", "user")
 
 
 # 3. What a model offers ----------------------------------------------------------------------
@@ -136,19 +143,21 @@ def test_a_reason_given_before_the_category_stays() -> None:
 
 def test_a_model_never_takes_the_place_of_a_person() -> None:
     offer = RationaleSuggested(
-        because="Fast", consequences=("One", "Two"), alternatives=(Alternative("saml", "slow"),)
+        because="Fast",
+        consequences=("One", "Two"),
+        alternatives=(RejectedAlternative("saml", "slow"),),
     )
     found = reasons.suggested(
         Rationale(
-            Reason("Ours", "user"),
-            (Reason("One", "user"), Reason("Old", "model")),
+            AttributedReason("Ours", "user"),
+            (AttributedReason("One", "user"), AttributedReason("Old", "model")),
             (NotChosen("SAML", "no", "user"),),
         ),
         offer,
     )
     assert found == Rationale(
-        Reason("Ours", "user"),
-        (Reason("One", "user"), Reason("Two", "model")),
+        AttributedReason("Ours", "user"),
+        (AttributedReason("One", "user"), AttributedReason("Two", "model")),
         (NotChosen("SAML", "no", "user"),),
     )
     assert reasons.suggested(Rationale(), offer).by_model

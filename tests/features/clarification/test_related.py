@@ -16,7 +16,7 @@ from preflights_es.features.clarification.domain.events import (
 from preflights_es.features.clarification.domain.history import quotes
 from preflights_es.features.clarification.domain.views import record, related
 from preflights_es.kernel.decisions import Choice, KeptDecision, OlderDecision, Related, Resolution
-from preflights_es.kernel.events import Input, Quoted, Source
+from preflights_es.kernel.events import Input, Quoted, SourceSession
 from preflights_es.records import render
 from tests.each import each
 from tests.features.clarification.cases import (
@@ -49,7 +49,7 @@ def resolution(related: Related, choice: Choice, reason: str = "") -> Resolution
         fields=(("Strategy", "SAML"),),
         accepted_at=NOON,
         evolution="contradict",
-        source=Source(related.session_id, 9, "00"),
+        source=SourceSession(related.session_id, 9, "00"),
     )
     return Resolution(finding=finding, choice=choice, reason=reason)
 

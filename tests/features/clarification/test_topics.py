@@ -34,7 +34,7 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.features.clarification.domain.views import view
 from preflights_es.kernel import statements
-from preflights_es.kernel.decisions import Reason
+from preflights_es.kernel.decisions import AttributedReason
 from preflights_es.kernel.events import Input
 from tests.each import each
 from tests.features.clarification.cases import (
@@ -254,7 +254,7 @@ def test_a_value_that_is_named_is_never_taken() -> None:
 def test_the_scope_and_the_reason_of_a_statement_are_the_decisions() -> None:
     state = after(by_pack("Use Kafka for the domain events, because replay matters"))
     assert (state.scope, title_of(state)) == ("domain events", "Use Kafka for the domain events")
-    assert state.rationale.because == Reason("replay matters", "user")
+    assert state.rationale.because == AttributedReason("replay matters", "user")
     (proposed,) = [
         one for one in log(by_pack("Use Kafka for orders")) if type(one) is PatchProposed
     ]

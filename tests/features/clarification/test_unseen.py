@@ -21,9 +21,9 @@ from preflights_es.features.clarification.domain.values import DecisionPatch, LL
 from preflights_es.features.recall.domain.rules import Compared, evolution
 from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel.completions import Accepted, CompletionRequested
-from preflights_es.kernel.events import Source
-from preflights_es.kernel.lead import Lead, Setup, judged
-from preflights_es.kernel.words import canonical, folded, names
+from preflights_es.kernel.events import SourceSession
+from preflights_es.kernel.lead import Lead, Setup, judge_session_response
+from preflights_es.kernel.words import canonical, fold_letters, read_product_names
 from tests.each import each
 from tests.features.clarification.cases import ADA, UID
 from tests.features.clarification.unseen import FOLDER, sentences
@@ -110,13 +110,15 @@ def test_decisions_with_scopes_stand_to_each_other_as_labelled(set_: str, at_lea
 
 LED: Final[dict[str, Any]] = json.loads((FOLDER / "led.json").read_text("utf-8"))
 TOKENS_MAX: Final = 3_500  # of a request without a conversation
-PRODUCTS: Final = {folded(package): one.name for one in names() for package in one.packages}
+PRODUCTS: Final = {
+    fold_letters(package): one.name for one in read_product_names() for package in one.packages
+}
 
 
 def begun(project: dict[str, Any], intention: str) -> State:
     """A session of one of the projects, which a model is asked about."""
     signals = (
-        Signal(PRODUCTS.get(folded(one["name"]), ""), one["name"], one["file"]).written()
+        Signal(PRODUCTS.get(fold_letters(one["name"]), ""), one["name"], one["file"]).written()
         for one in project["packages"]
     )
     records = f"{project['readme']} Decision records: {'; '.join(project['records'])}"
@@ -124,7 +126,7 @@ def begun(project: dict[str, Any], intention: str) -> State:
         Known(
             one["title"],
             DecisionPatch("Other", (("Description", one["title"]),)),
-            Source("01a0c450-6c00-7000-8000-000000000001", 1, "00" * 32),
+            SourceSession("01a0c450-6c00-7000-8000-000000000001", 1, "00" * 32),
             because=one["because"],
         )
         for one in project["decisions"]
@@ -154,7 +156,7 @@ BEGUN: Final = {
 def is_usable(intention: str, text: str) -> bool:
     """Whether a response passes judging, unchanged."""
     state, _ = BEGUN[intention]
-    verdict = judged(
+    verdict = judge_session_response(
         text, contracts.CLARIFY, lambda payload: lead.clarify_violations(state, payload)
     )
     return isinstance(verdict, Accepted) and verdict.payload == json.loads(text)

@@ -22,7 +22,7 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.decisions import Record, RecordField, ShownQuestion
-from preflights_es.kernel.events import Input, Written
+from preflights_es.kernel.events import Input, WrittenFile
 from preflights_es.kernel.questions import Option, Question
 from tests.each import each
 from tests.features.clarification.cases import (
@@ -187,7 +187,7 @@ def test_a_view_says_all_of_an_accepted_session() -> None:
     view = views.view(after(*ACCEPTED, written()))
     assert (view.status, view.questions, view.patch) == ("accepted", (), OAUTH)
     assert (view.kind, view.number, view.turn) == ("adr", 7, 2)
-    assert view.written == Written("docs/decisions/0007-use-oauth-for-authentication.md", "00")
+    assert view.written == WrittenFile("docs/decisions/0007-use-oauth-for-authentication.md", "00")
     assert views.view(after(*ACCEPTED, renumbered(8))).number == 8
 
 

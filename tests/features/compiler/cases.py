@@ -23,15 +23,15 @@ from preflights_es.features.compiler.domain.values import (
     ReadPlan,
 )
 from preflights_es.features.compiler.domain.views import PlanView
-from preflights_es.kernel.events import Actor, Source
+from preflights_es.kernel.events import Actor, SourceSession
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.kernel.questions import Given
+from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.testing import Reply
 from tests.fixed import PROJECT
 from tests.scripted_session import ADA, ScriptedSession
 
 AGENT: Final = Actor("agent", "a coding agent")
-ELSEWHERE: Final = Source("01990000-0000-7000-8000-000000000001", 9, "0" * 64)
+ELSEWHERE: Final = SourceSession("01990000-0000-7000-8000-000000000001", 9, "0" * 64)
 MISSING: Final = {"error": "missing_information", "details": "Who may cancel an order?"}
 TARGET: Final = "src/orders.py"
 GOAL: Final = "Move src/orders.py to src/sales/orders.py"
@@ -119,7 +119,7 @@ class Compiled(ScriptedSession[State]):
         self.open(begun(name, **{"at": self.runner.now(), **said}))
 
     def answer(self, *values: str, key: str = "missing_1") -> Compiled:
-        given = (Given(key, values),)
+        given = (GivenAnswer(key, values),)
         return self.submit(AnswersGiven(at=self.runner.now(), actor=ADA, answers=given))
 
     def approve(self, actor: Actor = ADA, **said: Any) -> Compiled:

@@ -19,8 +19,8 @@ from preflights_es.features.compiler.domain.values import (
     schema_of,
 )
 from preflights_es.kernel.completions import Accepted, CompletionRequested, Message, Rejected
-from preflights_es.kernel.json import encoded
-from preflights_es.kernel.lead import judged
+from preflights_es.kernel.json import canonical_json
+from preflights_es.kernel.lead import judge_session_response
 from preflights_es.kernel.simulation import Draws
 from tests.features.compiler.passes_read import begun, read_plan
 
@@ -69,7 +69,7 @@ def request(first: PassBegun, *conversation: str) -> CompletionRequested:
 def verdict(first: PassBegun, text: str) -> Accepted | Rejected:
     """What a session makes of a response: every stage of the pipeline."""
     contract = CONTRACTS[schema_of(first.pass_type)]
-    return judged(text, contract, lambda payload: rules.violations(first, payload))
+    return judge_session_response(text, contract, lambda payload: rules.violations(first, payload))
 
 
 def by_rules(first: PassBegun, *conversation: str) -> str:
@@ -96,4 +96,4 @@ def chained(answer: Callable[[PassBegun], str]) -> dict[PlanType, Payload]:
 
 def text_of(payload: Payload) -> str:
     """As a response."""
-    return encoded(payload).decode()
+    return canonical_json(payload).decode()

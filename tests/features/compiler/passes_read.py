@@ -12,12 +12,12 @@ from preflights_es.features.compiler.domain.values import (
     PlanType,
     ReadPlan,
 )
-from preflights_es.kernel.events import Actor, Source
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.events import Actor, SourceSession
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import Lead, Setup
 from tests.fixed import NOON, PROJECT
 
-SOURCE: Final = Source("01900000-0000-7000-8000-000000000001", 3, "ab" * 32)
+SOURCE: Final = SourceSession("01900000-0000-7000-8000-000000000001", 3, "ab" * 32)
 GOAL: Final = "Rename BasketService to CartService"
 TARGET: Final = "src/orders.py"
 
@@ -68,7 +68,7 @@ PLANS: Final[dict[PlanType, dict[str, Any]]] = {
 
 def read_plan(type_: PlanType, payload: dict[str, Any] | None = None) -> ReadPlan:
     """An approved plan of another session."""
-    text = encoded(payload or PLANS[type_]).decode()
+    text = canonical_json(payload or PLANS[type_]).decode()
     return ReadPlan("0190-" + type_, type_, "approved", SOURCE, text)
 
 

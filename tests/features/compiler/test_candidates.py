@@ -9,8 +9,8 @@ import pytest
 from preflights_es.features.compiler.domain.values import PACKAGE
 from preflights_es.features.regress.change import Change, PromptChange
 from preflights_es.history.replayer import Replayer
-from preflights_es.kernel.completions import CompletionRequested, prompt, schema
-from preflights_es.kernel.json import decoded
+from preflights_es.kernel.completions import CompletionRequested, prompt, read_prompt_schema
+from preflights_es.kernel.json import decode_plain_json
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use.replays import own_code
 from tests.features.regress.sessions import child_of, judged, led, place
@@ -24,7 +24,7 @@ def tried(name: str, text: str) -> Change:
 
 
 def asked(events: Any) -> dict[str, Any]:
-    found: dict[str, Any] = decoded(events[place(events, CompletionRequested.tag)].data)
+    found: dict[str, Any] = decode_plain_json(events[place(events, CompletionRequested.tag)].data)
     return found
 
 
@@ -56,6 +56,6 @@ def test_a_candidate_for_another_pass_changes_nothing() -> None:
 
 
 def test_the_schema_is_hashed_as_its_file_lies_there() -> None:
-    found = schema(PACKAGE, "project_plan.v1")
+    found = read_prompt_schema(PACKAGE, "project_plan.v1")
     assert [found.id, found.sha256] in asked(EVENTS)["prompts"]
     assert found.text.strip() in asked(EVENTS)["messages"][0]["content"]

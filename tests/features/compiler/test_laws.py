@@ -35,7 +35,7 @@ from preflights_es.kernel.completions import (
     CompletionRequested,
 )
 from preflights_es.kernel.events import ArtifactDue, Event, Input
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import FellBack, StepFailed, StepStalled
 from preflights_es.testing import PlayedSession, SessionMove, generated
 from tests import strategies
@@ -190,8 +190,8 @@ def test_no_text_makes_an_error_also_one_that_no_log_holds(new: PassBegun, text:
 def test_any_log_can_be_shown_and_goes_on(events: list[Event], new: Input) -> None:
     state = reduce(evolve, events, State())
     assert decide(state, new)
-    assert file_text(state) == encoded(envelope(state)).decode() + "\n"
-    assert encoded(WORKFLOW.view(state))
+    assert file_text(state) == canonical_json(envelope(state)).decode() + "\n"
+    assert canonical_json(WORKFLOW.view(state))
     assert WORKFLOW.reached(state) is not None
     assert len(planned(events, [kernel.Session(state=state)])) <= len(events)
 

@@ -15,7 +15,7 @@ from preflights_es.features.compiler.domain.views import envelope, file_text
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.errors import LLMTimeoutError
 from preflights_es.kernel.events import ArtifactDue, ArtifactWritten
-from preflights_es.kernel.items import Planned, ReadFile, ReadRecord
+from preflights_es.kernel.items import Planned, ReadFileDigest, ReadRecord
 from preflights_es.kernel.questions import Reached
 from tests.each import each
 from tests.features.compiler.cases import ELSEWHERE, GOAL, MISSING, PAYLOADS, TARGET, Compiled
@@ -147,7 +147,7 @@ def test_every_artifact_and_report_is_listed_with_what_was_read() -> None:
     assert (plan.type, plan.standing, plan.subject) == ("ImplementationPlan", "draft", TARGET)
     assert (plan.created_by, plan.changed_at, plan.changed_by) == ("llm", None, None)
     for one in (report, plan):
-        assert one.files == (ReadFile(TARGET, "1" * 64),)
+        assert one.files == (ReadFileDigest(TARGET, "1" * 64),)
         assert {found.source for found in one.records} == {ELSEWHERE}
         assert tuple(found.id for found in one.records) == one.depends_on
         assert all(isinstance(found, ReadRecord) for found in one.records)

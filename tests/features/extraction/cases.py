@@ -16,7 +16,7 @@ from preflights_es.features.extraction.domain.events import (
 from preflights_es.features.extraction.domain.state import NoteView, State
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.ports import Provider
-from preflights_es.kernel.questions import Given, Language
+from preflights_es.kernel.questions import GivenAnswer, Language
 from preflights_es.testing import Reply
 from tests.fixed import PROJECT
 from tests.scripted_session import ADA, ScriptedSession
@@ -70,7 +70,7 @@ class Note(ScriptedSession[State]):
         self.open(first)
 
     def answer(self, *values: str, key: str = "start_time") -> Note:
-        given = (Given(key, values),)
+        given = (GivenAnswer(key, values),)
         return self.submit(AnswersGiven(at=self.runner.now(), actor=ADA, answers=given))
 
     def add(self, type_: ItemType, title: str, **fields: str) -> Note:

@@ -14,7 +14,7 @@ from preflights_es.features.metrics.domain.events import (
 )
 from preflights_es.features.metrics.domain.state import AnswerView, State
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.kernel.questions import Given, Language
+from preflights_es.kernel.questions import GivenAnswer, Language
 from preflights_es.providers.recorded import ReferenceProvider
 from preflights_es.testing import Reply
 from preflights_es.use.leads import references
@@ -70,7 +70,7 @@ class Asked(ScriptedSession[State]):
 
     def answer(self, *values: str, key: str = "") -> Asked:
         question = self.state.question
-        given = (Given(key or (question.id if question else "q1"), values),)
+        given = (GivenAnswer(key or (question.id if question else "q1"), values),)
         return self.submit(AnswersGiven(at=self.runner.now(), actor=ADA, answers=given))
 
     def follow_up(self, text: str) -> Asked:

@@ -15,7 +15,7 @@ from preflights_es.features.planning.domain.events import (
     Task,
 )
 from preflights_es.features.planning.domain.state import DayView, State
-from preflights_es.kernel.events import Source
+from preflights_es.kernel.events import SourceSession
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.ports import Provider
 from preflights_es.kernel.questions import Language
@@ -37,7 +37,7 @@ def task(id_: str, low: int, high: int | None = None, **said: Any) -> Task:
 def situation(*tasks: Task, **said: Any) -> Situation:
     """A day from nine to six."""
     listed = tuple(
-        OpenTask(one, number, Source("s-1", 2, "00")) for number, one in enumerate(tasks, 1)
+        OpenTask(one, number, SourceSession("s-1", 2, "00")) for number, one in enumerate(tasks, 1)
     )
     whole = {"start": NINE, "end": SIX, "now": f"{DAY}T08:58+01:00", "time_zone": "Europe/Berlin"}
     return Situation(**{"day": DAY, "tasks": listed, **whole, **said})

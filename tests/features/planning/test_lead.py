@@ -11,7 +11,7 @@ from preflights_es.features.planning.domain.decide import PACKAGE
 from preflights_es.features.planning.domain.events import ChangeRefused, PlanAsked
 from preflights_es.kernel.completions import CompletionRequested, prompt
 from preflights_es.kernel.errors import LLMAPIError, LLMTimeoutError
-from preflights_es.kernel.events import Source, sources
+from preflights_es.kernel.events import SourceSession, sources
 from preflights_es.kernel.lead import (
     INVALID,
     MISMATCH,
@@ -102,7 +102,7 @@ def test_the_whole_request_stands_in_the_log() -> None:
 
 def test_what_a_plan_takes_from_notes_is_named_by_its_source() -> None:
     (first,) = Planned(rules=True).events(PlanAsked)
-    assert sources(first) == (Source("s-1", 2, "00"),)
+    assert sources(first) == (SourceSession("s-1", 2, "00"),)
 
 
 # 2. An answer that cannot be used ------------------------------------------------------------

@@ -16,7 +16,7 @@ from preflights_es.features.recall.use.variants import (
     synonyms,
     widened_by,
 )
-from preflights_es.kernel.decisions import Decided
+from preflights_es.kernel.decisions import DecidedPatch
 from preflights_es.kernel.words import also_called
 from preflights_es.projections.memory import counted_words
 
@@ -54,7 +54,7 @@ class Held(NamedTuple):
         return found()
 
 
-def held(decisions: Iterable[tuple[Decided, str, Iterable[str]]]) -> Held:
+def held(decisions: Iterable[tuple[DecidedPatch, str, Iterable[str]]]) -> Held:
     """What memory holds of decisions with their intentions and questions, the oldest first."""
     rows: list[dict[str, Any]] = []
     count = length = 0

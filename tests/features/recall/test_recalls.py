@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from preflights_es.features.recall.domain import rules
 from preflights_es.features.recall.domain.events import QUERIES_MAX, RESULTS_MAX, WORDS_MAX, Match
 from preflights_es.features.recall.use.variants import forms, guesses, synonyms
-from preflights_es.kernel.decisions import Decided, Rationale, Reason
+from preflights_es.kernel.decisions import AttributedReason, DecidedPatch, Rationale
 from preflights_es.kernel.ports import TERMS_MAX
-from preflights_es.kernel.words import also_called, canonical, names
+from preflights_es.kernel.words import also_called, canonical, read_product_names
 from tests.each import each
 from tests.features.recall.crowded import CROWDED, QUESTIONS
 from tests.features.recall.held import Held, held
@@ -19,9 +19,9 @@ from tests.features.recall.recalls import DECISIONS, PLAIN, RECALLS, Case
 FIRST: int = 3
 
 
-def decided(number: int, case: Case) -> tuple[Decided, str, tuple[str, ...]]:
+def decided(number: int, case: Case) -> tuple[DecidedPatch, str, tuple[str, ...]]:
     """A decision as the tables say it: no reasons, one field."""
-    made = Decided(
+    made = DecidedPatch(
         version=3,
         uid=f"{number:012d}",
         title=f"Use {case.value}",
@@ -110,7 +110,7 @@ def test_a_topic_and_a_scope_say_what_a_decision_is_about(question: str, value: 
     ]
     made = [decided(number, case) for number, case in enumerate(cases)]
     made[2] = (replace(made[2][0], scope="dates"), *made[2][1:])
-    because = Rationale(because=Reason("It repairs broken pages", "user"))
+    because = Rationale(because=AttributedReason("It repairs broken pages", "user"))
     made[3] = (replace(made[3][0], rationale=because), *made[3][1:])
     found = [cases[int(one.uid)].value for one in held(made).recalled(question)]
     assert found[:1] == ([value] if value else [])
@@ -121,7 +121,7 @@ def test_no_body_outweighs_a_title(question: str, first: str) -> None:
     made = [decided(number, Case("Other", "Description", f"v{number}", "x")) for number in range(6)]
     made[0] = (replace(made[0][0], title="Drop Kafka"), *made[0][1:])
     for number in range(1, 6):
-        why = Rationale(because=Reason("Kafka, Kafka and Kafka: " * number, "user"))
+        why = Rationale(because=AttributedReason("Kafka, Kafka and Kafka: " * number, "user"))
         made[number] = (replace(made[number][0], rationale=why), *made[number][1:])
     assert held(made).recalled(question)[0].uid[-1] == first
 
@@ -225,6 +225,6 @@ def test_all_names_of_a_product_are_one() -> None:
 
 
 def test_no_name_is_two_products() -> None:
-    called = [name.casefold() for one in names() for name in (one.name, *one.aliases)]
+    called = [name.casefold() for one in read_product_names() for name in (one.name, *one.aliases)]
     assert sorted(called) == sorted(set(called))
-    assert all(one.name and "|" not in one.name for one in names())
+    assert all(one.name and "|" not in one.name for one in read_product_names())

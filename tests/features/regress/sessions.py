@@ -17,7 +17,7 @@ from preflights_es.features.regress.results import Case
 from preflights_es.history.child import sealed_as
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.events import Input
-from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.json import canonical_json, decode_plain_json
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.features import WORKFLOWS
@@ -57,9 +57,11 @@ def chained(events: Events) -> tuple[Stored, ...]:
 
 def edited(events: Events, at: int, edit: Callable[[Payload], object]) -> tuple[Stored, ...]:
     """One payload edited, in place."""
-    payload = decoded(events[at].data or b"")
+    payload = decode_plain_json(events[at].data or b"")
     edit(payload)
-    return chained([*events[:at], replace(events[at], data=encoded(payload)), *events[at + 1 :]])
+    return chained(
+        [*events[:at], replace(events[at], data=canonical_json(payload)), *events[at + 1 :]]
+    )
 
 
 def place(events: Events, tag: str) -> int:

@@ -33,7 +33,7 @@ from preflights_es.kernel.errors import (
     ProviderMissing,
 )
 from preflights_es.kernel.events import Decision, Event, Input
-from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.json import canonical_json, decode_plain_json
 from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.ports import Provider, Stored
 from preflights_es.kernel.questions import Answers, Question, Reached
@@ -105,9 +105,9 @@ def test_the_model_of_another_provider_belongs_to_it() -> None:
 
 
 def test_no_recorded_event_has_a_byte_of_a_candidate() -> None:
-    assert b"candidates" not in encoded(Setup("0", "d"))
+    assert b"candidates" not in canonical_json(Setup("0", "d"))
     with_text = Setup("0", "d", candidates=(("clarify.v1", "Hi"),))
-    assert msgspec.json.decode(encoded(with_text), type=Setup) == with_text
+    assert msgspec.json.decode(canonical_json(with_text), type=Setup) == with_text
 
 
 def test_faults_that_the_simulator_does_not_know_are_no_session_s_fault() -> None:
@@ -161,9 +161,9 @@ def test_every_golden_has_a_child_that_replays_from_its_file_alone(path: Path) -
 def test_the_text_of_a_candidate_travels_in_the_first_input() -> None:
     events = led("clarification", "Add login", 3)
     child = child_of(events, tried("clarify", "Ask, please."))
-    first = decoded(child[0].data or b"")
+    first = decode_plain_json(child[0].data or b"")
     assert first["setup"]["candidates"] == [["clarify.v1", "Ask, please."]]
-    asked = decoded(child[place(child, CompletionRequested.tag)].data or b"")
+    asked = decode_plain_json(child[place(child, CompletionRequested.tag)].data or b"")
     assert asked["messages"][0] == {"role": "system", "content": "Ask, please."}
     assert asked["prompts"][0][0] == "clarify.v1"
     assert asked["prompts"][0][1] != prompt("preflights_es.features.clarification", "clarify.v1")
@@ -173,7 +173,9 @@ def test_the_text_of_a_candidate_travels_in_the_first_input() -> None:
 def test_a_candidate_takes_the_place_of_the_version_it_is_for() -> None:
     events = led("clarification", "Add login", 3)
     child = child_of(events, tried("decide", "Hi", "decide.v1"))
-    requests = [decoded(e.data or b"") for e in child if e.type == CompletionRequested.tag]
+    requests = [
+        decode_plain_json(e.data or b"") for e in child if e.type == CompletionRequested.tag
+    ]
     assert [one["contract"] for one in requests] == ["clarify.v1", "decide.v1"]
     assert requests[1]["messages"][0]["content"] == "Hi"
 
@@ -258,7 +260,7 @@ def test_a_question_that_stays_open_beside_a_proposal_has_what_was_accepted() ->
     runs = Runs({"toy": session.workflow}, own_code(), Change(), (), None, None)
     *recorded, new, _ = runs.child(session.stored)
     assert [one.type for one in recorded] == [one.type for one in session.stored]
-    given = decoded(new.data or b"")
+    given = decode_plain_json(new.data or b"")
     assert (new.type, given["actor"]["name"]) == (OwnerGiven.tag, "what was accepted")
     assert given["answers"] == [{"key": "owner", "values": ["Ada"]}]
 
@@ -266,7 +268,7 @@ def test_a_question_that_stays_open_beside_a_proposal_has_what_was_accepted() ->
 def test_an_assumed_answer_is_marked_in_the_child() -> None:
     events = accepted(Led(sim(2)).answer("OAuth"))
     child = child_of(events, Change(provider="mock"))
-    actors = [decoded(one.data or b"")["actor"]["name"] for one in child if one.input_id]
+    actors = [decode_plain_json(one.data or b"")["actor"]["name"] for one in child if one.input_id]
     assert actors.count("what was accepted") == 1
 
 
@@ -426,7 +428,7 @@ class Picky:
 
     async def respond(self, request: CompletionRequested) -> Completion:
         is_both = request.parameters == (("t", "1"),) and request.messages[0].content == "Hi"
-        return Completion(encoded(items(task("x")) if is_both else EMAIL).decode())
+        return Completion(canonical_json(items(task("x")) if is_both else EMAIL).decode())
 
 
 BOTH = Change(prompts=(PromptChange("extract", "", "Hi"),), parameters=(("t", "1"),))

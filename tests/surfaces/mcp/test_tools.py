@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from preflights_es.kernel.text import shown
+from preflights_es.kernel.text import escaped_text
 from preflights_es.surfaces.mcp.server import INSTRUCTIONS, described, offered, server, threads
 from preflights_es.surfaces.mcp.tools import VALUE_MAX
 from tests.cli.clones import cloned, committed
@@ -363,7 +363,7 @@ def test_no_result_holds_characters_that_only_a_model_reads(shop: Project) -> No
             assert "Redis" in text, tool
             assert not set(hidden) & set(text), tool
         (found,) = (await told(client, "decisions"))["decisions"]
-        assert [*found["decided"]] == [f"C{shown(hidden[-1])}"], "a topic is a key"
+        assert [*found["decided"]] == [f"C{escaped_text(hidden[-1])}"], "a topic is a key"
         line = await refused(client, "start_decision", intention=f"Cache {hidden}", topic=hidden)
         assert not set(hidden) & set(line)
 

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.use.sessions import file_task
-from preflights_es.kernel.decisions import Reasons
+from preflights_es.kernel.decisions import StatedReasons
 from preflights_es.kernel.errors import Refused, SessionMoved
 from preflights_es.use import sessions as use
 from preflights_es.use.bootstrap import opened_process
@@ -272,7 +272,7 @@ def test_nothing_is_recorded_behind_what_was_shown(shop: Project) -> None:
         asks = program.request
         forms: list[Callable[[], object]] = [
             lambda: use.answer(asks(), session, given, expect=late),
-            lambda: use.answer(asks(), session, [], reasons=Reasons("It is so"), expect=late),
+            lambda: use.answer(asks(), session, [], reasons=StatedReasons("It is so"), expect=late),
             lambda: file_task(asks(), session, expect=late),
             lambda: use.abandon(asks(), session, expect=late),
         ]

@@ -20,7 +20,7 @@ from preflights_es.kernel.events import (
     ArtifactWritten,
     SessionErased,
 )
-from preflights_es.kernel.ports import Batch, Stored
+from preflights_es.kernel.ports import AppendBatch, Stored
 from preflights_es.kernel.session import decide
 from preflights_es.projections.projection import Read
 from preflights_es.projections.usage import Price
@@ -188,7 +188,7 @@ def erased(session: Read) -> tuple[Stored, ...]:
         codec.draft(new, "erasing"),
         *map(codec.draft, decide(session.workflow, session.sessions[-1], new)),
     )
-    batch = Batch(
+    batch = AppendBatch(
         session_id=head.session_id,
         project=head.project,
         workflow=head.workflow,

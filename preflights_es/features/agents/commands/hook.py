@@ -186,10 +186,10 @@ def _note(settings: Settings | None, agent: str, name: str, text: str) -> None:
 
 def _line(agent: str, event: str, text: str) -> str:
     from preflights_es.kernel.ids import iso
-    from preflights_es.kernel.text import one_line, shortened, shown
+    from preflights_es.kernel.text import escaped_text, one_line, shortened
     from preflights_es.redaction.masking import redact_hidden
     from preflights_es.system import clock_ids
 
-    bare = shortened(shown(one_line(text[: 4 * LINE_MAX])), LINE_MAX)
-    who = shortened(shown(one_line(f"{agent or '-'} {event or '-'}")), LINE_MAX)
+    bare = shortened(escaped_text(one_line(text[: 4 * LINE_MAX])), LINE_MAX)
+    who = shortened(escaped_text(one_line(f"{agent or '-'} {event or '-'}")), LINE_MAX)
     return f"{iso(clock_ids.now())} {redact_hidden(f'{who}: {bare}').text}\n"

@@ -27,7 +27,7 @@ from preflights_es.features.agents.project_files import (
     plan_files,
     repository_file,
 )
-from preflights_es.kernel.text import shown, shown_lines
+from preflights_es.kernel.text import escaped_text, shown_lines
 from preflights_es.settings.load import Settings, load_settings, record_places
 
 SAID: Final = {
@@ -124,7 +124,7 @@ def _say(voice: Voice, file: ProjectFile, *, prints: bool) -> None:
     if file.written:
         voice.say(f"Wrote {file.path}.")
         return
-    why = f"is left as it is: {shown(file.why)}; add this yourself:"
+    why = f"is left as it is: {escaped_text(file.why)}; add this yourself:"
     voice.say(f"{file.path} {why if file.why else SAID[file.state]}")
     if file.state == "unclear":
         voice.say(shown_lines(file.content))

@@ -27,7 +27,7 @@ from preflights_es.kernel.decisions import Accepting
 from preflights_es.kernel.events import ArtifactDue, Decision, Input, SessionAbandoned, Signable
 from preflights_es.kernel.ports import SettingsTable
 from preflights_es.kernel.session import Workflow
-from preflights_es.kernel.signing import said_of
+from preflights_es.kernel.signing import read_input_content
 
 # Imported late: a command that only shows a session does without.
 
@@ -52,7 +52,7 @@ def _accepting(state: State, said: Mapping[str, Any]) -> Accepting:
 
 def _proposal(state: State, new: Signable) -> Mapping[str, Any]:
     if not isinstance(new, DecisionAcknowledged):
-        return said_of(new)  # an erasure
+        return read_input_content(new)  # an erasure
     from preflights_es.features.clarification.domain.reasons import proposal
 
     return proposal(state, new)

@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from preflights_es.kernel.statements import ends_in_verb, is_scope, without_article
 from preflights_es.kernel.text import late_pattern
-from preflights_es.kernel.words import folded, plain
+from preflights_es.kernel.words import fold_letters, read_small_words
 
 WORDS_MAX: Final = 60  # of a text that asks for a choice
 NAME_WORDS_MAX: Final = 3  # of an alternative that no pack knows
@@ -84,7 +84,7 @@ def _pattern(form: str) -> Pattern[str]:
     def part(match: Match[str]) -> str:
         if named := _NAMED.get(match[1]):
             return _NAME.sub(part, named)
-        return f"(?:{'|'.join(sorted(plain(match[1]), reverse=True)).replace('_', ' ')})"
+        return f"(?:{'|'.join(sorted(read_small_words(match[1]), reverse=True)).replace('_', ' ')})"
 
     return re.compile(_NAME.sub(part, form))
 
@@ -202,7 +202,7 @@ class Clause(NamedTuple):
     def of(cls, text: str) -> Clause:
         """A part as it is written."""
         words = text.split()
-        return cls(words, " ".join(folded(one).replace(" ", "") for one in words))
+        return cls(words, " ".join(fold_letters(one).replace(" ", "") for one in words))
 
     @property
     def text(self) -> str:
@@ -233,9 +233,9 @@ def clauses(line: str) -> list[Clause]:
         if part.words:
             found.append(part._replace(mark=mark, begins=begins, is_led=leads or mark == "?"))
             words = _words(part.folded)
-            leads = bool(plain("leading").intersection(words)) and plain("against").isdisjoint(
-                words
-            )
+            leads = bool(read_small_words("leading").intersection(words)) and read_small_words(
+                "against"
+            ).isdisjoint(words)
         last, begins = end, mark in (".", "!", "?", ";")
     return found
 
@@ -291,7 +291,11 @@ def _read(part: Clause, form: Form, look: Lookup) -> Choice | None:
     """What a clause asks for, where a form covers it."""
     around = part.parts(_AROUND)
     said = around and Clause.of(around["form"]).parts(form.pattern)
-    if not around or not said or not plain("no_askers").isdisjoint(_words(said.get("who", ""))):
+    if (
+        not around
+        or not said
+        or not read_small_words("no_askers").isdisjoint(_words(said.get("who", "")))
+    ):
         return None
     is_relative = not part.begins and part.folded.startswith(("which ", "welche", "what "))
     if (form.is_led or is_relative) and not part.is_led:
@@ -300,14 +304,14 @@ def _read(part: Clause, form: Form, look: Lookup) -> Choice | None:
     more = said.get("for", "") or said.get("more", "") or said.get("which", "")
     if more and noun_phrase(more)[0]:
         return None  # it goes on with more than `for Y` and the like
-    if not form.has_article and not plain("definite").isdisjoint(_words(noun)[:1]):
+    if not form.has_article and not read_small_words("definite").isdisjoint(_words(noun)[:1]):
         return None
     scope = _scope(
         around["y"] or around["z"] or said.get("y", "") or purpose or noun_phrase(more)[1], look
     )
     if form.is_bare and (not scope or ends_in_verb(scope) or part.mark == ":"):
         return None  # a sentence about the one that is there, or what a task is about
-    if form.ask == "one" and not plain("each").isdisjoint(_words(part.text)):
+    if form.ask == "one" and not read_small_words("each").isdisjoint(_words(part.text)):
         return None  # a rule of how many there are
     if topic := look.topic(said["t"], form.ask) or look.topic(noun, form.ask):
         return Choice(topic, tuple(look.values(part.text)), scope=scope)
@@ -323,7 +327,7 @@ def _by_what_it_is_for(text: str, look: Lookup) -> Choice | None:
         return Choice(topic, ruled_out=(value,)) if topic else None
     noun, _ = noun_phrase(text)
     said = Clause.of(text[len(noun) :]).parts(_LIBRARY_FOR)
-    if not said or not noun or not plain("definite").isdisjoint(_words(said["of"])[:1]):
+    if not said or not noun or not read_small_words("definite").isdisjoint(_words(said["of"])[:1]):
         return None
     kind = noun.split()[-1]
     short = said["of"].split("-")[0].split()[0]
@@ -334,14 +338,16 @@ def _by_what_it_is_for(text: str, look: Lookup) -> Choice | None:
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(folded(text))
+    return _WORD.findall(fold_letters(text))
 
 
 def noun_phrase(text: str) -> tuple[str, str]:
     """A noun phrase without what a preposition adds, and what it is for."""
     words = text.split()
-    said = [folded(word) for word in words]
-    cut = next((at for at, word in enumerate(said) if word in plain("prepositions")), len(said))
+    said = [fold_letters(word) for word in words]
+    cut = next(
+        (at for at, word in enumerate(said) if word in read_small_words("prepositions")), len(said)
+    )
     purpose = next(
         (at for at in range(cut, len(said)) if said[at] in ("for", "fuer", "fuers")), len(said)
     )
@@ -358,7 +364,7 @@ def _between(sentence: str, look: Lookup) -> Choice | None:
     titled, is_question = _TITLE.fullmatch(sentence.rstrip("?.! ")), sentence.endswith("?")
     title, asked = titled.groups() if titled else ("", sentence.rstrip("?.! "))
     part, is_open = Clause.of(_ELSE.sub("", asked)), _ELSE.search(asked) is not None
-    is_asked = is_question or _ALTERNATIVE.search(f" {folded(asked)} ")
+    is_asked = is_question or _ALTERNATIVE.search(f" {fold_letters(asked)} ")
     said = part.parts(_BETWEEN) if is_asked else None
     if said is None:
         return None
@@ -367,7 +373,7 @@ def _between(sentence: str, look: Lookup) -> Choice | None:
     named = _alternatives(noun, look)
     own = look.topic(called, "use") if called else ""
     topic = look.shared([*filter(look.value, named)], own) if len(named) > 1 - is_open else ""
-    is_called = topic == own or not plain("leading").isdisjoint(_words(title))
+    is_called = topic == own or not read_small_words("leading").isdisjoint(_words(title))
     if not topic or not (is_called or is_question or not titled):
         return None
     scope = _scope(purpose or titled_for, look)
@@ -397,35 +403,43 @@ def _is_name(text: str) -> bool:
 def _stands_beside(part: Clause, topic: str, look: Lookup, is_sure: bool) -> bool:
     """Whether a clause decides nothing and asks nothing else; beside what is sure it may tell."""
     words, values = _words(part.folded), look.values(part.text)
-    if not plain("taken_back").isdisjoint(words[:2]):
+    if not read_small_words("taken_back").isdisjoint(words[:2]):
         return False
     if part.parts(_OUT):
         return True
     is_shared = bool(values) and look.shared(values) == topic
-    is_reason = not plain("reasons").isdisjoint(words[:1])
-    is_decided = bool(values) and not is_reason and not plain("deciding").isdisjoint(words)
+    is_reason = not read_small_words("reasons").isdisjoint(words[:1])
+    is_decided = (
+        bool(values) and not is_reason and not read_small_words("deciding").isdisjoint(words)
+    )
     is_question = part.mark == "?" and part.begins  # else the mark is that of the clause before
     if is_sure:
         others = (_read(part, form, look) for form in FORMS if form.ask != "one")
         if any(one and one.topic != topic for one in others):
             return False
-        if is_question and not plain("doubting").isdisjoint(words[:1]) and not is_shared:
+        if is_question and not read_small_words("doubting").isdisjoint(words[:1]) and not is_shared:
             return False
-        return not is_decided or not plain("present").isdisjoint(words)
+        return not is_decided or not read_small_words("present").isdisjoint(words)
     if is_question and words[:1] not in (["where"], ["how"], ["wo"], ["wohin"], ["wie"]):
         is_offer = is_shared or _is_name(part.text)
         return is_offer or words[:2] in (["which", "one"], ["what", "one"])
-    if not words or words[0] in plain("other_work") or words[-1] in plain("other_work"):
+    if (
+        not words
+        or words[0] in read_small_words("other_work")
+        or words[-1] in read_small_words("other_work")
+    ):
         return False
-    if words[0] in ("and", "und") and not plain("requires").intersection(words[1:2]):
+    if words[0] in ("and", "und") and not read_small_words("requires").intersection(words[1:2]):
         return False
-    return plain("taken_back").isdisjoint(words) and not is_decided
+    return read_small_words("taken_back").isdisjoint(words) and not is_decided
 
 
 def _may_offer(part: Clause) -> bool:
     """Whether the values that a clause names are options: it says nothing against them."""
     words = _words(part.folded)
-    return plain("reasons").isdisjoint(words[:1]) and plain("against").isdisjoint(words)
+    return read_small_words("reasons").isdisjoint(words[:1]) and read_small_words(
+        "against"
+    ).isdisjoint(words)
 
 
 def _ruled_out(parts: list[Clause], look: Lookup) -> Iterator[str]:
@@ -448,4 +462,6 @@ def _passed_over(parts: list[Clause], look: Lookup) -> Iterator[str]:
 
 def _is_open(text: str, look: Lookup) -> bool:
     """Whether what takes a place is no name: `something smaller`, or one of several values."""
-    return len(_listed(text, look)) > 1 or not plain("vague").isdisjoint(_words(text)[:1])
+    return len(_listed(text, look)) > 1 or not read_small_words("vague").isdisjoint(
+        _words(text)[:1]
+    )

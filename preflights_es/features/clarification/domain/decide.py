@@ -68,7 +68,7 @@ from preflights_es.features.clarification.domain.values import (
     Field,
 )
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
-from preflights_es.kernel.decisions import Accepting, Alternative
+from preflights_es.kernel.decisions import Accepting, RejectedAlternative
 from preflights_es.kernel.events import (
     ArtifactDue,
     ArtifactRemoved,
@@ -78,8 +78,8 @@ from preflights_es.kernel.events import (
     SessionAbandoned,
     state_after,
 )
-from preflights_es.kernel.lead import FellBack, LeadChanged, StepRetried, taken_over
-from preflights_es.kernel.questions import Answers, Given, is_placeholder, stripped
+from preflights_es.kernel.lead import FellBack, LeadChanged, StepRetried, decide_lead_takeover
+from preflights_es.kernel.questions import Answers, GivenAnswer, is_placeholder, stripped
 from preflights_es.kernel.reach import Reach
 from preflights_es.kernel.text import SCOPE_MAX, composed, one_line
 
@@ -101,7 +101,7 @@ def decide(state: State, new: Input) -> Decisions:
         case StepRetried() if state.led.stalled and (again := _next(state)):
             return again
         case LeadChanged() if state.input and not (state.led.request or is_terminal(state)):
-            return taken_over(evolve, state, new, _next, goes_on=True)
+            return decide_lead_takeover(evolve, state, new, _next, goes_on=True)
         case DecisionAcknowledged():
             return _acknowledged(state, new)
         case (
@@ -252,7 +252,7 @@ def _answered(state: State, new: Answers) -> Decisions:
     )
 
 
-def _judged(after: State, answers: tuple[Given, ...], *, revising: bool) -> Decisions:
+def _judged(after: State, answers: tuple[GivenAnswer, ...], *, revising: bool) -> Decisions:
     """A verdict for each answer; then what the intention states of a category that they named."""
     scopes = tuple(given for given in answers if given.key.endswith(SCOPE))
     decisions: list[Decision] = []
@@ -288,14 +288,14 @@ def _in_own_words(state: State, said: AnswerAccepted) -> Decisions:
     decisions: Decisions = (replace(said, value=found.value),)
     if found.scope and not state.scope:
         decisions += (ScopeNoted(scope=found.scope),)
-    others = (Alternative(found.replaced),) if found.replaced else ()
+    others = (RejectedAlternative(found.replaced),) if found.replaced else ()
     if found.because or others:
         why = RationaleNoted(because=found.because, consequences=(), alternatives=others)
         decisions += (why,)
     return decisions
 
 
-def _scoped(state: State, given: Given) -> Decisions:
+def _scoped(state: State, given: GivenAnswer) -> Decisions:
     """What is said of the scope counts, and changes a patch that is proposed."""
     texts = [text for value in given.values if (text := composed(one_line(stripped(value))))]
     keys = (state.heuristics.category.id, *_known_fields(state))
@@ -338,8 +338,8 @@ def _named(state: State, key: str) -> tuple[AnswerAccepted, ...]:
 
 
 def _in_order(
-    state: State, answers: tuple[Given, ...]
-) -> list[tuple[Given, tuple[str, ...] | None]]:
+    state: State, answers: tuple[GivenAnswer, ...]
+) -> list[tuple[GivenAnswer, tuple[str, ...] | None]]:
     """Answers with their companions' texts; the category first, since it decides what is known.
 
     A companion alone stands for `Other (specify)` with its text.
@@ -354,11 +354,11 @@ def _in_order(
         values.setdefault(key, (OTHER_OPTION,))
     first = state.heuristics.category.id
     keys = sorted(values, key=lambda key: key != first)
-    return [(Given(key, values[key]), others.get(key)) for key in keys]
+    return [(GivenAnswer(key, values[key]), others.get(key)) for key in keys]
 
 
 def _verdict(
-    state: State, given: Given, other: tuple[str, ...] | None, *, revising: bool
+    state: State, given: GivenAnswer, other: tuple[str, ...] | None, *, revising: bool
 ) -> AnswerAccepted | AnswerRefused:
     key, config = given.key, state.heuristics
     fields = _known_fields(state)

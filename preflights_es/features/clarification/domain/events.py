@@ -17,7 +17,7 @@ from preflights_es.features.clarification.domain.values import (
     Source,
 )
 from preflights_es.kernel.completions import COMPLETION_EVENTS
-from preflights_es.kernel.decisions import Alternative, RecordForm, Related, Resolution
+from preflights_es.kernel.decisions import RecordForm, RejectedAlternative, Related, Resolution
 from preflights_es.kernel.events import (
     ARTIFACT_EVENTS,
     UNSEEN,
@@ -32,17 +32,17 @@ from preflights_es.kernel.events import (
     Value,
     Whole,
 )
-from preflights_es.kernel.events import Source as SessionSource
+from preflights_es.kernel.events import SourceSession as SessionSource
 from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.lead import LED_EVENTS, Setup
 from preflights_es.kernel.questions import (
     AnswerRefusal,
     Answers,
+    EvidenceLines,
     Language,
     Observed,
     Opening,
     Option,
-    Place,
     Question,
     Recommended,
     Refusal,
@@ -177,7 +177,7 @@ class RationaleGiven(Input, frozen=True):
     because: str = ""
     """Empty where no reason is given."""
     consequences: tuple[str, ...] = ()
-    alternatives: tuple[Alternative, ...] = ()
+    alternatives: tuple[RejectedAlternative, ...] = ()
     replaces: bool = False
     """Whether it is the whole: what was said before is dropped."""
     paths: tuple[str, ...] | UnsetType = UNSET
@@ -354,7 +354,7 @@ class QuestionSuggested(Decision, frozen=True):
     """Whether the model asks again once this is answered."""
     consequences: tuple[str, ...] = ()
     """What follows from the recommended option."""
-    evidence: tuple[Place, ...] = ()
+    evidence: tuple[EvidenceLines, ...] = ()
 
 
 class QuestionsEnded(Decision, frozen=True):
@@ -421,7 +421,7 @@ class RationaleNoted(Decision, frozen=True):
     because: str
     """Empty where the reason stays as it was."""
     consequences: tuple[str, ...]
-    alternatives: tuple[Alternative, ...]
+    alternatives: tuple[RejectedAlternative, ...]
     replaces: bool = False
 
 
@@ -431,7 +431,7 @@ class RationaleSuggested(Decision, frozen=True):
     tag: ClassVar[str] = "clarification.rationale_suggested.v1"
     because: str
     consequences: tuple[str, ...]
-    alternatives: tuple[Alternative, ...]
+    alternatives: tuple[RejectedAlternative, ...]
 
 
 class PatchProposed(Decision, frozen=True):

@@ -62,9 +62,9 @@ from preflights_es.features.clarification.domain.values import (
 from preflights_es.kernel import lead as leading
 from preflights_es.kernel.completions import CompletionReceived
 from preflights_es.kernel.decisions import (
-    Alternative,
     KeptDecision,
     Rationale,
+    RejectedAlternative,
     Related,
     Resolution,
 )
@@ -77,7 +77,7 @@ from preflights_es.kernel.events import (
     Growing,
     Input,
     SessionAbandoned,
-    Written,
+    WrittenFile,
 )
 from preflights_es.kernel.lead import WRITERS, FellBack
 from preflights_es.kernel.questions import Answers
@@ -151,7 +151,7 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
         actor=new.actor,
         input=new,
         redacted=state.redacted.plus(*new.redacted),
-        led=leading.opened(new.setup),
+        led=leading.open_lead_state(new.setup),
         known=new.known,
         told=() if new.told is UNSET else new.told,
         pack=new.pack,
@@ -169,7 +169,7 @@ def _after_writing(state: State, new: ArtifactWritten) -> State:
     hashes = state.hashes.plus(new.sha256)
     if new.beside:
         return replace(state, actor=new.actor, input=new, beside=new.path, hashes=hashes)
-    written = Written(new.path, new.sha256)
+    written = WrittenFile(new.path, new.sha256)
     return replace(state, actor=new.actor, input=new, written=written, beside="", hashes=hashes)
 
 
@@ -233,7 +233,9 @@ def _instead_of(state: State) -> Rationale:
     topics, found = topics_of(state), state.topics
     assert found is not None, "it was found just now"
     named = tuple(
-        Alternative(topics[one.topic].said(one.value, found.language) if one.topic else one.value)
+        RejectedAlternative(
+            topics[one.topic].said(one.value, found.language) if one.topic else one.value
+        )
         for one in found.replaced
         if not one.topic or one.topic in topics
     )
@@ -256,7 +258,7 @@ def _after_noted(state: State, event: RationaleNoted) -> State:
     rationale = reasons.added(state.rationale, event, state.actor.kind)
     led = state.led
     if event.because:
-        led = leading.heard(led, f"Reason: {event.because}")
+        led = leading.add_user_message(led, f"Reason: {event.because}")
     return replace(state, rationale=rationale, led=led)
 
 
@@ -312,7 +314,7 @@ def _after_due(state: State, _: ArtifactDue) -> State:
 
 
 def _after_fallback(state: State, event: FellBack) -> State:
-    led = leading.after(state.led, state.input, event)
+    led = leading.evolve_lead_state(state.led, state.input, event)
     # The model's questions that a person has answered: those answers count on.
     kept = tuple(one for one in suggested_in(state) if one.field.id in state.answers)
     framed = kept[0] if kept else None
@@ -320,7 +322,7 @@ def _after_fallback(state: State, event: FellBack) -> State:
 
 
 def _after_led(state: State, event: Event) -> State:
-    led = leading.after(state.led, state.input, event)
+    led = leading.evolve_lead_state(state.led, state.input, event)
     return state if led is state.led else replace(state, led=led)
 
 
@@ -354,7 +356,7 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
         rationale=rationale,
         question=None if answers_open else state.question,
         stopped="" if state.stopped in UNDECIDED else state.stopped,
-        led=leading.heard(state.led, f"{event.field}: {event.value}"),
+        led=leading.add_user_message(state.led, f"{event.field}: {event.value}"),
         turn=state.turn + answers_open,
     )
 

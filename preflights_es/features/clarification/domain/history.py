@@ -38,9 +38,9 @@ from preflights_es.features.clarification.domain.state import (
 from preflights_es.features.clarification.domain.values import Provenance
 from preflights_es.features.clarification.domain.views import kind, provenance
 from preflights_es.kernel.completions import CompletionReceived
-from preflights_es.kernel.decisions import Decided, Origin, Related, Standing, Stood
-from preflights_es.kernel.events import Actor, Event, Input, Quoted, Source
-from preflights_es.kernel.questions import Behind
+from preflights_es.kernel.decisions import DecidedPatch, FormerStanding, Origin, Related, Standing
+from preflights_es.kernel.events import Actor, Event, Input, Quoted, SourceSession
+from preflights_es.kernel.questions import OriginDetails
 from preflights_es.kernel.reach import Reach
 from preflights_es.kernel.session import Session
 from preflights_es.kernel.text import one_line
@@ -69,16 +69,18 @@ class Trail:
         """By key: what made its value count."""
         self.suggested: Said | None = None
         """The model's category."""
-        self.patches: list[Decided] = []
+        self.patches: list[DecidedPatch] = []
         self.recorded: int | None = None
         self.key: str | UnsetType = UNSET
         """Of the signature of its acknowledgement."""
         self.superseded_at: int | None = None
-        self.former: list[Stood] = []
+        self.former: list[FormerStanding] = []
         """What the acknowledged decision was before something of it changed."""
 
 
-def decided(events: Sequence[Event], sessions: Sequence[Session[State]]) -> tuple[Decided, ...]:
+def decided(
+    events: Sequence[Event], sessions: Sequence[Session[State]]
+) -> tuple[DecidedPatch, ...]:
     """Every patch of a session, oldest first.
 
     Args:
@@ -149,14 +151,14 @@ def _changed(trail: Trail, before: State, state: State, at: int) -> None:
     if before.acknowledgement != state.acknowledgement:
         trail.former = []
         return
-    was = Stood(at, before.number, before.supersedes, before.written, before.kept)
-    if was != Stood(at, state.number, state.supersedes, state.written, state.kept):
+    was = FormerStanding(at, before.number, before.supersedes, before.written, before.kept)
+    if was != FormerStanding(at, state.number, state.supersedes, state.written, state.kept):
         trail.former.append(was)
 
 
-def _patch(trail: Trail, event: PatchProposed, said: Said, state: State) -> Decided:
+def _patch(trail: Trail, event: PatchProposed, said: Said, state: State) -> DecidedPatch:
     is_response = isinstance(said.new, CompletionReceived)
-    return Decided(
+    return DecidedPatch(
         version=said.version,
         uid=state.uid,
         title=title_of(state),
@@ -206,7 +208,7 @@ def _heard(new: Input) -> Actor:
     return relayed_by or new.actor
 
 
-def _ended(last: Decided, trail: Trail, session: Session[State]) -> Decided:
+def _ended(last: DecidedPatch, trail: Trail, session: Session[State]) -> DecidedPatch:
     """The last patch as the session leaves it."""
     state = session.state
     done = state.acknowledgement
@@ -243,19 +245,19 @@ def _standing(session: Session[State]) -> Standing:
     return "ready" if state.acknowledgement is None else "proposed"
 
 
-def behind(event: Event) -> Behind:
+def behind(event: Event) -> OriginDetails:
     """What an event says of where a decided value came from."""
     match event:
         case IntentionDeclared():
             item = None if event.item is UNSET else event.item
             observed = None if event.observed is UNSET else event.observed
-            return Behind(intention=event.intention, item=item, observed=observed)
+            return OriginDetails(intention=event.intention, item=item, observed=observed)
         case CategoryDetected():
-            return Behind(keyword=event.keyword)
+            return OriginDetails(keyword=event.keyword)
         case QuestionAsked():
-            return Behind(question=event.question)
+            return OriginDetails(question=event.question)
         case _:
-            return Behind()
+            return OriginDetails()
 
 
 # Other sessions -------------------------------------------------------------------------------
@@ -285,7 +287,7 @@ def quotes(event: Event) -> tuple[Quoted, ...]:
             return ()
 
 
-def told_of(state: State, source: Source) -> Known | None:
+def told_of(state: State, source: SourceSession) -> Known | None:
     """What a model is told of a decision that a person accepted; None of any other session."""
     if not accepted(state) or state.patch is None:
         return None

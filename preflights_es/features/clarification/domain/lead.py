@@ -37,14 +37,14 @@ from preflights_es.features.clarification.domain.values import (
     LLMContext,
 )
 from preflights_es.kernel.completions import Accepted, CompletionRequested, Message, Violation
-from preflights_es.kernel.decisions import Alternative, Rationale, Speaker
+from preflights_es.kernel.decisions import Rationale, RejectedAlternative, Speaker
 from preflights_es.kernel.events import Decision, Outcome
-from preflights_es.kernel.json import encoded
-from preflights_es.kernel.lead import Usable, concluded, judged, requested
+from preflights_es.kernel.json import canonical_json
+from preflights_es.kernel.lead import Usable, concluded, judge_session_response, requested
 from preflights_es.kernel.questions import (
     WRAPPING,
+    EvidenceLines,
     Option,
-    Place,
     Recommended,
     WrittenQuestion,
     is_placeholder,
@@ -52,7 +52,7 @@ from preflights_es.kernel.questions import (
 )
 from preflights_es.kernel.reach import Reach, pattern_problem
 from preflights_es.kernel.text import caseless, late_pattern, one_line
-from preflights_es.kernel.words import canonical, folded
+from preflights_es.kernel.words import canonical, fold_letters
 
 PACKAGE: Final = "preflights_es.features.clarification"
 OWN: Final = "custom."
@@ -354,7 +354,7 @@ def _suggested(state: State, payload: dict[str, Any]) -> QuestionSuggested:
     if best is not None:
         offered.sort(key=lambda one: caseless(one.label) != caseless(stripped(best["option"])))
         recommended = Recommended(offered[0].label, stripped(best["reason"]))
-    evidence = (Place(one["path"], one.get("lines", "")) for one in payload["evidence"])
+    evidence = (EvidenceLines(one["path"], one.get("lines", "")) for one in payload["evidence"])
     return QuestionSuggested(
         category=category,
         field=Field(
@@ -389,7 +389,7 @@ def _placed(state: State, topic: str) -> tuple[str, Field]:
 
 def _own(topic: str, taken: Iterable[Field]) -> Field:
     """A field of the writer's own, with a key that no other has."""
-    words = "_".join(_WORD.findall(folded(topic)))
+    words = "_".join(_WORD.findall(fold_letters(topic)))
     slug = (words if words[:1].isalpha() else f"topic_{words}")[:SLUG_MAX].rstrip("_")
     keys = {one.id for one in taken}
     ids = (f"{OWN}{slug}{n or ''}" for n in range(len(keys) + 2))
@@ -448,7 +448,7 @@ def _offer_violations(state: State, payload: dict[str, Any]) -> Iterator[Violati
 def _offered(state: State, payload: dict[str, Any]) -> tuple[RationaleSuggested, ...]:
     """The model's reasons, and what it said of the options; also that it has none any more."""
     said = {
-        caseless(one["name"]): Alternative(stripped(one["name"]), stripped(one["why_not"]))
+        caseless(one["name"]): RejectedAlternative(stripped(one["name"]), stripped(one["why_not"]))
         for one in payload.get("alternatives", ())
     }
     because = stripped(payload.get("because") or "")
@@ -512,7 +512,7 @@ def response(written: WrittenQuestion) -> str:
         "consequences": list(written.consequences),
         "evidence": [{"path": one.path, "lines": one.lines} for one in written.evidence],
     }
-    return encoded(answer).decode()
+    return canonical_json(answer).decode()
 
 
 def tables_of(chosen: Heuristics | HeuristicsConfig) -> HeuristicsConfig:
@@ -536,7 +536,9 @@ def trouble(text: str, config: HeuristicsConfig) -> str:
     from preflights_es.features.clarification.domain import contracts
 
     state = State(heuristics=config)
-    verdict = judged(text, contracts.WRITTEN, lambda payload: clarify_violations(state, payload))
+    verdict = judge_session_response(
+        text, contracts.WRITTEN, lambda payload: clarify_violations(state, payload)
+    )
     if isinstance(verdict, Accepted):
         return ""
     named = (f"{v.pointer or '/'} {v.message}" for v in verdict.violations)

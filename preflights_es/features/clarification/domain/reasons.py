@@ -19,7 +19,13 @@ from preflights_es.features.clarification.domain.events import (
 )
 from preflights_es.features.clarification.domain.state import State, title_of
 from preflights_es.features.clarification.domain.values import DecisionPatch
-from preflights_es.kernel.decisions import Alternative, NotChosen, Rationale, Reason, Speaker
+from preflights_es.kernel.decisions import (
+    AttributedReason,
+    NotChosen,
+    Rationale,
+    RejectedAlternative,
+    Speaker,
+)
 from preflights_es.kernel.questions import is_placeholder, stripped
 from preflights_es.kernel.reach import PATTERNS_MAX, Reach, pattern_problem
 from preflights_es.kernel.text import caseless
@@ -32,7 +38,9 @@ Misplaced = Literal["unfit_pattern", "too_many_patterns"]
 
 def noted(before: Rationale, new: RationaleGiven) -> RationaleNoted | Objection:
     """The texts that count, or why none does."""
-    named = (Alternative(stripped(one.name), stripped(one.why_not)) for one in new.alternatives)
+    named = (
+        RejectedAlternative(stripped(one.name), stripped(one.why_not)) for one in new.alternatives
+    )
     found = RationaleNoted(
         because=stripped(new.because),
         consequences=tuple(filter(None, map(stripped, new.consequences))),
@@ -71,9 +79,9 @@ def added(before: Rationale, new: RationaleNoted | RationaleSuggested, by: Speak
     unchanged = frozenset[NotChosen]()
     if isinstance(new, RationaleNoted) and new.replaces:
         unchanged, before = frozenset(before.alternatives), Rationale()
-    because = Reason(new.because, by) if new.because else before.because
+    because = AttributedReason(new.because, by) if new.because else before.because
     consequences = {one.text: one for one in before.consequences}
-    consequences |= {text: Reason(text, by) for text in new.consequences}
+    consequences |= {text: AttributedReason(text, by) for text in new.consequences}
     alternatives = {caseless(one.name): one for one in before.alternatives}
     for one in new.alternatives:
         # Who saves a text in which a model's offer stands has not turned that down.

@@ -11,7 +11,7 @@ import re
 from preflights_es.features.clarification.domain import rules
 from preflights_es.features.clarification.domain.values import OTHER, Field, HeuristicsConfig
 from preflights_es.kernel.completions import CompletionRequested
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import RETRY
 from preflights_es.kernel.simulation import Bank, Draws, Route
 
@@ -162,7 +162,7 @@ def _why(draws: Draws) -> dict[str, object]:
 
 
 def _written(draws: Draws, payload: dict[str, object]) -> str:
-    text = encoded(payload).decode()
+    text = canonical_json(payload).decode()
     return f"```json\n{text}\n```" if draws.chance(0.2) else text
 
 

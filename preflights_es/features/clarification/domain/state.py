@@ -45,17 +45,22 @@ from preflights_es.kernel.events import (
     Growing,
     Input,
     SessionAbandoned,
-    Source,
-    Written,
+    SourceSession,
+    WrittenFile,
 )
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.items import ItemRef
-from preflights_es.kernel.lead import Led
+from preflights_es.kernel.lead import LeadState
 from preflights_es.kernel.questions import Language, Observed, Question
 from preflights_es.kernel.reach import Reach
 from preflights_es.kernel.statements import written_as_name
 from preflights_es.kernel.text import composed, cut_at_word, one_line
-from preflights_es.kernel.words import canonical, folded, plain, words
+from preflights_es.kernel.words import (
+    canonical,
+    collect_search_words,
+    fold_letters,
+    read_small_words,
+)
 
 if TYPE_CHECKING:
     from preflights_es.features.clarification.domain.pack import Topic
@@ -87,7 +92,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     heuristics: HeuristicsConfig = HeuristicsConfig()
     mark: Mark = ""
     supersedes: Related | None = None
-    supersedes_source: Source | None = None
+    supersedes_source: SourceSession | None = None
     """Its session as the person read it, where this one was begun to replace it."""
     also_supersedes: tuple[Related, ...] = ()
     """Others that it replaces."""
@@ -103,7 +108,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """Of the last Input."""
     input: Input | None = None
     """The last Input; its Decisions say what of it counts."""
-    led: Led = Led()
+    led: LeadState = LeadState()
     """Who leads, and the conversation with whom."""
     known: tuple[Known, ...] = ()
     context: LLMContext | None = None
@@ -161,7 +166,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """Of the last acknowledgement, ISO 8601."""
     dues: int = 0
     """Documents that were asked for so far."""
-    written: Written | None = None
+    written: WrittenFile | None = None
     redacted: Growing[str] = Growing()
     beside: str = ""
     """Path of a `.new` file that waits beside one that was edited."""
@@ -356,7 +361,11 @@ def with_article(scope: str, intention: str) -> str:
     """What a decision is for, with the article that the intention has before it."""
     line = " ".join(composed(intention).split())
     said = re.search(rf"(\w+) {re.escape(scope)}(?!\w)", line) if scope else None
-    return f"{said[1]} {scope}" if said and folded(said[1]) in plain("articles") else scope
+    return (
+        f"{said[1]} {scope}"
+        if said and fold_letters(said[1]) in read_small_words("articles")
+        else scope
+    )
 
 
 SHORT_MAX: Final = 6  # words of a value that a topic stands before; more are a sentence of its own
@@ -369,7 +378,9 @@ def _says_subject(state: State, value: str) -> bool:
     about = state.intention.split()
     if state.topics is None or len(about) > SUBJECT_MAX:
         return True
-    return not {*words(value)}.isdisjoint(words(f"{state.intention} {state.scope}"))
+    return not {*collect_search_words(value)}.isdisjoint(
+        collect_search_words(f"{state.intention} {state.scope}")
+    )
 
 
 def _about(state: State, name: str, key: str, topic: Topic | None) -> str:

@@ -27,13 +27,13 @@ from preflights_es.kernel.questions import Language
 from preflights_es.kernel.statements import (
     EVERYDAY,
     GENERIC,
-    Statement,
+    StatedDecision,
     language_of,
-    stated,
+    parse_stated_decision,
     without_article,
 )
 from preflights_es.kernel.text import composed, late_pattern
-from preflights_es.kernel.words import canonical, folded, names, plain
+from preflights_es.kernel.words import canonical, fold_letters, read_product_names, read_small_words
 
 Names = Mapping[str, str] | None
 WORDS_MAX: Final = 5  # of a name
@@ -61,7 +61,7 @@ def find(
     intention = composed(intention)
     tongue = language or language_of(intention)
     known = lexicon(inlined)
-    said = stated(intention, lambda text: known.meant(text, own), known.names_any)
+    said = parse_stated_decision(intention, lambda text: known.meant(text, own), known.names_any)
     words = words_of(intention)
     if said is not None:
         return _stated(said, tongue, known, words)
@@ -90,22 +90,26 @@ def topic_named(title: str) -> tuple[str, str]:
     return lexicon().lookup().topic(noun, "which"), without_article(purpose)
 
 
-def stated_by(answer: str, inlined: str = "", own: Names = None) -> Statement | None:
+def stated_by(answer: str, inlined: str = "", own: Names = None) -> StatedDecision | None:
     """What an answer in a person's own words states, by the forms of an intention.
 
     Of `Replace A with B` any two words are names: the answer is a decision, whatever it names.
     """
     known = lexicon(inlined)
-    if said := stated(answer, lambda text: known.meant(text, own), known.names_any):
+    if said := parse_stated_decision(answer, lambda text: known.meant(text, own), known.names_any):
         return said
-    loose = stated(answer, lambda text: text if _NAME.fullmatch(text) else "", lambda _: False)
+    loose = parse_stated_decision(
+        answer, lambda text: text if _NAME.fullmatch(text) else "", lambda _: False
+    )
     return loose if loose and loose.replaced else None
 
 
 _NAME: Final = late_pattern(r"[\w@][\w.+#/@-]*")
 
 
-def _stated(said: Statement, tongue: Language, known: Lexicon, words: list[Word]) -> TopicsFound:
+def _stated(
+    said: StatedDecision, tongue: Language, known: Lexicon, words: list[Word]
+) -> TopicsFound:
     topics = known.topics(words)
     of = known.topic_of
     topic = of(said.value, topics) or of(said.replaced, topics) or next(iter(topics), None)
@@ -128,7 +132,7 @@ def words_of(text: str) -> list[Word]:
         ends |= any(mark in text[last : match.start()] for mark in ".!?:\n")
         written, last = match[0], match.end()
         is_name = (written[0].isupper() and not ends) or (len(written) > 1 and written.isupper())
-        found.append(Word(folded(written), is_name))
+        found.append(Word(fold_letters(written), is_name))
         ends = False
     return found
 
@@ -148,8 +152,10 @@ class Lexicon:
         self._words: dict[Phrase, list[int]] = {}
         self._values: dict[Phrase, str] = {}
         self._of: dict[str, list[int]] = {}
-        products = {_phrase(n): one for one in names() for n in (one.name, *one.aliases)}
-        for one in names():
+        products = {
+            _phrase(n): one for one in read_product_names() for n in (one.name, *one.aliases)
+        }
+        for one in read_product_names():
             self._values |= {_phrase(called): one.name for called in (one.name, *one.aliases)}
         described = {option for topic in pack.topics for option in topic.options}
         self._options = {option for option in described if _phrase(option) not in products}
@@ -165,8 +171,8 @@ class Lexicon:
             self._matters |= {_phrase(word): topic.id for word in topic.matters}
             is_library = any(_kind(_phrase(word))[-1] == "library" for word in topic.words)
             for noun in (topic.nouns.en, topic.nouns.de) if topic.nouns else ():
-                if plain("loose").isdisjoint(used := _phrase(noun)):
-                    used = tuple(one for one in used if one not in plain("articles"))
+                if read_small_words("loose").isdisjoint(used := _phrase(noun)):
+                    used = tuple(one for one in used if one not in read_small_words("articles"))
                     for kind in ((), ("service",), ("library",))[: 2 + is_library]:
                         self._uses.setdefault((*used, *kind), topic.id)
             for value in (*topic.options, *topic.values):
@@ -193,7 +199,9 @@ class Lexicon:
         phrase = _phrase(text)
         is_known = not self._is_topic(phrase) and (self._is_sure(phrase) or not is_word)
         known = self.name_of(text) if is_known else ""
-        return known or ("" if is_word and text.isalpha() else (own or {}).get(folded(text), ""))
+        return known or (
+            "" if is_word and text.isalpha() else (own or {}).get(fold_letters(text), "")
+        )
 
     def names_any(self, text: str) -> bool:
         """Whether a product stands anywhere in a text."""
@@ -218,7 +226,7 @@ class Lexicon:
     def _is_sure(self, phrase: Phrase) -> bool:
         """Whether a phrase is a value however it is written, and no word of other texts."""
         text = " ".join(phrase)
-        is_word = text in EVERYDAY or text in GENERIC or text in plain("everyday")
+        is_word = text in EVERYDAY or text in GENERIC or text in read_small_words("everyday")
         return phrase in self._sure and not is_word
 
     def topics(self, words: list[Word]) -> list[Topic]:
@@ -263,8 +271,12 @@ class Lexicon:
     def _asked_topic(self, noun: str, ask: Ask) -> str:
         """The topic of a noun phrase: an article and plain adjectives may stand before its word."""
         phrase = _phrase(noun)
-        small = plain("modifiers") | plain("articles") | plain("definite")
-        while phrase and phrase[-1] in plain("adverbs"):
+        small = (
+            read_small_words("modifiers")
+            | read_small_words("articles")
+            | read_small_words("definite")
+        )
+        while phrase and phrase[-1] in read_small_words("adverbs"):
             phrase = phrase[:-1]
         while phrase:
             found = self._things.get(_kind(phrase), "")
@@ -272,7 +284,9 @@ class Lexicon:
                 found = self._matters.get(phrase, "")
             if not found and ask == "use":
                 found = self._uses.get(_kind(phrase), "")
-            if not found and (phrase[-1] in plain("broad") or _kind(phrase)[-1] == "service"):
+            if not found and (
+                phrase[-1] in read_small_words("broad") or _kind(phrase)[-1] == "service"
+            ):
                 bare = _kind(phrase)[:-1]
                 found = self._things.get(bare, "") or self._matters.get(bare, "")
             if found or small.isdisjoint((phrase[0], _ENDING.sub("", phrase[0]))):
@@ -291,7 +305,7 @@ class Lexicon:
 
     def is_called(self, topic: Topic, text: str) -> bool:
         """Whether a text says no more than what the topic is called."""
-        left = tuple(word for word in _phrase(text) if word not in plain("articles"))
+        left = tuple(word for word in _phrase(text) if word not in read_small_words("articles"))
         return left in self._words and topic in [self._topics[at] for at in self._words[left]]
 
 
@@ -309,7 +323,7 @@ def _hits(words: list[Word], table: Mapping[Phrase, T]) -> Iterator[tuple[Word, 
 
 
 def _phrase(text: str) -> Phrase:
-    return tuple(_WORD.findall(folded(text)))
+    return tuple(_WORD.findall(fold_letters(text)))
 
 
 _ENDING: Final = late_pattern(r"(?:e|en|er|es|em)$")  # of a German adjective
@@ -323,7 +337,7 @@ def _kind(phrase: Phrase) -> Phrase:
     if phrase and (parts := _COMPOUND.fullmatch(phrase[-1])):
         phrase = (*phrase[:-1], *parts.groups())
     for kind in ("library", "service"):
-        if len(phrase) > 1 and {phrase[-1], phrase[-1].removesuffix("s")} & plain(kind):
+        if len(phrase) > 1 and {phrase[-1], phrase[-1].removesuffix("s")} & read_small_words(kind):
             return (*phrase[:-1], kind)
     return phrase
 
@@ -367,7 +381,7 @@ def own_names(context: LLMContext | None, told: Iterable[KnownLine]) -> dict[str
     """Values that are names in this project: of its packages and images, and those in force."""
     said = [one.package for one in signals(context)]
     said += [value for one in told for value in one.values or ()]
-    return {folded(name): name for name in said}
+    return {fold_letters(name): name for name in said}
 
 
 def with_present(new: IntentionDeclared, found: TopicsFound) -> TopicsFound:

@@ -30,10 +30,10 @@ from preflights_es.features.clarification.domain.values import (
     Provenance,
 )
 from preflights_es.kernel.decisions import (
+    AttributedReason,
     KeptDecision,
     NotChosen,
     OlderDecision,
-    Reason,
     Record,
     RecordField,
     Related,
@@ -46,10 +46,10 @@ from preflights_es.kernel.events import Actor, ActorKind, Evidence, Value
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.lead import no_answer
 from preflights_es.kernel.questions import (
+    EvidenceLines,
     Language,
     Observed,
     Option,
-    Place,
     Question,
     Reached,
     Recommended,
@@ -87,7 +87,7 @@ class Offer(Value, frozen=True, kw_only=True):
     recommended: Recommended | None
     quote: str
     """Words of the intention in which a model reads the first option as said."""
-    evidence: tuple[Place, ...]
+    evidence: tuple[EvidenceLines, ...]
 
     @property
     def default(self) -> str:
@@ -304,8 +304,8 @@ class ClarificationView(View, frozen=True, kw_only=True):
     offer: Offer | None = None
     title: str
     """Of the record."""
-    because: Reason | None = None
-    consequences: tuple[Reason, ...] = ()
+    because: AttributedReason | None = None
+    consequences: tuple[AttributedReason, ...] = ()
     alternatives: tuple[NotChosen, ...] = ()
     paths: tuple[str, ...] = ()
     paths_by: Speaker | Literal[""] = ""

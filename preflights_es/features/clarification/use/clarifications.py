@@ -46,7 +46,7 @@ from preflights_es.kernel.events import Input
 from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.lead import WRITERS, Lead, Setup
 from preflights_es.kernel.questions import Language, Observed, WrittenQuestion, answers_in
-from preflights_es.kernel.text import ANSWER_MAX, INTENTION_MAX, one_line, shown
+from preflights_es.kernel.text import ANSWER_MAX, INTENTION_MAX, escaped_text, one_line
 from preflights_es.redaction.masking import redact, response_redacted
 from preflights_es.runtime.finding import RECENT
 from preflights_es.runtime.inputs import WantedInput
@@ -372,7 +372,7 @@ class Clarifications(Acceptances):
             message = f"{typed!r} was replaced{later} already: replace that one"
             raise Refused(message, code="superseded")
         cleaned = self.sanitizer.cleaned_text
-        title, _ = cleaned("the record's title", shown(one_line(found.title)), INTENTION_MAX)
+        title, _ = cleaned("the record's title", escaped_text(one_line(found.title)), INTENTION_MAX)
         return Related("", title, found.number, path=file)
 
     def _supersedable(self, typed: str) -> tuple[Handle, Related]:

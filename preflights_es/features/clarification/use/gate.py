@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.views import ClarificationView, Gate, gate_words
 from preflights_es.kernel.decisions import NotChosen, Related, named_instead
-from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.kernel.views import View
-from preflights_es.kernel.words import folded, words
+from preflights_es.kernel.words import collect_search_words, fold_letters
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.process import Process
 from preflights_es.use.work_tree import WorkTree
@@ -43,14 +43,14 @@ def with_gate(process: Process, view: View) -> View:
         return view
     folders = tuple(_folders(process, view.scope)) if view.scope and not view.paths else ()
     text, gaps = gate_words(view, stops, elsewhere, folders)
-    line = text.format(**{name: shown(one_line(said)) for name, said in gaps.items()})
+    line = text.format(**{name: escaped_text(one_line(said)) for name, said in gaps.items()})
     gate = Gate(stops=stops, elsewhere=elsewhere, folders=folders, line=line)
     return replace(view, gate=gate)
 
 
 def _folders(process: Process, scope: str) -> Iterator[str]:
     """Folders of the repository that a word of the scope is the name of, the highest first."""
-    wanted = {_bare(word) for word in words(scope)}
+    wanted = {_bare(word) for word in collect_search_words(scope)}
     tree = WorkTree(process.settings.root)
     found = dict[str, None]()
     for path in tree.files:
@@ -64,4 +64,4 @@ def _folders(process: Process, scope: str) -> Iterator[str]:
 
 def _bare(name: str) -> str:
     """A word or the name of a folder, in one case and number."""
-    return folded(name).strip("._-").removesuffix("s")
+    return fold_letters(name).strip("._-").removesuffix("s")

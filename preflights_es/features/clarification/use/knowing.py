@@ -23,13 +23,13 @@ from preflights_es.features.recall.domain.rules import Compared, is_same
 from preflights_es.features.recall.use.searching import InForce, Search, is_in_force
 from preflights_es.features.recall.use.subjects import Subject, Titled, stems_of_subject
 from preflights_es.features.recall.use.variants import stems
-from preflights_es.kernel.decisions import Decided, NotChosen, Related, named_instead
+from preflights_es.kernel.decisions import DecidedPatch, NotChosen, Related, named_instead
 from preflights_es.kernel.errors import PreflightsError
-from preflights_es.kernel.events import Source
+from preflights_es.kernel.events import SourceSession
 from preflights_es.kernel.ids import decision_name, iso
 from preflights_es.kernel.questions import WrittenQuestion
-from preflights_es.kernel.text import INTENTION_MAX, caseless, one_line, shortened, shown
-from preflights_es.kernel.words import canonical, words
+from preflights_es.kernel.text import INTENTION_MAX, caseless, escaped_text, one_line, shortened
+from preflights_es.kernel.words import canonical, collect_search_words
 from preflights_es.records.record_header import Said
 from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.store.projection_rows import SqlComparing
@@ -106,7 +106,7 @@ def _against(search: Search, values: Iterable[str]) -> Iterator[tuple[str, _Agai
         if key in (canonical(own) for one in naming for own in one.titled.values):
             continue
         for one in naming:
-            if isinstance(one.of, Decided):
+            if isinstance(one.of, DecidedPatch):
                 for other in named_instead(one.of.rationale.alternatives):
                     if canonical(other.name) == key:
                         yield one.name, _Against(one, value, other)
@@ -157,8 +157,8 @@ def _about(
 def _of_category(process: Process, category: str) -> Iterator[InForce]:
     """Decisions in force of a category."""
     log = SqlComparing(process.store)
-    for session_id, data in log.rows(process.project, words(category), PLACED_MAX):
-        one = msgspec.json.decode(data, type=Decided)
+    for session_id, data in log.rows(process.project, collect_search_words(category), PLACED_MAX):
+        one = msgspec.json.decode(data, type=DecidedPatch)
         if caseless(one.category) == caseless(category) and is_in_force(one):
             yield InForce(one, session_id)
 
@@ -188,7 +188,7 @@ def _line(
         kept=Related(one.uid, one.title, one.number, found.session_id),
         since=at,
         is_here=is_here,
-        source=Source(found.session_id, head.version, head.hash.hex()),
+        source=SourceSession(found.session_id, head.version, head.hash.hex()),
         values=tuple(value for _, value in one.fields),
         turned_down=against.value if against else UNSET,
     )
@@ -196,11 +196,11 @@ def _line(
 
 def _foreign(row: ForeignRow, sanitizer: Sanitizer, *, is_here: bool) -> KnownLine:
     title, _ = sanitizer.cleaned_text(
-        "the record's title", shown(one_line(row.title)), INTENTION_MAX
+        "the record's title", escaped_text(one_line(row.title)), INTENTION_MAX
     )
     said = f" ({row.date})" if row.date else ""
     return KnownLine(
-        line=shortened(f"{shown(row.path)} {title}{said}", LINE_MAX),
+        line=shortened(f"{escaped_text(row.path)} {title}{said}", LINE_MAX),
         kept=Related("", title, row.number, path=row.path),
         since=0,
         is_here=is_here,

@@ -32,10 +32,10 @@ from preflights_es.kernel.text import (
     INTENTION_MAX,
     NAME_MAX,
     caseless,
+    escaped_text,
     late_pattern,
     one_line,
     shortened,
-    shown,
     visible,
 )
 from preflights_es.kernel.views import View
@@ -243,4 +243,4 @@ def _cut(text: str, limit: int, kinds: tuple[SecretKind, ...] = SECRETS) -> str:
     """On one line, safe to show, without secrets."""
     # What a limit cuts in two is no secret that a pattern knows: it is taken out before.
     bounded = one_line(stripped(text[: 4 * limit]))
-    return shortened(shown(redact_hidden(bounded, kinds).text), limit)
+    return shortened(escaped_text(redact_hidden(bounded, kinds).text), limit)

@@ -29,13 +29,13 @@ from preflights_es.kernel.decisions import (
     Choice,
     Choices,
     OlderDecision,
-    Reasons,
     Related,
     Resolution,
+    StatedReasons,
 )
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Input
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.items import ItemRef, item_id
 from preflights_es.kernel.questions import Question, Refusal, WrittenQuestion, is_placeholder
 from preflights_es.kernel.text import ANSWER_MAX, one_line
@@ -71,7 +71,7 @@ def start(
     asks: bool = False,
     by: str | None = None,
     written: WrittenQuestion | None = None,
-    reasons: Reasons | None = None,
+    reasons: StatedReasons | None = None,
     choices: Choices | None = None,
     scope: str = "",
     keep_known: str | None = None,
@@ -161,7 +161,7 @@ def _accepted_now(own: Clarifications, session_id: str, choosing: Choosing, by: 
     except Refused as error:
         if error.code != "not_signed":
             raise
-        id_ = short(session_id)
+        id_ = short_session(session_id)
         why = f"nothing was signed: {error.__cause__}" if error.__cause__ else str(error)
         raise Refused(why, code="begun_not_signed", session=id_) from error
 
@@ -285,7 +285,7 @@ def accept(
     by: str | None = None,
     mark: Mark = "",
     expect: int | None = None,
-    reasons: Reasons | None = None,
+    reasons: StatedReasons | None = None,
     choices: Choices | None = None,
     relays: bool = False,
 ) -> View:
@@ -300,7 +300,7 @@ def accept(
     choosing = Choosing(request, choices)
     handle, expect = begun(request, session, expect)
     own = clarifications_of(request)
-    own.refuse_relaying(by, short(handle.session_id))
+    own.refuse_relaying(by, short_session(handle.session_id))
     if reasons is not None:
         said = reasoned(own, handle, reasons, expect, by)
         if any(isinstance(one, Refusal) for one in said.decisions):
@@ -498,10 +498,10 @@ class Choosing:
             finding = by_id.get(key) or self._of_record(typed, key)
             if finding is None:
                 message = f"{typed!r} is not related to this decision: leave it out"
-                raise Refused(message, code="not_related", typed=typed, session=short(own))
+                raise Refused(message, code="not_related", typed=typed, session=short_session(own))
             if reason == EXCEPTION and finding.evolution != "exception":
                 message = f"{typed!r} does not hold for the whole project: replace or keep it"
-                raise Refused(message, code="no_exception", typed=typed, session=short(own))
+                raise Refused(message, code="no_exception", typed=typed, session=short_session(own))
             resolved.append(Resolution(finding=finding, choice=choice, reason=reason))
         return tuple(resolved)
 

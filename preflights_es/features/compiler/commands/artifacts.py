@@ -16,9 +16,9 @@ from preflights_es.features.compiler.use.artifacts import (
     artifact,
     artifacts,
 )
-from preflights_es.kernel.ids import SHORT, short
-from preflights_es.kernel.json import encoded
-from preflights_es.kernel.text import one_line, shortened, shown
+from preflights_es.kernel.ids import SHORT, short_session
+from preflights_es.kernel.json import canonical_json
+from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.use.request import Request
 
 SUBJECT_MAX = 40  # characters of a target or a goal in the list
@@ -86,7 +86,9 @@ def list_command(everything: bool, app: Request, voice: Voice) -> int:
 
 def _cells(one: ArtifactRow) -> tuple[str, ...]:
     subject = f" of {shortened(one_line(one.subject), SUBJECT_MAX)}" if one.subject else ""
-    session = f"{short(one.session_id)} (file)" if one.file else short(one.session_id)
+    session = (
+        f"{short_session(one.session_id)} (file)" if one.file else short_session(one.session_id)
+    )
     return (
         f"{one.type}{subject}",
         one.id[:SHORT],
@@ -126,14 +128,14 @@ def show_command(id_: str, app: Request, voice: Voice) -> int:
     found = artifact(app, id_)
     voice.json(found)
     row = found.row
-    voice.say(voice.bold(shown(f"{row.type} {row.id}")))
-    voice.say(f"  {_standing(row)}, session {short(row.session_id)}")
+    voice.say(voice.bold(escaped_text(f"{row.type} {row.id}")))
+    voice.say(f"  {_standing(row)}, session {short_session(row.session_id)}")
     if row.reason:
-        voice.say(f"  because: {shown(one_line(row.reason))}")
+        voice.say(f"  because: {escaped_text(one_line(row.reason))}")
     if row.artifact:
-        voice.say(f"  file {shown(row.artifact)}")
+        voice.say(f"  file {escaped_text(row.artifact)}")
     for file in row.documents:
-        voice.say(f"  made from {shown(file.path)}, sha256 {file.sha256}")
-    for line in msgspec.json.format(encoded(found.envelope), indent=2).decode().splitlines():
-        voice.say(shown(line))
+        voice.say(f"  made from {escaped_text(file.path)}, sha256 {file.sha256}")
+    for line in msgspec.json.format(canonical_json(found.envelope), indent=2).decode().splitlines():
+        voice.say(escaped_text(line))
     return 0

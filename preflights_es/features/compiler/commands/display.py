@@ -12,9 +12,9 @@ from preflights_cli.progress import counted
 from preflights_cli.rendering import Shown
 from preflights_es.features.compiler.domain.values import PASSES
 from preflights_es.features.compiler.domain.views import PlanView, ShownPlan
-from preflights_es.kernel.ids import short
-from preflights_es.kernel.json import encoded
-from preflights_es.kernel.text import one_line, shortened, shown
+from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.json import canonical_json
+from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.kernel.views import View
 
 LINES_MAX: Final = 60  # of a payload; the rest with `artifacts show`
@@ -49,8 +49,8 @@ def describe(voice: Voice, session: View) -> None:
     """A pass in a few lines, and its artifact."""
     found = own(session)
     stands = session.status.replace("_", " ")
-    voice.say(voice.bold(shown(one_line(found.intention))))
-    voice.say(f"  session {short(found.session_id)}, {stands}")
+    voice.say(voice.bold(escaped_text(one_line(found.intention))))
+    voice.say(f"  session {short_session(found.session_id)}, {stands}")
     one = found.artifact
     if one is None:
         return
@@ -63,13 +63,13 @@ def describe(voice: Voice, session: View) -> None:
     author = f", {_NO_MODEL}" if one.created_by == "system" else ""
     voice.say(f"  artifact {one.id}, {one.standing}{author}")
     if found.signature:
-        voice.say(f"  {shown(str(found.signature))}")
+        voice.say(f"  {escaped_text(str(found.signature))}")
     if found.document:
-        voice.say(f"  written to {shown(found.document)}")
+        voice.say(f"  written to {escaped_text(found.document)}")
     if found.superseded_by:
         voice.say(f"  superseded by {found.superseded_by}")
     if found.reason:
-        voice.say(f"  because: {shown(one_line(found.reason))}")
+        voice.say(f"  because: {escaped_text(one_line(found.reason))}")
     if session.to_do:  # what a person is about to approve
         _say_payload(voice, one)
 
@@ -77,9 +77,9 @@ def describe(voice: Voice, session: View) -> None:
 def _say_payload(voice: Voice, one: ShownPlan) -> None:
     """The payload as JSON of many lines."""
     most = LINES_MAX
-    lines = msgspec.json.format(encoded(one.payload), indent=2).decode().splitlines()
+    lines = msgspec.json.format(canonical_json(one.payload), indent=2).decode().splitlines()
     for line in lines[:most]:
-        voice.say(f"  {shown(shortened(line, WIDTH_MAX))}")
+        voice.say(f"  {escaped_text(shortened(line, WIDTH_MAX))}")
     more, cut = len(lines) - most, sum(len(line) > WIDTH_MAX for line in lines[:most])
     rest = [f"{counted(cut, 'line')} cut"] if cut else []
     rest += [f"{more:,} more lines"] if more > 0 else []
@@ -102,18 +102,18 @@ def _say_report(voice: Voice, report: ShownPlan, again: str) -> None:
     """
     said = _object(report.payload)  # a forged log may hold anything
     category = str(said.get("category", "")).replace("_", " ")
-    voice.say(f"  no artifact: {shown(category)} (report {report.id})")
-    voice.say(f"  {shown(one_line(str(said.get('summary', ''))))}")
+    voice.say(f"  no artifact: {escaped_text(category)} (report {report.id})")
+    voice.say(f"  {escaped_text(one_line(str(said.get('summary', ''))))}")
     details = _object(said.get("details"))
     found = details.get("violations")
     found = found if isinstance(found, list) and len(found) > 1 else []  # the summary has one
     for one in found[:VIOLATIONS_MAX]:
-        voice.say(f"    {shown(one_line(' '.join(map(str, _object(one).values()))))}")
+        voice.say(f"    {escaped_text(one_line(' '.join(map(str, _object(one).values()))))}")
     if (more := len(found) - VIOLATIONS_MAX) > 0:
         voice.say(f"    and {more:,} more")
     advice = TO_DO.get(str(details.get("kind")), TO_DO.get(str(said.get("recovery_action"))))
     if again and advice:
-        voice.say(f"  {shown(advice.format(plan=again))}")
+        voice.say(f"  {escaped_text(advice.format(plan=again))}")
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def _object(value: Any) -> dict[str, Any]:
 
 def hint(session: View) -> str:
     """What may come next."""
-    found, id_ = own(session), short(session.session_id)
+    found, id_ = own(session), short_session(session.session_id)
     one = found.artifact
     if one is None:
         return ""

@@ -26,7 +26,7 @@ from preflights_es.features.compiler.domain.views import file_path
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
 from preflights_es.kernel.decisions import Accepting
 from preflights_es.kernel.events import ArtifactDue, ArtifactWritten, Decision, Input, state_after
-from preflights_es.kernel.lead import LeadChanged, StepRetried, StepStalled, taken_over
+from preflights_es.kernel.lead import LeadChanged, StepRetried, StepStalled, decide_lead_takeover
 from preflights_es.kernel.questions import text_answers
 
 Decisions = tuple[Decision, ...]
@@ -81,7 +81,7 @@ def _asked(state: State) -> Decisions:
 
 def _taken_over(state: State, new: LeadChanged) -> Decisions:
     """A new lead is asked what the former one could not do; an open question stays."""
-    return taken_over(evolve, state, new, _asked, goes_on=state.question is None)
+    return decide_lead_takeover(evolve, state, new, _asked, goes_on=state.question is None)
 
 
 # 2. The question -----------------------------------------------------------------------------

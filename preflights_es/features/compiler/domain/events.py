@@ -26,7 +26,7 @@ from preflights_es.kernel.events import (
     Evidence,
     Input,
     Signable,
-    Source,
+    SourceSession,
     Typed,
     Whole,
 )
@@ -87,7 +87,7 @@ class PlanApproved(Signable, frozen=True):
     """The actor who passed that person's word on."""
     evidence: Evidence = UNSEEN
     """What was seen of who was at work."""
-    former: tuple[Source, ...] = ()
+    former: tuple[SourceSession, ...] = ()
     """The session whose approved artifact gives way, if there is one."""
 
 
@@ -113,7 +113,7 @@ class PlanLocked(Input, frozen=True):
     id: str
     relayed_by: Actor | None = None
     evidence: Evidence = UNSEEN
-    former: tuple[Source, ...] = ()
+    former: tuple[SourceSession, ...] = ()
     """The session whose locked TestPlan gives way, if there is one."""
 
 

@@ -36,17 +36,17 @@ from preflights_es.kernel.completions import (
 )
 from preflights_es.kernel.events import Decision, Outcome
 from preflights_es.kernel.ids import iso
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import (
     ResponseRejected,
     StepFailed,
     StepStalled,
     Usable,
     concluded,
-    opened,
+    decode_response_text,
+    open_lead_state,
     requested,
     system_message,
-    text_of,
 )
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.text import shortened, visible
@@ -87,7 +87,7 @@ def _drafted(state: State, begun: PassBegun, outcome: Outcome, payload: Any) -> 
     return PlanDrafted(
         id=plan_id(begun, made(state) + 1),
         type=PASSES[begun.pass_type].writes,
-        payload=encoded(payload).decode(),
+        payload=canonical_json(payload).decode(),
         created_at=outcome.at,
         created_by="system" if lead is not None and lead.provider == "mock" else "llm",
         depends_on=tuple(one.id for one in begun.plans),
@@ -136,7 +136,7 @@ def user_message(begun: PassBegun) -> str:
     for name in ("target", "goal", "left_out"):
         if value := getattr(begun, name):
             told[name] = value
-    return encoded(told).decode()
+    return canonical_json(told).decode()
 
 
 def _names(begun: PassBegun) -> list[str]:
@@ -156,7 +156,7 @@ def size(begun: PassBegun) -> int:
 def system(begun: PassBegun) -> str:
     """The system message of the first request."""
     prompts, schema = prompts_of(begun.pass_type), schema_of(begun.pass_type)
-    return system_message(opened(begun.setup), PACKAGE, prompts, schema)[1]
+    return system_message(open_lead_state(begun.setup), PACKAGE, prompts, schema)[1]
 
 
 _FIRST: Final[dict[bool, tuple[Cut, Cut]]] = {
@@ -184,7 +184,7 @@ def _shorter(items: tuple[Any, ...], kept: int, over: int) -> int:
     gone = 0
     while kept and gone < over:
         kept -= 1
-        gone += len(encoded(items[kept]).decode()) + 1
+        gone += len(canonical_json(items[kept]).decode()) + 1
     return kept
 
 
@@ -254,7 +254,7 @@ def reported(
     }
     report = FailureReported(
         id=plan_id(begun, made(state) + 1),
-        payload=encoded(payload).decode(),
+        payload=canonical_json(payload).decode(),
         category=kind,
         created_at=outcome.at,
         depends_on=tuple(one.id for one in begun.plans),
@@ -295,7 +295,7 @@ def _details(
 def _raw(outcome: Outcome) -> dict[str, str]:
     """What came, where something did; shortened, since the log has it whole."""
     if isinstance(outcome, CompletionReceived):
-        return {"raw_response": _written(shortened(text_of(outcome), RAW_MAX))}
+        return {"raw_response": _written(shortened(decode_response_text(outcome), RAW_MAX))}
     if isinstance(outcome, CompletionFailed) and outcome.received:
         return {"raw_response": _written(shortened(outcome.received, RAW_MAX))}
     return {}

@@ -12,7 +12,7 @@ import msgspec
 
 from preflights_es.features.compiler.domain.values import PASSES, PassName
 from preflights_es.kernel.completions import CompletionRequested
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.simulation import References
 
 Payload = dict[str, Any]
@@ -60,7 +60,7 @@ def smallest(name: PassName, said: RequestedPass) -> Payload:
 
 
 def _answer(name: PassName, request: CompletionRequested) -> str:
-    return encoded(smallest(name, asked(request))).decode()
+    return canonical_json(smallest(name, asked(request))).decode()
 
 
 REFERENCES: Final[References] = {one.schema: partial(_answer, one.name) for one in PASSES.values()}

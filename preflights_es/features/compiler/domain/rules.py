@@ -24,12 +24,12 @@ from preflights_es.kernel.completions import (
     VIOLATIONS_MAX,
     Path,
     Violation,
-    pointer,
-    quoted,
-    schema,
+    format_json_pointer,
+    quote_foreign_value,
+    read_prompt_schema,
 )
-from preflights_es.kernel.json import encoded
-from preflights_es.kernel.text import is_git, shown, visible
+from preflights_es.kernel.json import canonical_json
+from preflights_es.kernel.text import escaped_text, is_git, visible
 
 PLAN_MAX: Final = 1_000_000  # bytes of a plan as JSON; the next pass reads it in one request
 
@@ -39,7 +39,7 @@ Flaws = Iterator[tuple[Path, str]]
 
 def loaded(id_: str) -> dict[str, Any]:
     """A schema of this workflow, `name.vN`."""
-    found: dict[str, Any] = json.loads(schema(PACKAGE, id_).text)
+    found: dict[str, Any] = json.loads(read_prompt_schema(PACKAGE, id_).text)
     return found
 
 
@@ -58,12 +58,15 @@ CONTRACTS: Final[dict[str, Contract]] = {
 
 def violations(begun: PassBegun, payload: dict[str, Any]) -> tuple[Violation, ...]:
     """The flaws of a payload that meets its schema, and where; nothing where it passes."""
-    if (size := len(encoded(payload))) > PLAN_MAX:
+    if (size := len(canonical_json(payload))) > PLAN_MAX:
         return (Violation("", f"expected at most {PLAN_MAX:,} bytes, the plan has {size:,}"),)
-    found = [Violation(pointer(at), what) for at, what in FLAWS[begun.pass_type](begun, payload)]
+    found = [
+        Violation(format_json_pointer(at), what)
+        for at, what in FLAWS[begun.pass_type](begun, payload)
+    ]
     for at, text in leaves(payload):
         if at[0] != "operations" and not visible(text):  # a field that one does not need may be so
-            found.append(Violation(pointer(at), "expected words"))
+            found.append(Violation(format_json_pointer(at), "expected words"))
     return tuple(found[:VIOLATIONS_MAX])
 
 
@@ -77,7 +80,7 @@ def _project(_: PassBegun, payload: dict[str, Any]) -> Flaws:
     yield from _twice([one["name"] for one in modules], lambda n: ("modules", n, "name"))
     for n, one in enumerate(modules):
         if one["domain"] not in domains:
-            what = f"{quoted(one['domain'])} is no domain of this plan"
+            what = f"{quote_foreign_value(one['domain'])} is no domain of this plan"
             yield ("modules", n, "domain"), what
 
 
@@ -103,7 +106,7 @@ def _implementation(begun: PassBegun, payload: dict[str, Any]) -> Flaws:
     target = payload["target"]
     yield from _path(target, ("target",))
     if target != begun.target:
-        yield ("target",), f"expected {quoted(begun.target)}, which was asked for"
+        yield ("target",), f"expected {quote_foreign_value(begun.target)}, which was asked for"
 
 
 OPERATIONS: Final[dict[str, tuple[str, str]]] = {
@@ -117,7 +120,7 @@ OPERATIONS: Final[dict[str, tuple[str, str]]] = {
 
 def _refactor(begun: PassBegun, payload: dict[str, Any]) -> Flaws:
     if payload["goal"].split() != begun.goal.split():
-        yield ("goal",), f"expected {quoted(begun.goal)}, which was asked for"
+        yield ("goal",), f"expected {quote_foreign_value(begun.goal)}, which was asked for"
     for n, one in enumerate(payload["operations"]):
         for name in OPERATIONS[one["type"]]:
             if not visible(one.get(name) or ""):
@@ -144,7 +147,7 @@ def _twice(
     before: set[str] = set()
     for n, name in enumerate(names):
         if alike(name) in before:
-            yield place(n), f"{quoted(name)} stands twice"
+            yield place(n), f"{quote_foreign_value(name)} stands twice"
         before.add(alike(name))
 
 
@@ -164,7 +167,7 @@ def why_no_path(path: str) -> str:
         return "leaves its folder with '..'"
     if "." in parts:
         return "has the part '.'"
-    if any(part != part.strip() for part in parts) or shown(path) != path:
+    if any(part != part.strip() for part in parts) or escaped_text(path) != path:
         return "has white space or control characters that are not seen"
     if any(map(is_git, parts)):
         return "is within .git, which is not part of the repository's files"
@@ -179,7 +182,7 @@ def why_no_goal(goal: str) -> str:
 
 def _path(path: str, at: Path) -> Flaws:
     if visible(path) and (why := why_no_path(path)):
-        yield at, f"{quoted(path)} {why}; expected a path within the repository"
+        yield at, f"{quote_foreign_value(path)} {why}; expected a path within the repository"
 
 
 def _in_any_case(path: str) -> str:

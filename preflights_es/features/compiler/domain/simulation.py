@@ -17,7 +17,7 @@ from preflights_es.features.compiler.domain.reference import (
 )
 from preflights_es.features.compiler.domain.values import BASE, PASSES, PassName
 from preflights_es.kernel.completions import CompletionRequested
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.simulation import Bank, Draws, Route
 
 __all__ = ["BANK", "REFERENCES"]
@@ -66,7 +66,7 @@ def base(draws: Draws, _request: CompletionRequested) -> str:
 
 
 def _written(draws: Draws, payload: Payload) -> str:
-    text = encoded(payload).decode()
+    text = canonical_json(payload).decode()
     return f"```json\n{text}\n```" if draws.chance(0.2) else text
 
 

@@ -31,11 +31,11 @@ from preflights_es.kernel.events import (
     Evidence,
     Growing,
     Input,
-    Written,
+    WrittenFile,
 )
 from preflights_es.kernel.items import PlanStanding
-from preflights_es.kernel.json import encoded
-from preflights_es.kernel.lead import Led, Setup
+from preflights_es.kernel.json import canonical_json
+from preflights_es.kernel.lead import LeadState, Setup
 from preflights_es.kernel.questions import Question
 
 
@@ -56,7 +56,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """All that was read."""
     input: Input | None = None
     """The last Input; its Decisions say what of it counts."""
-    led: Led = Led()
+    led: LeadState = LeadState()
     question: Question | None = None
     """The open one."""
     rounds: int = 0
@@ -77,7 +77,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """The id of the artifact that took its place."""
     dues: int = 0
     """Files that were asked for so far."""
-    written: Written | None = None
+    written: WrittenFile | None = None
     beside: str = ""
     """Path of a `.new` file that waits beside one that was edited."""
     hashes: Growing[str] = Growing()
@@ -109,14 +109,14 @@ def evolve(state: State, event: Event) -> State:
             led = leading.replied(state.led, state.input)
             return replace(state, question=question, rounds=state.rounds + 1, led=led)
         case AnswerAccepted(key=key, answer=answer):
-            led = leading.heard(state.led, answer)
+            led = leading.add_user_message(state.led, answer)
             return replace(state, question=None, given=(*state.given, (key, answer)), led=led)
         case StandingChanged():
             return _after_change(state, event)
         case ArtifactDue():
             return replace(state, dues=state.dues + 1)
         case _:
-            led = leading.after(state.led, state.input, event)
+            led = leading.evolve_lead_state(state.led, state.input, event)
             return state if led is state.led else replace(state, led=led)
 
 
@@ -124,14 +124,14 @@ def _after_input(state: State, new: Input) -> State:
     redacted = state.redacted.plus(*getattr(new, "redacted", ()))
     match new:
         case PassBegun() if state.begun is None:
-            led = leading.opened(new.setup)
+            led = leading.open_lead_state(new.setup)
             return replace(state, begun=new, input=new, led=led, redacted=redacted)
         case ArtifactWritten(path=path, sha256=sha256, beside=beside):
             hashes = state.hashes.plus(sha256)
             if beside:
                 return replace(state, input=new, beside=path, hashes=hashes)
             return replace(
-                state, input=new, written=Written(path, sha256), beside="", hashes=hashes
+                state, input=new, written=WrittenFile(path, sha256), beside="", hashes=hashes
             )
         case _:
             return replace(state, input=new, redacted=redacted)
@@ -190,7 +190,7 @@ def plan_id(begun: PassBegun, number: int) -> str:
     of documents stand there as their hashes.
     """
     documents = tuple([replace(one, text="") for one in begun.documents])
-    read = encoded(replace(begun, setup=_NO_SETUP, documents=documents))
+    read = canonical_json(replace(begun, setup=_NO_SETUP, documents=documents))
     digest = sha256(read + b"\0" + str(number).encode()).digest()[:16]
     value = int.from_bytes(digest, "big")
     value = value & ~(0xF << 76) | 0x8 << 76

@@ -7,7 +7,7 @@ from typing import Final, Literal
 import msgspec
 
 from preflights_es.kernel.completions import Policy
-from preflights_es.kernel.events import Count, Source, Value
+from preflights_es.kernel.events import Count, SourceSession, Value
 
 PassName = Literal["project", "architecture", "scaffold", "test", "implementation", "refactor"]
 PlanType = Literal[
@@ -46,7 +46,7 @@ class ReadPlan(Value, frozen=True):
     id: str
     type: PlanType
     standing: Literal["approved", "locked"]
-    source: Source
+    source: SourceSession
     payload: str
     """Canonical JSON."""
 
@@ -63,7 +63,7 @@ class ReadDecision(Value, frozen=True):
 
     uid: str
     title: str
-    source: Source
+    source: SourceSession
     fields: tuple[DecidedField, ...]
     because: str = ""
     scope: str = ""

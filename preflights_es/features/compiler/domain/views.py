@@ -15,10 +15,10 @@ from preflights_es.kernel.ids import iso
 from preflights_es.kernel.items import (
     Planned,
     PlanStanding,
-    ReadFile,
+    ReadFileDigest,
     ReadRecord,
 )
-from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.json import canonical_json, decode_plain_json
 from preflights_es.kernel.lead import no_answer, why_none
 from preflights_es.kernel.questions import Reached
 from preflights_es.kernel.session import Session
@@ -255,7 +255,7 @@ def what_was_read(begun: PassBegun | None) -> dict[str, Any]:
 def _payload(text: str) -> Any:
     """As JSON; a forged log may hold any text."""
     try:
-        return decoded(text.encode())
+        return decode_plain_json(text.encode())
     except msgspec.DecodeError:
         return None
 
@@ -284,7 +284,7 @@ def envelope(state: State, id_: str = "") -> dict[str, Any]:
 
 def file_text(state: State) -> str:
     """The artifact's file: canonical JSON and a line break."""
-    return encoded(envelope(state)).decode() + "\n"
+    return canonical_json(envelope(state)).decode() + "\n"
 
 
 def file_path(state: State) -> str:
@@ -359,6 +359,6 @@ def _read(state: State) -> dict[str, Any]:
     decisions = (ReadRecord("decision", one.uid, one.source) for one in begun.decisions)
     return {
         "subject": subject_of(state),
-        "files": tuple(ReadFile(one.path, one.sha256) for one in begun.documents),
+        "files": tuple(ReadFileDigest(one.path, one.sha256) for one in begun.documents),
         "records": (*plans, *decisions),
     }

@@ -31,9 +31,9 @@ from preflights_es.judging.schema import shape
 from preflights_es.kernel import __version__
 from preflights_es.kernel.completions import CompletionRequested, Message, prompt
 from preflights_es.kernel.errors import LLMDeclinedError, Refused
-from preflights_es.kernel.events import Actor, Source
-from preflights_es.kernel.json import encoded
-from preflights_es.kernel.lead import Lead, Led, Setup, system_message
+from preflights_es.kernel.events import Actor, SourceSession
+from preflights_es.kernel.json import canonical_json
+from preflights_es.kernel.lead import Lead, LeadState, Setup, system_message
 from preflights_es.kernel.text import Secret
 from preflights_es.providers.base import DIRECT, LLMProvider, text_of
 from preflights_es.settings.load import Options, Settings, load_settings
@@ -162,8 +162,8 @@ def first_input(
 def _plan(id_: str, held: Any) -> ReadPlan:
     type_, status, payload = opened(held)
     standing = "locked" if status == "locked" else "approved"
-    none = Source(session_id="", version=0, hash="")
-    return ReadPlan(id_, type_, standing, none, encoded(payload).decode())  # type: ignore[arg-type]  # a type of any name is shown to the model
+    none = SourceSession(session_id="", version=0, hash="")
+    return ReadPlan(id_, type_, standing, none, canonical_json(payload).decode())  # type: ignore[arg-type]  # a type of any name is shown to the model
 
 
 def opened(held: Any) -> tuple[str, str, Any]:
@@ -194,7 +194,7 @@ class PromptManager:
             schema: instead of the pass's own.
         """
         held = schema_of(pass_type.value) if schema is None else ""
-        text = system_message(Led(), PACKAGE, prompts_of(pass_type.value), held)[1]
+        text = system_message(LeadState(), PACKAGE, prompts_of(pass_type.value), held)[1]
         return text if held else text.replace("{schema}", json.dumps(schema, indent=2))
 
     def get_user_prompt(

@@ -25,7 +25,7 @@ from preflights_es.features.compiler.use.artifacts import (
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import Actor, Input
 from preflights_es.kernel.ids import SHORT
-from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.use.acceptance import Acceptances, begun, notice_agent
@@ -225,7 +225,7 @@ def drafted(state: State) -> PlanDrafted:
     if state.standing in OPEN:
         return plan
     by = f" by {short_id(state.superseded_by)}" if state.superseded_by else ""
-    why = f": {one_line(shown(state.reason))}" if state.reason else ""
+    why = f": {one_line(escaped_text(state.reason))}" if state.reason else ""
     message = f"the {plan.type} {short_id(plan.id)} is {state.standing} already{by}{why}"
     raise Refused(message, code="not_a_draft", id=plan.id, standing=state.standing)
 

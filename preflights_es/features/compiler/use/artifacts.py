@@ -14,8 +14,8 @@ from preflights_es.features.compiler.domain.views import FILE, FOLDER, envelope
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import ArtifactOutside, Refused
 from preflights_es.kernel.ids import iso, iso_or_none
-from preflights_es.kernel.items import Planned, ReadFile
-from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.items import Planned, ReadFileDigest
+from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.projections.artifacts import PlanRow, plan
 from preflights_es.records.files import checked_folder, found_hash
 from preflights_es.runtime.finding import LAST
@@ -81,7 +81,7 @@ def row_named(rows: Iterable[PlanRow], typed: str) -> PlanRow:
     if len(found) == 1:
         return found[0]
     if not found:
-        message = f"no artifact matches {shown(one_line(typed))!r}"
+        message = f"no artifact matches {escaped_text(one_line(typed))!r}"
         message = "this project has no artifact" if wanted == LAST else message
         raise Refused(message, code="unknown_artifact", typed=typed)
     named = ", ".join(f"{row.planned.id} ({row.planned.type})" for row in found[:NAMED_MAX])
@@ -169,7 +169,7 @@ class ArtifactRow(Result, frozen=True):
     """Path of its file."""
     artifact_state: FileState | None
     """How the file compares with what the log says; None where it has none."""
-    documents: tuple[ReadFile, ...]
+    documents: tuple[ReadFileDigest, ...]
     """The versions of the documents that it was made from."""
     file: str | None = None
     """The session file that says so, where the log does not."""

@@ -50,8 +50,8 @@ from preflights_es.kernel.errors import (
     Refused,
 )
 from preflights_es.kernel.events import Input
-from preflights_es.kernel.json import decoded, encoded
-from preflights_es.kernel.lead import UNFINISHED, Lead, ResponseRejected, text_of
+from preflights_es.kernel.json import canonical_json, decode_plain_json
+from preflights_es.kernel.lead import UNFINISHED, Lead, ResponseRejected, decode_response_text
 from preflights_es.runtime.runner import Runner, Step
 from preflights_es.store.memory import MemoryStore
 from preflights_es.system import clock_ids
@@ -112,9 +112,9 @@ class _Run:
             found = CompilerResult(False, None, error.kind, error.details)
         self._given = found
         if found.success:
-            return encoded(found.payload).decode()
+            return canonical_json(found.payload).decode()
         kind = found.error_type if found.error_type in _DECLINED else _DECLINED[-1]
-        return encoded({"error": kind, "details": found.error_details or ""}).decode()
+        return canonical_json({"error": kind, "details": found.error_details or ""}).decode()
 
     @property
     def result(self) -> CompilerResult:
@@ -126,10 +126,10 @@ class _Run:
         if self._error is not None:
             raise self._error
         new, plan = self.state.input, self.state.plan
-        raw = text_of(new) if isinstance(new, CompletionReceived) else None
+        raw = decode_response_text(new) if isinstance(new, CompletionReceived) else None
         if plan is not None:
             return self._given or CompilerResult(
-                True, decoded(plan.payload.encode()), None, None, raw
+                True, decode_plain_json(plan.payload.encode()), None, None, raw
             )
         why = next(one for one in self._step.decisions if isinstance(one, ResponseRejected))
         if why.kind in _DECLINED:
@@ -371,7 +371,7 @@ class ContextBuilder:
                     "artifact_type": one.type,
                     "id": one.id,
                     "status": one.standing,
-                    "payload": decoded(one.payload.encode()),
+                    "payload": decode_plain_json(one.payload.encode()),
                 }
                 for one in read.plans
             },

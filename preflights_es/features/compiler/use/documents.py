@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from preflights_es.features.compiler.domain.forbidden import why_forbidden
 from preflights_es.features.compiler.domain.values import BYTES_MAX, DOCUMENT_MAX, Document, Pass
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.text import is_git, problem, shown, visible
+from preflights_es.kernel.text import escaped_text, is_git, problem, visible
 from preflights_es.settings.load import Settings
 from preflights_es.system import files as atomic_file
 from preflights_es.system.files import Unreadable
@@ -172,5 +172,5 @@ def _too_long(path: str, found: str, most: str) -> Refused:
 
 
 def _refused(path: str, why: str, code: str = "document_unfit") -> Refused:
-    name = shown(path)[:PATH_MAX]
+    name = escaped_text(path)[:PATH_MAX]
     return Refused(f"{name if visible(path) else repr(path)} {why}", code=code, path=name)

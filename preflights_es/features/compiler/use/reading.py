@@ -21,7 +21,7 @@ from preflights_es.features.compiler.domain.views import envelope
 from preflights_es.features.compiler.use.artifacts import plans_in_force, row_named
 from preflights_es.features.compiler.use.documents import PATH_MAX
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import late_pattern, problem
 from preflights_es.projections.artifacts import PlanRow
 from preflights_es.runtime.runner import Handle
@@ -119,7 +119,7 @@ def read_plan(request: Request, row: PlanRow) -> ReadPlan:
         type=told["artifact_type"],
         standing=told["status"],
         source=handle.source,
-        payload=encoded(told["payload"]).decode(),
+        payload=canonical_json(told["payload"]).decode(),
     )
 
 

@@ -36,7 +36,7 @@ from preflights_es.features.compiler.use.reading import (
 from preflights_es.kernel import __version__
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import SHORT
-from preflights_es.kernel.json import decoded
+from preflights_es.kernel.json import decode_plain_json
 from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.text import visible
 from preflights_es.kernel.views import View
@@ -192,7 +192,9 @@ def _target(request: Request, asked: Wanted, needed: tuple[ReadPlan, ...]) -> tu
         return ()
     if found := target_file(request.process.settings.root, asked.target):
         return (found,)
-    scaffolds = (decoded(one.payload.encode()) for one in needed if one.type == "ScaffoldPlan")
+    scaffolds = (
+        decode_plain_json(one.payload.encode()) for one in needed if one.type == "ScaffoldPlan"
+    )
     if not any(asked.target == file.get("path") for one in scaffolds for file in one["files"]):
         message = f"{asked.target} does not exist, and the ScaffoldPlan does not name it"
         raise Refused(message, code="unknown_target", path=asked.target)

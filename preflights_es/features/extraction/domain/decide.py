@@ -42,8 +42,8 @@ from preflights_es.kernel.lead import (
     StepRetried,
     Usable,
     concluded,
+    decide_lead_takeover,
     requested,
-    taken_over,
 )
 from preflights_es.kernel.questions import Question, text_answers
 from preflights_es.kernel.text import one_line, shortened
@@ -120,7 +120,7 @@ def _which_day(state: State, undated: list[Item]) -> QuestionAsked:
 def _taken_over(state: State, new: LeadChanged) -> Decisions:
     """A new lead gets what the former one left open or could not do."""
     is_open = bool(state.led.stalled) or note_status(state) == "unprocessed"
-    return taken_over(evolve, state, new, _asked, goes_on=is_open)
+    return decide_lead_takeover(evolve, state, new, _asked, goes_on=is_open)
 
 
 # 2. The question -----------------------------------------------------------------------------

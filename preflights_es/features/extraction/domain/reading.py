@@ -18,7 +18,7 @@ from typing import Any, Final
 from preflights_es.features.extraction.domain.events import DURATION_MAX, ITEMS_MAX, TITLE_MAX
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.events import Value
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import RETRY
 from preflights_es.kernel.questions import Language
 from preflights_es.kernel.simulation import Bank, Draws, Route
@@ -234,7 +234,7 @@ _PROSE = ("Here is what I found:\n", "Hier ist das Ergebnis:\n", "")
 
 def by_rules(request: CompletionRequested) -> str:
     """An `extraction.v1` of what the rules read; each line is a task where one is wrong."""
-    return encoded({"items": _read(request)}).decode()
+    return canonical_json({"items": _read(request)}).decode()
 
 
 def varied(draws: Draws, request: CompletionRequested) -> str:
@@ -245,7 +245,7 @@ def varied(draws: Draws, request: CompletionRequested) -> str:
         payload |= _question(draws, items, _parts(request)[0])
     if draws.chance(0.1):
         payload["mood"] = draws.pick(("busy", "calm"))  # a property that no contract knows yet
-    text = encoded(payload).decode()
+    text = canonical_json(payload).decode()
     if draws.chance(0.15):
         return draws.pick(_PROSE) + text
     return f"```json\n{text}\n```" if draws.chance(0.2) else text

@@ -27,7 +27,7 @@ from preflights_es.features.extraction.domain.events import (
 from preflights_es.kernel import lead as leading
 from preflights_es.kernel.events import Event, Growing, Input, Value
 from preflights_es.kernel.items import KeptItem, item_id
-from preflights_es.kernel.lead import Led, no_answer, why_none
+from preflights_es.kernel.lead import LeadState, no_answer, why_none
 from preflights_es.kernel.questions import Language, Question, Reached
 from preflights_es.kernel.views import View, taken_out
 
@@ -46,7 +46,7 @@ class State(msgspec.Struct, frozen=True):
     """When the session began, in microseconds since 1970 UTC."""
     input: Input | None = None
     """The last Input; its Decisions say what of it counts."""
-    led: Led = Led()
+    led: LeadState = LeadState()
     items: tuple[Item, ...] = ()
     """In the order of their numbers."""
     listed: tuple[Item, ...] = ()
@@ -97,7 +97,7 @@ def evolve(state: State, event: Event) -> State:
         case QuestionAsked(question=question):
             return replace(state, question=question, asked=question.id)
         case AnswerAccepted(answer=answer):
-            return replace(state, question=None, led=leading.heard(state.led, answer))
+            return replace(state, question=None, led=leading.add_user_message(state.led, answer))
         case ItemFiled(item=item):
             filed = {**{i.number: i for i in state.items}, item.number: item}
             return replace(
@@ -107,7 +107,7 @@ def evolve(state: State, event: Event) -> State:
             items = tuple(item if i.number == item.number else i for i in state.items)
             return replace(_touching(state, item), items=items)
         case _:
-            led = leading.after(state.led, state.input, event)
+            led = leading.evolve_lead_state(state.led, state.input, event)
             return state if led is state.led else replace(state, led=led)
 
 
@@ -123,7 +123,7 @@ def _after_input(state: State, new: Input) -> State:
                 time_zone=new.time_zone,
                 taken=began,
                 input=new,
-                led=leading.opened(new.setup),
+                led=leading.open_lead_state(new.setup),
                 redacted=state.redacted.plus(*new.redacted),
             )
         case ItemAdded(language=language) if state.input is None:

@@ -16,7 +16,14 @@ from typing import Final, NamedTuple, get_args
 from preflights_es.features.govern.domain.imports import Kind, Used, words
 from preflights_es.kernel.statements import GENERIC
 from preflights_es.kernel.text import late_pattern
-from preflights_es.kernel.words import Name, canonical, folded, names, plain, product
+from preflights_es.kernel.words import (
+    Name,
+    canonical,
+    fold_letters,
+    product,
+    read_product_names,
+    read_small_words,
+)
 
 _ASIDE: Final = late_pattern(r"\s*\([^()]*\)|[`\"']")
 _OWNER: Final = late_pattern(r"\(([A-Za-z][\w.]*[a-z][\w.]*)\)")
@@ -76,7 +83,7 @@ def _is_in(option: str, value: str) -> bool:
 
     A sentence that takes something back does not say which word it keeps.
     """
-    if not plain("retractions").isdisjoint(folded(value).split()):
+    if not read_small_words("retractions").isdisjoint(fold_letters(value).split()):
         return False
     bare = _ASIDE.sub("", option).strip()
     return re.search(rf"(?<!\w){re.escape(bare)}(?!\w)", value, re.IGNORECASE) is not None
@@ -149,7 +156,7 @@ def _owner_of(one: Used) -> str:
 
 
 def _squeezed(name: str) -> str:
-    return re.sub(r"[\W_]+", "", folded(name))
+    return re.sub(r"[\W_]+", "", fold_letters(name))
 
 
 def _inner(name: str) -> str:
@@ -164,14 +171,14 @@ def _inner(name: str) -> str:
 
 @cache
 def _by_name() -> dict[str, Name]:
-    return {one.name: one for one in names()}
+    return {one.name: one for one in read_product_names()}
 
 
 @cache
 def _rows() -> dict[str, tuple[str, ...]]:
     """Products by each name of a package; of an artifact also without its group."""
     found: dict[str, tuple[str, ...]] = {}
-    for one in names():
+    for one in read_product_names():
         for name in one.packages:
             keys = [_key(_MAJOR.sub("", name))]
             if ":" in name and "::" not in name:
@@ -202,7 +209,9 @@ def _form(one: Used) -> _Form:
     groups, own = _spelled(one)
     rows: dict[str, tuple[str, ...]] = {}
     for group in groups:  # the longest of each
-        spelled = (_key(said) for name in group for said in (name, _VERSION.sub("", folded(name))))
+        spelled = (
+            _key(said) for name in group for said in (name, _VERSION.sub("", fold_letters(name)))
+        )
         if key := next((key for key in spelled if key in _rows()), ""):
             rows[key] = _rows()[key]
     return _Form(frozenset(filter(None, map(_squeezed, (*own, *map(_inner, own))))), rows)

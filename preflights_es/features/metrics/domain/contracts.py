@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from preflights_es.features.metrics.domain.events import CONTRACT, PACKAGE, POLICY
 from preflights_es.judging.contract import Contract
-from preflights_es.kernel.completions import schema
+from preflights_es.kernel.completions import read_prompt_schema
 
 
 def loaded() -> dict[str, Any]:
     """The schema of today."""
-    found: dict[str, Any] = json.loads(schema(PACKAGE, CONTRACT).text)
+    found: dict[str, Any] = json.loads(read_prompt_schema(PACKAGE, CONTRACT).text)
     return found
 
 

@@ -37,15 +37,15 @@ from preflights_es.kernel.completions import (
     Violation,
 )
 from preflights_es.kernel.events import Decision, Input, Outcome, state_after
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import (
     LeadChanged,
     StepFailed,
     StepRetried,
     Usable,
     concluded,
+    decide_lead_takeover,
     requested,
-    taken_over,
 )
 from preflights_es.kernel.questions import Question, stripped
 from preflights_es.kernel.text import visible
@@ -67,7 +67,7 @@ def decide(state: State, new: Input) -> Decisions:
         case StepRetried() if state.led.stalled:
             return _asked(state)
         case LeadChanged() if state.text and not state.led.request:
-            return taken_over(evolve, state, new, _asked, goes_on=bool(state.led.stalled))
+            return decide_lead_takeover(evolve, state, new, _asked, goes_on=bool(state.led.stalled))
         case _:
             return (NotTaken(reason="not_expected"),)
 
@@ -146,8 +146,10 @@ def model_request(state: State) -> CompletionRequested:
 
 def known(catalogue: Catalogue) -> str:
     """The catalogue as a model reads it: one JSON object a line."""
-    lines = [encoded({"table": one.name, "columns": one.columns}) for one in catalogue.tables]
-    lines += [encoded(_described(one)) for one in catalogue.metrics]
+    lines = [
+        canonical_json({"table": one.name, "columns": one.columns}) for one in catalogue.tables
+    ]
+    lines += [canonical_json(_described(one)) for one in catalogue.metrics]
     return f"SQL dialect: {catalogue.dialect}\n" + "\n".join(line.decode() for line in lines)
 
 

@@ -23,7 +23,7 @@ from preflights_es.features.metrics.domain.events import (
 )
 from preflights_es.features.metrics.domain.ranges import EVER, shown_range
 from preflights_es.kernel.completions import CompletionRequested
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import RETRY
 from preflights_es.kernel.questions import Language
 from preflights_es.kernel.simulation import Bank, Draws, References, Route
@@ -462,7 +462,7 @@ def varied(draws: Draws, request: CompletionRequested) -> str:
 
 
 def _text(reply: Reply) -> str:
-    return reply if isinstance(reply, str) else encoded(reply).decode()
+    return reply if isinstance(reply, str) else canonical_json(reply).decode()
 
 
 def _read(request: CompletionRequested) -> Reply:

@@ -21,7 +21,7 @@ from preflights_es.features.metrics.domain.events import (
 from preflights_es.kernel import lead as leading
 from preflights_es.kernel.completions import Message
 from preflights_es.kernel.events import Event, Growing, Input, Value
-from preflights_es.kernel.lead import Led, StepFailed, no_answer
+from preflights_es.kernel.lead import LeadState, StepFailed, no_answer
 from preflights_es.kernel.questions import Language, Question, Reached
 from preflights_es.kernel.views import View, taken_out
 
@@ -39,7 +39,7 @@ class State(msgspec.Struct, frozen=True):
     catalogue: Catalogue | None = None
     input: Input | None = None
     """The last Input; its Decisions say what of it counts."""
-    led: Led = Led()
+    led: LeadState = LeadState()
     """Its `said` is the whole conversation, with the first question."""
     question: Question | None = None
     """The open one."""
@@ -74,16 +74,16 @@ def evolve(state: State, event: Event) -> State:
         case TurnsExhausted(open=text):
             return replace(state, open=text, turns=0)
         case AnswerAccepted(answer=text):
-            led = leading.heard(state.led, text)
+            led = leading.add_user_message(state.led, text)
             return replace(state, question=None, turns=state.turns + 1, led=led)
         case FollowUpTaken(text=text):
-            led = leading.heard(state.led, text)
+            led = leading.add_user_message(state.led, text)
             return replace(state, question=None, turns=0, sql="", open="", led=led)
         case StepFailed():
-            led = leading.after(state.led, state.input, event)
+            led = leading.evolve_lead_state(state.led, state.input, event)
             return replace(state, led=_without_unanswered(led))
         case _:
-            return replace(state, led=leading.after(state.led, state.input, event))
+            return replace(state, led=leading.evolve_lead_state(state.led, state.input, event))
 
 
 def _begun(state: State, new: QuestionPut) -> State:
@@ -95,12 +95,12 @@ def _begun(state: State, new: QuestionPut) -> State:
         time_zone=new.time_zone,
         catalogue=Catalogue(dialect=new.dialect, metrics=new.metrics, tables=new.tables),
         input=new,
-        led=leading.heard(leading.opened(new.setup), new.text),
+        led=leading.add_user_message(leading.open_lead_state(new.setup), new.text),
         redacted=state.redacted.plus(*new.redacted),
     )
 
 
-def _without_unanswered(led: Led) -> Led:
+def _without_unanswered(led: LeadState) -> LeadState:
     """A failed step leaves no message of a person at the end of the conversation (seed 4)."""
     said: list[Message] = list(led.said)
     while said and said[-1].role == "user":

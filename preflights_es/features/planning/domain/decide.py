@@ -32,15 +32,15 @@ from preflights_es.kernel.completions import (
     Violation,
 )
 from preflights_es.kernel.events import Decision, Input, Outcome
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import (
     FellBack,
     LeadChanged,
     StepRetried,
     Usable,
     concluded,
+    decide_lead_takeover,
     requested,
-    taken_over,
 )
 from preflights_es.kernel.text import one_line, shortened
 
@@ -96,7 +96,7 @@ def _asked_again(state: State, new: PlanAskedAgain) -> Decisions:
 def _taken_over(state: State, new: LeadChanged) -> Decisions:
     """A new lead makes the plan that the former one left open or could not make."""
     goes_on = bool(state.led.stalled or state.led.fell_back)
-    return taken_over(evolve, state, new, _asked, goes_on=goes_on)
+    return decide_lead_takeover(evolve, state, new, _asked, goes_on=goes_on)
 
 
 # 2. The model --------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def _day(situation: Situation, language: str) -> str:
     day = msgspec.to_builtins(schedule.day_of(situation))
     window = f"{clock(situation, situation.start)}-{clock(situation, situation.end)}"
     said = f"Now: {one_line(situation.now)} ({one_line(situation.time_zone)})\nLanguage: {language}"
-    return f"{said}\nWindow: {window}\n\nDay:\n{encoded(day).decode()}"
+    return f"{said}\nWindow: {window}\n\nDay:\n{canonical_json(day).decode()}"
 
 
 def model_answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Literal
 import msgspec
 
 from preflights_es.kernel.completions import COMPLETION_EVENTS
-from preflights_es.kernel.events import Decision, Event, Input, Source, Value, Whole
+from preflights_es.kernel.events import Decision, Event, Input, SourceSession, Value, Whole
 from preflights_es.kernel.lead import LED_EVENTS, Lead, Setup
 from preflights_es.kernel.ports import SettingsSource, SettingsTable
 from preflights_es.kernel.questions import Language, Refusal
@@ -65,7 +65,7 @@ class OpenTask(Value, frozen=True):
     task: Task
     number: Whole
     """Of the item in that session."""
-    source: Source
+    source: SourceSession
 
 
 class Busy(Value, frozen=True, kw_only=True, omit_defaults=True):
@@ -76,7 +76,7 @@ class Busy(Value, frozen=True, kw_only=True, omit_defaults=True):
     title: str = ""
     assumed: bool = False
     """Whether the end is assumed."""
-    source: Source | None = None
+    source: SourceSession | None = None
     """The session that holds the event; None where the person gave the interval."""
     number: Whole = 0
     """Of the event in that session."""

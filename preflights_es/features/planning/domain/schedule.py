@@ -23,7 +23,7 @@ from preflights_es.features.planning.domain.events import (
     Warned,
 )
 from preflights_es.kernel.completions import CompletionRequested
-from preflights_es.kernel.json import encoded
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.questions import Language
 from preflights_es.kernel.simulation import Bank, Draws, Route
 
@@ -203,7 +203,7 @@ _PROSE = ("Here is a plan:\n", "Hier ist der Plan:\n", "")
 
 def by_rules(request: CompletionRequested) -> str:
     """The plan of the rules, as a model would answer it."""
-    return encoded(_payload(*_parts(request))).decode()
+    return canonical_json(_payload(*_parts(request))).decode()
 
 
 def varied(draws: Draws, request: CompletionRequested) -> str:
@@ -217,7 +217,7 @@ def varied(draws: Draws, request: CompletionRequested) -> str:
         payload["buffer_minutes"] = draws.between(0, BUFFER)
     if draws.chance(0.1):
         payload["mood"] = draws.pick(("busy", "calm"))  # a property that no contract knows yet
-    text = encoded(payload).decode()
+    text = canonical_json(payload).decode()
     if draws.chance(0.15):
         return draws.pick(_PROSE) + text
     return f"```json\n{text}\n```" if draws.chance(0.2) else text

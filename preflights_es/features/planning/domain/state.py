@@ -21,7 +21,7 @@ from preflights_es.features.planning.domain.events import (
 from preflights_es.kernel import lead as leading
 from preflights_es.kernel.errors import Notice
 from preflights_es.kernel.events import Event, Input, Value
-from preflights_es.kernel.lead import Led, no_answer, why_none
+from preflights_es.kernel.lead import LeadState, no_answer, why_none
 from preflights_es.kernel.questions import Language, Reached
 from preflights_es.kernel.views import View
 
@@ -36,7 +36,7 @@ class State(msgspec.Struct, frozen=True):
     language: Language = "en"
     input: Input | None = None
     """The last Input; its Decisions say what of it counts."""
-    led: Led = Led()
+    led: LeadState = LeadState()
     plan: Plan | None = None
     suggested: Plan | None = None
     """As the rules or a model made it, before a person chose otherwise."""
@@ -59,7 +59,7 @@ def evolve(state: State, event: Event) -> State:
             return replace(counted(state), plan=plan, suggested=suggested)
         case _:
             now = counted(state)
-            led = leading.after(now.led, state.input, event)
+            led = leading.evolve_lead_state(now.led, state.input, event)
             return now if led is now.led else replace(now, led=led)
 
 
@@ -69,7 +69,7 @@ def counted(state: State) -> State:
     if not isinstance(new, PlanAskedAgain):
         return state
     was = state.led
-    led = Led(new.lead, new.prompts, was.candidates, steps=was.steps, calls=was.calls)
+    led = LeadState(new.lead, new.prompts, was.candidates, steps=was.steps, calls=was.calls)
     # What was planned before follows from another situation.
     return replace(state, situation=new.situation, input=None, led=led, plan=None)
 
@@ -81,7 +81,7 @@ def _after_input(state: State, new: Input) -> State:
             situation=new.situation,
             language=new.language,
             input=new,
-            led=leading.opened(new.setup),
+            led=leading.open_lead_state(new.setup),
         )
     return replace(state, input=new)
 

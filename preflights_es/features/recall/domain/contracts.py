@@ -8,11 +8,11 @@ import msgspec
 
 from preflights_es.features.recall.domain.rules import CONTRACT, PACKAGE
 from preflights_es.judging.contract import Contract
-from preflights_es.kernel.completions import schema
+from preflights_es.kernel.completions import read_prompt_schema
 
 
 def _schema() -> dict[str, Any]:
-    found: dict[str, Any] = msgspec.json.decode(schema(PACKAGE, CONTRACT).text)
+    found: dict[str, Any] = msgspec.json.decode(read_prompt_schema(PACKAGE, CONTRACT).text)
     return found
 
 

@@ -30,11 +30,11 @@ from preflights_es.kernel.lead import (
     StepRetried,
     Usable,
     concluded,
+    decide_lead_takeover,
     requested,
-    taken_over,
 )
 from preflights_es.kernel.text import one_line, shortened
-from preflights_es.kernel.words import words
+from preflights_es.kernel.words import collect_search_words
 
 Decisions = tuple[Decision, ...]
 
@@ -66,7 +66,7 @@ def _asked(state: State) -> Decisions:
 def _taken_over(state: State, new: LeadChanged) -> Decisions:
     """A new lead answers what the former one could not."""
     goes_on = bool(state.led.stalled) and not is_terminal(state)
-    return taken_over(evolve, state, new, _asked, goes_on=goes_on)
+    return decide_lead_takeover(evolve, state, new, _asked, goes_on=goes_on)
 
 
 # 1. Asking a model -----------------------------------------------------------------------------
@@ -105,5 +105,5 @@ def violations(payload: Any) -> tuple[Violation, ...]:
     return tuple(
         Violation(f"/{n}", "expected words to look for")
         for n, query in enumerate(payload[:QUERIES_MAX])
-        if not words(query)
+        if not collect_search_words(query)
     )

@@ -14,7 +14,7 @@ from preflights_es.kernel.events import (
     Input,
     Quoted,
     RecordNumber,
-    Source,
+    SourceSession,
     Typed,
     Value,
     Whole,
@@ -59,7 +59,7 @@ class Found(Value, frozen=True, kw_only=True):
     words: tuple[str, ...]
     """Those of the queries that matched, in their order."""
     score: Whole
-    source: Source
+    source: SourceSession
     stands: tuple[Stands, ...] | UnsetType = UNSET
     line: str | UnsetType = UNSET
     """The reason, consequence or option turned down that has most of the words, of those that the

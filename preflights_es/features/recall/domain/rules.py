@@ -11,7 +11,7 @@ from preflights_es.features.recall.domain.events import QUERIES_MAX, WORDS_MAX, 
 from preflights_es.kernel.decisions import Evolution
 from preflights_es.kernel.statements import EVERYDAY
 from preflights_es.kernel.text import late_pattern, one_line
-from preflights_es.kernel.words import canonical, folded, words
+from preflights_es.kernel.words import canonical, collect_search_words, fold_letters
 
 PACKAGE: Final = "preflights_es.features.recall"
 STEP: Final = "rewrite"
@@ -31,7 +31,12 @@ def rewritten(question: str) -> tuple[str, ...]:
 
 def wanted(queries: Iterable[str]) -> tuple[str, ...]:
     """The words that are looked for, each once."""
-    found = [word for query in queries for word in words(query)[:WORDS_MAX] if word not in EMPTY]
+    found = [
+        word
+        for query in queries
+        for word in collect_search_words(query)[:WORDS_MAX]
+        if word not in EMPTY
+    ]
     return tuple(dict.fromkeys(found))[: QUERIES_MAX * WORDS_MAX]
 
 
@@ -103,7 +108,7 @@ def evolution(new: Compared, old: Compared) -> Evolution:
         if changed and not new.is_at(old):
             return "exception"
         if changed:
-            is_said = REPLACING.search(folded(new.intention))
+            is_said = REPLACING.search(fold_letters(new.intention))
             former = (value for name, value in old.fields if _plain(name) in changed)
             names_it = any(_names(new.intention, value) for value in former)
             return "update" if is_said or names_it else "contradict"
@@ -125,7 +130,7 @@ def is_named(intention: str, old: Compared) -> bool:
     """Whether an intention names a value, the record or the uid of a decision."""
     if any(_names(intention, value) for _, value in old.fields):
         return True
-    text = folded(intention)
+    text = fold_letters(intention)
     if old.uid and (old.uid.casefold() in text or old.uid[-8:].casefold() in text):
         return True
     numbers = {int(found) for found in _RECORD.findall(text)}
@@ -153,7 +158,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    return folded(one_line(text)).strip()
+    return fold_letters(one_line(text)).strip()
 
 
 def _names(intention: str, value: str) -> bool:
@@ -165,7 +170,7 @@ def _names(intention: str, value: str) -> bool:
 
 
 def _spaced(text: str) -> str:
-    return " ".join(_WORDS.findall(folded(text)))
+    return " ".join(_WORDS.findall(fold_letters(text)))
 
 
 _WORDS: Final = late_pattern(r"[^\W_]+")

@@ -16,7 +16,7 @@ from preflights_es.features.recall.domain.events import (
 )
 from preflights_es.kernel import lead as leading
 from preflights_es.kernel.events import Event, Input
-from preflights_es.kernel.lead import Led
+from preflights_es.kernel.lead import LeadState
 from preflights_es.kernel.questions import Language
 
 
@@ -29,7 +29,7 @@ class State(msgspec.Struct, frozen=True):
     everything: bool = False
     input: Input | None = None
     """The last Input; its Decisions say what of it counts."""
-    led: Led = Led()
+    led: LeadState = LeadState()
     queries: tuple[str, ...] | None = None
     """None until the question is rewritten."""
     source: Rewriter = "rules"
@@ -60,7 +60,7 @@ def evolve(state: State, event: Event) -> State:
             results = tuple(of[uid] for uid in uids if uid in of)
             return replace(state, results=results, records=new.records)
         case _:
-            led = leading.after(state.led, state.input, event)
+            led = leading.evolve_lead_state(state.led, state.input, event)
             return state if led is state.led else replace(state, led=led)
 
 
@@ -72,7 +72,7 @@ def _after_input(state: State, new: Input) -> State:
             language=new.language,
             everything=new.everything,
             input=new,
-            led=leading.opened(new.setup),
+            led=leading.open_lead_state(new.setup),
             redacted=new.redacted,
         )
     return replace(state, input=new)

@@ -22,8 +22,8 @@ from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel import ids
 from preflights_es.kernel.decisions import Evolution, OlderDecision
 from preflights_es.kernel.errors import PreflightsError, ProjectionDamaged
-from preflights_es.kernel.text import late_pattern, one_line, shown
-from preflights_es.kernel.words import canonical, folded, words
+from preflights_es.kernel.text import escaped_text, late_pattern, one_line
+from preflights_es.kernel.words import canonical, collect_search_words, fold_letters
 from preflights_es.runtime.runner import Handle
 from preflights_es.store.projection_rows import SqlComparing
 from preflights_es.system.files import Unreadable
@@ -94,7 +94,9 @@ def _compared(process: Process, handle: Handle) -> Iterator[OlderDecision]:
     patches = {one: data for one, data in proposed.items() if one != handle.session_id}
     # Those of the same field come first, however many are of its category.
     names = " ".join(name for name, _ in state.patch.fields)
-    terms = words(f"{state.patch.category} {names} {title_of(state)} {state.intention}")
+    terms = collect_search_words(
+        f"{state.patch.category} {names} {title_of(state)} {state.intention}"
+    )
     kept = [
         (session_id, decided)
         for session_id, decided in log.rows(process.project, terms, COMPARED_MAX)
@@ -190,13 +192,15 @@ def _is_alike(state: State, data: str) -> bool:
     except (ValueError, TypeError, RecursionError):
         return False  # damaged, as its session will say
     values = " ".join(value for _, value in patch.fields)
-    asked = {*words(state.patch.category), *words(state.intention)}
-    return not asked.isdisjoint((*words(patch.category), *words(values)))
+    asked = {*collect_search_words(state.patch.category), *collect_search_words(state.intention)}
+    return not asked.isdisjoint(
+        (*collect_search_words(patch.category), *collect_search_words(values))
+    )
 
 
 def _named(process: Process, handle: Handle, state: State) -> Iterator[str]:
     """Sessions that the intention names by their record's number or the end of their id."""
-    for number, end in _NAMED.findall(folded(state.intention)):
+    for number, end in _NAMED.findall(fold_letters(state.intention)):
         store = process.store
         named: Iterable[Any] = ()
         if number:
@@ -303,9 +307,9 @@ def tell_differing(request: Request, handle: Handle, chosen: Collection[str] = (
     for row in _differing(request, state):
         if row.path in named or row.path in chosen:
             continue
-        title = shown(one_line(row.title))
+        title = escaped_text(one_line(row.title))
         said = (
-            f"{shown(row.path)} is in force and says something else: {title}. "
+            f"{escaped_text(row.path)} is in force and says something else: {title}. "
             "If it does not hold any more, set its status to superseded"
         )
         request.notice("contradicts", said, path=row.path)

@@ -36,11 +36,11 @@ from preflights_es.features.recall.use.variants import (
     synonyms,
     widened_by,
 )
-from preflights_es.kernel.decisions import Decided
+from preflights_es.kernel.decisions import DecidedPatch
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.ports import CATEGORY, TERMS_MAX, TITLE, VALUE
-from preflights_es.kernel.words import also_called, words
+from preflights_es.kernel.words import also_called, collect_search_words
 from preflights_es.projections.decisions import decision
 from preflights_es.projections.memory import OPTION, REASON
 from preflights_es.records.record_list import RecordIndex
@@ -59,7 +59,7 @@ _TOPICS: Final = ""  # stands for those of a text among its words
 class InForce(NamedTuple):
     """A decision, or a record of another tool."""
 
-    of: Decided | ForeignRow
+    of: DecidedPatch | ForeignRow
     session_id: str = ""
     """Empty of a record."""
     chosen: str = ""
@@ -109,7 +109,7 @@ class RecordRows:
         """By word of a category: the places of the records whose titles state it."""
         found: dict[str, list[int]] = {}
         for place, row in self._places.items():
-            for word in words(row.category):
+            for word in collect_search_words(row.category):
                 found.setdefault(word, []).append(place)
         return found
 
@@ -192,7 +192,9 @@ class Search:
 
         The newest first, at most `NAMING_MAX`.
         """
-        terms = {name for word in words(value) for name in (word, *also_called(word))}
+        terms = {
+            name for word in collect_search_words(value) for name in (word, *also_called(word))
+        }
         rows = [
             row
             for row in self._rows(tuple(terms))
@@ -290,7 +292,7 @@ def places(scopes: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def decided_in_force(process: Process, session_id: str) -> Decided | None:
+def decided_in_force(process: Process, session_id: str) -> DecidedPatch | None:
     """The decision of a session, where it is in force."""
     columns = process.following.columns("decisions")
     for row in process.following.kept("decisions", session_id).rows:
@@ -300,6 +302,6 @@ def decided_in_force(process: Process, session_id: str) -> Decided | None:
     return None
 
 
-def is_in_force(one: Decided) -> bool:
+def is_in_force(one: DecidedPatch) -> bool:
     """Whether a person accepted it, and nothing took its place."""
     return one.standing == "accepted" and one.superseded_by is None

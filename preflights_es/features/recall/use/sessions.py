@@ -24,11 +24,11 @@ from preflights_es.features.recall.domain.ranking import answers
 from preflights_es.features.recall.domain.state import State
 from preflights_es.features.recall.domain.views import RecallView
 from preflights_es.features.recall.use.searching import Search
-from preflights_es.kernel.decisions import Decided, Related, alternative_text
+from preflights_es.kernel.decisions import DecidedPatch, Related, alternative_text
 from preflights_es.kernel.errors import PreflightsError, Refused
-from preflights_es.kernel.events import Decision, Source
+from preflights_es.kernel.events import Decision, SourceSession
 from preflights_es.kernel.text import one_line, shortened
-from preflights_es.kernel.words import words
+from preflights_es.kernel.words import collect_search_words
 from preflights_es.projections.decisions import DECISIONS, decision
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.runner import Handle, Step
@@ -129,7 +129,9 @@ def _record(row: ForeignRow, match: Match) -> FoundRecord:
     )
 
 
-def _decided(process: Process, session_id: str) -> tuple[Sequence[Decided], Source | None]:
+def _decided(
+    process: Process, session_id: str
+) -> tuple[Sequence[DecidedPatch], SourceSession | None]:
     """What a session of this project decided, and as what it was read; nothing of one erased.
 
     It stands in the projection, unless the session moved since.
@@ -141,7 +143,7 @@ def _decided(process: Process, session_id: str) -> tuple[Sequence[Decided], Sour
     if (kept.of, kept.complete, kept.mark, kept.waits) == (DECISIONS.version, 1, head.version, 0):
         names = process.following.columns(DECISIONS.name)
         rows = (dict(zip(names, row, strict=True)) for row in kept.rows)
-        source = Source(session_id, head.version, head.hash.hex())
+        source = SourceSession(session_id, head.version, head.hash.hex())
         return [decision(row).decided for row in rows], source
     try:
         read = process.projector.reader.read(process.following.stream(head))
@@ -174,28 +176,28 @@ def _read(process: Process, match: Match) -> Found | None:
     return None
 
 
-def _line(patch: Decided, terms: Sequence[str]) -> str:
+def _line(patch: DecidedPatch, terms: Sequence[str]) -> str:
     """What the decision says with words that its title and values lack; empty where none does."""
     wanted = set(terms)
     known = (patch.title, patch.category, *(text for pair in patch.fields for text in pair))
-    wanted -= set(words(" ".join(known)))
+    wanted -= set(collect_search_words(" ".join(known)))
     why = patch.rationale
     texts = [
         *(f"not {alternative_text(one)}" for one in why.alternatives),
         *(f"because {one.text}" for one in (why.because,) if one),
         *(f"so {one.text}" for one in why.consequences),
     ]
-    having = [(len(wanted.intersection(words(text))), text) for text in texts]
+    having = [(len(wanted.intersection(collect_search_words(text))), text) for text in texts]
     most, text = max(having, key=itemgetter(0), default=(0, ""))
     return shortened(one_line(text), LINE_MAX) if most else ""
 
 
-def _source(read: Read) -> Source:
+def _source(read: Read) -> SourceSession:
     last = read.stored[-1]
-    return Source(last.session_id, last.version, last.hash.hex())
+    return SourceSession(last.session_id, last.version, last.hash.hex())
 
 
-def _stands(patch: Decided) -> tuple[Stands, ...]:
+def _stands(patch: DecidedPatch) -> tuple[Stands, ...]:
     """How a decision stands to others, as its own session has it."""
     former = (patch.supersedes, *patch.also_supersedes)
     links: list[tuple[Link, Related | None, str]] = [

@@ -18,7 +18,14 @@ from preflights_es.features.clarification.domain.topics import lexicon, topic_na
 from preflights_es.features.recall.use.variants import PART_MIN, english_stem, is_form, stems
 from preflights_es.kernel.statements import language_of
 from preflights_es.kernel.text import late_pattern
-from preflights_es.kernel.words import also_called, canonical, folded, plain, product, words
+from preflights_es.kernel.words import (
+    also_called,
+    canonical,
+    collect_search_words,
+    fold_letters,
+    product,
+    read_small_words,
+)
 
 FIRST: Final = 2  # words of a text that say what it is about
 HALF: Final = 0.5  # of the words of a text
@@ -40,7 +47,7 @@ class Titled(NamedTuple):
 
 def subject_words(text: str) -> tuple[str, ...]:
     """The words of a text that may be its subject, in its order."""
-    return tuple(word for word in words(text) if not is_of_trade(word))
+    return tuple(word for word in collect_search_words(text) if not is_of_trade(word))
 
 
 def is_of_trade(word: str) -> bool:
@@ -55,13 +62,13 @@ def _is_one(word: str, kind: str) -> bool:
 
 @cache
 def _stems_of(kind: str) -> frozenset[str]:
-    return frozenset(map(english_stem, plain(kind)))
+    return frozenset(map(english_stem, read_small_words(kind)))
 
 
 def stems_of_subject(title: str, values: Iterable[str]) -> tuple[frozenset[str], ...]:
     """The stems of a title without its values; none where it lacks one of them."""
-    rest = folded(title)
-    for value in map(folded, values):
+    rest = fold_letters(title)
+    for value in map(fold_letters, values):
         before, found, after = rest.partition(value)
         if not found:
             return ()
@@ -129,7 +136,7 @@ class Subject:
         """Whether it has all words of a title beside a value; it begins with a single one."""
         terms = [word for word in subject_words(title) if word not in value]
         if len({*terms}) < OWN_MIN:
-            is_whole = len(words(title)) == 1
+            is_whole = len(collect_search_words(title)) == 1
             return is_whole and any(_is_one_name(w, term) for w in self._first for term in terms)
         return all(any(self._is_same(word, term) for word in self._words) for term in terms)
 
@@ -141,8 +148,8 @@ class Subject:
 
 def _topic_of_head(title: str) -> str:
     """The topic that a title ends with before a preposition: `sign-in` of "Customer sign-in"."""
-    found, small = title.split(), plain("prepositions") | plain("definite")
-    ends = (at for at, word in enumerate(found) if at and folded(word) in small)
+    found, small = title.split(), read_small_words("prepositions") | read_small_words("definite")
+    ends = (at for at, word in enumerate(found) if at and fold_letters(word) in small)
     noun = found[: next(ends, len(found))]
     topics = (topic_named(" ".join(noun[at:]))[0] for at in range(len(noun)))
     return next(filter(None, topics), "")
@@ -157,11 +164,11 @@ def _heads(text: str, *, is_german: bool) -> Iterator[str]:
     """Words before a preposition that no noun follows: not `ticket` of "the ticket page"."""
     found = [*_WORD.finditer(text)]
     for one, then in zip_longest(found, found[1:]):
-        if folded(one[0]) in plain("prepositions"):
+        if fold_letters(one[0]) in read_small_words("prepositions"):
             return
         is_apart = then is None or text[one.end() : then.start()] not in (" ", "-")
         if is_apart or not subject_words(then[0]) or (is_german and then[0].islower()):
-            yield folded(one[0])
+            yield fold_letters(one[0])
 
 
 _WORD: Final = late_pattern(r"[^\W_]+")
@@ -176,7 +183,9 @@ def _of_value(one: Titled) -> frozenset[str]:
     values = [value for value in one.values if _is_name(value)]
     if not values and (said := _FORM.fullmatch(one.title)):
         values = [said["en"] or said["de"]]
-    return frozenset(word for value in values for word in words(value)) - {*words(one.scope)}
+    return frozenset(word for value in values for word in collect_search_words(value)) - {
+        *collect_search_words(one.scope)
+    }
 
 
 def _is_name(value: str) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from preflights_es.features.recall.domain.ranking import Variants
 from preflights_es.kernel.text import own_file
-from preflights_es.kernel.words import also_called, labels, words
+from preflights_es.kernel.words import also_called, collect_search_words, find_distinguishing_words
 
 SAME: Final = 1.0  # what another form of the word, or another name of the product, counts
 BEGINS: Final = 0.4  # a word that begins with it
@@ -104,7 +104,7 @@ def widened_by(others: Iterable[str], near: Callable[[str], Iterable[str]]) -> V
 @cache
 def _lines() -> tuple[tuple[str, ...], ...]:
     text = own_file(__spec__, "../data/synonyms.txt").decode()
-    return tuple(words(line) for line in text.splitlines())
+    return tuple(collect_search_words(line) for line in text.splitlines())
 
 
 def stems(text: str) -> tuple[frozenset[str], ...]:
@@ -112,7 +112,7 @@ def stems(text: str) -> tuple[frozenset[str], ...]:
 
     Two scopes say the same where those of one language are the same; of no word there are none.
     """
-    of_text, small = words(text), labels(text)
+    of_text, small = collect_search_words(text), find_distinguishing_words(text)
     if not (of_text or small):
         return ()
     return tuple(

@@ -27,9 +27,9 @@ from preflights_es.features.regress.results import (
     Report,
 )
 from preflights_es.features.regress.run_history import RunLine
-from preflights_es.kernel.ids import iso, short
-from preflights_es.kernel.json import encoded
-from preflights_es.kernel.text import one_line, shortened, shown
+from preflights_es.kernel.ids import iso, short_session
+from preflights_es.kernel.json import canonical_json
+from preflights_es.kernel.text import escaped_text, one_line, shortened
 
 GRAVEST_FIRST: Final[tuple[Outcome, ...]] = (
     *("failed", "faulted", "damaged", "open", "flaky", "changed", "fixed", "same"),
@@ -47,8 +47,8 @@ def by_gravity(report: Report) -> list[Case]:
 def name(case: Case) -> str:
     """Which session, on one line."""
     if not case.session_id or case.source == LOG:
-        return shown(case.session_id or case.source)
-    return shown(f"{case.session_id} ({case.source})")
+        return escaped_text(case.session_id or case.source)
+    return escaped_text(f"{case.session_id} ({case.source})")
 
 
 def headline(case: Case) -> str:
@@ -60,25 +60,25 @@ def cause(found: Cause) -> str:
     """On one line; its details mostly begin with its kind."""
     begins = found.detail.startswith(found.kind) or not found.detail
     said = (found.detail or found.kind) if begins else f"{found.kind}: {found.detail}"
-    return shown(one_line(said)) + " (only together)" * found.together
+    return escaped_text(one_line(said)) + " (only together)" * found.together
 
 
 def explained(case: Case) -> list[str]:
     """All that is known of a difference, line by line; no line holds a line break."""
     lines = [headline(case)]
     if case.accepted_by:
-        lines.append(shown(f"accepted by {case.accepted_by}"))
+        lines.append(escaped_text(f"accepted by {case.accepted_by}"))
     if case.message:
-        lines.append(shown(case.message))
+        lines.append(escaped_text(case.message))
     lines += [f"cause: {cause(one)}" for one in case.causes]
     for one in case.differences:
-        at = f"version {one.version}, {shown(one.type)}, " if one.version else ""
-        lines.append(f"{at}{shown(one.pointer) or 'the whole event'}")
+        at = f"version {one.version}, {escaped_text(one.type)}, " if one.version else ""
+        lines.append(f"{at}{escaped_text(one.pointer) or 'the whole event'}")
         lines += [f"  expected: {value(one.expected)}", f"  actual:   {value(one.actual)}"]
     if (more := case.difference_count - len(case.differences)) > 0:
         lines.append(f"and {counted(more, 'more difference')}")
     if case.repeat:
-        lines.append(f"repeat with: {shown(case.repeat)}")
+        lines.append(f"repeat with: {escaped_text(case.repeat)}")
     return lines
 
 
@@ -104,14 +104,14 @@ def say(voice: Voice, report: Report) -> None:
         voice.say(f"Drift of the provider: both sides differ from the recording in {sessions}.")
     if report.accepted:
         said = (f"{count:,} accepted by {person}" for person, count in report.accepted.items())
-        voice.say(shown(f"{', '.join(said)}."))
+        voice.say(escaped_text(f"{', '.join(said)}."))
     if report.left_out:
-        voice.say(shown(f"Not judged: {'; '.join(report.left_out)}."))
+        voice.say(escaped_text(f"Not judged: {'; '.join(report.left_out)}."))
     for change in report.changes:
-        voice.say(shown(f"Change: {change}."))
-    voice.say(f"{voice.bold(report.verdict.word)}: {shown(report.verdict.why)}")
+        voice.say(escaped_text(f"Change: {change}."))
+    voice.say(f"{voice.bold(report.verdict.word)}: {escaped_text(report.verdict.why)}")
     if report.verdict.figures:
-        voice.say(shown(report.verdict.figures))
+        voice.say(escaped_text(report.verdict.figures))
 
 
 def say_history(voice: Voice, runs: Sequence[RunLine]) -> None:
@@ -130,7 +130,7 @@ def say_history(voice: Voice, runs: Sequence[RunLine]) -> None:
                 _rates(one.valid),
                 f"{one.live_calls:,}",
                 "-" if one.cost is None else f"{one.cost:,.2f}",
-                shown(", ".join(one.changes) or "-"),
+                escaped_text(", ".join(one.changes) or "-"),
             )
             for one in runs
         ),
@@ -149,20 +149,20 @@ def _counts(counts: dict[str, int]) -> str:
 
 def _say_case(voice: Voice, case: Case, alike: int) -> None:
     """One session, and how many others differ in the same way."""
-    name = short(case.session_id) if case.session_id else case.source
+    name = short_session(case.session_id) if case.session_id else case.source
     measures = f" ({', '.join(case.measures)})" if case.measures else ""
     causes = ", ".join(map(cause, case.causes))
     tail = "; ".join(filter(None, (case.message, causes)))
     more = f" and {counted(alike, 'more session')}" if alike else ""
     group = f" [{case.group}]" if case.group else ""
-    voice.say(shown(f"{name}{more} {case.outcome}{measures}: {tail}".rstrip(": ") + group))
+    voice.say(escaped_text(f"{name}{more} {case.outcome}{measures}: {tail}".rstrip(": ") + group))
     if case.intention:
-        voice.say(shown(f"  {_value(case.intention)}"))
+        voice.say(escaped_text(f"  {_value(case.intention)}"))
     for one in case.differences:
-        voice.say(shown(f"  {_place(one)}: {_value(one.expected)} -> {_value(one.actual)}"))
+        voice.say(escaped_text(f"  {_place(one)}: {_value(one.expected)} -> {_value(one.actual)}"))
     if (rest := case.difference_count - len(case.differences)) > 0:
         voice.say(f"  and {counted(rest, 'more difference')}")
-    voice.hint(shown(f"  {case.repeat}"))
+    voice.hint(escaped_text(f"  {case.repeat}"))
 
 
 def _place(one: Difference) -> str:
@@ -275,12 +275,12 @@ def _data(report: Report) -> str:
     cases: list[bytes] = []
     room = DATA_MAX
     for case in ordered:
-        line = encoded(case)
+        line = canonical_json(case)
         room -= len(line)
         if room < 0:
             break
         cases.append(line)
-    head = encoded(replace(report, cases=()))
+    head = canonical_json(replace(report, cases=()))
     data = b'{"report":%b,"cases":[%b],"left_out":%d}' % (
         *(head, b",".join(cases), len(ordered) - len(cases)),
     )
@@ -288,7 +288,7 @@ def _data(report: Report) -> str:
 
 
 _RENDER: Final[dict[str, Callable[[Report], str]]] = {
-    "json": lambda report: encoded(report).decode() + "\n",
+    "json": lambda report: canonical_json(report).decode() + "\n",
     "junit": junit,
     "html": html,
 }

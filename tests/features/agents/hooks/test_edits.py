@@ -14,7 +14,7 @@ import pytest
 from preflights_es.features.agents.hooks.edits import before_edit
 from preflights_es.features.agents.hooks.events import HookEvent
 from preflights_es.features.agents.hooks.memory import FILE, remembered
-from preflights_es.kernel.decisions import Alternative, Reasons
+from preflights_es.kernel.decisions import RejectedAlternative, StatedReasons
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.questions import written_question
 from preflights_es.system import files
@@ -33,7 +33,7 @@ def decide(house: Opened, one: Decided, *, accepts: bool = True) -> str:
     chosen, *others = one.options
     written = written_question(f"Which {one.topic}?", one.options, one.topic)
     workflow = next(name for name, w in house.process.runner.workflows.items() if w.written)
-    reasons = Reasons(alternatives=tuple(map(Alternative, others)))
+    reasons = StatedReasons(alternatives=tuple(map(RejectedAlternative, others)))
     text = f"Choose: {one.topic}"
     begun = sessions.start(request, text, workflow, written=written, reasons=reasons)
     sessions.answer(request, begun.session_id, {"": chosen})

@@ -12,7 +12,7 @@ import pytest
 from preflights_es.features.agents.hooks.edits import before_edit
 from preflights_es.features.agents.hooks.events import HookEvent
 from preflights_es.features.agents.hooks.memory import FILE, Memory
-from preflights_es.kernel.decisions import Alternative, Reasons
+from preflights_es.kernel.decisions import RejectedAlternative, StatedReasons
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.questions import written_question
 from preflights_es.kernel.reach import Hold
@@ -36,8 +36,8 @@ def decide(
     """A decision between options, the first of which was chosen."""
     request = house.request(ADA)
     written = written_question(f"Which {topic}?", options, topic)
-    others = tuple(map(Alternative, options[1:]))
-    reasons = Reasons("it is known here", alternatives=others, paths=paths, hold=hold)
+    others = tuple(map(RejectedAlternative, options[1:]))
+    reasons = StatedReasons("it is known here", alternatives=others, paths=paths, hold=hold)
     workflow = next(name for name, w in house.process.runner.workflows.items() if w.written)
     begun = sessions.start(request, f"Choose: {topic}", workflow, written=written, reasons=reasons)
     sessions.answer(request, begun.session_id, {"": options[0]})

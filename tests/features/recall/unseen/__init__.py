@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from preflights_es.kernel.decisions import Decided, NotChosen, Rationale, Reason
+from preflights_es.kernel.decisions import AttributedReason, DecidedPatch, NotChosen, Rationale
 from tests.features.recall.held import Held, held
 
 FOLDER: Final = Path(__file__).parent
@@ -59,16 +59,16 @@ def ours(decisions: tuple[dict[str, Any], ...]) -> Held:
     return made
 
 
-def _decided(one: dict[str, Any]) -> Decided:
+def _decided(one: dict[str, Any]) -> DecidedPatch:
     because = " ".join(one.get("reasons") or [])
     so = one.get("consequences") or ""
     options = one.get("options") or []
     why = Rationale(
-        because=Reason(because, "user") if because else None,
-        consequences=(Reason(so, "user"),) if so else (),
+        because=AttributedReason(because, "user") if because else None,
+        consequences=(AttributedReason(so, "user"),) if so else (),
         alternatives=tuple(NotChosen(o["name"], o.get("why_not") or "", "user") for o in options),
     )
-    return Decided(
+    return DecidedPatch(
         version=3,
         uid=one["id"],
         title=one["title"],

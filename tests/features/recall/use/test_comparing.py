@@ -10,7 +10,7 @@ import pytest
 import preflights_es
 from preflights_es.features.recall.use.comparing import MOVED_MAX, findings
 from preflights_es.kernel.decisions import OlderDecision
-from preflights_es.kernel.events import Source
+from preflights_es.kernel.events import SourceSession
 
 
 def decided(log: Any, intention: str, **answers: str) -> str:
@@ -42,7 +42,7 @@ def test_decisions_of_its_category_and_those_it_names_are_compared(
     assert (other.related.session_id, other.related.number) == (login, 1)
     assert (other.category, other.fields) == ("Authentication", (("Strategy", "OAuth"),))
     head = log.process.store.head(login)
-    assert other.source == (Source(login, head.version, head.hash.hex()))
+    assert other.source == (SourceSession(login, head.version, head.hash.hex()))
     (other,) = found(log, "Replace the login", auth_strategy="SAML")
     assert other.evolution == "update"
     (other,) = found(log, "Deploy beside PostgreSQL", hosting="Kubernetes")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from preflights_es.features.recall.domain.rules import is_same
 from preflights_es.features.recall.use import searching as near
 from preflights_es.features.recall.use.variants import stems
-from preflights_es.kernel.words import begins
+from preflights_es.kernel.words import cut_word_beginnings
 from preflights_es.use.decisions import listing
 from tests.each import each
 
@@ -199,7 +199,7 @@ def test_scopes_that_say_the_same_begin_alike(scopes: list[str]) -> None:
     for one in scopes:
         for other in scopes:
             if is_same(stems(one), stems(other)):
-                assert begins(one) == begins(other), (one, other)
+                assert cut_word_beginnings(one) == cut_word_beginnings(other), (one, other)
 
 
 def test_scopes_are_stemmed_once_each(monkeypatch: pytest.MonkeyPatch) -> None:

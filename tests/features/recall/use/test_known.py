@@ -9,7 +9,7 @@ import pytest
 
 from preflights_es.features.clarification.use import sessions
 from preflights_es.features.clarification.use.knowing import KNOWN_MAX, LINE_MAX
-from preflights_es.kernel.decisions import Alternative, Choices, Reasons
+from preflights_es.kernel.decisions import Choices, RejectedAlternative, StatedReasons
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.views import View
 from preflights_es.use.erasures import plan
@@ -202,7 +202,9 @@ def test_an_erasure_finds_every_session_that_was_told(log: Any, begun: Any, kafk
 @pytest.fixture
 def rabbit(begun: Any) -> View:
     """A decision about mails that turned Kafka down."""
-    told = Reasons(alternatives=(Alternative("Apache Kafka", "nobody here can run it"),))
+    told = StatedReasons(
+        alternatives=(RejectedAlternative("Apache Kafka", "nobody here can run it"),)
+    )
     done: View = begun("Use RabbitMQ for the mails", reasons=told, accepts=True, by="Ada")
     assert done.status == "accepted"
     return done
@@ -237,7 +239,7 @@ def test_nor_of_what_was_only_mentioned_or_revised(begun: Any, log: Any, rabbit:
 
 
 def test_it_waits_for_a_choice_at_the_same_scope_alone(begun: Any) -> None:
-    told = Reasons(alternatives=(Alternative("Kafka", "nobody here can run it"),))
+    told = StatedReasons(alternatives=(RejectedAlternative("Kafka", "nobody here can run it"),))
     text = "Deliver every message through a table that the workers poll each second"
     given = {"description": text}
     assert begun("Make it calmer", given=given, reasons=told, accepts=True, by="Ada").number
