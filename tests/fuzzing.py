@@ -58,9 +58,9 @@ def file(rng: Random, original: Sequence[Stored]) -> bytes:
         events = rng.choice(KEEPING)(rng, events) or events
     if rng.random() < 0.95:
         events = resealed(events)
-    lines = [jsonl.line(one) for one in events]
+    lines = [jsonl.encode_event_line(one) for one in events]
     if rng.random() < 0.2:
-        lines += [jsonl.line(one) for one in session(rng)]
+        lines += [jsonl.encode_event_line(one) for one in session(rng)]
     if rng.random() < 0.1:
         lines = rng.choice(BREAKING)(rng, lines)
     return b"".join([jsonl.FIRST, *lines])

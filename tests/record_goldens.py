@@ -92,7 +92,7 @@ from preflights_es.redaction.patterns import KINDS
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.performer import PROGRAM
-from preflights_es.runtime.runner import Handle, Proposed, Runner, Step
+from preflights_es.runtime.runner import Handle, ProposedInput, Runner, Step
 from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
@@ -236,7 +236,7 @@ class Recorder:
     def accept_beside(self, handle: Handle, *chosen: tuple[Handle, Evolution, str]) -> Handle:
         """Accept with what becomes of older decisions; one with a reason is kept."""
 
-        def complete(first: Proposed) -> Proposed:
+        def complete(first: ProposedInput) -> ProposedInput:
             resolved = tuple(_resolution(*one) for one in chosen)
             return replace(first, input=replace(first.input, resolved=resolved))
 
@@ -252,7 +252,9 @@ class Recorder:
         return handle
 
     def lines(self) -> bytes:
-        return jsonl.lines(e for session_id in self.order for e in self.store.read(session_id))
+        return jsonl.encode_event_file(
+            e for session_id in self.order for e in self.store.read(session_id)
+        )
 
 
 def _resolution(old: Handle, evolution: Evolution, reason: str) -> Resolution:

@@ -22,7 +22,7 @@ from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.text import NAME_MAX, TAGS, escaped_text, late_pattern, problem, visible
 from preflights_es.settings.file import OPTIONS
 from preflights_es.settings.load import Options
-from preflights_es.store.urls import parsed, shown_url
+from preflights_es.store.urls import parse_log_address, shown_url
 from preflights_es.use import bootstrap as composition
 from preflights_es.use.request import Request
 
@@ -377,7 +377,7 @@ def opened(
         # A shared log knows the project by its sessions, once it is opened.
         told = app.process.settings
         project = "" if told.shares_log else f"project {told.project}, "
-        log = shown_url(parsed(told.database))  # never with a password
+        log = shown_url(parse_log_address(told.database))  # never with a password
         voice.detail(f"{project}log {log}")
     for file in filter(None, (app.process.settings.source, app.process.settings.own)):
         voice.detail(f"settings from {file}")

@@ -49,7 +49,7 @@ def log_command(session: str, app: Request, voice: Voice) -> int:
     if voice.as_json:
         from preflights_es.store import jsonl
 
-        voice.lines(b"".join(map(jsonl.line, found.stored)))
+        voice.lines(b"".join(map(jsonl.encode_event_line, found.stored)))
     elif found.stored:
         _say_events(voice, found)
     if found.damage is not None:

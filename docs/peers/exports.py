@@ -29,13 +29,15 @@ def recorded(file: Path, sessions: int) -> list[Session]:
     if not file.exists():
         file.write_bytes(b"\n".join(replaying.led_lines(sessions)) + b"\n")
     lines = file.read_bytes().splitlines()
-    made = [tuple(one) for one in chain.sessions(jsonl.stored(lines, file.name)).values()]
+    made = [
+        tuple(one) for one in chain.group_events_by_session(jsonl.stored(lines, file.name)).values()
+    ]
     return made[:sessions]
 
 
 def lines_of(sessions: Iterable[Session]) -> list[bytes]:
     """As `preflights admin export` writes them."""
-    return [jsonl.line(event).rstrip(b"\n") for events in sessions for event in events]
+    return [jsonl.encode_event_line(event).rstrip(b"\n") for events in sessions for event in events]
 
 
 def write(folder: Path, lines: list[bytes], golden: Sequence[Session]) -> None:

@@ -30,7 +30,7 @@ from preflights_es.kernel.session import Session, Workflow
 from preflights_es.providers.recorded import Unanswered
 from preflights_es.runtime.performer import Performer, open_completion
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.store.chain import GENESIS, digest, link, stream_prefix
+from preflights_es.store.chain import GENESIS, digest_payload, hash_event_link, stream_prefix
 from preflights_es.store.memory import MemoryStore
 
 ABSENT_TEXT = "(absent)"
@@ -358,8 +358,10 @@ def sealed_as(
     for event in events:
         assert event.data is not None, "what was erased was not run again"
         grain = salt()
-        named = replace(event, session_id=session_id, salt=grain, digest=digest(grain, event.data))
-        previous = link(previous, prefix, named)
+        named = replace(
+            event, session_id=session_id, salt=grain, digest=digest_payload(grain, event.data)
+        )
+        previous = hash_event_link(previous, prefix, named)
         made.append(replace(named, hash=previous))
     return tuple(made)
 

@@ -11,7 +11,7 @@ from preflights_es.kernel.events import OutsideRequest
 from preflights_es.kernel.ports import Head, Numbered
 from preflights_es.kernel.session import numbered
 from preflights_es.projections.projection import Read
-from preflights_es.runtime.lost_calls import ends_too_late, lost
+from preflights_es.runtime.lost_calls import ends_too_late, find_lost_calls
 from preflights_es.runtime.performer import CLAIM_MAX_MS
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.side_tables import SqlAuditing
@@ -64,7 +64,7 @@ class SideTableCheck:
         """Open calls of a session that have no row, or a wrong one."""
         if calls:
             yield from self._wrong(head, {call.call for call in calls})
-        found = lost(self._runner.store, head.session_id, calls, self._auditing)
+        found = find_lost_calls(self._runner.store, head.session_id, calls, self._auditing)
         if found is None:
             return
         waits = [f"it waits for {call!r}" for call in found.completions]

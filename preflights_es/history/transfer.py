@@ -143,7 +143,9 @@ class Transfer:
         """
         head = self._archive.head(session_id)
         events = self._archive.read(session_id)
-        return b"".join(map(jsonl.line, chain.verified(events, head.hash if head else None)))
+        return b"".join(
+            map(jsonl.encode_event_line, chain.verified(events, head.hash if head else None))
+        )
 
     def all(self, heads: Sequence[Head]) -> Iterator[bytes]:
         """A file of sessions, one after the other, always in the same order: that of their ids.

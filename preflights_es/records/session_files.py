@@ -275,7 +275,7 @@ class SessionFiles:
         """
         # The head is read first: a session that grows meanwhile still holds the event it names.
         head, events = self._store.stream(session_id) or (None, ())
-        content = jsonl.lines(verified(events, head.hash if head else None))
+        content = jsonl.encode_event_file(verified(events, head.hash if head else None))
         folder = folder or self._home(head.workflow if head else "", session_id)
         name = name_of(decision_uid(session_id))
         path = f"{folder.path}/{name}"

@@ -153,7 +153,7 @@ def _entry_points() -> Iterator[EntryPoint]:
     seen: set[str] = set()
     for one in distributions(path=[path for path in sys.path if _is_elsewhere(path)]):
         try:
-            known = re.sub("[-_.]+", "-", _name(one)).lower()
+            known = re.sub("[-_.]+", "-", _read_package_name(one)).lower()
             points = [point for point in one.entry_points if point.group == GROUP]
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             # Its files are no text, or say what no installer writes: that hides no other package.
@@ -177,10 +177,10 @@ def _is_elsewhere(path: str) -> bool:
 
 def _package(point: EntryPoint) -> str:
     """What to uninstall; its module where its metadata names no package."""
-    return (point.dist is not None and _name(point.dist)) or point.value
+    return (point.dist is not None and _read_package_name(point.dist)) or point.value
 
 
-def _name(package: Distribution) -> str:
+def _read_package_name(package: Distribution) -> str:
     """As its metadata say it; empty where they do not."""
     said = package.metadata  # read anew each time that it is asked for
     return ("Name" in said and said["Name"]) or ""

@@ -42,7 +42,7 @@ from preflights_es.runtime.finding import Finder
 from preflights_es.runtime.runner import (
     CONFLICTS_MAX,
     Handle,
-    Proposed,
+    ProposedInput,
     Runner,
     Step,
     following,
@@ -83,7 +83,7 @@ class Signs(Protocol):
         ...
 
 
-class Recalled(Step, frozen=True):
+class RecalledStep(Step, frozen=True):
     """What came of an Input that was recorded before, as it stood then: the session went on."""
 
 
@@ -107,7 +107,7 @@ class WantedInput(msgspec.Struct, frozen=True):
     proved: Actor | None = None
 
 
-class _Recorded(msgspec.Struct, frozen=True):
+class _RecordedInput(msgspec.Struct, frozen=True):
     """An Input that stands in the log."""
 
     new: Input
@@ -204,7 +204,7 @@ class Inputs:
         more = {name: known[name] for name in known if name in cls.__struct_fields__}
         return cls(at=self.runner.now(), **fields, **more)
 
-    def signed(self, proposed: Proposed, relied: Iterable[Handle] = ()) -> Proposed:
+    def signed(self, proposed: ProposedInput, relied: Iterable[Handle] = ()) -> ProposedInput:
         """An Input with the actor's signature, where the command signs and the Input can bear one.
 
         Args:
@@ -243,7 +243,7 @@ class Inputs:
             StoreUnavailable: the log is too busy.
         """
         step = self._recorded(wanted, record)
-        if not asks or isinstance(step, Recalled):
+        if not asks or isinstance(step, RecalledStep):
             return step
         try:
             return self.settle(step)
@@ -328,7 +328,7 @@ class Inputs:
         self._refuse_other(found, wanted)
         return self._result(found)
 
-    def _refuse_other(self, found: _Recorded, wanted: WantedInput) -> None:
+    def _refuse_other(self, found: _RecordedInput, wanted: WantedInput) -> None:
         new, handle = found.new, found.handle
         opens = found.version == 1
         goes_there = opens if not wanted.session_id else handle.session_id == wanted.session_id
@@ -352,29 +352,29 @@ class Inputs:
             session=ids.short_session(handle.session_id),
         )
 
-    def _result(self, found: _Recorded) -> Step:
+    def _result(self, found: _RecordedInput) -> Step:
         """What the command made of it: with the outcomes of what it asked for, and no more."""
         decisions = following(found.events[1:])
         rest = found.events[1 + len(decisions) :]
         own = [*takewhile(lambda event: isinstance(event, Decision | Outcome), rest)]
         if len(own) < len(rest) and decisions:
             upto = found.version + len(decisions) + len(own)
-            return Recalled(self._at(found, upto), decisions)
+            return RecalledStep(self._at(found, upto), decisions)
         if len(found.events) == 1:
             return self.runner.resume(found.handle)  # as it failed then, or mended
         return Step(found.handle, decisions)
 
-    def _at(self, found: _Recorded, version: int) -> Handle:
+    def _at(self, found: _RecordedInput, version: int) -> Handle:
         handle, stored = found.handle, found.stored[:version]
         session = self.runner.folded(handle.workflow, stored)
         return msgspec.structs.replace(handle, session=session, hash=stored[-1].hash)
 
-    def _found(self, count: int) -> _Recorded | None:
+    def _found(self, count: int) -> _RecordedInput | None:
         input_id = self._id(count)
         session_id = self.runner.store.session_of_input(input_id)
         return None if session_id is None else self._read(session_id, input_id)
 
-    def _read(self, session_id: str, input_id: str) -> _Recorded:
+    def _read(self, session_id: str, input_id: str) -> _RecordedInput:
         handle = self.runner.load(session_id)
         stored = self.runner.store.read(session_id)[: handle.version]
         place = next(n for n, one in enumerate(stored) if one.input_id == input_id)
@@ -383,7 +383,7 @@ class Inputs:
         codec = self.runner.codec(handle.workflow)
         events = tuple(map(codec.decode, stored[place:]))
         assert isinstance(events[0], Input), "only Inputs have an id"
-        return _Recorded(events[0], handle, stored, events)
+        return _RecordedInput(events[0], handle, stored, events)
 
     def _id(self, count: int) -> str:
         """Source: docs/specs/log.md, section 4."""
@@ -393,7 +393,7 @@ class Inputs:
         return f"key-{sha256(named.encode()).hexdigest()[:32]}"
 
 
-def says(before: Input, fields: Mapping[str, Any], setup: Setup | None = None) -> bool:
+def is_same_input(before: Input, fields: Mapping[str, Any], setup: Setup | None = None) -> bool:
     """Whether an Input says the same, to the same model, be it at another time."""
     was = setup_of(before)
     if setup and was and _answering(was.lead) != _answering(setup.lead):

@@ -19,7 +19,7 @@ from preflights_es.runtime.runner import Runner, head_of
 from preflights_es.store.side_tables import SqlAuditing
 
 
-class Lost(msgspec.Struct, frozen=True):
+class LostCalls(msgspec.Struct, frozen=True):
     """A session with open calls that no row has."""
 
     session_id: str
@@ -36,9 +36,9 @@ class Lost(msgspec.Struct, frozen=True):
         return (*self.completions, *(due.call for due in self.documents))
 
 
-def lost(
+def find_lost_calls(
     store: Store, session_id: str, calls: Iterable[OutsideRequest], tables: SqlAuditing
-) -> Lost | None:
+) -> LostCalls | None:
     """What of a session's open calls no row has; None where all have one."""
     lacking = list(calls)
     if lacking:
@@ -49,7 +49,7 @@ def lost(
     elsewhere = tables.imported(session_id)
     completions = tuple(call.call for call in lacking if isinstance(call, CompletionRequested))
     documents = [call for call in lacking if isinstance(call, ArtifactDue)]
-    return Lost(
+    return LostCalls(
         session_id,
         completions,
         tuple(due for due in documents if due.call not in elsewhere),
@@ -62,14 +62,14 @@ def ends_too_late(row: ClaimRow, now: int) -> bool:
     return not isinstance(row.until, int) or row.until > now + CLAIM_MAX_MS * 1_000
 
 
-def reopened(runner: Runner, tables: SqlAuditing) -> Iterator[Lost]:
+def reopened(runner: Runner, tables: SqlAuditing) -> Iterator[LostCalls]:
     """Sessions of which open calls had no row; each gets it."""
     for session_id in tables.asking():
         try:
             handle = runner.load(session_id)
         except PreflightsError:
             continue  # `audit verify` says what is wrong with it
-        found = lost(runner.store, session_id, handle.session.calls, tables)
+        found = find_lost_calls(runner.store, session_id, handle.session.calls, tables)
         if found and found.calls:
             runner.store.reopen(head_of(handle), found.calls)
         if found:

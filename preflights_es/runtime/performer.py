@@ -92,7 +92,7 @@ class Performer:
         key = (session_id, request.call)
         with self._lock:
             if key in self._under_way:  # by another task of this process, whose owner is the same
-                raise _held(session_id, request)
+                raise _build_held_error(session_id, request)
             self._under_way.add(key)
             made = self._unrecorded.pop(key, None)
         if made is not None:
@@ -158,7 +158,7 @@ class Performer:
                 until = self._store.claimed_until(session_id, request.call)
                 # An end that no claim of ours can have was written by another program.
                 is_ours = until <= self._now() + CLAIM_MAX_MS * 1_000
-                raise _held(session_id, request, until if is_ours else 0)
+                raise _build_held_error(session_id, request, until if is_ours else 0)
             case "not_open":
                 return None
 
@@ -175,7 +175,7 @@ class Performer:
             with contextlib.suppress(StoreError):
                 self._claim(session_id, request.call, 0)
             raise
-        said = None if got.text is None else self._safe(got.text, _response)
+        said = None if got.text is None else self._safe(got.text, _redact_response_text)
         text, raw = _valid(said)
         return CompletionReceived(
             at=self._now(),
@@ -183,9 +183,9 @@ class Performer:
             call=request.call,
             text=text,
             text_base64=got.text_base64 or raw,
-            model=self._safe(_plain(got.model), _label),
-            stop_reason=self._safe(_plain(got.stop_reason), _label),
-            request_id=self._safe(_plain(got.request_id), _label),
+            model=self._safe(_spell_out_surrogates(got.model), _redact_response_label),
+            stop_reason=self._safe(_spell_out_surrogates(got.stop_reason), _redact_response_label),
+            request_id=self._safe(_spell_out_surrogates(got.request_id), _redact_response_label),
             input_tokens=got.input_tokens,
             output_tokens=got.output_tokens,
             latency_ms=self._since_ms(began),
@@ -199,7 +199,7 @@ class Performer:
             actor=PROGRAM,
             call=request.call,
             kind=error.kind,
-            message=self._safe(_plain(str(error)), _redacted),
+            message=self._safe(_spell_out_surrogates(str(error)), _redacted),
             retry_after_ms=error.retry_after_ms,
             latency_ms=latency_ms,
         )
@@ -209,10 +209,12 @@ class Performer:
             return failed
         return msgspec.structs.replace(
             failed,
-            received=self._safe(_plain(error.received), _cut_off),
-            model=self._safe(_plain(error.model), _label),
-            stop_reason=self._safe(_plain(error.stop_reason), _label),
-            request_id=self._safe(_plain(error.request_id), _label),
+            received=self._safe(_spell_out_surrogates(error.received), _cut_off),
+            model=self._safe(_spell_out_surrogates(error.model), _redact_response_label),
+            stop_reason=self._safe(
+                _spell_out_surrogates(error.stop_reason), _redact_response_label
+            ),
+            request_id=self._safe(_spell_out_surrogates(error.request_id), _redact_response_label),
             input_tokens=error.input_tokens,
             output_tokens=error.output_tokens,
         )
@@ -245,7 +247,7 @@ def claim_ms(request: CompletionRequested, provider: Provider) -> int:
     return min(request.wait_ms + call_ms + MARGIN_MS, CLAIM_MAX_MS)
 
 
-def _held(session_id: str, request: CompletionRequested, until: int = 0) -> CallHeld:
+def _build_held_error(session_id: str, request: CompletionRequested, until: int = 0) -> CallHeld:
     """Args:
     until: when the claim ends; 0 where that is not known.
     """
@@ -273,13 +275,13 @@ def _valid(text: str | None) -> tuple[str | None, str | None]:
 Redacting = Callable[[str, tuple[SecretKind, ...]], str]
 
 
-def _response(text: str, kinds: tuple[SecretKind, ...]) -> str:
+def _redact_response_text(text: str, kinds: tuple[SecretKind, ...]) -> str:
     from preflights_es.redaction.masking import response_redacted
 
     return response_redacted(text, kinds)
 
 
-def _label(text: str, kinds: tuple[SecretKind, ...]) -> str:
+def _redact_response_label(text: str, kinds: tuple[SecretKind, ...]) -> str:
     from preflights_es.redaction.masking import label_redacted
 
     return label_redacted(text, kinds)
@@ -293,9 +295,9 @@ def _redacted(text: str, kinds: tuple[SecretKind, ...]) -> str:
 
 def _cut_off(text: str, kinds: tuple[SecretKind, ...]) -> str:
     """A response that is no answer: it decides nothing, so that every kind of secret goes."""
-    return _redacted(_response(text, kinds), kinds)
+    return _redacted(_redact_response_text(text, kinds), kinds)
 
 
-def _plain(text: str) -> str:
+def _spell_out_surrogates(text: str) -> str:
     """The text with lone surrogates spelled out: what was paid for must not be lost for a name."""
     return text.encode("utf-8", "backslashreplace").decode()

@@ -56,7 +56,7 @@ UNWRITTEN: Final = Notice(
 KeptRows = Callable[[], Iterator[dict[str, Any]]]
 
 
-class State(msgspec.Struct, frozen=True):
+class ProjectionState(msgspec.Struct, frozen=True):
     """How a projection stands."""
 
     name: str
@@ -81,17 +81,17 @@ def rows_of(
         unfit: why rows of a projection cannot be kept; empty where they can.
     """
     try:
-        return _checked(read, projections, unfit)
+        return _build_checked_rows(read, projections, unfit)
     except Exception as error:  # a bug of ours, or a log like none of ours: it hides no other
         trouble = error
     made: dict[str, tuple[Row, ...]] = {one.name: () for one in projections}
     for one in projections:
         with suppress(Exception):  # not even that can be said: `audit verify` says what it is
-            made |= _checked(unreadable(read, trouble), (one,), unfit)
+            made |= _build_checked_rows(unreadable(read, trouble), (one,), unfit)
     return made
 
 
-def _checked(
+def _build_checked_rows(
     read: Read, projections: Sequence[Projection], unfit: Callable[[str, Sequence[Row]], str]
 ) -> dict[str, tuple[Row, ...]]:
     made = {}
@@ -118,11 +118,13 @@ class Projector:
         self.behind: Notice | None = None
         """Why rows may be older than the log, in words; empty where they are not."""
 
-    def states(self) -> tuple[State, ...]:
+    def states(self) -> tuple[ProjectionState, ...]:
         """How each projection stands; nothing is folded."""
         registered = self._log.registered()
         return tuple(
-            State(one.name, one.version, registered.get(one.name), self._log.folded(one.name))
+            ProjectionState(
+                one.name, one.version, registered.get(one.name), self._log.folded(one.name)
+            )
             for one in self._projections.values()
         )
 
@@ -152,7 +154,7 @@ class Projector:
     ) -> Iterator[dict[str, Any]]:
         """Rows without writing any: those that are kept, and few sessions that moved since."""
         known = self._log.registered().get(name)
-        if not State(name, self._versions[name], known, 0).is_current:
+        if not ProjectionState(name, self._versions[name], known, 0).is_current:
             heads = chain.from_iterable(self._pages())
             return chain.from_iterable(rows for _, rows in self._turns(name, project, heads))
         waiting = self._log.waiting(WAITING + 1)

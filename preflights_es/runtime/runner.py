@@ -158,7 +158,7 @@ class Step(msgspec.Struct, frozen=True):
     decisions: tuple[Decision, ...]
 
 
-class Proposed(msgspec.Struct, frozen=True):
+class ProposedInput(msgspec.Struct, frozen=True):
     """An Input on its way into a session."""
 
     handle: Handle
@@ -238,7 +238,7 @@ class Runner(EventReader):
         """
         for _ in range(CONFLICTS_MAX):
             try:
-                return self.submit_all([Proposed(handle, new, input_id)])[0]
+                return self.submit_all([ProposedInput(handle, new, input_id)])[0]
             except Conflict as conflict:
                 handle = self.load(conflict.session_id)
                 if handle.session.closed and not isinstance(new, Outcome):
@@ -247,7 +247,7 @@ class Runner(EventReader):
         raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
 
     def submit_all(
-        self, proposed: Sequence[Proposed], unmoved: Iterable[Handle] = ()
+        self, proposed: Sequence[ProposedInput], unmoved: Iterable[Handle] = ()
     ) -> tuple[Step, ...]:
         """Record Inputs of several sessions in one transaction.
 
@@ -264,7 +264,7 @@ class Runner(EventReader):
             if one.handle.session.closed == "erased":
                 raise ErasedSession(one.handle.session_id)
         settled = [
-            Proposed(self._resumed(p.handle, p.input), p.input, p.input_id, p.number)
+            ProposedInput(self._resumed(p.handle, p.input), p.input, p.input_id, p.number)
             for p in proposed
         ]
         try:
@@ -281,14 +281,14 @@ class Runner(EventReader):
             for step, _ in decided
         )
 
-    def _decided(self, proposed: Proposed) -> tuple[Step, AppendBatch]:
+    def _decided(self, proposed: ProposedInput) -> tuple[Step, AppendBatch]:
         handle = proposed.handle
         codec = self.codec(handle.workflow)
         # Nothing is recorded that cannot be read back; `decide` is given what the log will give.
         first, new = codec.read_back(proposed.input, proposed.input_id)
         try:
             drafts, decisions = self._followed(handle.workflow, handle.session, new)
-            session = _folded(handle, (new, *decisions))
+            session = _fold_handle_events(handle, (new, *decisions))
             step = Step(replace(handle, session=session), decisions)
             batch = _moving(handle, step, (first, *drafts), proposed.number)
         except WorkflowMissing:  # of a package that it needs: nothing is recorded
@@ -310,7 +310,7 @@ class Runner(EventReader):
         return tuple(draft for draft, _ in pairs), decisions
 
     def _appended(
-        self, batches: Sequence[AppendBatch], proposed: Sequence[Proposed]
+        self, batches: Sequence[AppendBatch], proposed: Sequence[ProposedInput]
     ) -> tuple[Head, ...]:
         try:
             return self.store.append(batches)
@@ -325,7 +325,7 @@ class Runner(EventReader):
             heads = [self.store.head(p.handle.session_id) for p in proposed]
             return tuple(head for head in heads if head is not None)
 
-    def _found(self, proposed: Proposed) -> Step:
+    def _found(self, proposed: ProposedInput) -> Step:
         """What followed from an Input that is recorded already."""
         session_id = self.store.session_of_input(proposed.input_id)
         is_new = proposed.handle.version == 0  # two processes opened it at once, under one key
@@ -351,7 +351,7 @@ class Runner(EventReader):
         before = replace(handle.session, undecided=None)
         try:
             drafts, decisions = self._followed(handle.workflow, before, new)
-            step = Step(replace(handle, session=_folded(handle, decisions)), decisions)
+            step = Step(replace(handle, session=_fold_handle_events(handle, decisions)), decisions)
             batch = _moving(handle, step, drafts)
         except WorkflowMissing:
             raise
@@ -408,7 +408,7 @@ def _faulted(handle: Handle, version: int, error: Exception) -> SessionFaulted:
     return SessionFaulted(handle.session_id, version, error, handle.workflow.name)
 
 
-def _folded(handle: Handle, events: Sequence[Event]) -> Session[Any]:
+def _fold_handle_events(handle: Handle, events: Sequence[Event]) -> Session[Any]:
     session = handle.session
     for event in events:
         session = kernel.evolve(handle.workflow, session, event)

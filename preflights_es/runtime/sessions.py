@@ -23,8 +23,8 @@ from preflights_es.kernel.events import (
 from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.kernel.questions import Answers, GivenAnswer
 from preflights_es.kernel.session import Workflow
-from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, says
-from preflights_es.runtime.runner import Handle, Proposed, Step
+from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, is_same_input
+from preflights_es.runtime.runner import Handle, ProposedInput, Step
 
 
 class Sessions:
@@ -97,7 +97,7 @@ class Sessions:
             return self._runner.open(workflow, project, check(new), session_id, input_id)
 
         def is_said(before: Any) -> bool:
-            return is_same(before) and says(before, fields, setup)
+            return is_same(before) and is_same_input(before, fields, setup)
 
         wanted = WantedInput((first,), self._actor, "", is_said)
         return self._inputs.recorded(wanted, record, asks=True)
@@ -140,11 +140,13 @@ class Sessions:
             if expect is None and not signs:
                 return self._runner.submit(current, new, input_id)
             current = self._runner.resume(current).handle
-            proposed = self._inputs.signed(Proposed(current, new, input_id))
+            proposed = self._inputs.signed(ProposedInput(current, new, input_id))
             return self._runner.submit_all([proposed])[0]
 
         actor = PERSON if relays else self._inputs.named(by)
-        wanted = WantedInput((cls,), actor, handle.session_id, lambda new: says(new, fields))
+        wanted = WantedInput(
+            (cls,), actor, handle.session_id, lambda new: is_same_input(new, fields)
+        )
         return self._inputs.recorded(wanted, record, asks=asks)
 
     def refuse_agent(self, what: str) -> None:
@@ -344,7 +346,7 @@ class Sessions:
         self._refuse_ended(handle)
         new = SessionAbandoned(at=now, actor=actor, reason=text)
         # Not decided again where it moved: it may have been accepted meanwhile.
-        return self._runner.submit_all([Proposed(handle, new, input_id)])[0]
+        return self._runner.submit_all([ProposedInput(handle, new, input_id)])[0]
 
 
 def _refuse_erased(handle: Handle) -> None:

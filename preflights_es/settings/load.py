@@ -54,7 +54,7 @@ from preflights_es.settings.places import (
 )
 from preflights_es.settings.project import git_index, is_own
 from preflights_es.settings.providers import asked_whom, keys_of
-from preflights_es.store.urls import SqliteFile, file_of, parsed
+from preflights_es.store.urls import SqliteFile, file_of, parse_log_address
 
 READER_URL: Final = "PREFLIGHTS_READER_URL"
 OWN_ELSEWHERE: Final = "the environment leads to a settings file inside the repository"
@@ -142,7 +142,7 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
         """
         if self.git_folder is None:
             return False
-        file = file_of(parsed(self.database))
+        file = file_of(parse_log_address(self.database))
         own = (self.root.resolve(), self.git_folder.resolve())
         return file is None or not any(map(file.resolve().is_relative_to, own))
 
@@ -378,7 +378,7 @@ def beside_log(settings: Settings) -> Path:
     """The log's folder, or where this machine keeps its own files about a log on a server."""
     if settings.stand_in is not None:
         return settings.stand_in.parent
-    address = parsed(settings.database)
+    address = parse_log_address(settings.database)
     if isinstance(address, SqliteFile):
         return Path(address.name).absolute().parent
     return settings.beside

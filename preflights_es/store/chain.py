@@ -31,7 +31,7 @@ _signed = struct.Struct(">q").pack
 _length = struct.Struct(">I").pack
 
 
-def _text(value: str | None) -> bytes:
+def _frame_hashed_text(value: str | None) -> bytes:
     """Length in bytes as an unsigned 32 bit integer, then UTF-8; all ones for None."""
     if value is None:
         return _NONE
@@ -42,41 +42,51 @@ def _text(value: str | None) -> bytes:
 @lru_cache(maxsize=4096, typed=True)
 def _tag(value: str) -> bytes:
     """Of an event's type, which a log repeats as it does `_ending`."""
-    return _text(value)
+    return _frame_hashed_text(value)
 
 
 @lru_cache(maxsize=4096, typed=True)
-def _ending(actor_kind: str | None, decider: str) -> bytes:
+def _encode_envelope_ending(actor_kind: str | None, decider: str) -> bytes:
     """What stands behind the Input's id."""
-    return _text(actor_kind) + _text(decider)
+    return _frame_hashed_text(actor_kind) + _frame_hashed_text(decider)
 
 
 @lru_cache(maxsize=64)
 def stream_prefix(session_id: str, project: str, workflow: str) -> bytes:
     """The part of the envelope that all events of a session share."""
-    return _text(FORMAT) + _text(session_id) + _text(project) + _text(workflow)
+    return (
+        _frame_hashed_text(FORMAT)
+        + _frame_hashed_text(session_id)
+        + _frame_hashed_text(project)
+        + _frame_hashed_text(workflow)
+    )
 
 
-def digest(salt: bytes, data: bytes) -> bytes:
+def digest_payload(salt: bytes, data: bytes) -> bytes:
     """The digest of a payload with its salt."""
     return sha256(salt + data).digest()
 
 
-def link(previous: bytes, prefix: bytes, event: Stored) -> bytes:
+def hash_event_link(previous: bytes, prefix: bytes, event: Stored) -> bytes:
     """The hash of an event, given that of the one before."""
     envelope = _times(event.version) + _tag(event.type) + _signed(event.recorded_at)
-    envelope += _text(event.input_id) + _ending(event.actor_kind, event.decider)
-    return _linked(previous, prefix, envelope, event.digest)
+    envelope += _frame_hashed_text(event.input_id) + _encode_envelope_ending(
+        event.actor_kind, event.decider
+    )
+    return _hash_link_parts(previous, prefix, envelope, event.digest)
 
 
-def _linked(previous: bytes, prefix: bytes, envelope: bytes, digest: bytes) -> bytes:
+def _hash_link_parts(previous: bytes, prefix: bytes, envelope: bytes, digest: bytes) -> bytes:
     return sha256(b"".join((previous, prefix, envelope, digest))).digest()
 
 
-def follows(first: Stored, head: bytes | None, version: int) -> bool:
+def can_follow_head(first: Stored, head: bytes | None, version: int) -> bool:
     """Whether an event can be put behind a head; None where the session has none yet."""
     prefix = stream_prefix(first.session_id, first.project, first.workflow)
-    return first.version == version + 1 and link(head or GENESIS, prefix, first) == first.hash
+    return (
+        first.version == version + 1
+        and hash_event_link(head or GENESIS, prefix, first) == first.hash
+    )
 
 
 def sealed(batch: AppendBatch, now: int, salt: Callable[[], bytes]) -> tuple[Stored, ...]:
@@ -89,8 +99,14 @@ def sealed(batch: AppendBatch, now: int, salt: Callable[[], bytes]) -> tuple[Sto
         type_, input_id, data, grain = draft.type, draft.input_id, draft.data, salt()
         kind, decider, digest_ = draft.actor_kind, draft.decider, sha256(grain + data).digest()
         # As `link` has it, which would read all of this once more from the event.
-        envelope = _times(version) + _tag(type_) + at + _text(input_id) + _ending(kind, decider)
-        previous = _linked(previous, prefix, envelope, digest_)
+        envelope = (
+            _times(version)
+            + _tag(type_)
+            + at
+            + _frame_hashed_text(input_id)
+            + _encode_envelope_ending(kind, decider)
+        )
+        previous = _hash_link_parts(previous, prefix, envelope, digest_)
         own = (version, type_, now, input_id, kind, decider, data, grain, digest_, previous)
         events.append(Stored(session_id, project, workflow, *own))
     return tuple(events)
@@ -116,8 +132,8 @@ def verified(events: Sequence[Stored], head: bytes | None = None) -> Sequence[St
     covered = erased_before(events)
     for expected, event in enumerate(events, 1):
         try:
-            trouble = _trouble(event, first, expected, expected < covered)
-            previous = link(previous, prefix, event)
+            trouble = _find_event_trouble(event, first, expected, expected < covered)
+            previous = hash_event_link(previous, prefix, event)
         except (AttributeError, TypeError, struct.error) as error:
             # A database keeps what it is given, whatever the column's type says.
             trouble = f"its values are of another kind: {error}"
@@ -153,7 +169,7 @@ def erased(events: Sequence[Stored]) -> set[int]:
     return {one.version for one in events[:covered] if one.data is None}
 
 
-def _trouble(event: Stored, first: Stored, expected: int, covered: bool) -> str | None:
+def _find_event_trouble(event: Stored, first: Stored, expected: int, covered: bool) -> str | None:
     """Why an event cannot stand at its place, whatever stood before it.
 
     Args:
@@ -177,7 +193,7 @@ def _trouble(event: Stored, first: Stored, expected: int, covered: bool) -> str 
     return None
 
 
-def sessions(events: Iterable[Stored]) -> dict[str, list[Stored]]:
+def group_events_by_session(events: Iterable[Stored]) -> dict[str, list[Stored]]:
     """Events by session, in the order in which each first appears."""
     streams: dict[str, list[Stored]] = {}
     for event in events:

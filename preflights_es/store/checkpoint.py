@@ -81,22 +81,22 @@ def checkpoint(project: str | None, tips: Iterable[Tip], log: str) -> Checkpoint
     return replace(made, root=root.hexdigest())
 
 
-def content(made: Checkpoint) -> bytes:
+def encode_checkpoint(made: Checkpoint) -> bytes:
     """The file."""
-    root = _line(Root(len(made.tips), made.root))
+    root = _encode_checkpoint_line(Root(len(made.tips), made.root))
     return b"".join((*_body(made), root))
 
 
 def _body(made: Checkpoint) -> Iterator[bytes]:
-    yield _line(made.scope)
-    yield from map(_line, made.tips)
+    yield _encode_checkpoint_line(made.scope)
+    yield from map(_encode_checkpoint_line, made.tips)
 
 
-def _line(value: msgspec.Struct) -> bytes:
+def _encode_checkpoint_line(value: msgspec.Struct) -> bytes:
     return canonical_json(value) + b"\n"
 
 
-def read(raw: bytes, where: str) -> Checkpoint:
+def parse_checkpoint(raw: bytes, where: str) -> Checkpoint:
     """What a file says, once its root holds.
 
     Args:
@@ -108,19 +108,19 @@ def read(raw: bytes, where: str) -> Checkpoint:
     """
     lines = enumerate(BytesIO(raw), 1)  # one by one: there may be millions of empty ones
     _, first = next(lines, (1, b""))
-    found = _decoded(_Version, first, 1, where).checkpoint
+    found = _decode_checkpoint_line(_Version, first, 1, where).checkpoint
     if found > VERSION:
         raise LogFromFuture(
             f"{where}: checkpoint version {found}, this version knows {VERSION}: upgrade preflights"
         )
-    scope = _decoded(Scope, first, 1, where)
+    scope = _decode_checkpoint_line(Scope, first, 1, where)
     tips: list[Tip] = []
     root = None
     for number, line in lines:
         if root is not None:
             raise LogDamaged(f"{where}, line {number}", 0, "it follows the last line, the root")
         if line.startswith(b'{"sessions":'):
-            root = _decoded(Root, line, number, where)
+            root = _decode_checkpoint_line(Root, line, number, where)
         else:
             tips.append(_tip(line, number, where))
     if root is None:
@@ -135,7 +135,7 @@ def read(raw: bytes, where: str) -> Checkpoint:
 
 
 def _tip(line: bytes, number: int, where: str) -> Tip:
-    tip = _decoded(Tip, line, number, where)
+    tip = _decode_checkpoint_line(Tip, line, number, where)
     if not is_id(tip.session_id) or not _SHA256.fullmatch(tip.hash):
         raise LogDamaged(
             f"{where}, line {number}", 0, "expected a session id and a hash of 64 digits"
@@ -147,7 +147,7 @@ class _Version(msgspec.Struct):
     checkpoint: int
 
 
-def _decoded(cls: type[T], line: bytes, number: int, where: str) -> T:
+def _decode_checkpoint_line(cls: type[T], line: bytes, number: int, where: str) -> T:
     try:
         return msgspec.json.decode(line, type=cls)
     except (ValueError, RecursionError) as error:

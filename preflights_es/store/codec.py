@@ -112,7 +112,7 @@ class Codec:
         decode = self._decoders[tag]
         if decode is None:
             raise _newer(stored, f"its tag {tag} is not known here")
-        return _decoded(decode, stored, tag, data)
+        return _decode_event_payload(decode, stored, tag, data)
 
     def _check_decider(self, stored: Stored) -> None:
         """Remember a decider of today or before.
@@ -139,14 +139,14 @@ def shared_event(stored: Stored) -> Event | None:
     if stored.data is None:
         raise ErasedSession(stored.session_id)
     decode = _shared[stored.type]
-    return decode and _decoded(decode, stored, stored.type, stored.data)
+    return decode and _decode_event_payload(decode, stored, stored.type, stored.data)
 
 
-def _decoded(decode: Decode, stored: Stored, tag: str, data: bytes) -> Event:
+def _decode_event_payload(decode: Decode, stored: Stored, tag: str, data: bytes) -> Event:
     try:
         return decode(data)
     except (ValueError, RecursionError) as error:
-        raise _unread(stored, tag, data, error) from error
+        raise _explain_unreadable_payload(stored, tag, data, error) from error
 
 
 _MISMATCHES: Final = (
@@ -166,7 +166,9 @@ def _newer(stored: Stored, found: str) -> LogFromFuture:
     return LogFromFuture(f"{where}: written by a newer Preflights ({found}): upgrade preflights")
 
 
-def _unread(stored: Stored, tag: str, data: bytes, error: Exception) -> PreflightsError:
+def _explain_unreadable_payload(
+    stored: Stored, tag: str, data: bytes, error: Exception
+) -> PreflightsError:
     """Why a payload is no event of its class: it is no JSON, or JSON of another shape."""
     try:
         json.decode_plain_json(data)

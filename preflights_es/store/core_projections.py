@@ -101,8 +101,8 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
             )
         )
         .order_by(h.session_id),
-        "read": reading(),
-        "read_range": select(e.session_id, *reading().selected_columns)
+        "read": select_session_events(),
+        "read_range": select(e.session_id, *select_session_events().selected_columns)
         .where(e.session_id.between(bindparam("first"), bindparam("last")))
         .order_by(e.session_id, e.version),
         "erased": select(e.version)
@@ -128,10 +128,10 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
     return (
         made
         | _of_many(dialect)
-        | _pages()
+        | _select_session_pages()
         | {
-            "compared": _compared(),
-            **_words(),
+            "compared": _select_best_decisions(),
+            **_select_memory_words(),
             "unfolded_events": select(e.session_id, e.data)
             .where(e.type == bindparam("of_type"), e.session_id.in_(select(o.session_id)))
             .order_by(e.session_id, e.version),
@@ -139,7 +139,7 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
     )
 
 
-def reading() -> Select[Any]:
+def select_session_events() -> Select[Any]:
     """The events of a session behind a version, as `event_of` takes them."""
     e = tables.events.c
     return (
@@ -152,7 +152,7 @@ def reading() -> Select[Any]:
     )
 
 
-def _compared() -> ClauseElement:
+def _select_best_decisions() -> ClauseElement:
     """Decisions in force with some words in a value, category or field, the best match first."""
     m, d = tables.projected["memory"].c, tables.projected["decisions"].c
     score: Any = func.sum(literal_column(str(FIELD + 1)) - m.field).label("score")
@@ -171,12 +171,12 @@ def _compared() -> ClauseElement:
     )
     return (
         select(d.session_id, d.decided)
-        .join_from(best, tables.projected["decisions"], _is_same(best.c, d))
+        .join_from(best, tables.projected["decisions"], _is_same_event_row(best.c, d))
         .order_by(best.c.score.desc(), d.session_id.desc())
     )
 
 
-def _words() -> dict[str, ClauseElement]:
+def _select_memory_words() -> dict[str, ClauseElement]:
     """What a search asks of `memory`, beside the rows of some words."""
     m = tables.projected["memory"].c
     of_project = m.project == bindparam("of_project")
@@ -192,7 +192,7 @@ def _words() -> dict[str, ClauseElement]:
     }
 
 
-def _is_same(one: Any, other: Any) -> ColumnElement[bool]:
+def _is_same_event_row(one: Any, other: Any) -> ColumnElement[bool]:
     return and_(one.session_id == other.session_id, one.version == other.version)
 
 
@@ -217,7 +217,7 @@ def _of_many(dialect: str) -> dict[str, ClauseElement]:
     """
     h, m = tables.heads.c, tables.marks.c
     made: dict[str, ClauseElement] = {
-        "mark": _mark(dialect),
+        "mark": _upsert_projection_marks(dialect),
         "heads": select(h.session_id, h.version).where(among(dialect, h.session_id)),
         "found_marks": select(m.session_id, m.version).where(
             m.projection == bindparam("of_name"), among(dialect, m.session_id)
@@ -231,7 +231,7 @@ def _of_many(dialect: str) -> dict[str, ClauseElement]:
     return made
 
 
-def _mark(dialect: str) -> ClauseElement:
+def _upsert_projection_marks(dialect: str) -> ClauseElement:
     """In one order everywhere, so that no two processes wait for each other's marks."""
     m = tables.marks.c
     if dialect == "sqlite":
@@ -286,14 +286,14 @@ def _of_table(name: str, table: Table) -> dict[str, ClauseElement]:
         .order_by(session_id)
         .limit(bindparam("at_most")),
     }
-    for choice, condition in _choices(table.c).items():
+    for choice, condition in _build_row_conditions(table.c).items():
         chosen = some.where(condition)
         made[f"any_{name}_{choice}"] = chosen
         made[f"some_{name}_{choice}"] = chosen.where(project == bindparam("of_project"))
     return made
 
 
-def _choices(columns: Any) -> dict[Choice, ColumnElement[bool]]:
+def _build_row_conditions(columns: Any) -> dict[Choice, ColumnElement[bool]]:
     """Conditions on rows, answered from the index before a row is read.
 
     SQLite may hold a text in the place of a time. A text sorts behind every number; its row is
@@ -320,7 +320,7 @@ def _choices(columns: Any) -> dict[Choice, ColumnElement[bool]]:
     return made
 
 
-def _pages() -> dict[str, ClauseElement]:
+def _select_session_pages() -> dict[str, ClauseElement]:
     """Pages of sessions: each of a project, and as `any_` of all."""
     sessions = tables.projected["sessions"]
     h, s, o = tables.heads.c, sessions.c, tables.outbox.c

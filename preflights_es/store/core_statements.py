@@ -35,16 +35,16 @@ from sqlalchemy.sql.elements import BindParameter
 
 from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.store import core_projections, tables
-from preflights_es.store.core_projections import among, reading
+from preflights_es.store.core_projections import among, select_session_events
 from preflights_es.store.frozen import (
     AT_ONCE,
     CLEAR,
     MATCHES_MAX,
-    Statement,
+    SqlStatement,
 )
 
 
-class Compiled(dict[str, Statement]):
+class Compiled(dict[str, SqlStatement]):
     """The statements of a room by name, each compiled when it is first used."""
 
     def __init__(self, room: str, dialect: Dialect) -> None:
@@ -52,15 +52,15 @@ class Compiled(dict[str, Statement]):
         self._elements = rooms(dialect.name)[room]
         self._dialect = dialect
 
-    def __missing__(self, name: str) -> Statement:
-        made = self[name] = compiled(self._elements[name], self._dialect)
+    def __missing__(self, name: str) -> SqlStatement:
+        made = self[name] = compile_statement(self._elements[name], self._dialect)
         return made
 
 
-def compiled(element: ClauseElement, dialect: Dialect) -> Statement:
+def compile_statement(element: ClauseElement, dialect: Dialect) -> SqlStatement:
     """A statement as a driver takes it."""
     made: Any = element.compile(dialect=dialect)
-    return Statement(
+    return SqlStatement(
         " ".join(str(made).split()),
         None if made.positiontup is None else tuple(map(str, made.positiontup)),
         {str(name): value for name, value in made.params.items() if value is not None},
@@ -132,7 +132,7 @@ def _appending_and_reading() -> dict[str, ClauseElement]:
             _n.project == bindparam("of_project")
         ),
         "number": _holder,
-        "read": reading(),
+        "read": select_session_events(),
         "head": _head.where(_h.session_id == _ours),
         "heads": _head.order_by(_h.session_id.desc()).limit(bindparam("at_most")),
         "project_heads": _head.where(_h.project == bindparam("of_project"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar
 import msgspec
 
 from preflights_es.kernel.ports import Head, Stored
-from preflights_es.store.frozen import Statement
+from preflights_es.store.frozen import SqlStatement
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
@@ -50,7 +50,7 @@ class Database(Protocol):
     def engine(self) -> Engine:
         """SQLAlchemy's, for migrations."""
 
-    def statements(self, room: str) -> Mapping[str, Statement]:
+    def statements(self, room: str) -> Mapping[str, SqlStatement]:
         """Those of a room, by name."""
 
     def tables(self) -> frozenset[str]:
@@ -124,7 +124,7 @@ class Statements:
     """Those of one room, by name; a frozen one on SQLite, else compiled when it is first used."""
 
     def __init__(self, room: str, database: Database) -> None:
-        self._of: Mapping[str, Statement] = database.statements(room)
+        self._of: Mapping[str, SqlStatement] = database.statements(room)
 
     def run(self, cursor: Any, which: str, /, **values: Any) -> Any:
         """Run one; the cursor, for what it found."""
@@ -165,7 +165,7 @@ class Looking:
         return rows
 
 
-def listed(values: Sequence[Any]) -> str:
+def encode_value_list(values: Sequence[Any]) -> str:
     """Values as a statement on many takes them: an array of JSON."""
     return msgspec.json.encode(values).decode()
 

@@ -22,7 +22,7 @@ TABLES: Final = Path(__file__).with_name("sqlite_tables.sql")
 ValueKind = Literal["text", "whole", "real", "bytes"]
 
 
-class Statement(msgspec.Struct, frozen=True, omit_defaults=True):
+class SqlStatement(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a driver is sent, and the values that go with it."""
 
     sql: str
@@ -62,19 +62,19 @@ def frozen() -> Frozen:
     return msgspec.json.decode(STATEMENTS.read_bytes(), type=Frozen)
 
 
-class Room(dict[str, Statement]):
+class Room(dict[str, SqlStatement]):
     """The statements of a room by name, each read when it is first used."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
         self._raw = frozen().rooms[name]
 
-    def __missing__(self, name: str) -> Statement:
-        made = self[name] = msgspec.json.decode(self._raw[name], type=Statement)
+    def __missing__(self, name: str) -> SqlStatement:
+        made = self[name] = msgspec.json.decode(self._raw[name], type=SqlStatement)
         return made
 
 
-def schema() -> str:
+def read_frozen_revision() -> str:
     """The revision of the tables that this version knows."""
     return frozen().schema
 
@@ -106,7 +106,7 @@ _KINDS: Final[dict[str, Any]] = {"text": str, "whole": Whole, "real": float}
 
 
 @cache
-def shape(name: str) -> Any:
+def build_row_shape(name: str) -> Any:
     """Lists of a projection's rows, as `msgspec` checks them: what each column holds."""
     columns = frozen().tables[PROJECTED[name]]
     row = tuple(

@@ -26,7 +26,7 @@ import msgspec
 from preflights_es.kernel.errors import LogDamaged, Refused, StoreUnavailable
 from preflights_es.store.frozen import frozen
 from preflights_es.store.opening import database_at
-from preflights_es.store.urls import Address, SqliteFile, parsed, without_secrets
+from preflights_es.store.urls import Address, SqliteFile, parse_log_address, without_secrets
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
@@ -140,7 +140,7 @@ def too_long(limits: Limits) -> QueryFailed:
     return QueryFailed(message, code="query_timeout")
 
 
-def failed(why: object) -> QueryFailed:
+def build_query_failure(why: object) -> QueryFailed:
     """The database said no."""
     said = " ".join(str(why).split())[:300]
     return QueryFailed(f"the database does not run the query: {said}", code="query_failed")
@@ -162,7 +162,7 @@ def _reading_file(file: SqliteFile, limits: Limits) -> Iterator[sqlite3.Connecti
                 if time.monotonic() < until:  # Ctrl-C, which SQLite takes for the handler's answer
                     raise KeyboardInterrupt from error
                 raise too_long(limits) from error
-            raise failed(error) from error
+            raise build_query_failure(error) from error
         finally:
             connection.close()
 
@@ -277,7 +277,7 @@ def _reading_server(cursor: Any, url: URL, limits: Limits) -> Iterator[None]:
     except Error as error:
         is_reader = may_be_reader and isinstance(error, pg.InsufficientPrivilege)
         as_reader = f", as the role {READER}" if is_reader else ""
-        raise failed(without_secrets(url, str(error).strip()) + as_reader) from error
+        raise build_query_failure(without_secrets(url, str(error).strip()) + as_reader) from error
     finally:
         cursor.execute("ROLLBACK")
 
@@ -311,7 +311,7 @@ LATE: Final = 124  # how the child ends at the limit
 NUMBER_MAX: Final = 2**53  # above it, JSON's readers round
 
 
-class _Asked(msgspec.Struct, frozen=True):
+class _GuardedRequest(msgspec.Struct, frozen=True):
     """What the child is told."""
 
     address: str
@@ -322,7 +322,7 @@ class _Asked(msgspec.Struct, frozen=True):
     limits: Limits
 
 
-class _Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+class _GuardedAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     """What it says: rows, or why there are none."""
 
     rows: Rows | None = None
@@ -332,7 +332,9 @@ class _Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     version: int = 0
 
 
-def rows(address: Address, sql: str, readable: Collection[str], limits: Limits) -> Rows:
+def run_guarded_query(
+    address: Address, sql: str, readable: Collection[str], limits: Limits
+) -> Rows:
     """What a query brings, each value as JSON has it.
 
     Args:
@@ -347,7 +349,7 @@ def rows(address: Address, sql: str, readable: Collection[str], limits: Limits) 
     else:
         named, is_file = address.render_as_string(hide_password=False), False
     # A file's name may be none of UTF-8.
-    asked = _Asked(os.fsencode(named).hex(), is_file, sql, tuple(readable), limits)
+    asked = _GuardedRequest(os.fsencode(named).hex(), is_file, sql, tuple(readable), limits)
     with subprocess.Popen(  # noqa: S603  our own interpreter, and nothing of the query
         [sys.executable, "-P", "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as child:
@@ -369,11 +371,11 @@ def rows(address: Address, sql: str, readable: Collection[str], limits: Limits) 
     if ended:
         message = f"the process that runs the query ended with {ended}"
         raise RuntimeError(message)
-    return _told(said)
+    return _unpack_guarded_answer(said)
 
 
-def _told(said: bytes) -> Rows:
-    answer = msgspec.json.decode(said, type=_Answer)
+def _unpack_guarded_answer(said: bytes) -> Rows:
+    answer = msgspec.json.decode(said, type=_GuardedAnswer)
     match answer.kind:
         case "query":
             raise QueryFailed(answer.message, code=answer.code)
@@ -392,25 +394,25 @@ def _told(said: bytes) -> Rows:
 def main(source: BinaryIO, sink: BinaryIO) -> None:
     """Answer one question, and end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends this process
-    asked = msgspec.json.decode(source.readline(), type=_Asked)
+    asked = msgspec.json.decode(source.readline(), type=_GuardedRequest)
     Thread(target=_end_with, args=(source,), daemon=True).start()
     # No lock of the interpreter is held while an engine works, so this ends whatever it does.
     limit = Timer(asked.limits.seconds + GRACE_S, os._exit, (LATE,))
     limit.daemon = True
     named = os.fsdecode(bytes.fromhex(asked.address))
-    address = SqliteFile(named) if asked.is_file else parsed(named)
+    address = SqliteFile(named) if asked.is_file else parse_log_address(named)
     try:
         limit.start()
         found = rows_here(address, asked.sql, asked.readable, asked.limits)
         limit.cancel()
-        plain = tuple(tuple(map(_plain, row)) for row in found.rows)
-        answer = _Answer(Rows(found.columns, plain, found.more))
+        plain = tuple(tuple(map(_convert_cell_value, row)) for row in found.rows)
+        answer = _GuardedAnswer(Rows(found.columns, plain, found.more))
     except QueryFailed as error:
-        answer = _Answer(kind="query", message=str(error), code=error.code)
+        answer = _GuardedAnswer(kind="query", message=str(error), code=error.code)
     except LogDamaged as error:
-        answer = _Answer(kind="damaged", message=error.found, version=error.version)
+        answer = _GuardedAnswer(kind="damaged", message=error.found, version=error.version)
     except StoreUnavailable as error:
-        answer = _Answer(kind="unavailable", message=str(error))
+        answer = _GuardedAnswer(kind="unavailable", message=str(error))
     sink.write(msgspec.json.encode(answer) + b"\n")
     sink.flush()
     os._exit(0)  # the thread that waits for the parent cannot be ended
@@ -422,7 +424,7 @@ def _end_with(source: BinaryIO) -> None:
     os._exit(1)
 
 
-def _plain(value: Any) -> Any:
+def _convert_cell_value(value: Any) -> Any:
     """As JSON has it; bytes in hexadecimal, anything else as text."""
     match value:
         case None | bool() | int() | str():

@@ -39,7 +39,7 @@ Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 _SESSION_ID = late_pattern(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+class EventLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """A stored event as a line; `data` is kept raw, so that what is hashed is what was stored."""
 
     session_id: str
@@ -70,14 +70,14 @@ _GONE: Final = b"null"
 _OPENS: Final = b'{"format"'
 
 _encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(Line)
+_decoder = msgspec.json.Decoder(EventLine)
 
 
-def line(event: Stored) -> bytes:
+def encode_event_line(event: Stored) -> bytes:
     """One event, with the line's end."""
     return (
         _encoder.encode(
-            Line(
+            EventLine(
                 event.session_id,
                 event.project,
                 event.workflow,
@@ -97,9 +97,9 @@ def line(event: Stored) -> bytes:
     )
 
 
-def lines(events: Iterable[Stored]) -> bytes:
+def encode_event_file(events: Iterable[Stored]) -> bytes:
     """A whole file."""
-    return FIRST + b"".join(map(line, events))
+    return FIRST + b"".join(map(encode_event_line, events))
 
 
 def lines_in(file: BinaryIO, where: str) -> Iterator[bytes]:
@@ -113,10 +113,10 @@ def lines_in(file: BinaryIO, where: str) -> Iterator[bytes]:
     file.seek(0)
     is_packed = file.read(len(GZIP)) == GZIP
     file.seek(0)
-    yield from _unpacked(file, where) if is_packed else _pieces(file)
+    yield from _unpacked(file, where) if is_packed else _read_line_pieces(file)
 
 
-def _pieces(file: BinaryIO | BufferedReader) -> Iterator[bytes]:
+def _read_line_pieces(file: BinaryIO | BufferedReader) -> Iterator[bytes]:
     return iter(partial(file.readline, PIECE_MAX), b"")
 
 
@@ -126,7 +126,7 @@ def _unpacked(file: BinaryIO, where: str) -> Iterator[bytes]:
 
     unpacking = gzip.GzipFile(fileobj=file, mode="rb")
     try:
-        yield from _pieces(BufferedReader(cast("Any", unpacking), BLOCK))
+        yield from _read_line_pieces(BufferedReader(cast("Any", unpacking), BLOCK))
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise LogDamaged(where, 0, f"it cannot be unpacked: {error}") from error
 
@@ -172,7 +172,7 @@ def with_lines(
         LogFromFuture: a newer version wrote the file.
         LogFromDevelopment: a version before the first release wrote it.
     """
-    event_of = _event if again else _checked
+    event_of = _build_stored_event if again else _check_event_line
     says_format = is_part
     blank = spaces = 0
     for number, line in enumerate(text, first):
@@ -200,7 +200,7 @@ def with_lines(
         yield line, event
 
 
-def _checked(found: Line) -> Stored:
+def _check_event_line(found: EventLine) -> Stored:
     """The event of a line; what its bytes are is a matter of the line alone, all else the chain's.
 
     Raises:
@@ -215,7 +215,7 @@ def _checked(found: Line) -> Stored:
     if lengths != _LETTERS or text != text.lower():
         raise ValueError(_EXPECTED)
     try:
-        event = _event(found)
+        event = _build_stored_event(found)
     except ValueError as error:
         raise ValueError(_EXPECTED) from error
     if event.data is not None:
@@ -225,7 +225,7 @@ def _checked(found: Line) -> Stored:
     return event
 
 
-def _event(found: Line) -> Stored:
+def _build_stored_event(found: EventLine) -> Stored:
     data = bytes(found.data)
     return Stored(
         found.session_id,

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from preflights_es.kernel.errors import Conflict, DuplicateInput, NumberTaken
 from preflights_es.kernel.ids import TYPED_MIN
 from preflights_es.kernel.ports import AppendBatch, Arrival, Claim, Head, Numbered, Stored
-from preflights_es.store.chain import erased_before, follows, sealed
+from preflights_es.store.chain import can_follow_head, erased_before, sealed
 from preflights_es.store.frozen import MATCHES_MAX
 from preflights_es.store.log_rows import UNCLAIMED, claimed, head_of
 
@@ -70,7 +70,7 @@ class MemoryStore:
     ) -> None:
         first = events[0]
         stream = self._streams.get(first.session_id, [])
-        if not follows(first, stream[-1].hash if stream else None, len(stream)):
+        if not can_follow_head(first, stream[-1].hash if stream else None, len(stream)):
             raise Conflict(first.session_id, first.version - 1)
         self._take_inputs(set(), (event.input_id for event in events))
         if number is not None:

@@ -43,7 +43,7 @@ def database_at(url: Address, *, lasts: bool = True) -> Database:
     return PostgresDatabase(url)
 
 
-def schema(database: Database) -> str | None:
+def read_table_revision(database: Database) -> str | None:
     """The revision of the tables; None where there are none.
 
     Raises:
@@ -53,21 +53,27 @@ def schema(database: Database) -> str | None:
     if not names:
         return None
     if not names >= _OURS:
-        raise LogDamaged(shown_url(database.url), 0, _foreign(database, names))
+        raise LogDamaged(shown_url(database.url), 0, _explain_foreign_tables(database, names))
     rows = database.looked(
         lambda cursor: cursor.execute("SELECT version_num FROM alembic_version").fetchall()
     )
     found = [str(row[0] or "") for row in rows]
     if len(found) != 1 or not found[0]:
-        told = _several(database, found) if any(found) else _unsaid(database, len(found))
+        told = (
+            _explain_several_schemas(database, found)
+            if any(found)
+            else _unsaid(database, len(found))
+        )
         raise LogDamaged(shown_url(database.url), 0, told)
     return found[0]
 
 
-def _foreign(database: Database, names: frozenset[str]) -> str:
+def _explain_foreign_tables(database: Database, names: frozenset[str]) -> str:
     """Why tables are not those of a log."""
     if "alembic_version" not in names and names >= _ALWAYS:
-        return _told("its table 'alembic_version' is missing", database, _MAKE, _INSERT)
+        return _explain_with_cure(
+            "its table 'alembic_version' is missing", database, _MAKE, _INSERT
+        )
     return "it is another program's database"
 
 
@@ -94,7 +100,7 @@ def make_current(database: Database, *, creates: bool, hurries: bool = False) ->
             with database.hurried() if hurries else nullcontext():
                 is_made = database.made()
             found = _known_schema(database) if is_made else None  # an older version may be first
-        if found != frozen.schema():
+        if found != frozen.read_frozen_revision():
             from preflights_es.store import migrate
 
             database.close()
@@ -110,7 +116,7 @@ def _known_schema(database: Database) -> str | None:
 
     A revision is `log_N`, and N is the format of the log (docs/decisions/0041).
     """
-    found, known = schema(database), frozen.schema()
+    found, known = read_table_revision(database), frozen.read_frozen_revision()
     if found is None or 1 <= (number := _format(found)) <= _format(known):
         return found
     where = f"the log {shown_url(database.url)}"
@@ -136,7 +142,7 @@ def _busy(found: str | None) -> str:
     if found is None:
         return "the log is being made by another process: run this again"
     return (
-        f"the log must be upgraded first, from schema {found} to {frozen.schema()}, and another "
+        f"the log must be upgraded first, from schema {found} to {frozen.read_frozen_revision()}, and another "
         "process is writing: run this again when it is done"
     )
 
@@ -156,21 +162,29 @@ _KEEP: Final = "DELETE FROM alembic_version WHERE version_num <> '{}'"
 def _unsaid(database: Database, rows: int) -> str:
     """Advice if the table has no row, or rows without a schema."""
     found = "it does not say its schema: its table 'alembic_version' is empty"
-    return f"{found}: {_COPY}" if rows > 1 else _told(found, database, _SET if rows else _INSERT)
+    return (
+        f"{found}: {_COPY}"
+        if rows > 1
+        else _explain_with_cure(found, database, _SET if rows else _INSERT)
+    )
 
 
-def _several(database: Database, schemas: Sequence[str]) -> str:
+def _explain_several_schemas(database: Database, schemas: Sequence[str]) -> str:
     """Where the table has more than one schema; today's is kept where the tables are today's."""
     named = ", ".join(repr(one[:SHOWN_LENGTH]) for one in sorted(schemas)[:SHOWN])
     found = f"it says {len(schemas)} schemas ({named}), expected one"
-    return _told(found, database, _KEEP) if frozen.schema() in schemas else f"{found}: {_COPY}"
+    return (
+        _explain_with_cure(found, database, _KEEP)
+        if frozen.read_frozen_revision() in schemas
+        else f"{found}: {_COPY}"
+    )
 
 
-def _told(found: str, database: Database, *statements: str) -> str:
+def _explain_with_cure(found: str, database: Database, *statements: str) -> str:
     """What is wrong and what to do; statements only where the tables are today's."""
     if not _is_of_today(database):
         return f"{found}: {_COPY}"
-    cure = ", then ".join(f"`{one.format(frozen.schema())}`" for one in statements)
+    cure = ", then ".join(f"`{one.format(frozen.read_frozen_revision())}`" for one in statements)
     return f"{found}: {_COPY}, or run in it: {cure}"
 
 

@@ -31,7 +31,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.store.core_statements import Compiled
 from preflights_es.store.database import HURRY_MS, Dialect, Race, T
-from preflights_es.store.frozen import Statement, frozen
+from preflights_es.store.frozen import SqlStatement, frozen
 from preflights_es.store.urls import without_secrets
 
 try:
@@ -101,7 +101,7 @@ class PostgresDatabase:
         self._mine = _Mine()
         self._patience_s = _patience_s(url)
 
-    def statements(self, room: str) -> Mapping[str, Statement]:
+    def statements(self, room: str) -> Mapping[str, SqlStatement]:
         return Compiled(room, self.engine.dialect)
 
     @contextmanager
@@ -139,7 +139,7 @@ class PostgresDatabase:
                 except _AGAIN as error:
                     crossed = error
             raise StoreUnavailable(
-                f"the log is too busy: {TRIES} tries to write failed: {_line(crossed)}"
+                f"the log is too busy: {TRIES} tries to write failed: {_first_error_line(crossed)}"
             ) from crossed
 
     def _done(self, work: Callable[[PoolProxiedConnection], T]) -> T:
@@ -149,7 +149,7 @@ class PostgresDatabase:
             try:
                 made = work(connection)
             except BaseException as error:  # a connection goes back to the pool whatever happens
-                lost = _lost(connection, error)
+                lost = _is_connection_lost(connection, error)
                 pid: int = connection.info.get("pid", 0)
                 if lost:
                     # What else the pool holds is of the same server.
@@ -187,7 +187,9 @@ class PostgresDatabase:
                     raise
                 time.sleep(RECONNECT_WAIT_S)
             except AssertionError as error:  # SQLAlchemy reads the version when it first connects
-                raise SettingsError(f"the server is not PostgreSQL: {_line(error)}") from error
+                raise SettingsError(
+                    f"the server is not PostgreSQL: {_first_error_line(error)}"
+                ) from error
             else:
                 self._was_there = True
                 return made
@@ -196,10 +198,13 @@ class PostgresDatabase:
         try:
             cursor.execute("COMMIT")
         except psycopg.Error as error:
-            if not _lost(connection, error) and error.sqlstate not in (None, _UNKNOWN):
+            if not _is_connection_lost(connection, error) and error.sqlstate not in (
+                None,
+                _UNKNOWN,
+            ):
                 raise
             raise CommitUnknown(
-                f"it may have been recorded: the commit broke off ({_line(error)})"
+                f"it may have been recorded: the commit broke off ({_first_error_line(error)})"
             ) from error
         assert cursor.statusmessage == "COMMIT", "nothing that failed goes on to its commit"
 
@@ -273,7 +278,7 @@ class PostgresDatabase:
             raise StoreUnavailable(f"all {POOL_SIZE} connections are in use: {error}") from error
 
     def _ours(self, error: BaseException) -> PreflightsError:
-        said = without_secrets(self.url, _line(error))
+        said = without_secrets(self.url, _first_error_line(error))
         match error:
             case _ if isinstance(error, _DAMAGED):
                 return LogDamaged("the database", 0, f"{said}: restore it from a copy")
@@ -297,12 +302,12 @@ class PostgresDatabase:
         return host if isinstance(host, str) else ", ".join(host)
 
 
-def _line(error: BaseException) -> str:
+def _first_error_line(error: BaseException) -> str:
     """The first line of what a driver says; the rest are hints."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
-def _lost(connection: PoolProxiedConnection, error: BaseException) -> bool:
+def _is_connection_lost(connection: PoolProxiedConnection, error: BaseException) -> bool:
     """Whether the connection is of no use any more, nor what it was told last known."""
     driver: Any = connection.driver_connection
     if driver is None or driver.closed or isinstance(error, CommitUnknown):
@@ -332,7 +337,7 @@ def _engine(url: URL) -> Engine:
         make_conninfo("", **asked)
         return _made(url, asked)
     except (ArgumentError, ValueError, psycopg.ProgrammingError) as error:
-        said = without_secrets(url, _line(error))
+        said = without_secrets(url, _first_error_line(error))
         raise SettingsError(f"the database URL: {said}") from error
 
 

@@ -27,7 +27,7 @@ from preflights_es.kernel.ports import (
     Stream,
 )
 from preflights_es.store.chain import verified
-from preflights_es.store.database import Look, event_of, listed
+from preflights_es.store.database import Look, encode_value_list, event_of
 from preflights_es.store.frozen import PROJECTED
 from preflights_es.store.projection_rows import SqlRows, as_head, as_version, readable
 
@@ -155,7 +155,7 @@ class SqlFollowing(SqlRows):
         marked = self._marked(cursor, turns, names) if turns else {}
         for name in marked:
             moved = [turn for turn in turns if turn.session_id in marked[name]]
-            ids = listed([turn.session_id for turn in moved])
+            ids = encode_value_list([turn.session_id for turn in moved])
             self._statements.run(cursor, f"delete_{name}", ids=ids)
             rows = [row for turn in moved for row in turn.rows[name]]
             self._statements.rows(cursor, f"insert_{name}", self.columns(name), rows)
@@ -165,7 +165,7 @@ class SqlFollowing(SqlRows):
 
     def _standing(self, cursor: Any, turns: Sequence[FoldedSession]) -> list[FoldedSession]:
         """Without those that were erased since: what they held must not come back."""
-        ids = listed([turn.session_id for turn in turns])
+        ids = encode_value_list([turn.session_id for turn in turns])
         found = dict(self._statements.run(cursor, "heads", ids=ids).fetchall())
         return [
             turn
@@ -184,7 +184,9 @@ class SqlFollowing(SqlRows):
         """By projection: the sessions that it had not folded as far."""
         marked: dict[str, set[str]] = defaultdict(set)
         upto = [(turn.session_id, turn.version) for turn in turns]
-        self._statements.run(cursor, "mark", names=listed(names), turns=listed(upto))
+        self._statements.run(
+            cursor, "mark", names=encode_value_list(names), turns=encode_value_list(upto)
+        )
         for name, session_id in cursor.fetchall():
             marked[name].add(session_id)
         return marked
@@ -241,7 +243,7 @@ class SqlFollowing(SqlRows):
         """
 
         def look(cursor: Any) -> tuple[list[Any], list[Any]]:
-            run, of = self._statements.run, listed(ids)
+            run, of = self._statements.run, encode_value_list(ids)
             marks = run(cursor, "found_marks", of_name=name, ids=of).fetchall()
             return marks, run(cursor, f"rows_{name}", ids=of).fetchall()
 

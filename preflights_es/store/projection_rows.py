@@ -11,8 +11,8 @@ import msgspec
 from preflights_es.kernel.errors import LogDamaged, ProjectionDamaged
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.ports import TERMS_MAX, Choice, Head, KeptRows, Row
-from preflights_es.store.database import Looking, listed
-from preflights_es.store.frozen import PROJECTED, columns, shape
+from preflights_es.store.database import Looking, encode_value_list
+from preflights_es.store.frozen import PROJECTED, build_row_shape, columns
 from preflights_es.store.sql import SqlStore
 
 NAME: Final = "sessions"
@@ -47,7 +47,7 @@ class SqlRows(Looking):
         found = self._rows(which, of_project=project, **page)
         kept = [row[HEAD:] for row in found if row[HEAD] is not None]
         try:
-            msgspec.convert(kept, shape(NAME))
+            msgspec.convert(kept, build_row_shape(NAME))
         except msgspec.ValidationError as error:
             raise ProjectionDamaged(NAME, str(error)) from error
         names = self.columns(NAME)
@@ -90,7 +90,7 @@ class SqlRows(Looking):
             if kinds in self._fitting and _are_held(row):
                 continue
             try:
-                msgspec.convert([row], shape(name))
+                msgspec.convert([row], build_row_shape(name))
             except msgspec.ValidationError as error:
                 return str(error)
             if any("\0" in value for value in row if isinstance(value, str)):
@@ -126,7 +126,7 @@ class SqlRows(Looking):
                 yield from (dict(zip(names, row, strict=True)) for row in some)
                 return
             page["after"] = after = some[-1][0]
-            last = self._kept(name, f"rows_{name}", ids=listed([after]))
+            last = self._kept(name, f"rows_{name}", ids=encode_value_list([after]))
             # A session's rows are not torn apart by the end of a page.
             whole: list[Row] = [row for row in some if row[0] != after] + last
             yield from (dict(zip(names, row, strict=True)) for row in whole)
@@ -135,7 +135,9 @@ class SqlRows(Looking):
         """Rows that are what their columns say, which SQLite does not see to."""
         try:
             with readable(name):
-                rows: list[Row] = msgspec.convert(self._rows(which, **values), shape(name))
+                rows: list[Row] = msgspec.convert(
+                    self._rows(which, **values), build_row_shape(name)
+                )
         except msgspec.ValidationError as error:
             raise ProjectionDamaged(name, str(error)) from error
         return rows
@@ -152,7 +154,7 @@ class SqlRows(Looking):
             ((version, complete, mark, waits),) = self._statements.run(
                 cursor, "kept", **of
             ).fetchall()
-            ids = listed([session_id])
+            ids = encode_value_list([session_id])
             rows = self._statements.run(cursor, f"rows_{name}", ids=ids).fetchall()
             # What is folded meanwhile moves rows and marks together, and looks like another state.
             return KeptRows(version, complete, mark, waits, tuple(map(tuple, rows)))

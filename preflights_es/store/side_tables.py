@@ -145,16 +145,16 @@ _AGAIN: Final = (
 def trigger_trouble(dialect: str, look: Look) -> Iterator[str]:
     """What is wrong with the triggers of a log, and what to do."""
     if dialect == "sqlite":
-        there = {name: _digest(sql) for name, sql in _looked_up(look, _SQLITE)}
-        yield from _compared(there, ON_SQLITE)
+        there = {name: _digest_trigger_text(sql) for name, sql in _looked_up(look, _SQLITE)}
+        yield from _compare_triggers(there, ON_SQLITE)
         return
     ours = sorted(frozen().tables)
     rows = _looked_up(look, _POSTGRESQL, ours)
     there = {
-        name: f"{table} {fires} {condition or '-'} {_digest(body)}"
+        name: f"{table} {fires} {condition or '-'} {_digest_trigger_text(body)}"
         for name, table, fires, condition, body, _ in rows
     }
-    yield from _compared(there, ON_POSTGRESQL)
+    yield from _compare_triggers(there, ON_POSTGRESQL)
     for name, *_, enabled in rows:
         if name in ON_POSTGRESQL and enabled not in ("O", b"O", "A", b"A"):
             yield f"the trigger {name!r} is disabled: `ALTER TABLE events ENABLE TRIGGER {name}`"
@@ -162,7 +162,7 @@ def trigger_trouble(dialect: str, look: Look) -> Iterator[str]:
         yield f"the rule {name!r} is not of preflights: {_DROP}"
 
 
-def _compared(there: dict[str, str], expected: dict[str, str]) -> Iterator[str]:
+def _compare_triggers(there: dict[str, str], expected: dict[str, str]) -> Iterator[str]:
     for name, said in expected.items():
         if name not in there:
             yield f"the trigger {name!r}, which guards events, is missing: {_AGAIN}"
@@ -178,5 +178,5 @@ def _looked_up(look: Look, statement: str, *values: Any) -> list[Any]:
     return rows
 
 
-def _digest(said: str | None) -> str:
+def _digest_trigger_text(said: str | None) -> str:
     return sha256(" ".join((said or "").split()).encode()).hexdigest()

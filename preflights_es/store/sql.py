@@ -20,15 +20,15 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.ids import TYPED_MIN
 from preflights_es.kernel.ports import AppendBatch, Arrival, Claim, Head, Numbered, Stored
 from preflights_es.store import frozen, log_rows, opening
-from preflights_es.store.chain import erased_before, follows, sealed
-from preflights_es.store.database import Looking, Race, T, event_of, listed, together
+from preflights_es.store.chain import can_follow_head, erased_before, sealed
+from preflights_es.store.database import Looking, Race, T, encode_value_list, event_of, together
 from preflights_es.store.log_rows import Calls, event_row, head_of
-from preflights_es.store.urls import parsed, shown_url
+from preflights_es.store.urls import parse_log_address, shown_url
 
 _ALL: Final = 2**31 - 1  # rows, without a limit of the caller: every engine accepts it
 
 
-class _Taken(Exception):
+class _EventPlaceTaken(Exception):
     """An event cannot be inserted where it belongs; why, is asked when nothing is open."""
 
     def __init__(self, events: Sequence[Stored]) -> None:
@@ -63,7 +63,7 @@ class SqlStore(Looking):
             LogDamaged: the file is no database, or its tables are not ours.
             StoreUnavailable: it cannot be opened.
         """
-        self.url = parsed(url)
+        self.url = parse_log_address(url)
         self._now = now
         self._salt = salt
         super().__init__("log", opening.database_at(self.url, lasts=lasts))
@@ -82,7 +82,7 @@ class SqlStore(Looking):
         Raises:
             LogDamaged: the tables are another program's, or say no schema, or several.
         """
-        return opening.schema(self.database)
+        return opening.read_table_revision(self.database)
 
     def close(self) -> None:
         """Give connections back."""
@@ -111,7 +111,7 @@ class SqlStore(Looking):
     def _wrote(self, work: Callable[[Any], T], *, begins: bool = True) -> T:
         try:
             return self.database.wrote(work, begins=begins)
-        except _Taken as taken:
+        except _EventPlaceTaken as taken:
             for event in taken.events:
                 if event.input_id is not None and self.session_of_input(event.input_id) is not None:
                     raise DuplicateInput(event.input_id) from taken.__cause__
@@ -147,7 +147,7 @@ class SqlStore(Looking):
                 self._calls.moved(cursor, head, batch.opens, batch.closes)
         except self.database.taken as error:
             # The head comes first: what stands behind it elsewhere is in the way of the rest.
-            raise (_Taken(stored) if moved.rowcount == 1 else conflict()) from error
+            raise (_EventPlaceTaken(stored) if moved.rowcount == 1 else conflict()) from error
         if moved.rowcount != 1:
             raise conflict()
         if batch.number is not None:
@@ -230,13 +230,13 @@ class SqlStore(Looking):
             row = cursor.fetchone()
             before = Head(*row) if row else None
             version = before.version if before else 0
-            if not follows(first, before.hash if before else None, version):
+            if not can_follow_head(first, before.hash if before else None, version):
                 raise Conflict(first.session_id, first.version - 1)
             self._place_head(cursor, before, head)
             try:
                 self._insert_events(cursor, events)
             except self.database.taken as error:
-                raise _Taken(events) from error
+                raise _EventPlaceTaken(events) from error
             if number is not None:
                 held = log_rows.in_folder(number)
                 self._statements.run(cursor, "number", of_project=head.project, **held)
@@ -263,11 +263,11 @@ class SqlStore(Looking):
                     self.database.begun(cursor)
                     log_rows.insert_all(self._statements, cursor, in_order)
             except self.database.taken as error:
-                raise _Taken(()) from error
+                raise _EventPlaceTaken(()) from error
 
         try:
             self.database.wrote(work, begins=False)
-        except _Taken:
+        except _EventPlaceTaken:
             return False
         return True
 
@@ -330,7 +330,7 @@ class SqlStore(Looking):
         return Head(*rows[0]) if rows else None
 
     def heads_of(self, session_ids: Sequence[str]) -> dict[str, Head]:
-        rows = self._rows("heads_among", ids=listed(session_ids)) if session_ids else []
+        rows = self._rows("heads_among", ids=encode_value_list(session_ids)) if session_ids else []
         return {row[0]: Head(*row) for row in rows}
 
     def heads(self, project: str | None, limit: int | None = None) -> tuple[Head, ...]:

@@ -25,8 +25,8 @@ from preflights_es.kernel.errors import (
     StoreUnavailable,
 )
 from preflights_es.store.database import HURRY_MS, WAIT_S, Dialect, T
-from preflights_es.store.frozen import Room, Statement, new_tables
-from preflights_es.store.urls import SqliteFile, parsed, shown_url
+from preflights_es.store.frozen import Room, SqlStatement, new_tables
+from preflights_es.store.urls import SqliteFile, parse_log_address, shown_url
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
@@ -53,7 +53,7 @@ _BUSY_ADVICE: Final = (
 _NOTHING_COMMITTED: Final = ("SQLITE_FULL", "SQLITE_BUSY")
 
 
-class _Line:
+class _ThreadConnection:
     """The connection of one thread, closed when the thread ends."""
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ class SqliteDatabase:
         self._synchronous = f"PRAGMA synchronous={'FULL' if lasts else 'OFF'}"
         self._path = Path(url.name)
         self._mine = threading.local()
-        self._lines: WeakSet[_Line] = WeakSet()
+        self._lines: WeakSet[_ThreadConnection] = WeakSet()
         self._lines_change = threading.Lock()
         # Threads stand in line here: SQLite would let them sleep and try again, in no order.
         self._writes = threading.Lock()
@@ -96,7 +96,7 @@ class SqliteDatabase:
 
         return sqlite_engine(self.opened)
 
-    def statements(self, room: str) -> Mapping[str, Statement]:
+    def statements(self, room: str) -> Mapping[str, SqlStatement]:
         return Room(room)
 
     def cursor(self) -> sqlite3.Cursor:
@@ -106,11 +106,11 @@ class SqliteDatabase:
             line.connection = self.opened()
         return line.connection.cursor()
 
-    def _line(self) -> _Line:
+    def _line(self) -> _ThreadConnection:
         try:
-            found: _Line = self._mine.line
+            found: _ThreadConnection = self._mine.line
         except AttributeError:
-            found = self._mine.line = _Line()
+            found = self._mine.line = _ThreadConnection()
             with self._lines_change:
                 self._lines.add(found)
         return found
@@ -129,7 +129,7 @@ class SqliteDatabase:
         return self._connected(alone=True)
 
     def _connected(self, *, alone: bool = False) -> sqlite3.Connection:
-        place = _place(self._path, is_read_only=self.url.is_read_only)
+        place = _build_connection_path(self._path, is_read_only=self.url.is_read_only)
         made = sqlite3.connect(
             place,
             uri=place.startswith("file:"),
@@ -289,10 +289,10 @@ class _Translated(AbstractContextManager[None]):
             case None | PreflightsError():
                 return
             case sqlite3.Error():
-                raise _ours(error) from error
+                raise _translate_sqlite_error(error) from error
             case UnicodeDecodeError():
                 # SQLite quotes the schema in its errors, and the driver reads those as UTF-8.
-                raise _damaged("a name in its schema is not UTF-8") from error
+                raise _build_damage_error("a name in its schema is not UTF-8") from error
             case MemoryError():
                 message = "the log cannot be read: it asks for too much memory"
                 raise StoreUnavailable(message) from error
@@ -311,7 +311,7 @@ def _make(cursor: sqlite3.Cursor) -> None:
         cursor.execute("INSERT INTO log (id) VALUES (?)", (os.urandom(16).hex(),))
 
 
-def _place(path: Path, *, is_read_only: bool) -> str:
+def _build_connection_path(path: Path, *, is_read_only: bool) -> str:
     """A log that is read only, or opened to read, says so: SQLite would else lock it."""
     if not os.path.isfile(path) or os.access(path.parent, os.W_OK):
         return _uri(path) if is_read_only else os.path.abspath(path)
@@ -327,10 +327,10 @@ def _uri(path: Path) -> str:
     return f"file:{quote(str(path))}?mode=ro"
 
 
-def _ours(error: BaseException) -> PreflightsError:
+def _translate_sqlite_error(error: BaseException) -> PreflightsError:
     name, said = getattr(error, "sqlite_errorname", ""), str(error)
     if name.startswith(_DAMAGED) or any(words in said for words in _DAMAGED_WORDS):
-        return _damaged(said)
+        return _build_damage_error(said)
     if name.startswith(_NOT_OURS):
         return LogDamaged("the database", 0, f"{said}: it is not a log of preflights")
     if name.startswith(_BUSY):
@@ -340,7 +340,7 @@ def _ours(error: BaseException) -> PreflightsError:
     return kind(f"the log cannot be used: {said}: {cure}, then run this again")
 
 
-def _damaged(found: str) -> LogDamaged:
+def _build_damage_error(found: str) -> LogDamaged:
     return LogDamaged("the database file", 0, f"{found}: restore it from a copy")
 
 
@@ -353,7 +353,7 @@ def copied(url: str, to: Path) -> None:
         LogDamaged: the file cannot be read as a database.
         StoreUnavailable: it cannot be read, or the copy not written.
     """
-    address = parsed(url)
+    address = parse_log_address(url)
     if not isinstance(address, SqliteFile):
         raise SettingsError(
             "a log in PostgreSQL is copied by its own tools: "
@@ -373,7 +373,7 @@ def copied(url: str, to: Path) -> None:
 @contextmanager
 def blamed_on(url: str, copy: Path) -> Iterator[None]:
     """What is found wrong with a copy is wrong with the log that it was made of, which is named."""
-    name, found = shown_url(parsed(url)), str(copy)
+    name, found = shown_url(parse_log_address(url)), str(copy)
     try:
         yield
     except AnotherVersion as error:

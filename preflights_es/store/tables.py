@@ -19,7 +19,7 @@ from preflights_es.store.frozen import PREFIX
 metadata = MetaData()
 
 
-def _text(length: int | None = None) -> TypeEngine[str]:
+def _text_column_type(length: int | None = None) -> TypeEngine[str]:
     """Compared byte by byte, on every server alike, as SQLite does anyway."""
     kind = String if length else Text
     return kind(length).with_variant(kind(length, collation="C"), "postgresql")
@@ -28,9 +28,9 @@ def _text(length: int | None = None) -> TypeEngine[str]:
 heads = Table(
     "heads",
     metadata,
-    Column("session_id", _text(36), primary_key=True),
-    Column("project", _text(), nullable=False),
-    Column("workflow", _text(), nullable=False),
+    Column("session_id", _text_column_type(36), primary_key=True),
+    Column("project", _text_column_type(), nullable=False),
+    Column("workflow", _text_column_type(), nullable=False),
     Column("version", BigInteger, nullable=False),
     Column("head_hash", LargeBinary, nullable=False),
     Index("heads_by_project", "project", "session_id"),
@@ -39,14 +39,14 @@ heads = Table(
 events = Table(
     "events",
     metadata,
-    Column("session_id", _text(36), primary_key=True),
+    Column("session_id", _text_column_type(36), primary_key=True),
     Column("version", BigInteger, primary_key=True, autoincrement=False),
-    Column("input_id", _text(100), unique=True),
-    Column("type", _text(), nullable=False),
+    Column("input_id", _text_column_type(100), unique=True),
+    Column("type", _text_column_type(), nullable=False),
     Column("recorded_at", BigInteger, nullable=False),
-    Column("actor_kind", _text()),
-    Column("decider", _text(), nullable=False),
-    Column("data", _text()),
+    Column("actor_kind", _text_column_type()),
+    Column("decider", _text_column_type(), nullable=False),
+    Column("data", _text_column_type()),
     Column("salt", LargeBinary),
     Column("digest", LargeBinary, nullable=False),
     Column("hash", LargeBinary, nullable=False),
@@ -55,25 +55,25 @@ events = Table(
 outbox = Table(
     "outbox",
     metadata,
-    Column("session_id", _text(36), primary_key=True),
+    Column("session_id", _text_column_type(36), primary_key=True),
     Column("version", BigInteger, primary_key=True, autoincrement=False),
 )
 
 marks = Table(
     "marks",
     metadata,
-    Column("projection", _text(), primary_key=True),
-    Column("session_id", _text(36), primary_key=True),
+    Column("projection", _text_column_type(), primary_key=True),
+    Column("session_id", _text_column_type(36), primary_key=True),
     Column("version", BigInteger, nullable=False),
 )
 
 claims = Table(
     "claims",
     metadata,
-    Column("session_id", _text(36), primary_key=True),
-    Column("call", _text(200), primary_key=True),
-    Column("project", _text(), nullable=False),
-    Column("owner", _text(), nullable=False),
+    Column("session_id", _text_column_type(36), primary_key=True),
+    Column("call", _text_column_type(200), primary_key=True),
+    Column("project", _text_column_type(), nullable=False),
+    Column("owner", _text_column_type(), nullable=False),
     Column("until", BigInteger, nullable=False),
     Index("claims_by_project", "project"),
 )
@@ -81,27 +81,27 @@ claims = Table(
 numbers = Table(
     "numbers",
     metadata,
-    Column("project", _text(), primary_key=True),
-    Column("folder", _text(), primary_key=True),
+    Column("project", _text_column_type(), primary_key=True),
+    Column("folder", _text_column_type(), primary_key=True),
     Column("number", BigInteger, primary_key=True, autoincrement=False),
-    Column("session_id", _text(36), nullable=False),
+    Column("session_id", _text_column_type(36), nullable=False),
 )
 
 imported_documents = Table(
     "imported_documents",
     metadata,
-    Column("session_id", _text(36), primary_key=True),
-    Column("call", _text(200), primary_key=True),
+    Column("session_id", _text_column_type(36), primary_key=True),
+    Column("call", _text_column_type(200), primary_key=True),
 )
 """Documents that this log does not owe: their requests came with an import."""
 
-log = Table("log", metadata, Column("id", _text(32), primary_key=True))
+log = Table("log", metadata, Column("id", _text_column_type(32), primary_key=True))
 """One row: what the log calls itself."""
 
 projections = Table(
     "projections",
     metadata,
-    Column("name", _text(100), primary_key=True),
+    Column("name", _text_column_type(100), primary_key=True),
     Column("version", BigInteger, nullable=False),
     Column("generation", BigInteger, nullable=False),
     Column("complete", BigInteger, nullable=False),
@@ -120,12 +120,12 @@ def _projected(one: Projection) -> Table:
 
 def _column(name: str, hint: Any, is_key: bool) -> Column[Any]:
     types = get_args(hint) or (hint,)
-    kind = _KINDS[types[0]]() if name != "session_id" else _text(36)
+    kind = _KINDS[types[0]]() if name != "session_id" else _text_column_type(36)
     is_nullable = NoneType in types
     return Column(name, kind, primary_key=is_key, autoincrement=False, nullable=is_nullable)
 
 
-_KINDS: Final[dict[Any, Any]] = {str: _text, int: BigInteger, float: Float}
+_KINDS: Final[dict[Any, Any]] = {str: _text_column_type, int: BigInteger, float: Float}
 
 projected: Final = {one.name: _projected(one) for one in declared()}
 """The table of each projection."""

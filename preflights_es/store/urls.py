@@ -41,7 +41,7 @@ class SqliteFile(msgspec.Struct, frozen=True):
 Address: TypeAlias = "SqliteFile | URL"
 
 
-def parsed(url: str) -> Address:
+def parse_log_address(url: str) -> Address:
     """The address of a log; a plain path is a SQLite file.
 
     Raises:
@@ -54,13 +54,13 @@ def parsed(url: str) -> Address:
         if _HALF_A_URL.match(url):
             raise SettingsError(f"the database is neither a path nor a URL: {_EXPECTED}")
         # A path is taken as it is: one with `?` or `%` in it would mean something in a URL.
-        return _file(url)
+        return _build_file_address(url)
     if url.startswith(_FILE) and not set("?%") & set(url):
-        return _file(url.removeprefix(_FILE))
+        return _build_file_address(url.removeprefix(_FILE))
     return _of_url(url)
 
 
-def _file(name: str, *, is_read_only: bool = False) -> SqliteFile:
+def _build_file_address(name: str, *, is_read_only: bool = False) -> SqliteFile:
     if name in ("", ":memory:"):
         raise SettingsError(f"a log cannot live in memory: {_EXPECTED}")
     return SqliteFile(name, is_read_only)
@@ -91,17 +91,17 @@ def _of_url(url: str) -> Address:
         found.get_dialect().import_dbapi()
     except (NoSuchModuleError, ImportError) as error:
         raise SettingsError(f"the database driver is missing: {error}") from error
-    return _asked(found)
+    return _parse_file_url(found)
 
 
-def _asked(url: URL) -> SqliteFile:
+def _parse_file_url(url: URL) -> SqliteFile:
     """A file's address; `file:PATH?uri=true`, as SQLite itself would say it, becomes a path.
 
     Raises:
         SettingsError: it asks for what would be passed over without a word.
     """
     asked = dict(url.query)
-    name = _file(url.database or "").name
+    name = _build_file_address(url.database or "").name
     if asked.get("uri") == "true" and name.startswith("file:"):
         from urllib.parse import unquote
 

@@ -32,7 +32,7 @@ def record_golden(
     """
     session = PlayedSession(workflow, provider).play(inputs)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(jsonl.lines(session.stored))
+    path.write_bytes(jsonl.encode_event_file(session.stored))
 
 
 def golden_sessions(path: Path) -> list[list[Stored]]:
@@ -42,7 +42,7 @@ def golden_sessions(path: Path) -> list[list[Stored]]:
         LogDamaged: it is no file of sessions.
     """
     lines = path.read_bytes().splitlines()
-    return list(chain.sessions(jsonl.stored(lines, path.name)).values())
+    return list(chain.group_events_by_session(jsonl.stored(lines, path.name)).values())
 
 
 def check_golden(workflow: Workflow[Any], path: Path) -> None:

@@ -23,8 +23,8 @@ from preflights_es.kernel.events import Actor, Input, Signable
 from preflights_es.kernel.session import numbered
 from preflights_es.kernel.views import View
 from preflights_es.records.documents import Documents
-from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, says
-from preflights_es.runtime.runner import Handle, Proposed, Step
+from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, is_same_input
+from preflights_es.runtime.runner import Handle, ProposedInput, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.answers import filed
 from preflights_es.use.foreign import record_form
@@ -113,7 +113,7 @@ class Acceptances(Sessions):
         *,
         by: str | None,
         expect: int | None,
-        complete: Callable[[Proposed], Proposed | None] | None = None,
+        complete: Callable[[ProposedInput], ProposedInput | None] | None = None,
         is_same: Callable[[Any], bool] | None = None,
         relays: bool = False,
     ) -> Step:
@@ -158,7 +158,7 @@ class Acceptances(Sessions):
             return self._runner.submit_all([first, *others], unmoved)[0]
 
         def is_said(before: Any) -> bool:
-            return says(before, fields) and (is_same is None or is_same(before))
+            return is_same_input(before, fields) and (is_same is None or is_same(before))
 
         wanted = WantedInput((cls,), speakers[-1], session_id, is_said, speakers[0])
         return self._inputs.recorded(wanted, record)
@@ -170,7 +170,7 @@ class Acceptances(Sessions):
             return [self._inputs.cleaned(signer.person(by)), self._actor]
         return [self._inputs.named(by)]
 
-    def _is_proved(self, first: Proposed) -> bool:
+    def _is_proved(self, first: ProposedInput) -> bool:
         """Whether the signature shows that a person was there, in an agent's environment."""
         signer = self._inputs.signer
         return (
@@ -200,7 +200,7 @@ class Acceptances(Sessions):
 
     def _acknowledgement(
         self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
-    ) -> Proposed:
+    ) -> ProposedInput:
         accepting = handle.workflow.accepting(handle.session.state, said)
         folder = self._folders.get(accepting.kind)
         number = self._number_of(handle, folder or "") if accepting.numbered else None
@@ -208,7 +208,7 @@ class Acceptances(Sessions):
         form = RecordForm() if number is None else self._form_of(handle, folder or "", number)
         more = {} if form == RecordForm() else {"form": form}
         new = self._inputs.made(cls, fields, actor, folder=folder, number=number, **more)
-        return Proposed(handle, new, input_id, number)
+        return ProposedInput(handle, new, input_id, number)
 
     def _form_of(self, handle: Handle, folder: str, number: int) -> RecordForm:
         """That of the folder; of two records of one day and title the second bears its number."""
@@ -223,11 +223,11 @@ class Acceptances(Sessions):
             return form
         return replace(form, ending=f"{form.separator}{number}{form.ending}")
 
-    def _others(self, first: Proposed) -> list[Proposed]:  # noqa: ARG002  of some workflows
+    def _others(self, first: ProposedInput) -> list[ProposedInput]:  # noqa: ARG002  of some workflows
         """What other sessions record with an acknowledgement."""
         return []
 
-    def _unmoved(self, first: Proposed) -> list[Handle]:  # noqa: ARG002  of some workflows
+    def _unmoved(self, first: ProposedInput) -> list[Handle]:  # noqa: ARG002  of some workflows
         """Other sessions, on whose not moving meanwhile it relies."""
         return []
 

@@ -22,7 +22,7 @@ from preflights_es.kernel.text import caseless
 from preflights_es.kernel.views import View
 from preflights_es.records.files import repository_within
 from preflights_es.runtime.features import FEATURES
-from preflights_es.runtime.inputs import AskedElsewhere, Recalled
+from preflights_es.runtime.inputs import AskedElsewhere, RecalledStep
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.runtime.sessions import Sessions
@@ -286,7 +286,7 @@ def filed(request: Request, step: Step) -> View:
     is_due = any(isinstance(call, ArtifactDue) for call in handle.session.calls)
     is_due = is_due or bool(handle.view.hashes)  # the session's file goes on with it
     is_ours = handle.project == request.process.project  # else that project writes them
-    if is_due and is_ours and not isinstance(step, Recalled | AskedElsewhere):
+    if is_due and is_ours and not isinstance(step, RecalledStep | AskedElsewhere):
         _notice_repository(request, handle)
         try:
             step = Step(request.process.documents.finish(handle), step.decisions)

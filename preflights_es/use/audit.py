@@ -328,7 +328,7 @@ def checkpoint(
     with drawn(len(heads)) as update:
         looked_at = ticking(heads, update)
         made = verification.remembered(process.store, project, looked_at, process.log_id())
-    content = checkpoints.content(made)
+    content = checkpoints.encode_checkpoint(made)
     if file is not None:
         with new_file(file, replacing=replacing) as new:
             new.write(content)
@@ -370,7 +370,7 @@ def read_checkpoint(file: str) -> Checkpoint:
         raw = regular(Path(file), checkpoints.FILE_MAX)
     except (Unreadable, OSError) as error:
         raise Refused(f"{file} cannot be read: {getattr(error, 'strerror', error)}") from error
-    return checkpoints.read(raw, file)
+    return checkpoints.parse_checkpoint(raw, file)
 
 
 def differs(found: Difference) -> str:

@@ -251,7 +251,7 @@ def _otherwise(leads: Leads, recorded: Recording, again: Again) -> Otherwise:
 def _keep(out: str, children: Sequence[Child]) -> dict[str, str]:
     """Write children as sessions of their own; their ids by the recorded session's."""
     ids = {child.recording.session_id: child.new_id() for child in children}
-    content = jsonl.lines(
+    content = jsonl.encode_event_file(
         event
         for c in children
         for event in sealed_as(ids[c.recording.session_id], c.stored, clock_ids.salt)

@@ -28,7 +28,7 @@ from preflights_es.kernel.reach import Hold
 from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.views import NotDone, View
 from preflights_es.runtime.features import FEATURES
-from preflights_es.runtime.inputs import AskedElsewhere, Recalled
+from preflights_es.runtime.inputs import AskedElsewhere, RecalledStep
 from preflights_es.runtime.runner import Handle, Step
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def session_of(step: Step, notices: list[Notice] | None = None) -> View:
         ),
         notices=tuple(notices or ()),
         asking=step.asking if isinstance(step, AskedElsewhere) else "",
-        is_recalled=isinstance(step, Recalled),
+        is_recalled=isinstance(step, RecalledStep),
     )
     feature = FEATURES.get(handle.workflow.name)
     if feature is None or not feature.adds:

@@ -80,7 +80,9 @@ def synced(
         request.notice("files_not_imported", text)
         left |= coming.keys()
         coming = {}
-    lines: Lines = {id_: partial(map, jsonl.line, one.events) for id_, one in coming.items()}
+    lines: Lines = {
+        id_: partial(map, jsonl.encode_event_line, one.events) for id_, one in coming.items()
+    }
     collisions, refused = Collisions(process.runner), dict[str, str]()
     where = process.session_folders.paths
     for one in imported_each(process.transfer, lines, where, taking, refused, importer):

@@ -11,11 +11,11 @@ from preflights_es.history.verification import walked
 from preflights_es.kernel.errors import LogDamaged
 from preflights_es.kernel.events import ArtifactDue
 from preflights_es.runtime.lost_calls import reopened
-from preflights_es.runtime.projector import State
+from preflights_es.runtime.projector import ProjectionState
 from preflights_es.store import frozen
 from preflights_es.store.side_tables import SqlAuditing
 from preflights_es.store.sql import SqlStore
-from preflights_es.store.urls import file_of, parsed, shown_url
+from preflights_es.store.urls import file_of, parse_log_address, shown_url
 from preflights_es.system import clock_ids
 from preflights_es.system.files import new_path
 from preflights_es.use.decisions import is_unfolded
@@ -71,13 +71,13 @@ def status(request: Request) -> Status:
     """
     store = request.process.store
     store.check()
-    url = parsed(request.process.settings.database)
+    url = parse_log_address(request.process.settings.database)
     is_there = store.url == url
     return Status(
         database=shown_url(url),
         engine="sqlite" if file_of(url) else "postgresql",
         schema=store.schema() if is_there else None,
-        schema_known=frozen.schema(),
+        schema_known=frozen.read_frozen_revision(),
         bytes=store.database.size() if is_there else None,
         project=request.process.known_project,
         **store.counts(),
@@ -208,7 +208,7 @@ def projections(request: Request) -> Projections:
     )
 
 
-def _kept(one: State) -> Kept:
+def _kept(one: ProjectionState) -> Kept:
     known, state = one.registered, "complete"
     if known is None:
         state = "never built"

@@ -58,6 +58,6 @@ def made(folder: Path) -> None:
         events = list(jsonl.stored(jsonl.lines_in(file, kept.name), kept.name))
     with (folder / "many.jsonl").open("wb") as out:
         for number in range(1, DECISIONS):
-            out.write(jsonl.lines(large.copied(events, large.session_id(number))))
+            out.write(jsonl.encode_event_file(large.copied(events, large.session_id(number))))
     for words in (("admin", "import", "many.jsonl"), ("sync",)):  # their files lie beside records
         process_seconds([*PREFLIGHTS, *words], str(folder))

@@ -91,7 +91,7 @@ def archive(sessions: int) -> Path:
     """A file of so many sessions."""
     path = Path(FOLDER.name) / f"{sessions}.jsonl"
     with path.open("wb") as file:
-        file.writelines(map(jsonl.lines, large.sessions(sessions)))
+        file.writelines(map(jsonl.encode_event_file, large.sessions(sessions)))
     return path
 
 

@@ -69,7 +69,7 @@ def sessions(count: int) -> Iterator[list[Stored]]:
 
 
 def _of(path: Path) -> list[list[Stored]]:
-    streams = chain.sessions(jsonl.stored(path.read_bytes().splitlines(), path.name))
+    streams = chain.group_events_by_session(jsonl.stored(path.read_bytes().splitlines(), path.name))
     return [[*map(_today, some[:EVENTS])] for some in streams.values() if len(some) >= EVENTS]
 
 

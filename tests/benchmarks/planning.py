@@ -131,12 +131,12 @@ def _lines(folder: Path) -> list[bytes]:
     with closing(house.process):
         session = house.plan("project", MODEL, GOOD)
         stored: tuple[Stored, ...] = house.runner.store.read(session.session_id)
-    return jsonl.lines(stored).splitlines()
+    return jsonl.encode_event_file(stored).splitlines()
 
 
 def _ours(lines: list[bytes]) -> float:
     began = time.process_time()
-    for events in chain.sessions(jsonl.stored(lines, "bench")).values():
+    for events in chain.group_events_by_session(jsonl.stored(lines, "bench")).values():
         assert Replayer(WORKFLOWS, own_code()).replay(events).status == "identical"
     return time.process_time() - began
 

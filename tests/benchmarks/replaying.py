@@ -140,7 +140,7 @@ def _figure(
 def _ours(lines: list[bytes]) -> float:
     began = time.process_time()
     replayer = Replayer(WORKFLOWS, own_code())
-    for events in chain.sessions(jsonl.stored(lines, "bench")).values():
+    for events in chain.group_events_by_session(jsonl.stored(lines, "bench")).values():
         result = replayer.replay(events)
         assert result.status == "identical", result
     return time.process_time() - began

@@ -46,7 +46,7 @@ raise SystemExit(code)
 def sessions() -> list[list[Stored]]:
     """A thousand sessions by the rules."""
     stored = jsonl.stored(replaying.recorded_lines(), "bench")
-    return list(chain.sessions(stored).values())
+    return list(chain.group_events_by_session(stored).values())
 
 
 @cache
@@ -100,7 +100,7 @@ def _memory() -> Figure:
         whole = sessions()
         for number in range(MANY):
             copied = large.copied(whole[number % len(whole)], large.session_id(number))
-            out.write(jsonl.lines(copied))
+            out.write(jsonl.encode_event_file(copied))
     words = ("regress", "many.jsonl", "--jobs", "2", "--report", "json=many.json", "--replace")
     command = (sys.executable, "-c", WATCHED, *words)
     done = subprocess.run(command, cwd=FOLDER.name, capture_output=True, text=True, check=True)
@@ -124,7 +124,7 @@ def _on_dask() -> Figure:
     with file.open("wb") as out:
         for events in sessions():
             begin = out.tell()
-            out.write(jsonl.lines(events))
+            out.write(jsonl.encode_event_file(events))
             places.append(Piece(str(file), begin, out.tell() - begin))
     half = len(places) // 2
     work = [Batch(pieces=tuple(some)) for some in (places[:half], places[half:])] * 8

@@ -30,6 +30,6 @@ def many(path: Path, count: int) -> bytes:
             heuristics=HeuristicsConfig(),
         )
         handle = runner.open(WORKFLOW, "house", first, runner.new_id(), runner.new_id()).handle
-        content += b"".join(map(jsonl.line, runner.store.read(handle.session_id)))
+        content += b"".join(map(jsonl.encode_event_line, runner.store.read(handle.session_id)))
     path.write_bytes(content)
     return content

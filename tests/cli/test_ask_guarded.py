@@ -19,8 +19,8 @@ import pytest
 from preflights_es.features.metrics import log_views
 from preflights_es.features.metrics.catalogue import own_catalogue
 from preflights_es.kernel.errors import Refused
-from preflights_es.store.guarded_query import Limits, QueryFailed, rows, rows_here
-from preflights_es.store.urls import SqliteFile, parsed
+from preflights_es.store.guarded_query import Limits, QueryFailed, rows_here, run_guarded_query
+from preflights_es.store.urls import SqliteFile, parse_log_address
 from tests.cli.asking import answer, shop
 from tests.cli.program import Project
 from tests.features.metrics.statements import HOSTILE, INNOCENT
@@ -55,9 +55,9 @@ def test_without_the_check_no_statement_writes_or_takes_long_in_sqlite(
     assert digest(asked.log) == before
     assert not list(tmp_path.rglob("x.db"))
     with pytest.raises(QueryFailed, match=r"not authorized|prohibited"):
-        rows(address, "SELECT * FROM events", log_views.read(), LIMITS)
+        run_guarded_query(address, "SELECT * FROM events", log_views.read(), LIMITS)
     with pytest.raises(QueryFailed, match=r"more than 0\.5 seconds"):
-        rows(address, SLOW_SQLITE, log_views.read(), LIMITS)
+        run_guarded_query(address, SLOW_SQLITE, log_views.read(), LIMITS)
 
 
 def test_a_catalogue_may_read_a_view_and_names_in_any_case(
@@ -74,7 +74,9 @@ def test_a_catalogue_may_read_a_view_and_names_in_any_case(
     assert (done.code, done.out) == (0, "m,a\r\n2026-10,12\r\n2026-11,9\r\n"), done.err
     for table in ("leak", "secrets"):
         with pytest.raises(QueryFailed, match=r"not authorized|prohibited"):
-            rows(SqliteFile(str(orders)), f"SELECT * FROM {table}", ("months",), LIMITS)
+            run_guarded_query(
+                SqliteFile(str(orders)), f"SELECT * FROM {table}", ("months",), LIMITS
+            )
 
 
 @pytest.mark.slow("whole runs")
@@ -86,7 +88,7 @@ def test_what_passes_the_check_runs_in_sqlite(asked: Project) -> None:
     for dialect, sql in INNOCENT:
         if dialect == "sqlite":
             text = bound(rendered(sql, "sqlite"), views)
-            rows(SqliteFile(str(asked.log)), text, log_views.read(), LIMITS)
+            run_guarded_query(SqliteFile(str(asked.log)), text, log_views.read(), LIMITS)
 
 
 def test_ctrl_c_ends_a_query(orders: Path) -> None:
@@ -94,7 +96,7 @@ def test_ctrl_c_ends_a_query(orders: Path) -> None:
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        rows(SqliteFile(str(orders)), SLOW_SQLITE, (), Limits(seconds=20))
+        run_guarded_query(SqliteFile(str(orders)), SLOW_SQLITE, (), Limits(seconds=20))
     timer.join()
     assert time.monotonic() - began < 10
 
@@ -179,7 +181,7 @@ def test_both_hold_in_postgresql(house: Project, postgres: str) -> None:
     found = house.call("ask", "sessions today", "--run", "--json", *at)
     assert found.code == 0, found.err
     assert found.json["result"]["rows"] == [[2]]
-    address, views = parsed(postgres), log_views.definitions("postgres", None)
+    address, views = parse_log_address(postgres), log_views.definitions("postgres", None)
     for dialect, sql in INNOCENT:
         if dialect == "postgres":
             rows_here(address, bound(rendered(sql, "postgres"), views), log_views.read(), LIMITS)
@@ -214,7 +216,11 @@ def test_no_function_is_called_in_the_notation_of_a_column(
     house: Project, tmp_path: Path, server: Server, by_reader: bool
 ) -> None:
     url = server.url(server.database())
-    env = {"PREFLIGHTS_READER_URL": server.url(parsed(url).database, READS)} if by_reader else {}  # type: ignore[union-attr,arg-type]
+    env = (
+        {"PREFLIGHTS_READER_URL": server.url(parse_log_address(url).database, READS)}
+        if by_reader
+        else {}
+    )  # type: ignore[union-attr,arg-type]
 
     def asked(name: str, sql: str, *more: str) -> Any:
         files = {"a_yaml": "name: values\nsnippet: a.sql\n", "a_sql": f"{sql}\n"}
@@ -349,7 +355,7 @@ def test_values_of_postgresql_are_shown_as_json_has_them(
 def test_a_query_in_postgresql_takes_the_readers_role(
     house: Project, postgres: str, server: Server
 ) -> None:
-    at, address = ("--db", postgres), parsed(postgres)
+    at, address = ("--db", postgres), parse_log_address(postgres)
     house.named().call("start", "Add caching", "--no-input", *at)
     server.said("CREATE ROLE preflights_reader NOLOGIN")
     with closing(connected(postgres)) as owner:
@@ -360,7 +366,9 @@ def test_a_query_in_postgresql_takes_the_readers_role(
             owner.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO preflights_reader")
             assert house.call("ask", "sessions", "--run", "--json", *at).json["result"]["rows"]
             who = "SELECT current_user::text, current_setting('transaction_read_only')"
-            assert rows(address, who, (), PATIENT).rows == (("preflights_reader", "on"),)
+            assert run_guarded_query(address, who, (), PATIENT).rows == (
+                ("preflights_reader", "on"),
+            )
             endless = "SELECT 1 FROM generate_series(1, 1000000000) ORDER BY 1"
             for sql, limits, why in (
                 ("SELECT pg_read_file('/etc/passwd')", PATIENT, "permission denied"),
@@ -369,9 +377,11 @@ def test_a_query_in_postgresql_takes_the_readers_role(
                 (endless, LIMITS, r"more than 0\.5"),
             ):
                 with pytest.raises(QueryFailed, match=why):
-                    rows(address, sql, (), limits)
-            rows(address, "SELECT set_config('role', 'none', false)", (), PATIENT)
-            assert rows(address, who, (), PATIENT).rows == (("preflights_reader", "on"),)
+                    run_guarded_query(address, sql, (), limits)
+            run_guarded_query(address, "SELECT set_config('role', 'none', false)", (), PATIENT)
+            assert run_guarded_query(address, who, (), PATIENT).rows == (
+                ("preflights_reader", "on"),
+            )
         finally:
             owner.execute("DROP OWNED BY preflights_reader")
             owner.execute("DROP ROLE preflights_reader")
@@ -390,7 +400,7 @@ def test_a_query_in_postgresql_takes_the_login_for_readers(
     with closing(connected(postgres)) as owner:
         owner.execute("CREATE ROLE asker LOGIN PASSWORD 'read-1234'")
         try:
-            url = parsed(postgres).set(username="asker", password="read-1234")  # type: ignore[union-attr]
+            url = parse_log_address(postgres).set(username="asker", password="read-1234")  # type: ignore[union-attr]
             env = {"PREFLIGHTS_READER_URL": url.render_as_string(hide_password=False)}
             refused = house.call("ask", "sessions", "--run", *at, env=env)
             assert refused.code == 1
@@ -403,7 +413,7 @@ def test_a_query_in_postgresql_takes_the_login_for_readers(
             assert done.json["result"]["rows"]
             assert "login" not in done.err
             with pytest.raises(QueryFailed, match="permission denied"):
-                rows(url, "SELECT * FROM events", (), PATIENT)
+                run_guarded_query(url, "SELECT * FROM events", (), PATIENT)
             other = {"PREFLIGHTS_READER_URL": "postgresql://asker@elsewhere.example/x"}
             told = house.call("ask", "sessions", "--run", *at, env=other)
             assert (told.code, "is of another database" in told.err) == (0, True)

@@ -14,7 +14,7 @@ from preflights_es.features.metrics.domain.events import Dialect, Metric
 from preflights_es.features.metrics.domain.reference import answer
 from preflights_es.features.metrics.domain.sql_check import bound, rendered
 from preflights_es.store.guarded_query import Limits, rows_here
-from preflights_es.store.urls import parsed
+from preflights_es.store.urls import parse_log_address
 from preflights_es.system import clock_ids
 from tests.cli.asking import shop
 from tests.cli.program import Project
@@ -55,7 +55,7 @@ class Log:
         assert isinstance(reply, dict), reply
         views = log_views.definitions(dialect, None, today=today())
         query = bound(rendered(reply["sql"], dialect), views)
-        return rows_here(parsed(self.url), query, log_views.read(), Limits()).rows
+        return rows_here(parse_log_address(self.url), query, log_views.read(), Limits()).rows
 
     def decision(self) -> Row:
         (row,) = self.table("decisions")

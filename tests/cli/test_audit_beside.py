@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from preflights_es.store import side_tables
-from preflights_es.store.frozen import schema
+from preflights_es.store.frozen import read_frozen_revision
 from tests.cli.program import Project
 from tests.cli.tampering import noted
 from tests.cli.test_lost_claims import GOLDEN, owing, waiting
@@ -94,7 +94,10 @@ def test_a_log_that_says_two_schemas_is_named_in_one_line(house: Project) -> Non
         done = house.call(*words)
         assert done.code == 4, done
         assert "it says 2 schemas ('0001', '" in done.err
-        assert f"`DELETE FROM alembic_version WHERE version_num <> '{schema()}'`" in done.err
+        assert (
+            f"`DELETE FROM alembic_version WHERE version_num <> '{read_frozen_revision()}'`"
+            in done.err
+        )
         assert done.err.count("\n") == 1
 
 

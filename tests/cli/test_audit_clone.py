@@ -60,7 +60,7 @@ def test_one_that_does_not_verify_is_damage(team: Team, tmp_path: Path) -> None:
     act = next(at for at, one in enumerate(stored) if b'"sshsig"' in (one.data or b""))
     raw = (stored[act].data or b"").replace(b'"name":"Ada"', b'"name":"Eve"')
     stored[act] = replace(stored[act], data=raw)
-    file.write_bytes(jsonl.lines(resealed(stored)))
+    file.write_bytes(jsonl.encode_event_file(resealed(stored)))
     committed(team)
     clone = cloned(team, tmp_path / "clone")
     done = clone.call("audit", "verify")

@@ -56,7 +56,9 @@ def test_what_cannot_be_read_of_a_package_is_one_line(site: Path, house: Project
     broken = site / "broken-1.0.dist-info"
     broken.mkdir()
     (broken / "entry_points.txt").write_bytes(b"[preflights.features]\ntoy = \xff\xfe:X\n")
-    (house.folder / "one.jsonl").write_bytes(jsonl.lines(chain_of(said("Hi", "i-1"), heard("Hi"))))
+    (house.folder / "one.jsonl").write_bytes(
+        jsonl.encode_event_file(chain_of(said("Hi", "i-1"), heard("Hi")))
+    )
     done = house.run("admin", "import", "one.jsonl", env={"PYTHONPATH": str(site)})
     assert done.code == 5, "its workflow is not here"
     assert done.err.count("broken-1.0.dist-info cannot be read") == 1

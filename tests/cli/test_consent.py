@@ -57,7 +57,7 @@ def extended(content: bytes, *events: Any) -> bytes:
                 actor_kind=draft.actor_kind,
             )
         )
-    return jsonl.lines(resealed([*known, *tail]))
+    return jsonl.encode_event_file(resealed([*known, *tail]))
 
 
 def superseded(content: bytes, by: str) -> bytes:

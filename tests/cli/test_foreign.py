@@ -30,7 +30,7 @@ def other(colleague: Project, house: Project) -> Project:
 def forged(house: Project, change: Change) -> bytes:
     """A session of the house, changed, with a chain that holds."""
     lines = house.call("admin", "export", "last").out.encode().splitlines()
-    return jsonl.lines(resealed([change(one) for one in jsonl.stored(lines, "here")]))
+    return jsonl.encode_event_file(resealed([change(one) for one in jsonl.stored(lines, "here")]))
 
 
 def payload(old: str, new: str, tag: str = "") -> Change:

@@ -42,7 +42,7 @@ def imported(house: Project, path: str, *, due: str = "", beside: bool = False) 
         elif event.type == ArtifactWritten.tag:
             data |= {"path": path, "sha256": sha256(THEIRS).hexdigest(), "beside": beside}
         forged.append(replace(event, data=canonical_json(data)))
-    file.write_bytes(jsonl.lines(resealed(forged)))
+    file.write_bytes(jsonl.encode_event_file(resealed(forged)))
     (house.folder / path).parent.mkdir(parents=True, exist_ok=True)
     (house.folder / path).write_bytes(THEIRS)
     house.log.unlink()

@@ -65,7 +65,9 @@ class Case:
 
     def held(self, events: Sequence[Stored]) -> None:
         """Let the log hold a session."""
-        done = self.house.call("admin", "import", "-", *self.options, stdin=jsonl.lines(events))
+        done = self.house.call(
+            "admin", "import", "-", *self.options, stdin=jsonl.encode_event_file(events)
+        )
         assert done.code == 0, done
 
     @property

@@ -159,7 +159,7 @@ def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) 
     given = AnswersGiven(at=NOON, actor=Actor("agent", evil), answers=(GivenAnswer("q", (evil,)),))
     made = maker.submit(made.handle, given, maker.new_id())
     id_ = made.handle.session_id
-    content = jsonl.lines(maker.store.read(id_))
+    content = jsonl.encode_event_file(maker.store.read(id_))
     taken = house.call("admin", "import", "-", stdin=content)
     assert taken.code == 0, taken.err
     assert taken.is_safe()

@@ -66,7 +66,9 @@ def forged(
         replace(one, data=change(one.data) if one.data and tag in one.type else one.data)
         for one in stored
     ]
-    return jsonl.lines(resealed([replace(one, project=project or one.project) for one in made]))
+    return jsonl.encode_event_file(
+        resealed([replace(one, project=project or one.project) for one in made])
+    )
 
 
 def borne(clone: Project, *codes: int) -> None:
@@ -154,8 +156,8 @@ def test_one_id_of_an_input_in_two_sessions_is_refused(house: Project, clone: Pr
     second = house.started_session()
     id_ = events(house, first)[0].input_id
     two = events(house, second)
-    collides = jsonl.lines(resealed([replace(two[0], input_id=id_), *two[1:]]))
-    both = jsonl.lines(events(house, first)) + collides
+    collides = jsonl.encode_event_file(resealed([replace(two[0], input_id=id_), *two[1:]]))
+    both = jsonl.encode_event_file(events(house, first)) + collides
     done = clone.call("admin", "import", "-", stdin=both)
     assert done.code == 1
     assert f"an Input of session {second} stands in another session" in done.err
@@ -215,7 +217,7 @@ def test_a_file_of_many_sessions_is_replayed_one_by_one(house: Project) -> None:
 
     def named(name: str) -> bytes:
         """The same session under another id."""
-        return jsonl.lines(
+        return jsonl.encode_event_file(
             resealed([replace(e, session_id=name, input_id=e.input_id and name) for e in stored])
         )
 

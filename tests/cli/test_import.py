@@ -291,7 +291,7 @@ def one_with(house: Project, input_id: str) -> bytes:
     )
     store = MemoryStore(Clock(), Salt())
     (head,) = store.append([replace(batch(99, *drafts), workflow=first.workflow)])
-    return jsonl.lines(store.read(head.session_id))
+    return jsonl.encode_event_file(store.read(head.session_id))
 
 
 def test_a_forged_decision_verifies_and_its_replay_finds_it(house: Project) -> None:
@@ -304,7 +304,7 @@ def test_a_forged_decision_verifies_and_its_replay_finds_it(house: Project) -> N
         else replace(one, data=one.data.replace(b'"value":"OAuth"', b'"value":"SAML"'))
         for one in jsonl.stored(lines, "here")
     ]
-    forged = jsonl.lines(resealed(events))
+    forged = jsonl.encode_event_file(resealed(events))
     assert b"SAML" in forged
     (house.folder / "forged.jsonl").write_bytes(forged)
     assert house.call("replay", "forged.jsonl").code == 1

@@ -549,7 +549,9 @@ def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) 
     changed = ItemAdded(at=NOON, actor=Actor("agent", evil), type="task", title=evil)
     made = maker.submit(made.handle, changed, maker.new_id())
     id_ = made.handle.session_id
-    taken_over = house.call("admin", "import", "-", stdin=jsonl.lines(maker.store.read(id_)))
+    taken_over = house.call(
+        "admin", "import", "-", stdin=jsonl.encode_event_file(maker.store.read(id_))
+    )
     assert taken_over.code == 0, taken_over.err
     reading = (("show", id_), ("log", id_), ("note", "list"), ("sessions",))
     for command in reading:

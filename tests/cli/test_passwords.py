@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.engine import URL, make_url
 
-from preflights_es.store.urls import parsed, shown_url, without_secrets
+from preflights_es.store.urls import parse_log_address, shown_url, without_secrets
 from tests.cli.program import Project
 from tests.each import each
 from tests.filed_cases import filed_cases
@@ -55,7 +55,7 @@ def test_with_v_an_address_is_shown_without_its_password(house: Project) -> None
     ],
 )
 def test_what_a_driver_says_is_repeated_without_the_password(address: str, said: str) -> None:
-    url = parsed(address)
+    url = parse_log_address(address)
     assert isinstance(url, URL)
     assert without_secrets(url, f"cannot connect with {said}!") == "cannot connect with ***!"
     assert "tU" not in shown_url(url)

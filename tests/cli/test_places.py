@@ -12,7 +12,7 @@ import pytest
 from preflights_es.features.clarification.domain.values import HeuristicsConfig
 from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.store.frozen import schema
+from preflights_es.store.frozen import read_frozen_revision
 from preflights_es.use.bootstrap import opened_process
 from tests.cli.program import Project
 from tests.each import each
@@ -42,9 +42,13 @@ def test_the_log_lies_in_the_repositorys_common_directory(house: Project) -> Non
 def test_upgrade_creates_the_log_once(empty: Project) -> None:
     assert not empty.log.exists()
     done = empty.call("admin", "db", "upgrade")
-    assert done.out == f"{empty.log} has schema {schema()}.\n"
+    assert done.out == f"{empty.log} has schema {read_frozen_revision()}.\n"
     shape = empty.call("admin", "db", "upgrade", "--json").json
-    assert shape == {"format": "db-upgrade/1", "database": str(empty.log), "schema": schema()}
+    assert shape == {
+        "format": "db-upgrade/1",
+        "database": str(empty.log),
+        "schema": read_frozen_revision(),
+    }
 
 
 def test_a_database_that_is_named_wins_in_this_order(house: Project, tmp_path: Path) -> None:
@@ -404,7 +408,10 @@ def test_a_log_of_a_newer_version_is_refused(house: Project) -> None:
     ):
         done = house.call(*command)
         assert done.code == 4
-        assert f"(schema log_2, this version knows {schema()}): upgrade preflights" in done.err
+        assert (
+            f"(schema log_2, this version knows {read_frozen_revision()}): upgrade preflights"
+            in done.err
+        )
 
 
 def test_an_event_of_a_newer_version_is_refused_by_name(house: Project, tmp_path: Path) -> None:

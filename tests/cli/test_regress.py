@@ -33,7 +33,7 @@ CANARY = "canary-7261"
 
 def lines(count: int, first: int = 0) -> bytes:
     """So many sessions, as `admin export` writes them."""
-    return b"".join(map(jsonl.lines, sessions(first + count)[first:]))
+    return b"".join(map(jsonl.encode_event_file, sessions(first + count)[first:]))
 
 
 @cache
@@ -88,7 +88,9 @@ def test_a_difference_is_1_and_the_case_can_be_repeated_alone(house: Project) ->
     planted, whole = sessions(2)
     at = place(planted, "completion.requested.v1")
     other = edited(planted, at, lambda payload: payload.update(model="simllm/0"))
-    (house.folder / "all.jsonl").write_bytes(jsonl.lines(other) + jsonl.lines(whole))
+    (house.folder / "all.jsonl").write_bytes(
+        jsonl.encode_event_file(other) + jsonl.encode_event_file(whole)
+    )
     found = regress(house, "all.jsonl", code=1)
     assert found["verdict"]["word"] == "different"
     (case,) = [case for case in found["cases"] if case["outcome"] != "same"]
@@ -204,7 +206,7 @@ def test_control_c_ends_all_who_judge_in_one_word(suite: Project) -> None:
 
 def damages() -> Iterator[tuple[str, bytes]]:
     """Files with something wrong, each with one whole session where there is room."""
-    whole, other = (jsonl.lines(one) for one in sessions(2))
+    whole, other = (jsonl.encode_event_file(one) for one in sessions(2))
     first = other.splitlines(keepends=True)
     yield from {
         "empty": b"",
@@ -316,13 +318,15 @@ def test_a_change_is_judged_and_says_so(suite: Project) -> None:
 
 def other_model(events: Any, model: str = "x") -> bytes:
     at = place(events, "completion.requested.v1")
-    return jsonl.lines(edited(events, at, lambda payload: payload.update(model=model)))
+    return jsonl.encode_event_file(edited(events, at, lambda payload: payload.update(model=model)))
 
 
 def test_what_a_person_accepted_leaves_the_list_and_no_count(house: Project) -> None:
     planted, other, whole = sessions(3)
     file, seen = house.folder / "all.jsonl", house.folder / "regress" / "accepted.jsonl"
-    file.write_bytes(other_model(planted) + jsonl.lines(other) + jsonl.lines(whole))
+    file.write_bytes(
+        other_model(planted) + jsonl.encode_event_file(other) + jsonl.encode_event_file(whole)
+    )
     (group,) = {one["group"] for one in regress(house, "all.jsonl", code=1)["cases"]} - {""}
     words = ("regress", "all.jsonl", "--accept", group, "--reason", "The model is retired")
     for more, env, code, said in (
@@ -342,7 +346,7 @@ def test_what_a_person_accepted_leaves_the_list_and_no_count(house: Project) -> 
     assert (first["session"], first["by"], first["why"]) == (
         *(planted[0].session_id, "Ada", "The model is retired, [redacted:token]"),
     )
-    file.write_bytes(other_model(planted) + other_model(other) + jsonl.lines(whole))
+    file.write_bytes(other_model(planted) + other_model(other) + jsonl.encode_event_file(whole))
     again = house.call("regress", ".", "--history", "runs.jsonl")
     assert "2 of 3 sessions differ" in again.out
     assert "1 accepted by Ada." in again.out
@@ -392,7 +396,7 @@ def test_reports_that_cannot_be_written_end_a_run_before_it_begins(house: Projec
 
 def test_a_file_may_have_any_name(house: Project) -> None:
     (planted,) = sessions(1)
-    lines = jsonl.lines(planted).splitlines(keepends=True)
+    lines = jsonl.encode_event_file(planted).splitlines(keepends=True)
     names = (b"a\xff.jsonl", b"b\nc.jsonl", b"-d.jsonl", b"e 'f' $(g).jsonl")
     for name in names:
         (house.folder / os.fsdecode(name)).write_bytes(b"".join(lines[:-1]))
@@ -428,7 +432,9 @@ def test_the_fields_of_a_report_are_those_that_are_documented(house: Project) ->
     planted, other = sessions(2)
     at = place(planted, "completion.requested.v1")
     changed = edited(planted, at, lambda payload: payload.update(model="x"))
-    (house.folder / "all.jsonl").write_bytes(jsonl.lines(changed) + jsonl.lines(other))
+    (house.folder / "all.jsonl").write_bytes(
+        jsonl.encode_event_file(changed) + jsonl.encode_event_file(other)
+    )
     strict = house.call("regress", "all.jsonl", "--json").json
     change = house.call("regress", "all.jsonl", "--json", "--seed", "3").json
     noise = msgspec.to_builtins(Noise(runs=3, agreement=0.5, validity=0.0))  # a model's alone
@@ -458,7 +464,7 @@ def test_alike_differences_are_one_group_and_the_first_of_it_is_shown(house: Pro
         sealed_as(f"01a0c450-6c02-7000-8000-{number:012x}", events, salt)
         for number, events in enumerate([planted] * 4 + [value, other])
     ]
-    (house.folder / "all.jsonl").write_bytes(b"".join(map(jsonl.lines, copies)))
+    (house.folder / "all.jsonl").write_bytes(b"".join(map(jsonl.encode_event_file, copies)))
     said = house.call("regress", "all.jsonl").out
     assert said.count(" and 4 more sessions changed: ") == 1
     assert said.count(" changed: ") == 2

@@ -12,7 +12,7 @@ import preflights_es
 from preflights_es.features.clarification.domain.events import DecisionAcknowledged
 from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.features.clarification.use.sessions import Choosing
-from preflights_es.runtime.runner import Proposed
+from preflights_es.runtime.runner import ProposedInput
 from tests.cli.program import Project, Result
 from tests.cli.terminal import terminal
 from tests.each import each
@@ -373,7 +373,7 @@ def test_a_decision_that_is_accepted_meanwhile_is_compared_too(house: Project) -
         choosing = Choosing(request)
         found = []
 
-        def complete(first: Proposed) -> Proposed | None:
+        def complete(first: ProposedInput) -> ProposedInput | None:
             made = choosing.completed(first)
             found.append(len(choosing.found))
             if len(found) == 1:  # nothing differs yet, and now something does

@@ -182,7 +182,7 @@ def test_a_prompt_that_changed_is_named_as_the_cause(house: Project) -> None:
     old = asked.data.replace(b"You may recommend", b"Recommend")
     prompts = re.sub(rb'(\["clarify\.v1",")[0-9a-f]{64}', rb"\g<1>" + b"0" * 64, old)
     changed = resealed([stored[0], replace(asked, data=prompts), *stored[2:]])
-    (house.folder / "old.jsonl").write_bytes(jsonl.lines(changed))
+    (house.folder / "old.jsonl").write_bytes(jsonl.encode_event_file(changed))
     done = house.call("replay", "old.jsonl")
     assert done.code == 1
     assert "differs at version 2, completion.requested.v1, /messages/0/content" in done.out

@@ -414,7 +414,7 @@ def test_a_file_whose_payload_no_reader_can_show_is_left_out_by_all(
         replace(one, data=(one.data or b"").replace(says, instead))
         for one in jsonl.stored(lines, "it")
     ]
-    file.write_bytes(jsonl.lines(resealed(events)))
+    file.write_bytes(jsonl.encode_event_file(resealed(events)))
     alone = clone.call("audit", "verify")
     assert (alone.code, alone.out.count(why)) == (4 if "uid" in why else 0, 1), alone
     for command in ("show", "prompt"):

@@ -105,7 +105,9 @@ def _harmful(maker: Project) -> str:
             made = runner.submit(made.handle, given, runner.new_id())
         ids.append(made.handle.session_id)
     for id_ in ids:
-        done = maker.call("admin", "import", "-", stdin=jsonl.lines(runner.store.read(id_)))
+        done = maker.call(
+            "admin", "import", "-", stdin=jsonl.encode_event_file(runner.store.read(id_))
+        )
         assert done.code == 0, done.err
     return ids[-1]
 

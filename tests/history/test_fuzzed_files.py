@@ -169,7 +169,7 @@ def played(seed: int) -> str:
     log = Log()
     original = fuzzing.session(rng)
     if rng.random() < 0.5:
-        log.take(jsonl.lines(original[: rng.randint(1, len(original))]), agrees=True)
+        log.take(jsonl.encode_event_file(original[: rng.randint(1, len(original))]), agrees=True)
     held = log.streams()
     agrees = rng.random() < 0.5
     content = fuzzing.file(rng, original)

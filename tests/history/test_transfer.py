@@ -38,7 +38,9 @@ def write(path: Path) -> None:
             new = replace(said, text=f"{number:06d}" * (LETTERS // 6))
             handle = runner.open(toy.WORKFLOW, PROJECT, new, ids(), ids()).handle
             events = runner.store.read(handle.session_id)
-            file.write((b"" if number else jsonl.FIRST) + b"".join(map(jsonl.line, events)))
+            file.write(
+                (b"" if number else jsonl.FIRST) + b"".join(map(jsonl.encode_event_line, events))
+            )
 
 
 @pytest.mark.slow("sizes")
@@ -74,7 +76,9 @@ def small(many: int) -> bytes:
     runner = Runner(store, WORKFLOWS, clock, ids)
     said = toy.Said(at=NOON, actor=Actor("script"), text="x" * 400)
     opened = (runner.open(toy.WORKFLOW, PROJECT, said, ids(), ids()) for _ in range(many))
-    return jsonl.lines(event for step in opened for event in store.read(step.handle.session_id))
+    return jsonl.encode_event_file(
+        event for step in opened for event in store.read(step.handle.session_id)
+    )
 
 
 def taking(folder: Path, contents: list[bytes]) -> Iterator[Taken]:

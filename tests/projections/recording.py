@@ -20,7 +20,9 @@ def goldens() -> tuple[tuple[Stored, ...], ...]:
     """Every golden session, of every workflow."""
     found = []
     for path in sorted(ROOT.glob("replays/*/*.jsonl")):
-        streams = chain.sessions(jsonl.stored(path.read_bytes().splitlines(), path.name))
+        streams = chain.group_events_by_session(
+            jsonl.stored(path.read_bytes().splitlines(), path.name)
+        )
         found += [tuple(events) for events in streams.values()]
     return tuple(found)
 
@@ -33,7 +35,7 @@ def several() -> tuple[tuple[Stored, ...], ...]:
 def golden(name: str, workflow: str = "clarification") -> tuple[tuple[Stored, ...], ...]:
     """The sessions of one golden file."""
     path = ROOT / "replays" / workflow / f"{name}.jsonl"
-    streams = chain.sessions(jsonl.stored(path.read_bytes().splitlines(), path.name))
+    streams = chain.group_events_by_session(jsonl.stored(path.read_bytes().splitlines(), path.name))
     return tuple(tuple(events) for events in streams.values())
 
 

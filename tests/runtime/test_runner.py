@@ -51,7 +51,14 @@ from preflights_es.kernel.events import (
 from preflights_es.kernel.ports import AppendBatch, Claim, Draft, Head, Numbered, Store, Stored
 from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.performer import CALL_MS, MARGIN_MS, open_completion
-from preflights_es.runtime.runner import CONFLICTS_MAX, ROUNDS_MAX, Handle, Proposed, Runner, Step
+from preflights_es.runtime.runner import (
+    CONFLICTS_MAX,
+    ROUNDS_MAX,
+    Handle,
+    ProposedInput,
+    Runner,
+    Step,
+)
 from preflights_es.store.chain import sealed, verified
 from preflights_es.store.codec import Codec
 from preflights_es.store.memory import MemoryStore
@@ -397,7 +404,7 @@ def test_several_sessions_whose_commit_is_unknown_are_found_together(store: Memo
     handles = [begun(run, toy.said("a")).handle, begun(run, toy.said("b"), OTHER, "other").handle]
     breaking = LosesTheAnswer(store, committed=True)
     steps = runner(breaking).submit_all(
-        [Proposed(handle, toy.said("x"), f"x-{n}") for n, handle in enumerate(handles)]
+        [ProposedInput(handle, toy.said("x"), f"x-{n}") for n, handle in enumerate(handles)]
     )
     assert [step.handle for step in steps] == [run.load(SESSION), run.load(OTHER)]
 
@@ -411,7 +418,7 @@ def test_inputs_of_several_sessions_are_one_append(store: MemoryStore) -> None:
     two = begun(run, toy.said("b"), OTHER, "other").handle
     counting = Counting(store)
     steps = runner(counting).submit_all(
-        [Proposed(two, toy.said("x"), "x", number=7), Proposed(one, toy.said("y"), "y")]
+        [ProposedInput(two, toy.said("x"), "x", number=7), ProposedInput(one, toy.said("y"), "y")]
     )
     assert [step.handle.session_id for step in steps] == [OTHER, SESSION]
     assert [step.decisions for step in steps] == [
@@ -428,7 +435,9 @@ def test_a_conflict_in_one_session_keeps_all_of_them_as_they_were(store: MemoryS
     two = begun(run, toy.said("b"), OTHER, "other").handle
     run.submit(two, toy.said("c"), "third")
     with pytest.raises(Conflict) as caught:
-        run.submit_all([Proposed(one, toy.said("x"), "x"), Proposed(two, toy.said("y"), "y")])
+        run.submit_all(
+            [ProposedInput(one, toy.said("x"), "x"), ProposedInput(two, toy.said("y"), "y")]
+        )
     assert caught.value.session_id == OTHER
     assert (run.load(SESSION), store.session_of_input("x")) == (one, None)
 
@@ -438,7 +447,9 @@ def test_a_duplicate_in_one_session_keeps_all_of_them_as_they_were(store: Memory
     one = begun(run, toy.said("a")).handle
     two = begun(run, toy.said("b"), OTHER, "other").handle
     with pytest.raises(DuplicateInput):
-        run.submit_all([Proposed(one, toy.said("x"), "x"), Proposed(two, toy.said("y"), "first")])
+        run.submit_all(
+            [ProposedInput(one, toy.said("x"), "x"), ProposedInput(two, toy.said("y"), "first")]
+        )
     assert (run.load(SESSION), run.load(OTHER)) == (one, two)
 
 
@@ -447,7 +458,9 @@ def test_a_fault_in_one_session_records_that_input_alone(store: MemoryStore) -> 
     one = begun(broken, toy.said("a")).handle
     two = begun(broken, toy.said("b"), OTHER, "other").handle
     with pytest.raises(SessionFaulted) as caught:
-        broken.submit_all([Proposed(one, toy.said("x"), "x"), Proposed(two, toy.said("!"), "y")])
+        broken.submit_all(
+            [ProposedInput(one, toy.said("x"), "x"), ProposedInput(two, toy.said("!"), "y")]
+        )
     assert (caught.value.session_id, caught.value.version) == (OTHER, 3)
     assert (len(store.read(SESSION)), tags(store, OTHER)[2:]) == (2, ["toy.said.v1"])
 
@@ -969,7 +982,7 @@ def test_the_whole_loop_runs_over_a_database(sql: SqlStore, hands: Hands) -> Non
     ada, bob = two_runners(sql, hands)
     begun(ada, toy.asked("why?"))
     step = settled(bob, ScriptedProvider(LLMTimeoutError("slow"), "\ud800"))
-    ada.submit_all([Proposed(step.handle, toy.said("thanks"), "thanks", number=3)])
+    ada.submit_all([ProposedInput(step.handle, toy.said("thanks"), "thanks", number=3)])
     assert ada.load(SESSION) == bob.load(SESSION)
     assert sql.numbers(PROJECT) == {("", 3): SESSION}
     assert replayed(sql) == "identical"

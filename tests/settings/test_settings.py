@@ -24,7 +24,7 @@ from preflights_es.kernel.events import Actor
 from preflights_es.kernel.text import NAME_MAX
 from preflights_es.settings.file import TEXT_MAX, line_of
 from preflights_es.settings.load import Settings, load_settings
-from preflights_es.store.urls import file_of, parsed
+from preflights_es.store.urls import file_of, parse_log_address
 from preflights_es.use.bootstrap import actor as actor_of
 from tests.each import each
 from tests.filed_cases import filed_cases
@@ -649,7 +649,10 @@ def test_a_server_is_named_in_a_file_without_a_password(project: Path, url: str)
 def test_a_log_lies_in_the_repository_whatever_its_name(tmp_path: Path, name: str) -> None:
     git_repository(tmp_path / name)
     found = loaded(tmp_path / name)
-    assert file_of(parsed(found.database)) == tmp_path / name / ".git" / "preflights" / "log.db"
+    assert (
+        file_of(parse_log_address(found.database))
+        == tmp_path / name / ".git" / "preflights" / "log.db"
+    )
     assert found.project == name
 
 

@@ -152,7 +152,7 @@ def test_no_standing_that_does_not_follow_is_signed(
     (forged or both())(scene)
     house.signers.write_text(scene.signers)
     file = house.folder / "forged.jsonl"
-    file.write_bytes(jsonl.lines(scene.events))
+    file.write_bytes(jsonl.encode_event_file(scene.events))
     assert house.call("admin", "import", str(file)).code == 0
     session_id = scene.events[0].session_id
     told = house.call("show", session_id, "--json").out
@@ -174,7 +174,7 @@ def test_no_command_calls_a_forged_file_signed(
     scene.prepare(house)
     shutil.copy(house.log, house.folder / "kept")
     file = house.folder / "forged.jsonl"
-    file.write_bytes(jsonl.lines(scene.events))
+    file.write_bytes(jsonl.encode_event_file(scene.events))
     done = house.call("admin", "import", str(file), "--json")
     session_id = scene.events[0].session_id
     # A trail shows what was refused as well: that was signed.

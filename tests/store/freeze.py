@@ -19,10 +19,10 @@ from sqlalchemy.dialects import sqlite
 
 import preflights_es
 from preflights_es.store import frozen, migrate, tables
-from preflights_es.store.core_statements import compiled, rooms
+from preflights_es.store.core_statements import compile_statement, rooms
 from preflights_es.store.frozen import FrozenColumn, ValueKind
 from preflights_es.store.opening import database_at
-from preflights_es.store.urls import parsed
+from preflights_es.store.urls import parse_log_address
 
 PAGE = Path(preflights_es.__file__).parents[1] / "docs" / "specs" / "log.md"
 _PROJECTED = re.compile(
@@ -47,7 +47,7 @@ def statements() -> str:
             for name, table in tables.metadata.tables.items()
         },
         "rooms": {
-            room: {name: compiled(element, dialect) for name, element in elements.items()}
+            room: {name: compile_statement(element, dialect) for name, element in elements.items()}
             for room, elements in rooms("sqlite").items()
         },
     }
@@ -79,7 +79,7 @@ def new_tables() -> str:
     """The file of tables: what the migrations make in an empty file, and the row of their own."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "log.db")
-        migrate.upgrade(database_at(parsed(str(path))))
+        migrate.upgrade(database_at(parse_log_address(str(path))))
         with closing(sqlite3.connect(path)) as log:
             rows = log.execute("SELECT type, sql FROM sqlite_master WHERE sql IS NOT NULL")
             made = [_lines_of(text, bare=kind == "table") for kind, text in rows]

@@ -14,7 +14,13 @@ from msgspec.structs import replace
 from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.kernel.ids import SALT_BYTES
 from preflights_es.kernel.ports import AppendBatch, Draft, Head, Numbered, Stored
-from preflights_es.store.chain import GENESIS, digest, link, sealed, stream_prefix
+from preflights_es.store.chain import (
+    GENESIS,
+    digest_payload,
+    hash_event_link,
+    sealed,
+    stream_prefix,
+)
 from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import SqliteDatabase
@@ -158,9 +164,9 @@ def resealed(events: Sequence[Stored]) -> list[Stored]:
     for version, event in enumerate(events, 1):
         value = event.digest
         if event.data is not None and event.salt is not None:
-            value = digest(event.salt, event.data)
+            value = digest_payload(event.salt, event.data)
         counted = replace(event, version=version, digest=value)
-        previous = link(previous, prefix, counted)
+        previous = hash_event_link(previous, prefix, counted)
         made.append(replace(counted, hash=previous))
     return made
 

@@ -13,11 +13,11 @@ from preflights_es.kernel.errors import LogDamaged
 from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.kernel.ports import Stored
 from preflights_es.store.chain import (
-    digest,
-    follows,
-    link,
+    can_follow_head,
+    digest_payload,
+    group_events_by_session,
+    hash_event_link,
     sealed,
-    sessions,
     stream_prefix,
     verified,
 )
@@ -137,7 +137,7 @@ def test_a_payload_changed_with_its_digest_is_found() -> None:
     salt = events[2].salt
     assert salt is not None
     forged = b'{"text":"forged"}'
-    damage = found(altered(events, 3, data=forged, digest=digest(salt, forged)))
+    damage = found(altered(events, 3, data=forged, digest=digest_payload(salt, forged)))
     assert damage.version == 3
 
 
@@ -146,10 +146,14 @@ def test_a_payload_changed_with_its_digest_and_hash_is_found_at_the_next_event()
     salt = events[2].salt
     assert salt is not None
     forged = b'{"text":"forged"}'
-    event = replace(events[2], data=forged, digest=digest(salt, forged))
+    event = replace(events[2], data=forged, digest=digest_payload(salt, forged))
     prefix = stream_prefix(session_id(1), PROJECT, WORKFLOW)
     damage = found(
-        [*events[:2], replace(event, hash=link(events[1].hash, prefix, event)), *events[3:]]
+        [
+            *events[:2],
+            replace(event, hash=hash_event_link(events[1].hash, prefix, event)),
+            *events[3:],
+        ]
     )
     assert damage.version == 4
 
@@ -160,7 +164,7 @@ def test_bytes_cannot_move_between_salt_and_payload() -> None:
     assert event.salt is not None
     assert event.data is not None
     salt, data = event.salt + event.data[:1], event.data[1:]
-    assert digest(salt, data) == event.digest
+    assert digest_payload(salt, data) == event.digest
     assert found(altered(events, 3, salt=salt, data=data)).version == 3
 
 
@@ -333,17 +337,17 @@ def test_a_stream_whose_name_is_of_the_wrong_kind_is_damaged_from_its_head(field
 
 def test_an_event_follows_the_head_it_was_sealed_behind_and_no_other() -> None:
     events = conversation()
-    assert follows(events[0], None, 0)
-    assert follows(events[2], events[1].hash, 2)
-    assert not follows(events[2], events[0].hash, 2)
-    assert not follows(events[2], events[1].hash, 1)
-    assert not follows(events[2], None, 2)
-    assert not follows(events[0], events[0].hash, 0)
+    assert can_follow_head(events[0], None, 0)
+    assert can_follow_head(events[2], events[1].hash, 2)
+    assert not can_follow_head(events[2], events[0].hash, 2)
+    assert not can_follow_head(events[2], events[1].hash, 1)
+    assert not can_follow_head(events[2], None, 2)
+    assert not can_follow_head(events[0], events[0].hash, 0)
 
 
 def test_events_are_told_apart_by_session_in_the_order_of_their_first() -> None:
     one, two = conversation(), chain_of(said("hi", "x"), heard("hi"), number=2)
     mixed = [two[0], one[0], one[1], two[1], *one[2:]]
-    streams = sessions(mixed)
+    streams = group_events_by_session(mixed)
     assert list(streams) == [session_id(2), session_id(1)]
     assert streams == {session_id(1): one, session_id(2): two}

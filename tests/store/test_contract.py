@@ -12,7 +12,13 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.errors import Conflict, DuplicateInput, LogDamaged, NumberTaken
 from preflights_es.kernel.ports import Arrival, Draft, Head, Numbered
-from preflights_es.store.chain import GENESIS, digest, link, stream_prefix, verified
+from preflights_es.store.chain import (
+    GENESIS,
+    digest_payload,
+    hash_event_link,
+    stream_prefix,
+    verified,
+)
 from preflights_es.store.frozen import AT_ONCE, MATCHES_MAX
 from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore
@@ -93,8 +99,8 @@ def test_every_event_is_chained_to_the_one_before(store: AnyStore) -> None:
     for event in events:
         assert event.salt is not None
         assert event.data is not None
-        assert event.digest == digest(event.salt, event.data)
-        previous = link(previous, stream_prefix(session_id(1), PROJECT, WORKFLOW), event)
+        assert event.digest == digest_payload(event.salt, event.data)
+        previous = hash_event_link(previous, stream_prefix(session_id(1), PROJECT, WORKFLOW), event)
         assert event.hash == previous
     found = store.head(session_id(1))
     assert found is not None

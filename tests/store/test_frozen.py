@@ -13,7 +13,7 @@ from preflights_es.store.core_statements import rooms
 from preflights_es.store.opening import database_at
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import SqliteDatabase
-from preflights_es.store.urls import SqliteFile, parsed
+from preflights_es.store.urls import SqliteFile, parse_log_address
 from tests.fixed import Clock
 from tests.store import freeze
 from tests.store.given import Salt
@@ -36,12 +36,12 @@ def test_freezing_writes_the_columns_of_projections_on_the_page() -> None:
 
 
 def test_a_new_log_is_what_the_migrations_make(tmp_path: Path) -> None:
-    migrate.upgrade(database_at(parsed(str(tmp_path / "upgraded.db"))))
+    migrate.upgrade(database_at(parse_log_address(str(tmp_path / "upgraded.db"))))
     SqlStore(str(tmp_path / "made.db"), Clock(), Salt()).close()
     upgraded, made = contents(tmp_path / "upgraded.db"), contents(tmp_path / "made.db")
     assert made == upgraded
     assert len(made["sqlite_master"]) > 20
-    assert made["alembic_version"] == [(frozen.schema(),)]
+    assert made["alembic_version"] == [(frozen.read_frozen_revision(),)]
     assert made["log"] == [(32,)]
 
 

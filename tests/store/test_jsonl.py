@@ -39,11 +39,13 @@ def part(*lines: bytes) -> list[Stored]:
 
 def one_line(**changes: Any) -> bytes:
     """The first line of a conversation, with other fields."""
-    return json.dumps({**json.loads(jsonl.line(conversation()[0])), **changes}).encode()
+    return json.dumps(
+        {**json.loads(jsonl.encode_event_line(conversation()[0])), **changes}
+    ).encode()
 
 
 def without(field: str) -> bytes:
-    found = json.loads(jsonl.line(conversation()[0]))
+    found = json.loads(jsonl.encode_event_line(conversation()[0]))
     del found[field]
     return json.dumps(found).encode()
 
@@ -53,16 +55,16 @@ def without(field: str) -> bytes:
 
 def test_lines_are_read_back_as_the_events_they_were() -> None:
     events = conversation()
-    assert read(jsonl.lines(events)) == events
+    assert read(jsonl.encode_event_file(events)) == events
 
 
 def test_lines_are_written_again_byte_for_byte() -> None:
-    text = jsonl.lines(conversation())
-    assert jsonl.lines(read(text)) == text
+    text = jsonl.encode_event_file(conversation())
+    assert jsonl.encode_event_file(read(text)) == text
 
 
 def test_an_event_is_one_line_that_ends() -> None:
-    text = jsonl.lines(conversation())
+    text = jsonl.encode_event_file(conversation())
     assert text.count(b"\n") == 1 + 6
     assert text.endswith(b"\n")
     assert b"\r" not in text
@@ -72,7 +74,7 @@ def test_an_event_is_one_line_that_ends() -> None:
 def test_any_text_in_a_payload_survives(text: str) -> None:
     data = json.dumps({"text": text}, ensure_ascii=False).encode()
     events = chain_of(Draft(INPUT, data, "toy/1", "a", "user"), heard("done"))
-    found = read(jsonl.lines(events))
+    found = read(jsonl.encode_event_file(events))
     assert found == events
     verified(found)
 
@@ -80,14 +82,14 @@ def test_any_text_in_a_payload_survives(text: str) -> None:
 def test_a_payload_is_taken_as_it_stands_and_not_written_anew() -> None:
     data = b'{ "b" : 1.0, "a" : [1e2 , -0] ,"c":"\\u00e9"}'
     events = chain_of(Draft(INPUT, data, "toy/1", "a", "user"))
-    assert read(jsonl.lines(events))[0].data == data
-    verified(read(jsonl.lines(events)))
+    assert read(jsonl.encode_event_file(events))[0].data == data
+    verified(read(jsonl.encode_event_file(events)))
 
 
 def test_an_erased_event_travels_without_payload_and_salt() -> None:
     events = chain_of(said("one", "a"), heard("one"), erased())
     events[0] = replace(events[0], data=None, salt=None)
-    text = jsonl.lines(events)
+    text = jsonl.encode_event_file(events)
     assert json.loads(text.splitlines()[1])["data"] is None
     assert json.loads(text.splitlines()[1])["salt"] is None
     assert read(text) == events
@@ -95,7 +97,7 @@ def test_an_erased_event_travels_without_payload_and_salt() -> None:
 
 
 def test_fields_may_stand_in_any_order_and_with_white_space() -> None:
-    found = json.loads(jsonl.line(conversation()[0]))
+    found = json.loads(jsonl.encode_event_line(conversation()[0]))
     turned = json.dumps(dict(reversed(found.items())), indent=None).encode()
     (event,) = part(b"  \t" + turned + b"  ")
     assert event.hash == conversation()[0].hash
@@ -104,14 +106,14 @@ def test_fields_may_stand_in_any_order_and_with_white_space() -> None:
 
 def test_blank_lines_mean_nothing() -> None:
     events = conversation()
-    lines = (jsonl.FIRST, *map(jsonl.line, events))
+    lines = (jsonl.FIRST, *map(jsonl.encode_event_line, events))
     text = b"\n  \n" + b"\n\t\n".join(lines) + b"\n\n"
     assert read(text) == events
 
 
 def test_windows_line_ends_are_taken() -> None:
     events = conversation()
-    assert read(jsonl.lines(events).replace(b"\n", b"\r\n")) == events
+    assert read(jsonl.encode_event_file(events).replace(b"\n", b"\r\n")) == events
 
 
 def test_an_empty_file_holds_no_events() -> None:
@@ -122,7 +124,10 @@ def test_an_empty_file_holds_no_events() -> None:
 
 def test_files_can_be_joined() -> None:
     one, other = conversation(), chain_of(said("one", "z"), heard("one"), number=2)
-    assert read(jsonl.lines(one) + b"\n" + jsonl.lines(other)) == [*one, *other]
+    assert read(jsonl.encode_event_file(one) + b"\n" + jsonl.encode_event_file(other)) == [
+        *one,
+        *other,
+    ]
 
 
 # 2. What is no event is named ----------------------------------------------------------------
@@ -166,7 +171,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     ],
 )
 def test_a_line_that_is_no_event_is_named(line: bytes) -> None:
-    good = jsonl.line(conversation()[0])
+    good = jsonl.encode_event_line(conversation()[0])
     with pytest.raises(LogDamaged) as caught:
         part(good, b"", line, good)
     assert caught.value.where == f"{FILE}, line 4"
@@ -177,12 +182,14 @@ def test_a_payload_that_no_program_writes_so_deep_is_refused_by_every_python() -
     first = conversation()[0]
     deep = replace(first, data=b'{"text":' + b"[" * 200 + b"]" * 200 + b"}")
     with pytest.raises(LogDamaged, match="nested deeper than 200 levels"):
-        part(jsonl.line(deep))
-    assert part(jsonl.line(replace(deep, data=b'{"text":' + b"[" * 199 + b"]" * 199 + b"}")))
+        part(jsonl.encode_event_line(deep))
+    assert part(
+        jsonl.encode_event_line(replace(deep, data=b'{"text":' + b"[" * 199 + b"]" * 199 + b"}"))
+    )
 
 
 def test_what_stands_before_a_damaged_line_is_read() -> None:
-    lines = jsonl.stored([jsonl.FIRST, *map(jsonl.line, conversation()), b"{"], FILE)
+    lines = jsonl.stored([jsonl.FIRST, *map(jsonl.encode_event_line, conversation()), b"{"], FILE)
     assert [next(lines).version for _ in range(6)] == [1, 2, 3, 4, 5, 6]
     with pytest.raises(LogDamaged):
         next(lines)
@@ -221,7 +228,7 @@ def test_a_message_does_not_repeat_what_a_line_holds() -> None:
 
 
 def test_a_changed_line_is_read_and_found_by_the_chain() -> None:
-    text = jsonl.lines(conversation()).replace(b'"two"', b'"TWO"')
+    text = jsonl.encode_event_file(conversation()).replace(b'"two"', b'"TWO"')
     with pytest.raises(LogDamaged) as caught:
         verified(read(text))
     assert caught.value.version == 3
@@ -240,7 +247,7 @@ def test_any_bytes_are_an_event_or_a_named_error(noise: bytes) -> None:
 @given(st.data())
 def test_any_byte_changed_in_a_line_is_found_or_changes_nothing(data: st.DataObject) -> None:
     events = conversation()
-    raw = bytearray(jsonl.line(events[0]).rstrip())
+    raw = bytearray(jsonl.encode_event_line(events[0]).rstrip())
     at = data.draw(st.integers(0, len(raw) - 1))
     raw[at] = data.draw(st.integers(0, 255))
     try:
@@ -285,6 +292,6 @@ def test_a_file_of_a_development_version_is_refused_as_such(line: bytes) -> None
 )
 def test_a_file_that_says_no_format_is_damaged(line: bytes) -> None:
     with pytest.raises(LogDamaged) as caught:
-        list(jsonl.stored([b"\n", line, *map(jsonl.line, conversation())], FILE))
+        list(jsonl.stored([b"\n", line, *map(jsonl.encode_event_line, conversation())], FILE))
     assert caught.value.where == f"{FILE}, line 2"
     assert 'expected the format of the file, {"format":1}' in str(caught.value)

@@ -33,7 +33,7 @@ from preflights_es.store.chain import verified
 from preflights_es.store.opening import database_at
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import PAGE_SIZE
-from preflights_es.store.urls import POSTGRES, parsed
+from preflights_es.store.urls import POSTGRES, parse_log_address
 from tests.fixed import Clock
 from tests.postgres import Server, connected
 from tests.store.given import UPGRADER, Salt, batch, cursor, heard, opened, said, session_id, sql
@@ -79,7 +79,7 @@ def opens_once_cured(place: str) -> None:
     """After the statements that the message names."""
     changed(place, *str(refused(place)).split("`")[1::2])
     with closing(SqlStore(place, Clock(), Salt())) as store:
-        assert store.schema() == frozen.schema()
+        assert store.schema() == frozen.read_frozen_revision()
 
 
 # 1. The migrations and the tables ------------------------------------------------------------
@@ -87,7 +87,7 @@ def opens_once_cured(place: str) -> None:
 
 def test_the_last_migration_is_the_schema_that_the_code_expects() -> None:
     script = ScriptDirectory.from_config(migrate.config())
-    assert script.get_heads() == [frozen.schema()]
+    assert script.get_heads() == [frozen.read_frozen_revision()]
 
 
 def differences(place: str) -> list[Any]:
@@ -124,12 +124,12 @@ WHERE table_schema = 'public' ORDER BY 1, 2
 def test_upgrading_again_changes_nothing(place: str) -> None:
     shape = COLUMNS if "://" in place else "SELECT sql FROM sqlite_master ORDER BY name"
     with closing(SqlStore(place, Clock(), Salt())) as store:
-        assert store.schema() == frozen.schema()
+        assert store.schema() == frozen.read_frozen_revision()
         opened(store, 1)
         before = store.read(session_id(1))
     tables_before = rows(place, shape)
     for _ in range(2):
-        migrate.upgrade(database_at(parsed(place)))
+        migrate.upgrade(database_at(parse_log_address(place)))
     assert rows(place, shape) == tables_before != []
     with closing(SqlStore(place, Clock(), Salt())) as store:
         assert store.read(session_id(1)) == before
@@ -137,14 +137,14 @@ def test_upgrading_again_changes_nothing(place: str) -> None:
 
 def test_the_folder_of_a_new_log_is_made(tmp_path: Path) -> None:
     with closing(SqlStore(str(tmp_path / "a" / "b" / "log.db"), int, bytes)) as store:
-        assert store.schema() == frozen.schema()
+        assert store.schema() == frozen.read_frozen_revision()
 
 
 def test_an_empty_file_becomes_a_log(path: Path) -> None:
     path.touch()
     open_and_close(path)
     with closing(sql(path.parent)) as store:
-        assert store.schema() == frozen.schema()
+        assert store.schema() == frozen.read_frozen_revision()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -178,8 +178,12 @@ def test_processes_that_open_one_new_log_at_once_all_find_it_upgraded(places: li
                 assert process.stdin is not None
                 process.stdin.write("go\n")
                 process.stdin.flush()
-            assert [_line_from(process) for process in processes] == [frozen.schema()] * 3
-            assert rows(place, "SELECT version_num FROM alembic_version") == [(frozen.schema(),)]
+            assert [_line_from(process) for process in processes] == [
+                frozen.read_frozen_revision()
+            ] * 3
+            assert rows(place, "SELECT version_num FROM alembic_version") == [
+                (frozen.read_frozen_revision(),)
+            ]
         for process in processes:
             process.communicate()
             assert process.returncode == 0
@@ -229,7 +233,7 @@ def test_a_newer_schema_is_of_the_future_and_is_not_touched(path: Path, revision
     assert isinstance(error, LogFromFuture)
     assert str(error) == (
         f"the log {path} was written by a newer Preflights (schema {revision}, this version knows "
-        f"{frozen.schema()}): upgrade preflights"
+        f"{frozen.read_frozen_revision()}): upgrade preflights"
     )
     assert path.read_bytes() == before
 
@@ -290,7 +294,7 @@ def test_a_second_migration_keeps_what_is_recorded(path: Path, later: Path) -> N
     with closing(sql(path.parent)) as store:
         opened(store, 1)
         (head,) = store.heads(None)
-    migrate.upgrade(database_at(parsed(str(path))), scripts=later)
+    migrate.upgrade(database_at(parse_log_address(str(path))), scripts=later)
     with database(path) as other:
         assert other.execute("SELECT version_num FROM alembic_version").fetchall() == [("log_2",)]
         found = other.execute("SELECT session_id, head_hash, toy FROM heads").fetchall()
@@ -305,9 +309,9 @@ def test_a_reader_does_not_wait_to_upgrade_while_another_process_writes(
     with database(path) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(sqlite3.OperationalError, match="locked"):
-            migrate.upgrade(database_at(parsed(str(path))), hurries=True, scripts=later)
+            migrate.upgrade(database_at(parse_log_address(str(path))), hurries=True, scripts=later)
         other.execute("ROLLBACK")
-    migrate.upgrade(database_at(parsed(str(path))), hurries=True, scripts=later)
+    migrate.upgrade(database_at(parse_log_address(str(path))), hurries=True, scripts=later)
 
 
 def test_a_log_that_does_not_say_its_schema_is_damage(path: Path) -> None:
@@ -343,7 +347,9 @@ def test_a_log_that_says_two_schemas_is_told_which_row_to_keep(place: str, more:
     changed(place, f"INSERT INTO alembic_version VALUES ('{more}')")
     error = refused(place)
     assert isinstance(error, LogDamaged)
-    said = f"it says 2 schemas ({', '.join(map(repr, sorted([more, frozen.schema()])))})"
+    said = (
+        f"it says 2 schemas ({', '.join(map(repr, sorted([more, frozen.read_frozen_revision()])))})"
+    )
     assert f"{said}, expected one: restore it from a copy" in str(error)
     opens_once_cured(place)
 

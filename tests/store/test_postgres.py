@@ -36,7 +36,7 @@ from preflights_es.store.postgres import (
     TRIES,
 )
 from preflights_es.store.sql import SqlStore
-from preflights_es.store.urls import file_of, parsed, shown_url
+from preflights_es.store.urls import file_of, parse_log_address, shown_url
 from tests import markdown
 from tests.each import each
 from tests.fixed import Clock
@@ -92,7 +92,7 @@ def found(store: SqlStore, query: str) -> Any:
     ],
 )
 def test_an_address_of_a_server_is_shown_without_its_password(url: str, shown: str | None) -> None:
-    made = parsed(url)
+    made = parse_log_address(url)
     assert file_of(made) is None
     assert "tU" not in shown_url(made)
     assert shown in (None, shown_url(made))
@@ -299,7 +299,7 @@ def test_a_log_lives_in_a_schema_of_its_own_where_the_address_says_so(empty_data
     assert "another program's database" in str(error)
     with closing(at(f"{empty_database}&options=-c%20search_path=flights")) as store:
         opened(store, 1)
-        assert store.schema() == frozen.schema()
+        assert store.schema() == frozen.read_frozen_revision()
     with closing(connected(empty_database)) as other:
         assert other.execute("SELECT count(*) FROM flights.events").fetchone() == (2,)
 
@@ -315,7 +315,9 @@ def test_a_schema_of_another_version_is_refused(
         try:
             error = refused(postgres)
         finally:
-            other.execute("UPDATE alembic_version SET version_num = %s", (frozen.schema(),))
+            other.execute(
+                "UPDATE alembic_version SET version_num = %s", (frozen.read_frozen_revision(),)
+            )
     assert isinstance(error, kind)
     assert revision in str(error)
 
@@ -337,11 +339,11 @@ def test_a_database_that_cannot_hold_every_text_is_refused(server: Server) -> No
 def test_a_session_goes_to_a_file_and_back_byte_for_byte(store: SqlStore, tmp_path: Path) -> None:
     events = conversation()
     store.insert(events)
-    lines = jsonl.lines(store.read(events[0].session_id))
-    assert lines == jsonl.lines(events)
+    lines = jsonl.encode_event_file(store.read(events[0].session_id))
+    assert lines == jsonl.encode_event_file(events)
     with closing(sql(tmp_path)) as file:
         file.insert(list(jsonl.stored(lines.splitlines(), "file")))
-        again = jsonl.lines(file.read(events[0].session_id))
+        again = jsonl.encode_event_file(file.read(events[0].session_id))
         assert again == lines
         assert file.head(events[0].session_id) == store.head(events[0].session_id)
 

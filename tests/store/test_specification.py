@@ -142,7 +142,7 @@ def test_the_program_writes_the_same_lines() -> None:
     events = [_stored(rows) for rows in vectors()]
     events[0] = replace(events[0], data=None, salt=None)
     assert verified(events) is events
-    assert jsonl.lines(events) == lines()
+    assert jsonl.encode_event_file(events) == lines()
     assert list(jsonl.stored(lines().splitlines(), "log.md")) == events
 
 
@@ -181,7 +181,7 @@ def test_the_page_lists_every_event_of_the_kernel_with_its_fields() -> None:
 
 def test_the_page_lists_the_fields_of_a_line_in_their_order() -> None:
     names = [name for row in TABLES["8. JSON Lines"] for name in ticked(row["Field"])]
-    assert tuple(names) == jsonl.Line.__struct_fields__
+    assert tuple(names) == jsonl.EventLine.__struct_fields__
 
 
 def test_the_page_lists_the_tables_with_their_columns() -> None:
@@ -219,8 +219,8 @@ def test_the_root_of_the_page_is_the_hash_of_the_lines_above_it() -> None:
 
 
 def test_the_program_reads_and_writes_the_checkpoint_of_the_page() -> None:
-    found = checkpoint.read(checkpoint_lines(), "log.md")
-    assert checkpoint.content(found) == checkpoint_lines()
+    found = checkpoint.parse_checkpoint(checkpoint_lines(), "log.md")
+    assert checkpoint.encode_checkpoint(found) == checkpoint_lines()
 
 
 def test_the_page_lists_the_fields_of_a_checkpoint_in_their_order() -> None:

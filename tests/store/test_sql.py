@@ -16,7 +16,7 @@ from preflights_es.kernel.ports import Numbered
 from preflights_es.store.chain import sealed, verified
 from preflights_es.store.sql import SqlStore, temporary_log
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS, PAGE_SIZE
-from preflights_es.store.urls import file_of, parsed, shown_url
+from preflights_es.store.urls import file_of, parse_log_address, shown_url
 from tests.each import each
 from tests.fixed import PROJECT, Clock
 from tests.store.given import Salt, batch, cursor, heard, opened, said, session_id, sql
@@ -50,8 +50,8 @@ def store(tmp_path: Path) -> Iterator[SqlStore]:
     ],
 )
 def test_an_address_is_a_path_or_a_url(url: str, file: str) -> None:
-    assert file_of(parsed(url)) == Path(file)
-    assert shown_url(parsed(url)) == file
+    assert file_of(parse_log_address(url)) == Path(file)
+    assert shown_url(parse_log_address(url)) == file
 
 
 @pytest.mark.parametrize("name", ["a?b", "100%25", "a#b", "a b", "Küche 🛫", "'; --"])

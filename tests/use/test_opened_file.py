@@ -59,7 +59,7 @@ def test_a_session_whose_chain_does_not_hold_shows_its_damage(
     events = list(golden("a_model_leads")[0])
     events[3] = replace(events[3], data=b"{}")
     file = tmp_path / "odd.jsonl"
-    file.write_bytes(jsonl.lines(events))
+    file.write_bytes(jsonl.encode_event_file(events))
     with opened_file(request_, SessionFile(str(file))) as (opened, newest):
         found = sessions.log(opened, newest)
     assert found.damage is not None
@@ -71,7 +71,7 @@ def test_what_no_log_can_hold_is_refused(request_: Request, tmp_path: Path) -> N
     file = tmp_path / "odd.jsonl"
     again = tuple(replace(one, session_id=one.session_id[:-1] + "0") for one in events)
     for content, error in (
-        (jsonl.lines([*events, *again]), LogDamaged),
+        (jsonl.encode_event_file([*events, *again]), LogDamaged),
         (b'{"format":1}\n', LogDamaged),
         (b"", LogDamaged),
     ):

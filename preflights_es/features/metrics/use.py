@@ -51,9 +51,9 @@ from preflights_es.store.guarded_query import (
     Rows,
     holds_log,
     listed_columns,
-    rows,
+    run_guarded_query,
 )
-from preflights_es.store.urls import SqliteFile, parsed, shown_url
+from preflights_es.store.urls import SqliteFile, parse_log_address, shown_url
 from preflights_es.system import clock_ids
 from preflights_es.use.answers import Given, pairs
 from preflights_es.use.request import Request
@@ -203,7 +203,7 @@ def _is_the_log(request: Request, on: str) -> bool:
 
 
 def _address(request: Request, on: str) -> Address:
-    return parsed(on or request.process.settings.database)
+    return parse_log_address(on or request.process.settings.database)
 
 
 def _dialect(address: Address) -> Dialect:
@@ -253,7 +253,7 @@ def run(
         views = _views(request, catalogue, project, handle.session.state.asked_at)
         # A log of other hands may name columns that its tables do not have.
         text = _checked(sql, catalogue.dialect, log_views.tables())
-        brought = rows(address, bound(text, views), log_views.read(), limits)
+        brought = run_guarded_query(address, bound(text, views), log_views.read(), limits)
     return replace(
         session, result=Ran(columns=brought.columns, rows=brought.rows, more=brought.more)
     )
@@ -277,7 +277,7 @@ def _as_reader(request: Request, address: Address) -> Address:
     if isinstance(address, SqliteFile):
         return address  # a file is opened read-only
     said = request.process.settings.reader_url
-    reader = parsed(said) if said else None
+    reader = parse_log_address(said) if said else None
     runs = "the query runs read-only, by a login that may do more"
     if reader is None or isinstance(reader, SqliteFile):
         request.notice("no_reader", runs)
@@ -310,7 +310,7 @@ def _of_another(address: Address, sql: str, catalogue: Catalogue, limits: Limits
             message = f"the database lists no columns of the table {one_line(absent[0])!r}"
             raise Refused(message, code="query_refused")
         text = _checked(sql, catalogue.dialect, [Table(*one) for one in listed.items()])
-        return rows(address, text, readable, limits)
+        return run_guarded_query(address, text, readable, limits)
     except (StoreError, LogDamaged) as error:
         why = one_line(str(error.__cause__ or error))
         message = f"the database {shown_url(address)} cannot be read: {why}"

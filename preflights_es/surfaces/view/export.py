@@ -228,7 +228,7 @@ class _Building:
             self._put(path, text)
         self._put(f"proof/{id_}.js", _proof(proof))
         if self.sessions:
-            self._put(f"sessions/{id_}.jsonl", jsonl.lines(read.stored))
+            self._put(f"sessions/{id_}.jsonl", jsonl.encode_event_file(read.stored))
             said = {one.version for one in read.stored}
         self.texts += len(said)
         if row.signature is not None:

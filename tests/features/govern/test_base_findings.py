@@ -205,7 +205,7 @@ def rewritten(team: Project, change: Callable[[list[Stored]], list[Stored]]) -> 
     file = session_file(team, team.newest())
     lines = file.read_bytes().splitlines(keepends=True)
     made = resealed(change([*jsonl.stored(lines, "it")]))
-    file.write_bytes(lines[0] + b"".join(jsonl.line(one) for one in made))
+    file.write_bytes(lines[0] + b"".join(jsonl.encode_event_line(one) for one in made))
 
 
 def test_a_session_that_says_that_an_edited_record_was_written_so_hides_no_edit(

@@ -404,7 +404,7 @@ def rewritten(team: Team, change: Callable[[list[Stored]], list[Stored]]) -> Non
     file = session_file(team, team.newest())
     lines = file.read_bytes().splitlines(keepends=True)
     made = resealed(change([*jsonl.stored(lines, "it")]))
-    file.write_bytes(lines[0] + b"".join(jsonl.line(one) for one in made))
+    file.write_bytes(lines[0] + b"".join(jsonl.encode_event_line(one) for one in made))
 
 
 @pytest.mark.parametrize(

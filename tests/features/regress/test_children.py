@@ -143,14 +143,14 @@ def test_every_golden_has_a_child_that_replays_from_its_file_alone(path: Path) -
     lines = path.read_bytes().splitlines()
     change = Change(provider="sim", seed=5, prompts=(PromptChange("clarify", "", "Ask well."),))
     regression = Regression(WORKFLOWS, own_code(), change)
-    for events in chain.sessions(jsonl.stored(lines, path.name)).values():
+    for events in chain.group_events_by_session(jsonl.stored(lines, path.name)).values():
         case = regression.case(events)
         if isinstance(case, LeftOut):
             continue
         assert case.outcome != "damaged"
         assert case == regression.case(events), "two runs are the same"
         kept = sealed_as(CHILD, child_of(events, change), salt)
-        again = jsonl.stored(jsonl.lines(kept).splitlines(), "child.jsonl")
+        again = jsonl.stored(jsonl.encode_event_file(kept).splitlines(), "child.jsonl")
         replay = Replayer(WORKFLOWS, own_code()).replay(list(again))
         assert replay.status in ("identical", "faulted"), replay.divergences
 

@@ -132,14 +132,14 @@ def test_a_difference_names_the_command_that_repeats_it(project: Path) -> None:
 def test_sessions_of_one_file_are_tests_of_their_own(project: Path) -> None:
     file = project / "replays" / "all.jsonl"
     damaged, cut = many(2)
-    lines = jsonl.lines(damaged).replace(b'"data":{', b'"data":{"more":1,', 1)
-    file.write_bytes(lines + jsonl.lines(cut[:1]))  # its last Input has no Decision
+    lines = jsonl.encode_event_file(damaged).replace(b'"data":{', b'"data":{"more":1,', 1)
+    file.write_bytes(lines + jsonl.encode_event_file(cut[:1]))  # its last Input has no Decision
     (project / "replays" / ONE.name).unlink()
     code, said = _tested(project)
     assert (code, "2 failed, 2 passed" in said) == (1, True), said
     assert "its last Input is not decided" in said
     foreign = [replace(one, workflow="elsewhere") for one in cut]
-    file.write_bytes(jsonl.lines(chained(foreign)))
+    file.write_bytes(jsonl.encode_event_file(chained(foreign)))
     code, said = _tested(project)
     assert (code, "1 failed, 2 passed" in said) == (1, True), said
     assert "not judged: the workflow elsewhere (install the package that has it)" in said

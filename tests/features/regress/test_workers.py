@@ -22,7 +22,7 @@ def batches(folder: Path, *names: str) -> list[Batch]:
     """One a file, each with a session."""
     made = []
     for name, events in zip(names, many(len(names)), strict=True):
-        (folder / name).write_bytes(jsonl.lines(events))
+        (folder / name).write_bytes(jsonl.encode_event_file(events))
         made.append(Batch(pieces=(Piece(str(folder / name)),)))
     return made
 

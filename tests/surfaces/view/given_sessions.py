@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.ports import Stored
 from preflights_es.store import jsonl
-from preflights_es.store.chain import GENESIS, digest, link, stream_prefix
+from preflights_es.store.chain import GENESIS, digest_payload, hash_event_link, stream_prefix
 from tests.fixed import salt
 
 
@@ -21,8 +21,10 @@ def resealed(events: Iterable[Stored]) -> tuple[Stored, ...]:
     previous = GENESIS
     for version, one in enumerate(events, 1):
         data = one.data or b""
-        made = replace(one, version=version, salt=salt(), digest=digest(salt(), data))
-        previous = link(previous, stream_prefix(one.session_id, one.project, one.workflow), made)
+        made = replace(one, version=version, salt=salt(), digest=digest_payload(salt(), data))
+        previous = hash_event_link(
+            previous, stream_prefix(one.session_id, one.project, one.workflow), made
+        )
         found.append(replace(made, hash=previous))
     return tuple(found)
 
@@ -45,5 +47,5 @@ def told(events: Sequence[Stored], change: Callable[[str], str]) -> tuple[Stored
 
 def filed(path: Path, events: Sequence[Stored]) -> Path:
     """The file of a session."""
-    path.write_bytes(jsonl.lines(events))
+    path.write_bytes(jsonl.encode_event_file(events))
     return path

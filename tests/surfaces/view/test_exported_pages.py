@@ -119,7 +119,9 @@ def test_a_list_verifies_when_it_is_asked_to(
 def test_no_page_of_any_recorded_session_raises_a_false_alarm(
     shop: Project, browser: Browser, address: str
 ) -> None:
-    shop.folder.joinpath("all.jsonl").write_bytes(b"".join(jsonl.lines(one) for one in goldens()))
+    shop.folder.joinpath("all.jsonl").write_bytes(
+        b"".join(jsonl.encode_event_file(one) for one in goldens())
+    )
     assert shop.call("admin", "import", "all.jsonl", env=PROJECT).code == 0
     done = shop.call("view", "--export", "site", "--all", "--yes", env=PROJECT)
     assert done.code == 0, done.err
@@ -463,7 +465,7 @@ def test_hostile_words_stand_as_text(browser: Browser, shop: Project, address: s
         for number, word in enumerate((*EVIL, *HOSTILE), 1):
             evil = told(first, partial(worded, values, word))
             session = f"01a0c450-6c00-7000-8000-{number:012x}"
-            out.write(jsonl.lines(copied(list(evil), session)))
+            out.write(jsonl.encode_event_file(copied(list(evil), session)))
     done = shop.call("admin", "import", "evil.jsonl", env=PROJECT)
     assert done.code == 0, done.err
     done = shop.call("view", "--export", "site", "--all", "--yes", env=PROJECT)
@@ -492,7 +494,11 @@ def test_no_page_is_larger_than_a_browser_likes(
     with (shop.folder / "large.jsonl").open("wb") as out:
         for number, size in sizes.items():
             large = told(first, partial(_longer, size))
-            out.write(jsonl.lines(copied(list(large), f"01a0c450-6c00-7000-8000-{number:012x}")))
+            out.write(
+                jsonl.encode_event_file(
+                    copied(list(large), f"01a0c450-6c00-7000-8000-{number:012x}")
+                )
+            )
     assert shop.call("admin", "import", "large.jsonl", env=PROJECT).code == 0
     done = shop.call("view", "--export", "site", "--all", "--yes", env=PROJECT)
     assert done.code == 0, done.err

@@ -50,7 +50,7 @@ from preflights_es.kernel.text import ANSWER_MAX, INTENTION_MAX, escaped_text, o
 from preflights_es.redaction.masking import redact, response_redacted
 from preflights_es.runtime.finding import RECENT
 from preflights_es.runtime.inputs import WantedInput
-from preflights_es.runtime.runner import Handle, Proposed, Step
+from preflights_es.runtime.runner import Handle, ProposedInput, Step
 from preflights_es.use.acceptance import Acceptances
 from preflights_es.use.answers import Pairs, with_taken
 from preflights_es.use.request import Request
@@ -206,7 +206,7 @@ class Clarifications(Acceptances):
     def accept(
         self,
         session_id: str,
-        complete: Callable[[Proposed], Proposed | None] | None = None,
+        complete: Callable[[ProposedInput], ProposedInput | None] | None = None,
         is_same: Callable[[Any], bool] | None = None,
         *,
         by: str | None = None,
@@ -274,7 +274,7 @@ class Clarifications(Acceptances):
         said = {"kept": same.related, "since": same.accepted_at, "source": same.source}
         return self.submitted(step.handle, DecisionKept, said, by=by)
 
-    def _others(self, first: Proposed) -> list[Proposed]:
+    def _others(self, first: ProposedInput) -> list[ProposedInput]:
         """What it says to older decisions, and to the task that it clarifies."""
         state: State = first.handle.session.state
         if first.input.actor.kind != "user" or not is_due(state):
@@ -285,7 +285,7 @@ class Clarifications(Acceptances):
             *self._deciding(state, first),
         ]
 
-    def _resolved(self, first: Proposed) -> Iterator[Proposed]:
+    def _resolved(self, first: ProposedInput) -> Iterator[ProposedInput]:
         """What a person chose about decisions that differ, told to each of them."""
         new = first.input
         assert isinstance(new, DecisionAcknowledged), "it is accepted"
@@ -299,9 +299,9 @@ class Clarifications(Acceptances):
             told: Input = DecisionSuperseded(at=new.at, actor=new.actor, by=by)
             if one.choice == "keeps":
                 told = DecisionKeptBeside(at=new.at, actor=new.actor, by=by, reason=one.reason)
-            yield Proposed(older, told, self._runner.new_id())
+            yield ProposedInput(older, told, self._runner.new_id())
 
-    def _deciding(self, state: State, first: Proposed) -> list[Proposed]:
+    def _deciding(self, state: State, first: ProposedInput) -> list[ProposedInput]:
         if state.item is None or self._runner.store.head(state.item.source.session_id) is None:
             return []  # a note of another log learns nothing of it
         note = self._runner.load(state.item.source.session_id)
@@ -317,9 +317,9 @@ class Clarifications(Acceptances):
             record=first.number,
             session_id=first.handle.session_id,
         )
-        return [Proposed(note, decided, self._runner.new_id())]
+        return [ProposedInput(note, decided, self._runner.new_id())]
 
-    def _superseded_by(self, state: State, first: Proposed) -> Iterator[Proposed]:
+    def _superseded_by(self, state: State, first: ProposedInput) -> Iterator[ProposedInput]:
         for one in (state.supersedes, *state.also_supersedes):
             # Of a record without a session the status changes with the document.
             if one is None or not one.uid or self.load(one.uid).session.closed == "erased":
@@ -327,7 +327,7 @@ class Clarifications(Acceptances):
             former, _ = self._supersedable(one.uid)
             by = _as_related(first, former)
             told = DecisionSuperseded(at=first.input.at, actor=first.input.actor, by=by)
-            yield Proposed(former, told, self._runner.new_id())
+            yield ProposedInput(former, told, self._runner.new_id())
 
     def former(self, typed: str) -> tuple[str, str]:
         """The session that is meant, or else the path of a record without one.
@@ -416,7 +416,7 @@ class Clarifications(Acceptances):
             NumberTaken: another session holds it.
         """
         new = DecisionRenumbered(at=self._runner.now(), actor=self._actor, number=number)
-        proposed = Proposed(handle, new, self._runner.new_id(), number)
+        proposed = ProposedInput(handle, new, self._runner.new_id(), number)
         state: State = handle.session.state
         others = self._deciding(state, proposed) if accepted(state) else []
         return self._runner.submit_all([proposed, *others])[0]
@@ -434,7 +434,7 @@ class Clarifications(Acceptances):
         return self._runner.submit(handle, new, self._runner.new_id())
 
 
-def _as_related(first: Proposed, other: Handle) -> Related:
+def _as_related(first: ProposedInput, other: Handle) -> Related:
     """A decision that is being acknowledged, as another session's document points at it."""
     new = first.input
     assert isinstance(new, DecisionAcknowledged), "it is accepted"

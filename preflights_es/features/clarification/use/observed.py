@@ -41,7 +41,7 @@ from preflights_es.kernel.text import (
 from preflights_es.kernel.views import View
 from preflights_es.redaction.masking import redact_hidden
 from preflights_es.redaction.patterns import SECRETS, SecretKind
-from preflights_es.runtime.inputs import Recalled
+from preflights_es.runtime.inputs import RecalledStep
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.use.answers import filed
 from preflights_es.use.request import Request
@@ -94,7 +94,7 @@ def record(
     done = _proposed(own_request, own, done)
     request.notices += own_request.notices
     if before and done.handle.version == before.version:
-        return session_of(Recalled(handle, ()), request.notices)
+        return session_of(RecalledStep(handle, ()), request.notices)
     return filed(own_request, done)
 
 

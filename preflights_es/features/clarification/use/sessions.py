@@ -40,7 +40,7 @@ from preflights_es.kernel.items import ItemRef, item_id
 from preflights_es.kernel.questions import Question, Refusal, WrittenQuestion, is_placeholder
 from preflights_es.kernel.text import ANSWER_MAX, one_line
 from preflights_es.kernel.views import View
-from preflights_es.runtime.runner import Handle, Proposed, Step
+from preflights_es.runtime.runner import Handle, ProposedInput, Step
 from preflights_es.use.acceptance import begun, notice_agent
 from preflights_es.use.answers import (
     Given,
@@ -384,7 +384,7 @@ class Choosing:
             return None
         return next((one for one in self.found if one.evolution == "same"), None)
 
-    def completed(self, first: Proposed) -> Proposed | None:
+    def completed(self, first: ProposedInput) -> ProposedInput | None:
         """The acknowledgement with what a person chose; None where a choice is missing.
 
         Raises:

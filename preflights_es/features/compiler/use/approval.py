@@ -27,7 +27,7 @@ from preflights_es.kernel.events import Actor, Input
 from preflights_es.kernel.ids import SHORT
 from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.kernel.views import View
-from preflights_es.runtime.runner import Handle, Proposed, Step
+from preflights_es.runtime.runner import Handle, ProposedInput, Step
 from preflights_es.use.acceptance import Acceptances, begun, notice_agent
 from preflights_es.use.answers import filed
 from preflights_es.use.request import Request
@@ -134,7 +134,7 @@ class Approvals(Acceptances):
 
     def _acknowledgement(
         self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
-    ) -> Proposed:
+    ) -> ProposedInput:
         state: State = handle.session.state
         plan = drafted(state)
         if state.standing == "proposed" and actor.kind != "user":
@@ -148,12 +148,12 @@ class Approvals(Acceptances):
 
     def _replacing(
         self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
-    ) -> Proposed:
+    ) -> ProposedInput:
         """An Input by which the session's artifact takes the place of others."""
         former = tuple(one.source for one in self._former)
         fields = {**said, "id": handle.session.state.plan.id, "former": former}
         new = self._inputs.made(cls, fields, actor)
-        return Proposed(handle, new, input_id)
+        return ProposedInput(handle, new, input_id)
 
     def _find_others(self, handle: Handle, *, is_person: bool) -> None:
         """Find what gives way and what is held, as their own logs have them."""
@@ -181,11 +181,11 @@ class Approvals(Acceptances):
         is_former = other.session.state.standing in self.gives_way
         (self._former if is_former else self._held).append(other)
 
-    def _others(self, first: Proposed) -> list[Proposed]:
+    def _others(self, first: ProposedInput) -> list[ProposedInput]:
         """That what was in force is superseded."""
         new: Any = first.input
         return [
-            Proposed(
+            ProposedInput(
                 former,
                 PlanSuperseded(
                     at=new.at,
@@ -199,7 +199,7 @@ class Approvals(Acceptances):
             for former in self._former
         ]
 
-    def _unmoved(self, first: Proposed) -> list[Handle]:  # noqa: ARG002  found before
+    def _unmoved(self, first: ProposedInput) -> list[Handle]:  # noqa: ARG002  found before
         """Drafts that another process could approve at the same time."""
         return self._held
 
@@ -276,7 +276,7 @@ class Locks(Approvals):
 
     def _acknowledgement(
         self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
-    ) -> Proposed:
+    ) -> ProposedInput:
         state: State = handle.session.state
         plan = state.plan
         if plan is None or plan.type != TYPE:

@@ -12,7 +12,7 @@ from preflights_es.features.compiler.domain.events import PlanApproved
 from preflights_es.features.compiler.use.approval import Approvals, approve
 from preflights_es.features.compiler.use.artifacts import plan_named, plan_rows
 from preflights_es.kernel.errors import Refused
-from preflights_es.runtime.runner import Handle, Proposed
+from preflights_es.runtime.runner import Handle, ProposedInput
 from tests.features.compiler.use.shop import Shop
 
 AT_ONCE = 4
@@ -59,7 +59,7 @@ class Meanwhile(Approvals):
         self._other = other
         self.tries = 0
 
-    def _unmoved(self, first: Proposed) -> list[Handle]:
+    def _unmoved(self, first: ProposedInput) -> list[Handle]:
         self.tries += 1
         if self.tries == 1:
             with self._shop.request() as request:
