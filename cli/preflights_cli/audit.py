@@ -18,7 +18,7 @@ from preflights_cli.consent import what, who
 from preflights_cli.dates import minute
 from preflights_cli.progress import bar, counted
 from preflights_cli.trail import trail_command
-from preflights_es.history.verification import Broken, Compared, Grown, Unwritten
+from preflights_es.history.verification import Broken, CheckpointComparison, Grown, Unwritten
 from preflights_es.kernel.ids import iso, short_session
 from preflights_es.kernel.text import escaped_text
 from preflights_es.runtime.projection_check import Astray
@@ -212,7 +212,7 @@ def _say_unwritten(voice: Voice, unwritten: Sequence[Unwritten]) -> None:
         voice.say(f"and {counted(more, 'more document')}; --json has all of them")
 
 
-def _say_compared(voice: Voice, compared: Compared, file: str) -> None:
+def _say_compared(voice: Voice, compared: CheckpointComparison, file: str) -> None:
     for difference in compared.differences:
         voice.say(f"{short_session(difference.session_id)} {differs(difference)}")
     _say_grown(voice, compared.grew)

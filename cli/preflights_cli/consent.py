@@ -8,7 +8,7 @@ import click
 
 from preflights_cli.common import Voice, is_terminal
 from preflights_cli.progress import counted
-from preflights_es.history.imports import Review, Said, SessionChange
+from preflights_es.history.imports import ActorInputs, Review, SessionChange
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, shortened
 
@@ -70,7 +70,7 @@ def _does(change: SessionChange) -> str:
     return ", ".join(parts)
 
 
-def _said(said: tuple[Said, ...]) -> str:
+def _said(said: tuple[ActorInputs, ...]) -> str:
     """`decision acknowledged by user Mallory, 2 answers given by agent claude`."""
     parts = [_one(one) for one in said[:SAID_SHOWN_MAX]]
     if len(said) > SAID_SHOWN_MAX:
@@ -78,7 +78,7 @@ def _said(said: tuple[Said, ...]) -> str:
     return ", ".join(parts) or "no Input"
 
 
-def _one(one: Said) -> str:
+def _one(one: ActorInputs) -> str:
     times = f" ({one.events:,} times)" if one.events > 1 else ""
     return f"{what(one.type)} by {who(one.actor_kind, one.actor_name)}{times}"
 

@@ -12,7 +12,7 @@ from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import Voice, given, reading, recording
 from preflights_cli.consent import Consent
 from preflights_cli.progress import bar, counted
-from preflights_es.history.transfer import Collision, Taken
+from preflights_es.history.transfer import Collision, TransferredSession
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text
@@ -128,14 +128,14 @@ class Telling:
         self.sessions = 0
         self.new = 0
 
-    def tell(self, one: Taken) -> None:
+    def tell(self, one: TransferredSession) -> None:
         self.sessions += 1
         self.new += one.new
         if self.sessions <= SHOWN_MAX:
             _say(self._voice, one)
 
 
-def _say(voice: Voice, one: Taken) -> None:
+def _say(voice: Voice, one: TransferredSession) -> None:
     what = counted(one.new, "new event") if one.new else "nothing new"
     erased = ", erased" if one.erased else ""
     head = one.head

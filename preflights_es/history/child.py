@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.history.recording import Recording, Turn, said
+from preflights_es.history.recording import Recording, Turn, collect_provider_texts
 from preflights_es.kernel import ids
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionRequested
@@ -58,7 +58,7 @@ Encoded = tuple[str, bytes]
 """Tag and canonical payload of an event."""
 
 
-def between(
+def find_event_divergences(
     version: int, recorded: Encoded | None, computed: Encoded | None, cause: str = ""
 ) -> list[Divergence]:
     """Every value in which two events at one place differ; an absent event is None.
@@ -73,8 +73,8 @@ def between(
                 version=version,
                 type=tag,
                 pointer="",
-                recorded=_whole(recorded),
-                computed=_whole(computed),
+                recorded=_show_whole_event(recorded),
+                computed=_show_whole_event(computed),
                 cause=cause,
             )
         ]
@@ -86,8 +86,8 @@ def between(
             version=version,
             type=recorded[0],
             pointer=pointer,
-            recorded=plain(a),
-            computed=plain(b),
+            recorded=show_absent_value(a),
+            computed=show_absent_value(b),
             cause=cause,
         )
         for pointer, a, b in found
@@ -101,11 +101,11 @@ def _cause(recorded: bytes, computed: bytes) -> str:
         return ""  # the fold decodes it too, and says what is wrong with it
 
 
-def _whole(event: Encoded | None) -> Any:
+def _show_whole_event(event: Encoded | None) -> Any:
     return ABSENT_TEXT if event is None else {"type": event[0], "data": decode_plain_json(event[1])}
 
 
-def plain(value: Any) -> Any:
+def show_absent_value(value: Any) -> Any:
     """A value as it is shown, also where there is none."""
     return ABSENT_TEXT if value is ABSENT else value
 
@@ -152,7 +152,7 @@ Changed = Callable[[Turn, Session[Any]], Awaitable[Input | None]]
 """The Input that a child gets in place of a recorded one; None leaves it out."""
 
 
-class Left(msgspec.Struct, frozen=True, kw_only=True):
+class InputLeftOut(msgspec.Struct, frozen=True, kw_only=True):
     """A recorded Input that the child did not get, or did not take."""
 
     version: int
@@ -171,7 +171,7 @@ class Child:
         """
         self.recording = recording
         self.provider = provider
-        self.left: list[Left] = []
+        self.left: list[InputLeftOut] = []
         self.stopped = ""
         """Why the child ends before the recording does; empty where it does not."""
         self.fault: Fault | None = None
@@ -181,7 +181,7 @@ class Child:
         store = MemoryStore(lambda: self.now, lambda: bytes(ids.SALT_BYTES))
         workflow = recording.workflow
         self.runner = Runner(store, {workflow.name: workflow}, lambda: self.now, self.new_id)
-        as_is = said(recording.events)
+        as_is = collect_provider_texts(recording.events)
         self._performer = Performer(
             store, self.runner.owner, lambda: self.now, self.new_id, None, as_is
         )
@@ -264,7 +264,7 @@ class Child:
         workflow, session = self.recording.workflow, self.handle.session
         if new is None:
             self._leave(turn, "something else is done in its place")
-        elif isinstance(new, Outcome) and not turn.is_late and not _is_open(session, new):
+        elif isinstance(new, Outcome) and not turn.is_late and not _is_call_open(session, new):
             self._leave(turn, f"the call {new.call!r} is not open")
             return None
         elif isinstance(new, StepRetried) and kernel.is_stalled(workflow, turn.before):
@@ -285,7 +285,7 @@ class Child:
         step = self.runner.submit(self.handle, new, input_id)
         self.handle = step.handle
         for decision in step.decisions:
-            reason = refused(decision)
+            reason = explain_uncounted_input(decision)
             if reason and not (turn and decision in turn.decisions):
                 self._leave(turn, reason, new)
         return step.decisions
@@ -307,7 +307,7 @@ class Child:
 
     def _leave(self, turn: Turn | None, reason: str, new: Input | None = None) -> None:
         version, tag = (turn.version, turn.input.tag) if turn else (0, new.tag if new else "")
-        self.left.append(Left(version=version, type=tag, reason=reason))
+        self.left.append(InputLeftOut(version=version, type=tag, reason=reason))
 
     # 2. Asking -------------------------------------------------------------------------------
 
@@ -332,7 +332,7 @@ class Child:
             pass
 
 
-def refused(decision: Decision) -> str:
+def explain_uncounted_input(decision: Decision) -> str:
     """Why an Input does not count; empty where it does."""
     if isinstance(decision, (Refusal, InputIgnored)):
         key = getattr(decision, "key", "")
@@ -341,7 +341,7 @@ def refused(decision: Decision) -> str:
     return ""
 
 
-def _is_open(session: Session[Any], outcome: Outcome) -> bool:
+def _is_call_open(session: Session[Any], outcome: Outcome) -> bool:
     return any(call.call == outcome.call for call in session.calls)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.history.verification import checked
+from preflights_es.history.verification import verify_session_events
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import (
     CompletionFailed,
@@ -90,7 +90,7 @@ def quotes_of(runner: Runner, project: str, quoted: Collection[str]) -> Quotes:
     unread: list[str] = []
     for head in runner.store.heads(project):
         try:
-            held = () if head.session_id in quoted else tuple(_held(runner, head))
+            held = () if head.session_id in quoted else tuple(_find_session_quotes(runner, head))
         except PreflightsError:
             unread.append(head.session_id)
             continue
@@ -101,7 +101,7 @@ def quotes_of(runner: Runner, project: str, quoted: Collection[str]) -> Quotes:
     return Quotes(tuple(found), tuple(unread))
 
 
-def _held(runner: Runner, head: Head) -> Iterator[Quoted]:
+def _find_session_quotes(runner: Runner, head: Head) -> Iterator[Quoted]:
     """What the Inputs of a session name of others."""
     workflow = runner.workflow(head.workflow)
     classes = {cls.tag: cls for cls in workflow.events}
@@ -161,18 +161,18 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _UNSEEN: Final = ("Mn", "Cf")  # accents, and what has no width: another spelling of one word
 
 
-class Reason:
+class ErasureReason:
     """The words of a reason, in a form in which texts are looked up."""
 
     def __init__(self, text: str) -> None:
-        self._words = _words(text)
+        self._words = _normalize_reason_words(text)
 
     def repeats(self, stored: Iterable[Stored]) -> bool:
         """Whether it holds a text or a name of a session, in any case, spacing and punctuation."""
         found = [pair for one in stored for pair in _of_event(one)]
-        offered = {_words(text) for kind, text in found if kind == "offered"}
+        offered = {_normalize_reason_words(text) for kind, text in found if kind == "offered"}
         return any(
-            self.quotes(line, "offered" if _words(line) in offered else kind)
+            self.quotes(line, "offered" if _normalize_reason_words(line) in offered else kind)
             for kind, text in found
             if kind != "offered"
             for line in text.splitlines()
@@ -181,19 +181,19 @@ class Reason:
     def quotes(self, text: str, kind: QuoteKind) -> bool:
         """Whether it holds a text as whole words; of a name also a part of it."""
         if kind == "name":
-            parts = _words(text).split()
+            parts = _normalize_reason_words(text).split()
             return self._holds(text, NAME_MIN) or any(self._holds(p, TYPED_MIN) for p in parts)
         return self._holds(text, TYPED_MIN if kind == "typed" else QUOTE_MIN)
 
     def _holds(self, text: str, least: int) -> bool:
-        words = _words(text)
+        words = _normalize_reason_words(text)
         bare = words.strip()
         if len(bare) < (NAME_MIN if _is_unspaced(bare) else least):
             return False
         return (bare if _is_unspaced(bare) else words) in self._words
 
 
-def _words(text: str) -> str:
+def _normalize_reason_words(text: str) -> str:
     """Words in lower case between single blanks, with a blank around: a whole word is ` word `."""
     letters = unicodedata.normalize("NFKD", text).replace("\u02bc", "'")
     seen = "".join(one for one in letters if unicodedata.category(one) not in _UNSEEN)
@@ -214,9 +214,9 @@ def _of_event(one: Stored) -> Iterator[tuple[QuoteKind, str]]:
         yield "said", one.data.decode(errors="replace")
         return
     if one.input_id is None:
-        yield from _decided(payload)
+        yield from _quote_decided_texts(payload)
     elif str(one.type).startswith(_FROM_A_MODEL):
-        yield from _spoken(payload)
+        yield from _quote_model_texts(payload)
     else:
         yield from _typed(payload)
 
@@ -227,10 +227,10 @@ def _typed(value: Any) -> Iterator[tuple[QuoteKind, str]]:
         case {"kind": str(), "name": str(name)} if len(value) == 2:
             yield "name", name
         case dict():
-            yield from _offered(value.get("heuristics"))
+            yield from _quote_offered_texts(value.get("heuristics"))
             for key, part in value.items():
                 if key == "fields":
-                    yield from _fields(part)
+                    yield from _quote_field_values(part)
                 elif key not in _NOT_WORDS and key != "heuristics":
                     yield from _typed(part)
         case list():
@@ -240,14 +240,14 @@ def _typed(value: Any) -> Iterator[tuple[QuoteKind, str]]:
             yield "typed", value
 
 
-def _fields(pairs: Any) -> Iterator[tuple[QuoteKind, str]]:
+def _quote_field_values(pairs: Any) -> Iterator[tuple[QuoteKind, str]]:
     """Pairs of field and value; a short value is mostly a word of ours, such as `high`."""
     for pair in pairs if isinstance(pairs, list) else ():
         if isinstance(pair, list) and pair and isinstance(pair[-1], str):
             yield "said", pair[-1]
 
 
-def _spoken(payload: Any) -> Iterator[tuple[QuoteKind, str]]:
+def _quote_model_texts(payload: Any) -> Iterator[tuple[QuoteKind, str]]:
     """What a model said; where that is JSON, each of its texts."""
     for key in ("text", "received"):
         text = payload.get(key) or ""
@@ -257,10 +257,10 @@ def _spoken(payload: Any) -> Iterator[tuple[QuoteKind, str]]:
             value = msgspec.json.decode(with_braces)
         except (ValueError, RecursionError):  # prose, or a response that was cut off
             continue
-        yield from _texts(value)
+        yield from _quote_nested_texts(value)
 
 
-def _texts(value: Any) -> Iterator[tuple[QuoteKind, str]]:
+def _quote_nested_texts(value: Any) -> Iterator[tuple[QuoteKind, str]]:
     left = [value]
     while left:
         match left.pop():
@@ -272,30 +272,30 @@ def _texts(value: Any) -> Iterator[tuple[QuoteKind, str]]:
                 left += some
 
 
-def _decided(value: Any, key: str = "") -> Iterator[tuple[QuoteKind, str]]:
+def _quote_decided_texts(value: Any, key: str = "") -> Iterator[tuple[QuoteKind, str]]:
     match value:
         case dict():
-            yield from _offered(value)
+            yield from _quote_offered_texts(value)
             for name, part in value.items():
-                yield from _decided(part, name)
+                yield from _quote_decided_texts(part, name)
         case list():
             for part in value:
-                yield from _decided(part, key)
+                yield from _quote_decided_texts(part, key)
         case str() if key in _DERIVED:
             yield "said", value
 
 
-def _offered(value: Any) -> Iterator[tuple[QuoteKind, str]]:
+def _quote_offered_texts(value: Any) -> Iterator[tuple[QuoteKind, str]]:
     match value:
         case dict():
             for key, part in value.items():
                 if key in _OFFERED and isinstance(part, list):
                     yield from (("offered", text) for text in part if isinstance(text, str))
                 else:
-                    yield from _offered(part)
+                    yield from _quote_offered_texts(part)
         case list():
             for part in value:
-                yield from _offered(part)
+                yield from _quote_offered_texts(part)
 
 
 DOCUMENT_MAX: Final = 4_000_000  # bytes of a document that is searched for a name
@@ -400,7 +400,7 @@ class Erasure(Sessions):
                 f"session {short_session(session_id)} belongs to the project {head.project!r}: "
                 "go there, or set PREFLIGHTS_PROJECT"
             )
-        stored = checked(self._archive, head)
+        stored = verify_session_events(self._archive, head)
         if erased_before(stored):
             raise ErasedSession(session_id)
         workflow = self._runner.workflows.get(head.workflow)
@@ -462,7 +462,9 @@ class Erasure(Sessions):
         artifacts = (shared_event(one) for one in stored if one.type in ARTIFACTS)
         paths = dict.fromkeys(_asked_for(artifacts))
         there = [path for path in paths if self._lies(path)]
-        beside = [name for path in paths for name in takewhile(self._lies, _beside(path))]
+        beside = [
+            name for path in paths for name in takewhile(self._lies, _name_files_beside(path))
+        ]
         moved = by_uid.get(decision_uid(stored[0].session_id), ())
         return tuple(dict.fromkeys((*there, *beside, *moved)))
 
@@ -477,7 +479,7 @@ class Erasure(Sessions):
             Refused: it repeats a text, an answer or a name of a session, or cannot be recorded.
         """
         text, _ = self.sanitizer.cleaned_text("the reason", reason, ANSWER_MAX)
-        said = Reason(text)
+        said = ErasureReason(text)
         if visible(text) and any(
             said.quotes(one.title or "", "said") or said.repeats(self._archive.read(one.session_id))
             for one in doomed
@@ -546,6 +548,6 @@ def _asked_for(artifacts: Iterable[Event | None]) -> Iterator[str]:
             yield one.path
 
 
-def _beside(path: str) -> Iterator[str]:
+def _name_files_beside(path: str) -> Iterator[str]:
     """What was written where a person had edited a document, and perhaps that as well."""
     return (f"{path}.new{n if n > 1 else ''}" for n in count(1))

@@ -65,8 +65,8 @@ class Passes:
         """
         del self._hashes[:]
         for pairs in self._sessions(again=False):
-            self._hashes.append(_hash(pairs))
-            yield _run(pairs)
+            self._hashes.append(_hash_session_lines(pairs))
+            yield _build_event_run(pairs)
 
     def second(self) -> Iterator[Run]:
         """The same again, to the byte.
@@ -77,9 +77,9 @@ class Passes:
         hashes = iter(self._hashes)
         try:
             for pairs in self._sessions(again=True):
-                if _hash(pairs) != next(hashes, None):
+                if _hash_session_lines(pairs) != next(hashes, None):
                     raise self._changed()
-                yield _run(pairs)
+                yield _build_event_run(pairs)
         except (LogDamaged, AnotherVersion, Mixed) as error:
             raise self._changed() from error
         if next(hashes, None) is not None:
@@ -107,7 +107,7 @@ class Passes:
         held: dict[str, _Pairs] = {}
         lines = _bounded(self._source(), self._where)
         for line, event in jsonl.with_lines(lines, self._where, again=again):
-            held.setdefault(event.session_id, []).append((_line(line), event))
+            held.setdefault(event.session_id, []).append((_fingerprint_line(line), event))
             _refuse_many(held, self._where)
         yield from held.values()
 
@@ -133,7 +133,7 @@ def _runs(pairs: Iterable[tuple[bytes, Stored]], where: str) -> Iterator[_Pairs]
                 raise Mixed
             seen.add(session_id)
             _refuse_many(seen, where)
-        run.append((_line(line), event))
+        run.append((_fingerprint_line(line), event))
         size += len(line)
         if event.version != len(run):
             chain.verified([event for _, event in run])  # it says so; all behind it would be held
@@ -149,15 +149,15 @@ def _refuse_many(sessions: Sized, where: str) -> None:
         raise Refused(f"{where} has more than {SESSIONS_MAX:,} sessions: split it")
 
 
-def _line(line: bytes) -> _Line:
+def _fingerprint_line(line: bytes) -> _Line:
     return hash(line), len(line)
 
 
-def _hash(pairs: _Pairs) -> int:
+def _hash_session_lines(pairs: _Pairs) -> int:
     return hash(tuple([line for line, _ in pairs]))
 
 
-def _run(pairs: _Pairs) -> Run:
+def _build_event_run(pairs: _Pairs) -> Run:
     return [event for _, event in pairs], sum([size for (_, size), _ in pairs])
 
 
@@ -186,7 +186,7 @@ SAYS: Final[dict[Side, str]] = {
 SAID_MAX: Final = 20  # kinds of Inputs that are held of a session: a tail may have a million
 
 
-class Said(msgspec.Struct, frozen=True):
+class ActorInputs(msgspec.Struct, frozen=True):
     """Inputs of one type by one actor."""
 
     type: str
@@ -205,7 +205,7 @@ class SessionChange(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     """The version of the last event here."""
     new_events: int
-    said: tuple[Said, ...]
+    said: tuple[ActorInputs, ...]
     """The Inputs among the new events, `SAID_MAX` kinds of them at most."""
     status_before: str
     status_after: str
@@ -242,16 +242,16 @@ def said_by(event: Stored) -> tuple[str, str] | None:
     return actor.kind, shortened(actor.name, NAME_MAX)
 
 
-class _Actor(msgspec.Struct, frozen=True):
+class _ClaimedActor(msgspec.Struct, frozen=True):
     kind: str = ""
     name: str = ""
 
 
-class _Acted(msgspec.Struct, frozen=True):
-    actor: _Actor = _Actor()
+class _ClaimedActorPayload(msgspec.Struct, frozen=True):
+    actor: _ClaimedActor = _ClaimedActor()
 
 
-_actors: Final = msgspec.json.Decoder(_Acted)
+_actors: Final = msgspec.json.Decoder(_ClaimedActorPayload)
 
 
 def relations_of(workflow: Workflow[Any], session: Session[Any]) -> Relations | None:
@@ -287,10 +287,10 @@ class Reviewing:
         return SessionChange(
             session_id=before.session_id,
             project=before.project,
-            title=_title(before),
+            title=_shorten_session_title(before),
             version=before.version,
             new_events=len(tail),
-            said=tuple(Said(*who, n) for who, n in counts.most_common(SAID_MAX)),
+            said=tuple(ActorInputs(*who, n) for who, n in counts.most_common(SAID_MAX)),
             status_before=kernel.compute_session_status(workflow, before.session),
             status_after=kernel.compute_session_status(workflow, after),
             closes=_is_closed(workflow, after) and not _is_closed(workflow, before.session),
@@ -324,7 +324,9 @@ class Reviewing:
                 if other in erased:
                     continue
                 theirs = file[other].relations if other in file else self._held(other)
-                if theirs is None or session_id in map(self._id, _said(theirs, back)):
+                if theirs is None or session_id in map(
+                    self._id, _pick_related_sessions(theirs, back)
+                ):
                     continue
                 if back == "superseded_by" and theirs.superseded_by is not None:
                     first = short_session(self._id(theirs.superseded_by))
@@ -386,7 +388,7 @@ def _claims(said: Relations) -> Iterator[tuple[Related, Side]]:
         yield one, "kept"
 
 
-def _said(of: Relations, side: Side) -> tuple[Related, ...]:
+def _pick_related_sessions(of: Relations, side: Side) -> tuple[Related, ...]:
     """The sessions that it names in one respect."""
     if side == "superseded_by":
         return () if of.superseded_by is None else (of.superseded_by,)
@@ -397,7 +399,7 @@ def _is_closed(workflow: Workflow[Any], session: Session[Any]) -> bool:
     return bool(session.closed) or workflow.is_terminal(session.state)
 
 
-def _title(handle: Handle) -> str:
+def _shorten_session_title(handle: Handle) -> str:
     if handle.session.closed == "erased":
         return ""
     return shortened(one_line(handle.view.intention), TITLE_MAX)

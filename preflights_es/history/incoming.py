@@ -43,7 +43,7 @@ Filed = Mapping[str, Callable[[], Collection[int]]]
 """By project: what looks up the numbers that its files bear."""
 
 
-class Known:
+class VerifiedSessions:
     """What is known of the sessions of a file once they were verified, in their order."""
 
     def __init__(self) -> None:
@@ -107,7 +107,7 @@ class Known:
                 continue
             held = {one.number for one in archive.numbers(project)}
             new = max(numbers.borne.keys() - held, default=0)
-            here = highest(held, _filed(filed, project))
+            here = highest(held, _read_filed_numbers(filed, project))
             if new > (most := min(here + allowed, NUMBER_MAX)):
                 why = (
                     f"the record number {new:,} of {project!r} is far beyond the highest that is "
@@ -117,7 +117,7 @@ class Known:
                 raise Refused(why, session=numbers.borne[new], why=why)
 
 
-def _filed(filed: Filed, project: str) -> Collection[int]:
+def _read_filed_numbers(filed: Filed, project: str) -> Collection[int]:
     try:
         return filed[project]() if project in filed else ()
     except ArtifactOutside:

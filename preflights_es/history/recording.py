@@ -63,7 +63,7 @@ class Reasking:
                 actor=recorded.actor,
                 call=recorded.call,
                 kind=error.kind,
-                message=_kept(str(error), recorded, _freed),
+                message=_redact_as_recorded(str(error), recorded, _freed),
                 retry_after_ms=error.retry_after_ms,
                 latency_ms=recorded.latency_ms,
             )
@@ -71,7 +71,9 @@ class Reasking:
             at=recorded.at,
             actor=recorded.actor,
             call=recorded.call,
-            text=None if got.text is None else _kept(got.text, recorded, response_redacted),
+            text=None
+            if got.text is None
+            else _redact_as_recorded(got.text, recorded, response_redacted),
             text_base64=got.text_base64,
             model=got.model,
             stop_reason=got.stop_reason,
@@ -95,19 +97,19 @@ def _freed(text: str, kinds: tuple[SecretKind, ...]) -> str:
     return redact(text, kinds).text
 
 
-def _kept(
+def _redact_as_recorded(
     text: str,
     recorded: CompletionReceived | CompletionFailed,
     redacted: Callable[[str, tuple[SecretKind, ...]], str],
 ) -> str:
     """As it is recorded already, whichever kinds of secrets went then; else without secrets."""
-    known = said((recorded,))
+    known = collect_provider_texts((recorded,))
     if text in known or redacted(text, patterns.KINDS) not in known:
         return text if text in known else redacted(text, patterns.SECRETS)
     return redacted(text, patterns.KINDS)
 
 
-def said(events: Iterable[Event]) -> frozenset[str]:
+def collect_provider_texts(events: Iterable[Event]) -> frozenset[str]:
     """What providers said, as it is recorded: it may be older than today's redaction."""
     found: set[str | None] = set()
     for event in events:

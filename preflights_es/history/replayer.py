@@ -12,7 +12,14 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from preflights_es.history.child import Divergence, Encoded, Fault, between, fault_of, trace
+from preflights_es.history.child import (
+    Divergence,
+    Encoded,
+    Fault,
+    fault_of,
+    find_event_divergences,
+    trace,
+)
 from preflights_es.history.recording import Code, Reasking, is_provider_s
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import (
@@ -88,7 +95,7 @@ class Replayer:
                 events=events,
                 trace="",
             )
-        return _Run(self._codec(stored[0].workflow), stored, self._reasking).result()
+        return _ReplayRun(self._codec(stored[0].workflow), stored, self._reasking).result()
 
     def _codec(self, name: str) -> Codec:
         """Made when a session asks for it: that of another package is found by its name."""
@@ -97,7 +104,7 @@ class Replayer:
         return self._codecs[name]
 
 
-class _Run:
+class _ReplayRun:
     """One replay: a cursor over the recorded events, and the session folded so far."""
 
     def __init__(
@@ -210,7 +217,7 @@ class _Run:
     ) -> Sequence[Divergence]:
         """Every value in which an event differs from the one that is computed."""
         try:
-            return between(at + 1, recorded, now)
+            return find_event_divergences(at + 1, recorded, now)
         except (ValueError, RecursionError) as error:
             raise self._damaged(at, f"its payload cannot be compared: {error}") from error
 
@@ -231,7 +238,7 @@ class _Run:
         found = (again.tag, canonical_json(again))
         if found != self._events[at]:
             cause = f"the {ANSWERERS.get(request.provider, request.provider)} answers otherwise"
-            self._divergences += between(at + 1, self._events[at], found, cause)
+            self._divergences += find_event_divergences(at + 1, self._events[at], found, cause)
 
     def _decode(self, at: int) -> Event:
         return self._codec.decode_payload(self._stored[at], *self._events[at])

@@ -12,10 +12,10 @@ from preflights_es.history.child import (
     Divergence,
     Encoded,
     Fault,
-    Left,
-    between,
+    InputLeftOut,
     causes,
-    plain,
+    find_event_divergences,
+    show_absent_value,
     trace,
 )
 from preflights_es.history.recording import Recording, Turn
@@ -30,7 +30,7 @@ from preflights_es.kernel.json import canonical_json, decode_plain_json, differe
 from preflights_es.kernel.lead import FellBack, ResponseRejected
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.session import Session, Workflow
-from preflights_es.providers.recorded import Match, RecordedProvider
+from preflights_es.providers.recorded import RecordedProvider, RequestMatch
 from preflights_es.store.codec import Codec
 
 Status = Literal["identical", "different", "stopped", "faulted"]
@@ -40,7 +40,7 @@ CLOCK: Final = ("at", "latency_ms")
 """Of an outcome: when it came and how long it took, which no two runs have in common."""
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class ChildChange(msgspec.Struct, frozen=True, kw_only=True):
     """One difference at the end of the child."""
 
     pointer: str
@@ -87,13 +87,13 @@ class Rerun(msgspec.Struct, frozen=True, kw_only=True):
     """Those that had another's."""
     live: int
     """Calls that were made of a model."""
-    left: tuple[Left, ...]
+    left: tuple[InputLeftOut, ...]
     """Recorded Inputs that the child did not get or did not take."""
     stopped: str
     fault: Fault | None
     asks: tuple[str, ...]
     """Keys of the questions that the child leaves open."""
-    changes: tuple[Change, ...]
+    changes: tuple[ChildChange, ...]
     """What the two come to, where that differs."""
 
 
@@ -142,8 +142,8 @@ def rerun(
         changes=()
         if now == recorded
         else changes(
-            told(recording.workflow, recording.session, recording.events),
-            told(recording.workflow, child.handle.session, events),
+            describe_session_outcome(recording.workflow, recording.session, recording.events),
+            describe_session_outcome(recording.workflow, child.handle.session, events),
         ),
     )
 
@@ -168,8 +168,8 @@ def divergences(recorded: Sequence[Encoded], child: Sequence[Encoded]) -> list[D
         if a == b:
             continue
         if a is None or b is None or a[0] != b[0]:
-            return [*found, *between(i + 1, a, b)]
-        found += between(i + 1, a, timed(a, b))
+            return [*found, *find_event_divergences(i + 1, a, b)]
+        found += find_event_divergences(i + 1, a, timed(a, b))
     return found
 
 
@@ -184,7 +184,9 @@ def timed(recorded: Encoded, child: Encoded) -> Encoded:
 # 2. What it comes to -------------------------------------------------------------------------
 
 
-def told(workflow: Workflow[Any], session: Session[Any], events: Sequence[Event]) -> dict[str, Any]:
+def describe_session_outcome(
+    workflow: Workflow[Any], session: Session[Any], events: Sequence[Event]
+) -> dict[str, Any]:
     """What can be said of any session, as JSON: how it stands, what was asked, what it took."""
     asked = [event for event in events if isinstance(event, CompletionRequested)]
     outcomes = [e for e in events if isinstance(e, (CompletionReceived, CompletionFailed))]
@@ -220,10 +222,10 @@ def questions_in(event: Event) -> list[Question]:
     return [value for value in values if isinstance(value, Question)]
 
 
-def changes(recorded: dict[str, Any], child: dict[str, Any]) -> tuple[Change, ...]:
+def changes(recorded: dict[str, Any], child: dict[str, Any]) -> tuple[ChildChange, ...]:
     """Every value that differs."""
     return tuple(
-        Change(pointer=pointer, recorded=plain(a), child=plain(b))
+        ChildChange(pointer=pointer, recorded=show_absent_value(a), child=show_absent_value(b))
         for pointer, a, b in differences(recorded, child)
     )
 
@@ -247,7 +249,7 @@ async def as_recorded(turn: Turn, _session: Session[Any]) -> Input:
     return turn.input
 
 
-def _served(match: Match) -> Served:
+def _served(match: RequestMatch) -> Served:
     return Served(
         call=match.asked.call,
         recorded=match.recorded.call,

@@ -24,7 +24,7 @@ from preflights_es.history.imports import (
     Source,
     relations_of,
 )
-from preflights_es.history.incoming import NOTHING, TAIL, WHOLE, Filed, Known
+from preflights_es.history.incoming import NOTHING, TAIL, WHOLE, Filed, VerifiedSessions
 from preflights_es.kernel.errors import (
     AnotherVersion,
     Conflict,
@@ -53,7 +53,7 @@ TRIES: Final = 10  # to import a session that another process imports at the sam
 T = TypeVar("T", "_Seen", "_Arriving")
 
 
-class Taken(msgspec.Struct, frozen=True):
+class TransferredSession(msgspec.Struct, frozen=True):
     """What came of one session of a file."""
 
     head: Head
@@ -93,8 +93,8 @@ class _Arriving(msgspec.Struct, frozen=True):
     def session_id(self) -> str:
         return self.events[0].session_id
 
-    def taken(self, new: int) -> Taken:
-        return Taken(head_of(self.events), new, self.erased, self.number)
+    def taken(self, new: int) -> TransferredSession:
+        return TransferredSession(head_of(self.events), new, self.erased, self.number)
 
     def whole(self) -> Arrival:
         return Arrival(self.events, self.open_calls(()), self.number, self.documents)
@@ -167,7 +167,7 @@ class Transfer:
         progress: Callable[[], None] = lambda: None,
         agrees: Callable[[Review], bool] = lambda review: not review.changes,
         importer: Importer | None = None,
-    ) -> Iterator[Taken]:
+    ) -> Iterator[TransferredSession]:
         """Take over the sessions of a file, each of them whole or not at all.
 
         What was taken before, by a process that was killed or from another file, is passed over.
@@ -214,7 +214,9 @@ class Transfer:
             message = f"{error} (sessions taken over before: {taken:,})"
             raise kind(message, code=error.code, **error.fields) from error
 
-    def _verified(self, passes: Passes, where: str, progress: Callable[[], None]) -> Known:
+    def _verified(
+        self, passes: Passes, where: str, progress: Callable[[], None]
+    ) -> VerifiedSessions:
         """What is known of the sessions of a file, once all verify and fit those that are here."""
         try:
             return self._checked(passes, where, progress)
@@ -223,14 +225,16 @@ class Transfer:
                 raise
         return self._checked(passes, where, progress)
 
-    def _checked(self, passes: Passes, where: str, progress: Callable[[], None]) -> Known:
-        known = Known()
+    def _checked(
+        self, passes: Passes, where: str, progress: Callable[[], None]
+    ) -> VerifiedSessions:
+        known = VerifiedSessions()
 
         def folded() -> Iterator[_Seen]:
             for events, _ in passes.first():
                 self._learn(known, events)
                 progress()
-                yield _seen(events)
+                yield _collect_seen_hashes(events)
 
         for some in _together(folded()):
             heads = self._archive.heads_of([one.session_id for one in some])
@@ -242,7 +246,7 @@ class Transfer:
             raise LogDamaged(where, 0, "it holds no events")
         return known
 
-    def _reviewed(self, passes: Passes, known: Known, kept: Sequence[str]) -> Review:
+    def _reviewed(self, passes: Passes, known: VerifiedSessions, kept: Sequence[str]) -> Review:
         """What the file changes of sessions that are held here.
 
         Args:
@@ -262,12 +266,12 @@ class Transfer:
         gravest = sorted(changes, key=lambda one: [not getattr(one, what) for what in GRAVEST])
         return Review(tuple(gravest), warnings)
 
-    def _changes(self, passes: Passes, known: Known) -> Iterator[SessionChange]:
+    def _changes(self, passes: Passes, known: VerifiedSessions) -> Iterator[SessionChange]:
         for one in _arriving(passes, known):
             if one.lacking == TAIL and (change := self._reviewing.change(one.events)):
                 yield change
 
-    def _learn(self, known: Known, events: list[Stored]) -> None:
+    def _learn(self, known: VerifiedSessions, events: list[Stored]) -> None:
         chain.verified(events)
         workflow = self._runner.workflow(events[0].workflow)
         session = self._runner.folded(workflow, events)
@@ -295,7 +299,7 @@ class Transfer:
                 raise Refused(why, session=mine.session_id, why=why)
         return len(here)
 
-    def _taken(self, some: Sequence[_Arriving]) -> Iterator[Taken]:
+    def _taken(self, some: Sequence[_Arriving]) -> Iterator[TransferredSession]:
         """Those that are new in one transaction; where that is refused, one by one, to see why."""
         new = [one for one in some if one.lacking == WHOLE and not one.erased]
         done = {one.session_id for one in new} if self._are_taken(new) else set()
@@ -323,7 +327,7 @@ class Transfer:
     def _tail_taken(self, one: _Arriving) -> int:
         """How many events of a session were added."""
         for _ in range(TRIES):
-            here = self._here(_seen(one.events), self._archive.head(one.session_id))
+            here = self._here(_collect_seen_hashes(one.events), self._archive.head(one.session_id))
             new = one.events[here:]
             if here and new and one.lacking == WHOLE:
                 # No person was asked whether it may go on: it was not here at that time.
@@ -386,11 +390,11 @@ def _nothing_imported() -> Iterator[None]:
         raise type(error)(f"{error}{said}") from error
 
 
-def _seen(events: Sequence[Stored]) -> _Seen:
+def _collect_seen_hashes(events: Sequence[Stored]) -> _Seen:
     return _Seen(events[0].session_id, [event.hash for event in events])
 
 
-def _arriving(passes: Passes, known: Known) -> Iterator[_Arriving]:
+def _arriving(passes: Passes, known: VerifiedSessions) -> Iterator[_Arriving]:
     for place, (events, size) in enumerate(passes.second()):
         calls = known.calls.get(place, ())
         yield _Arriving(
@@ -439,7 +443,7 @@ class Collisions:
         """Those whose number is what the file says."""
         self._folded = 0
 
-    def look(self, taken: Taken) -> None:
+    def look(self, taken: TransferredSession) -> None:
         """Look at a session of the file, also one that an earlier import took silently."""
         if taken.number is None or taken.erased:
             return

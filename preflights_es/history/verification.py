@@ -79,7 +79,7 @@ def walked(
     for head in heads:
         sessions += 1
         try:
-            stored = checked(store, head)
+            stored = verify_session_events(store, head)
         except LogDamaged as error:
             broken.append(Broken(head.session_id, error.version, error.found))
             if comparison:
@@ -94,7 +94,7 @@ def walked(
     return Verified(sessions, events, erased, tuple(broken))
 
 
-def checked(store: Store, head: Head) -> Sequence[Stored]:
+def verify_session_events(store: Store, head: Head) -> Sequence[Stored]:
     """A session's events; every link holds, and the head is where they end.
 
     Raises:
@@ -165,7 +165,7 @@ def unnamed(log_id: Callable[[], str]) -> tuple[Broken, ...]:
 # Checkpoints ---------------------------------------------------------------------------------
 
 
-class Difference(msgspec.Struct, frozen=True):
+class CheckpointDifference(msgspec.Struct, frozen=True):
     """A session that is not what a checkpoint remembers of it."""
 
     session_id: str
@@ -198,7 +198,7 @@ class Grown(msgspec.Struct, frozen=True):
     events: tuple[Appended, ...]
 
 
-class Compared(msgspec.Struct, frozen=True):
+class CheckpointComparison(msgspec.Struct, frozen=True):
     """The log against a checkpoint."""
 
     sessions: int
@@ -210,18 +210,20 @@ class Compared(msgspec.Struct, frozen=True):
     """Sessions of the same scope that began since."""
     erased: tuple[str, ...]
     """Sessions that were erased since, which leaves their chain as it was."""
-    differences: tuple[Difference, ...]
+    differences: tuple[CheckpointDifference, ...]
     grew: tuple[Grown, ...] = ()
     """What was appended since to those that grew."""
 
 
-def remembered(store: Store, project: str | None, heads: Iterable[Head], log: str) -> Checkpoint:
+def make_verified_checkpoint(
+    store: Store, project: str | None, heads: Iterable[Head], log: str
+) -> Checkpoint:
     """A checkpoint of sessions that verify.
 
     Raises:
         LogDamaged: one of them does not.
     """
-    last = (checked(store, head)[-1] for head in heads)
+    last = (verify_session_events(store, head)[-1] for head in heads)
     tips = (Tip(event.session_id, event.version, event.hash.hex()) for event in last)
     return checkpoint(project, tips, log)
 
@@ -235,7 +237,7 @@ class Comparison:
         self._sessions = len(against.tips)
         self._counts = {"same": 0, "grown": 0, "new": 0}
         self._erased: list[str] = []
-        self._differences: list[Difference] = []
+        self._differences: list[CheckpointDifference] = []
         self._grew: list[Grown] = []
 
     def look(self, head: Head, events: Sequence[Stored], *, is_broken: bool = False) -> None:
@@ -261,15 +263,15 @@ class Comparison:
     def _differ(
         self, tip: Tip, kind: Literal["missing", "cut", "recomputed"], version: int
     ) -> None:
-        self._differences.append(Difference(tip.session_id, kind, tip.version, version))
+        self._differences.append(CheckpointDifference(tip.session_id, kind, tip.version, version))
 
-    def result(self) -> Compared:
+    def result(self) -> CheckpointComparison:
         """The result; sessions of the checkpoint that were not read count as missing."""
         for tip in self._tips.values():
             self._differ(tip, "missing", 0)
         self._tips = {}
         differences = tuple(sorted(self._differences, key=lambda d: d.session_id))
-        return Compared(
+        return CheckpointComparison(
             sessions=self._sessions,
             erased=tuple(self._erased),
             differences=differences,

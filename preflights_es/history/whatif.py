@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.history.child import Child, refused
+from preflights_es.history.child import Child, explain_uncounted_input
 from preflights_es.history.recording import (
     Answering,
     Code,
@@ -54,7 +54,7 @@ class Otherwise(msgspec.Struct, frozen=True, kw_only=True):
         return self.lead is not None or bool(self.prompts)
 
 
-class Led(NamedTuple):
+class LeadSetup(NamedTuple):
     """Who leads, and which prompts are read."""
 
     lead: Lead | None
@@ -71,7 +71,11 @@ def kept_turns(recording: Recording, otherwise: Otherwise) -> int:
         Misused: there is no such step or version.
     """
     turns = recording.turns
-    kept = _named(recording, otherwise.start) if otherwise.start else _touched(turns, otherwise)
+    kept = (
+        _find_start_turn(recording, otherwise.start)
+        if otherwise.start
+        else _touched(turns, otherwise)
+    )
     while 0 < kept < len(turns) and _is_closed_to(turns[kept], otherwise):
         kept -= 1
     return kept
@@ -82,7 +86,7 @@ def _is_closed_to(turn: Turn, otherwise: Otherwise) -> bool:
     return isinstance(turn.input, InputQuarantined) or (otherwise.leads and turn.is_asking)
 
 
-def _named(recording: Recording, start: str) -> int:
+def _find_start_turn(recording: Recording, start: str) -> int:
     turns = recording.turns
     if start.isascii() and start.isdigit():
         version = int(start) if len(start) < 10 else 0
@@ -129,13 +133,13 @@ def keys_of(turn: Turn) -> set[str]:
 # 2. Who leads there --------------------------------------------------------------------------
 
 
-def led_before(recording: Recording, kept: int) -> Led:
+def led_before(recording: Recording, kept: int) -> LeadSetup:
     """Who leads where the child begins; at the beginning, as the first Input says."""
     setup = setup_of(recording.turns[0].input)
     if setup is None:
-        return Led(None, ())
+        return LeadSetup(None, ())
     if kept == 0:
-        return Led(setup.lead, setup.prompts)
+        return LeadSetup(setup.lead, setup.prompts)
     turns, session = recording.turns, recording.session
     state = (turns[kept].before if kept < len(turns) else session).state
     taken = [
@@ -144,10 +148,10 @@ def led_before(recording: Recording, kept: int) -> Led:
         if isinstance(turn.input, LeadChanged)
         and any(isinstance(decision, LeadTaken) for decision in turn.decisions)
     ]
-    return Led(recording.workflow.lead(state), [setup.prompts, *taken][-1])
+    return LeadSetup(recording.workflow.lead(state), [setup.prompts, *taken][-1])
 
 
-def led_after(recording: Recording, otherwise: Otherwise, before: Led) -> Led:
+def led_after(recording: Recording, otherwise: Otherwise, before: LeadSetup) -> LeadSetup:
     """Who leads in the child.
 
     Raises:
@@ -162,10 +166,10 @@ def led_after(recording: Recording, otherwise: Otherwise, before: Led) -> Led:
     if lead is None and otherwise.prompts:
         raise Misused("the rules lead, and read no prompt: name a provider")
     prompts = dict(before.prompts or workflow.prompts if lead else before.prompts)
-    return Led(lead, tuple({**prompts, **dict(otherwise.prompts)}.items()))
+    return LeadSetup(lead, tuple({**prompts, **dict(otherwise.prompts)}.items()))
 
 
-def opened(new: Input, led: Led) -> Input:
+def replace_opening_lead(new: Input, led: LeadSetup) -> Input:
     """The first Input under another lead."""
     setup = setup_of(new)
     assert setup is not None, "looked at before"
@@ -186,16 +190,18 @@ def calls_max(recording: Recording, kept: int, otherwise: Otherwise) -> int:
     return recording.workflow.policy.calls_max * steps_max
 
 
-def words(otherwise: Otherwise, before: Led, after: Led) -> tuple[str, ...]:
+def describe_whatif_change(
+    otherwise: Otherwise, before: LeadSetup, after: LeadSetup
+) -> tuple[str, ...]:
     """The change, in words."""
     return (
-        *((f"led by {named(after.lead)}",) if after.lead != before.lead else ()),
+        *((f"led by {describe_whatif_lead(after.lead)}",) if after.lead != before.lead else ()),
         *(f"prompt {version}" for _, version in otherwise.prompts),
         *(f"answer {g.key}={', '.join(g.values)}" for g in otherwise.answers),
     )
 
 
-def named(lead: Lead | None) -> str:
+def describe_whatif_lead(lead: Lead | None) -> str:
     """Who leads, in words."""
     if lead is None:
         return "the rules"
@@ -231,21 +237,21 @@ async def what_if(
     copied = turns[0].version - 1 if turns else len(recording.events)
     before = led_before(recording, kept)
     after = led_after(recording, otherwise, before)
-    said = words(otherwise, before, after)
+    said = describe_whatif_change(otherwise, before, after)
     most = calls_max(recording, kept, otherwise)
     answering = Answering(recording, copied, Reasking(code), models, most)
     child = Child(recording, kept, answering, f"whatif {copied} {said}")
-    await child.run(_Playing(child, kept, otherwise, before, after).play())
+    await child.run(_WhatifPlay(child, kept, otherwise, before, after).play())
     if answering.needed is not None:
         raise LiveNeeded(answering.needed, most)
     return rerun(child, "whatif", kept=copied, otherwise=said, live=answering.asked), child
 
 
-class _Playing:
+class _WhatifPlay:
     """One play of a child: what it gets in place of what was recorded."""
 
     def __init__(
-        self, child: Child, kept: int, otherwise: Otherwise, before: Led, after: Led
+        self, child: Child, kept: int, otherwise: Otherwise, before: LeadSetup, after: LeadSetup
     ) -> None:
         self._child = child
         self._turns = child.recording.turns[kept:]
@@ -272,10 +278,10 @@ class _Playing:
             self._answer(tuple(self._added.values()), revised=bool(self._kept & {*self._added}))
             await child.settle()
 
-    def _take_over(self, led: Led) -> None:
+    def _take_over(self, led: LeadSetup) -> None:
         new = LeadChanged(at=self._child.now, actor=PROGRAM, lead=led.lead, prompts=led.prompts)
         for decision in self._child.submit(None, new):
-            if refused(decision):
+            if explain_uncounted_input(decision):
                 at = self._child.handle.version
                 raise Misused(f"no other lead can take over at event {at}: name an earlier step")
 
@@ -284,7 +290,7 @@ class _Playing:
         if not isinstance(new, Outcome):
             await self._answer_what_is_asked()
         if self._after and self._opens and turn is self._turns[0]:
-            new = opened(new, self._after)
+            new = replace_opening_lead(new, self._after)
         if self._after and isinstance(new, LeadChanged):
             return None
         if isinstance(new, Answers | Opening):
@@ -365,7 +371,7 @@ def led_by(new: Input, prompts: tuple[tuple[str, str], ...], simulating: Simulat
         lead = simulating(setup.lead)
         if lead == setup.lead:
             return new
-        return opened(new, Led(lead, setup.prompts or prompts))
+        return replace_opening_lead(new, LeadSetup(lead, setup.prompts or prompts))
     if isinstance(new, LeadChanged) and new.lead is not None:
         return replace(new, lead=simulating(new.lead))
     return new
@@ -374,4 +380,4 @@ def led_by(new: Input, prompts: tuple[tuple[str, str], ...], simulating: Simulat
 def _leader(new: Input) -> str:
     setup = setup_of(new)
     changed = new.lead if isinstance(new, LeadChanged) else None
-    return named(changed if setup is None else setup.lead)
+    return describe_whatif_lead(changed if setup is None else setup.lead)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 
-class Language(NamedTuple):
+class CodeLanguage(NamedTuple):
     """The rules of one language, by what makes it worth trying them: a table each.
 
     A row is `gates | needles | pattern`; its needles may be left out, and an indented line goes on
@@ -53,7 +53,7 @@ _MARKUP: Final = (
     r"|[A-Za-z][\w:.-]{0,60}+(?:\s++[\w:@.-]{1,60}+\s*+=\s*+[\"'{]|(?:\s[^<>\n]{0,160})?/>))"
 )
 
-HTML: Final = Language(
+HTML: Final = CodeLanguage(
     "HTML",
     anywhere=r"""
 < | </|<!|<?|<%|/>|=|><|>␣<|>\n|<br|<hr|<BR|<HR | <markup>
@@ -64,7 +64,7 @@ HTML: Final = Language(
     parts={"markup": _MARKUP},
 )
 
-DIFF: Final = Language(
+DIFF: Final = CodeLanguage(
     "a diff",
     anywhere=r"""
 @ | @@ | @@ -\d++(?:,\d++)? \+\d++(?:,\d++)? @@
@@ -79,13 +79,13 @@ index | index [0-9a-f]{7,40}\.\.[0-9a-f]{7,40}
 """,
 )
 
-BLOCK: Final = Language("a code block", anywhere="` | ``` | ```")
+BLOCK: Final = CodeLanguage("a code block", anywhere="` | ``` | ```")
 
 
 GENERIC: Final = r"(?:<[^<>\n]{0,80}>)?"
 ASSIGN: Final = r"=(?![=>])"
 
-ANY: Final = Language(
+ANY: Final = CodeLanguage(
     "source code",
     anywhere=r"""
 { | )␣{|){|)\n{ | (?:if|for|while|switch|catch)~\([^{}\n]{0,200}\)\s*+\{
@@ -132,7 +132,7 @@ return | ( | return (?:await )?+\w++(?:\.\w++)++<call><end>
     parts={"generic": GENERIC, "assign": ASSIGN},
 )
 
-JAVASCRIPT: Final = Language(
+JAVASCRIPT: Final = CodeLanguage(
     "JavaScript",
     anywhere=r"""
 { | function | function~(?:\*?~<name>)?+~<generic><args>\s*+(?::[^{};\n]{1,80})?\{
@@ -187,7 +187,7 @@ _HINT: Final = (
     r"(?:str|int|float|bool|bytes|Any|None|(?:Optional|Union|List|Dict|Literal|[a-z]+)\[)"
 )
 
-PYTHON: Final = Language(
+PYTHON: Final = CodeLanguage(
     "Python",
     # `for \1 in`, and `lambda` with `\1`: a name is used beside its binding, which no prose does.
     anywhere=r'''
@@ -263,7 +263,7 @@ _JAVA_TYPE: Final = (
     r"(?:int|long|double|float|boolean|char|byte|void|var|[A-Z]\w*+(?:<[^<>\n;]{1,60}>)?)(?:\[\])?"
 )
 
-JAVA: Final = Language(
+JAVA: Final = CodeLanguage(
     "Java",
     anywhere=r"""
 name( | public␣static␣void | public static void \w
@@ -284,7 +284,7 @@ final String int long double boolean List Map | = & ; | (?:final )?(?:String|int
     parts={"modifiers": _MODIFIERS, "type": _JAVA_TYPE},
 )
 
-RUST: Final = Language(
+RUST: Final = CodeLanguage(
     "Rust",
     anywhere=r"""
 name( { | fn␣ | fn <name><generic>\(
@@ -311,7 +311,7 @@ impl | { | impl<generic> [\w:<>, ]{1,100}\{
     parts={"generic": GENERIC},
 )
 
-GO: Final = Language(
+GO: Final = CodeLanguage(
     "Go",
     anywhere=r"""
 name( | func␣ | func(?: \([^()\n]{1,80}\))? <name>(?:\[[^\]\n]{1,60}\])?\(
@@ -342,7 +342,7 @@ _C_HEADS: Final = (
     " uint16_t uint32_t uint64_t const static struct std auto"
 )
 
-C: Final = Language(
+C: Final = CodeLanguage(
     "C",
     anywhere=r"""
 # | #~(?:include~[<\"]|define \w|ifdef \w|ifndef \w|endif\b|pragma \w)
@@ -393,7 +393,7 @@ _AGGREGATE: Final = (
 _ALL: Final = r"\s++(?:distinct\s++)?+(?:\w++\.)?+\*\s++from\s++(?!<article>)\w"
 _INSERT: Final = rf"\s++into\s++{_TABLE}\s*+(?:\([^()]{{1,300}}\)\s*+)?(?:values\s*+\(|select\s)"
 
-SQL: Final = Language(
+SQL: Final = CodeLanguage(
     "SQL",
     anywhere=r"""
 F | FROM & SELECT | SELECT\s++(?![^;]{0,160}FROM\s++(?i:<article>))(?:[^;.]
@@ -465,7 +465,7 @@ _PACKAGE: Final = (
 )
 _PATH: Final = r"[\w*~$-]*+[./][\w./*~$-]*+"
 
-SHELL: Final = Language(
+SHELL: Final = CodeLanguage(
     "shell",
     anywhere=r"""
 # | #! | #!~/

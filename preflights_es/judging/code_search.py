@@ -74,7 +74,7 @@ def rule_of(row: str) -> Rule:
     *needles, pattern = row.split(" | ")
     bare = pattern.removeprefix("(?i)")
     flags = re.MULTILINE | (0 if bare == pattern else re.IGNORECASE)
-    text = written(bare)
+    text = expand_short_pattern(bare)
     groups = (group.replace("\\n", "\n") for some in needles for group in some.split(" & "))
     return Rule(
         late_pattern(text, flags),
@@ -83,7 +83,7 @@ def rule_of(row: str) -> Rule:
     )
 
 
-def written(pattern: str) -> str:
+def expand_short_pattern(pattern: str) -> str:
     """The regular expression of a pattern in which, outside of classes, `~` stands for blanks, a
     blank for at least one, and `<name>`, `<dotted>`, `<args>`, `<call>`, `<end>` (of a statement)
     and `<eol>` for what they say; `<prose>` and `<article>` look ahead for a word of prose alone.
@@ -107,7 +107,7 @@ class Tables(NamedTuple):
 
 
 @cache
-def tables() -> Tables:
+def read_language_tables() -> Tables:
     """Read once."""
     found: dict[str, dict[str, list[Row]]] = {}
     for kind in ("anywhere", "in_line", "at_line", "at_sign"):
@@ -141,16 +141,16 @@ _FIRST_WORD: Final = late_pattern(r"[ \t\d.)$>+*#|(\[{`-]{0,16}+([A-Za-z_][\w-]*
 
 def first_code(text: str) -> CodeMatch | None:
     """The first rule that matches, and where; those that match anywhere come first."""
-    for gate, rows in tables().anywhere.items():
-        if _calls(text) if gate == CALL else gate in text:
+    for gate, rows in read_language_tables().anywhere.items():
+        if _holds_call(text) if gate == CALL else gate in text:
             for language, row in rows:
                 rule = rule_of(row)
-                if _has(text, rule) and (at := _place(text, rule)) >= 0:
+                if _has(text, rule) and (at := _find_rule_match(text, rule)) >= 0:
                     return language, at
     return _in_lines(text)
 
 
-def _calls(text: str) -> bool:
+def _holds_call(text: str) -> bool:
     """Whether a parenthesis opens behind a character that is no blank."""
     at = text.find("(")
     for _ in range(LOOKS_MAX):
@@ -172,7 +172,7 @@ def _has(text: str, rule: Rule) -> bool:
     return True
 
 
-def _place(text: str, rule: Rule) -> int:
+def _find_rule_match(text: str, rule: Rule) -> int:
     """The first match of a rule outside a word; -1 without one."""
     at = 0
     while found := rule.pattern.search(text, at):
@@ -188,8 +188,8 @@ def _in_lines(text: str) -> CodeMatch | None:
     lines = text.replace(": ", ":\n").split("\n")
     heads = [line.partition(" ")[0] for line in lines]
     firsts = set(heads)
-    rules = tables()
-    behind = _Behind(text)
+    rules = read_language_tables()
+    behind = _FirstWordRows(text)
     plain = {one for one in firsts & rules.first_words if f"{one} " in text and behind[one]}
     glued = {
         first
@@ -199,7 +199,7 @@ def _in_lines(text: str) -> CodeMatch | None:
     gates = [
         (gate, needed)
         for gate, rows in rules.in_line.items()
-        if gate in text and (needed := _needed(text, rows))
+        if gate in text and (needed := _select_possible_rows(text, rows))
     ]
     if not (plain or glued or gates):
         return None
@@ -227,10 +227,14 @@ def _in_lines(text: str) -> CodeMatch | None:
 def _is_glued(first: str) -> bool:
     """Whether the first characters of a line are a first word with something behind it."""
     found = _FIRST_WORD.match(first)
-    return found is not None and found[1] in tables().first_words and found.end() < len(first)
+    return (
+        found is not None
+        and found[1] in read_language_tables().first_words
+        and found.end() < len(first)
+    )
 
 
-def _needed(text: str, rows: list[Row]) -> list[Row]:
+def _select_possible_rows(text: str, rows: list[Row]) -> list[Row]:
     """The rows whose needles a text holds."""
     return [row for row in rows if _has(text, rule_of(row[1]))]
 
@@ -243,24 +247,26 @@ def _matched(text: str, at: int, rows: list[Row]) -> CodeMatch | None:
     return None
 
 
-class _Behind(dict[str, list[Row]]):
+class _FirstWordRows(dict[str, list[Row]]):
     """What may match behind a first word: of its rules those whose needles the text holds."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     def __missing__(self, word: str) -> list[Row]:
-        at_line = tables().at_line
-        self[word] = _needed(self.text, at_line.get(word) or at_line.get(word.lower(), []))
+        at_line = read_language_tables().at_line
+        self[word] = _select_possible_rows(
+            self.text, at_line.get(word) or at_line.get(word.lower(), [])
+        )
         return self[word]
 
 
-def _at_line(text: str, line: str, at: int, behind: _Behind) -> CodeMatch | None:
+def _at_line(text: str, line: str, at: int, behind: _FirstWordRows) -> CodeMatch | None:
     """The rules for the first word of a line, or for the sign that it begins with."""
     first = _FIRST_WORD.match(line)
     if first and first[1] and (found := _matched(text, at + first.start(1), behind[first[1]])):
         return found
-    rows = tables().at_sign.get(line.lstrip()[:1])
+    rows = read_language_tables().at_sign.get(line.lstrip()[:1])
     return _at_starts(text, line, at, rows) if rows else None
 
 
@@ -307,7 +313,9 @@ def found_code(value: Any, parts: Leaves) -> Rejected | None:
     language, at = found
     ends = list(accumulate(len(text) + len(_APART) for text in texts))
     number = min(bisect_right(ends, at), len(texts) - 1)
-    path = _path(value, parts, keys, number, whole[ends[number - 1] if number else 0 : at])
+    path = _locate_searched_text(
+        value, parts, keys, number, whole[ends[number - 1] if number else 0 : at]
+    )
     violation = Violation(
         format_json_pointer(path), f"looks like {language}, where words are asked for"
     )
@@ -315,7 +323,9 @@ def found_code(value: Any, parts: Leaves) -> Rejected | None:
     return Rejected("code_in_output", (violation,), excerpt(look))
 
 
-def _path(value: Any, parts: Leaves, keys: list[str], number: int, before: str) -> Path:
+def _locate_searched_text(
+    value: Any, parts: Leaves, keys: list[str], number: int, before: str
+) -> Path:
     """Where the text with this number stands; `before` is what stands in it before the match."""
     if number < len(parts.texts):
         return path_of_text(value, parts.texts[number])

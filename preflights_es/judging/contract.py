@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 
 from preflights_es.judging.code_search import found_code
-from preflights_es.judging.extraction import Allowed, extracted, leaves, words
-from preflights_es.judging.schema import Shape, shape
+from preflights_es.judging.extraction import Allowed, extracted, leaves, read_prose_response
+from preflights_es.judging.schema import Shape, compile_schema_shape
 from preflights_es.kernel import errors
 from preflights_es.kernel.completions import (
     DETAILS_MAX,
@@ -92,19 +92,19 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
             schema = schema()
         if schema is None:
             schema = True if model is None else model.model_json_schema()
-        return shape(schema, model)
+        return compile_schema_shape(schema, model)
 
 
 def judge(raw: str, contract: Contract) -> Accepted | Rejected:
     """The payload of a response, or the first reason to reject it; never raises for any text."""
-    return _judged(raw, contract, contract.shape)
+    return _run_contract_stages(raw, contract, contract.shape)
 
 
-def _judged(raw: str, contract: Contract, shape: Shape) -> Accepted | Rejected:
+def _run_contract_stages(raw: str, contract: Contract, shape: Shape) -> Accepted | Rejected:
     prose, reasoning = contract.prose == "drop", contract.reasoning == "drop"
     found = extracted(raw, Allowed(prose=prose, reasoning=reasoning, arrays=shape.arrays))
     if isinstance(found, Rejected):
-        text = words(raw) if contract.words and found.kind == "invalid_json" else ""
+        text = read_prose_response(raw) if contract.words and found.kind == "invalid_json" else ""
         return Accepted(text) if text else found
     value = found.value
     parts = leaves(value)
@@ -112,7 +112,7 @@ def _judged(raw: str, contract: Contract, shape: Shape) -> Accepted | Rejected:
         return rejected("invalid_json", parts.flaw, excerpt(raw))
     if not shape.arrays and isinstance(value, list) and sum(isinstance(v, dict) for v in value) > 1:
         return rejected("multiple_artifacts", "it is an array of several objects", excerpt(raw))
-    if contract.failure and isinstance(value, dict) and (failure := _failure(value)):
+    if contract.failure and isinstance(value, dict) and (failure := _find_declared_failure(value)):
         return failure
     dropped = shape.drop_unknown(value) if contract.unknown == "drop" else ()
     if violations := shape.violations(value, len(raw)):
@@ -124,7 +124,7 @@ def _judged(raw: str, contract: Contract, shape: Shape) -> Accepted | Rejected:
     return Accepted(value, found.prose, dropped)
 
 
-def _failure(value: dict[str, Any]) -> Rejected | None:
+def _find_declared_failure(value: dict[str, Any]) -> Rejected | None:
     """A model's own word that it cannot answer (docs/contracts.md)."""
     error = value.get("error")
     if not isinstance(error, str) or (kind := _FAILURES.get(error.strip().lower())) is None:
@@ -170,7 +170,7 @@ class OutputValidator:
             ValueError: the *schema* is no valid JSON Schema, or refers to another document:
                 a mistake of the caller, said before the response is looked at.
         """
-        verdict = _judged(raw, _ALL_STAGES, shape(schema))
+        verdict = _run_contract_stages(raw, _ALL_STAGES, compile_schema_shape(schema))
         if isinstance(verdict, Rejected):
             raise error_of(verdict)
         return verdict.payload

@@ -176,7 +176,7 @@ def path_of_list(value: Any, items: list[Any]) -> Path:
 def _members(value: Any) -> Iterator[tuple[Path, Any, Any]]:
     """Triples of path, holder and item for the value and all that is in it, in document order."""
     yield (), None, value
-    stack = [(value, _named(value))]
+    stack = [(value, _iterate_members(value))]
     path: list[str | int] = []
     while stack:
         holder, items = stack[-1]
@@ -184,7 +184,7 @@ def _members(value: Any) -> Iterator[tuple[Path, Any, Any]]:
             yield (*path, name), holder, item
             if isinstance(item, dict | list):
                 path.append(name)
-                stack.append((item, _named(item)))
+                stack.append((item, _iterate_members(item)))
                 break
         else:
             stack.pop()
@@ -192,7 +192,7 @@ def _members(value: Any) -> Iterator[tuple[Path, Any, Any]]:
                 path.pop()
 
 
-def _named(value: Any) -> Iterator[tuple[str | int, Any]]:
+def _iterate_members(value: Any) -> Iterator[tuple[str | int, Any]]:
     if isinstance(value, dict):
         return iter(value.items())
     return iter(enumerate(value)) if isinstance(value, list) else iter(())
@@ -328,7 +328,7 @@ def _unwrapped(raw: str, allowed: Allowed) -> Extracted | Rejected:
             pass
     if allowed.reasoning and (found := _behind_thoughts(text)):
         return found
-    return _Search(text, allowed).result()
+    return _ValueSearch(text, allowed).result()
 
 
 def _behind_thoughts(text: str) -> Extracted | None:
@@ -361,7 +361,7 @@ def _without_fences(raw: str) -> str:
     return text
 
 
-def words(raw: str) -> str:
+def read_prose_response(raw: str) -> str:
     """A response in words, stripped; empty where the response has another form.
 
     What opens with a bracket or a fence, or holds the beginning of an object, is a cut or damaged
@@ -375,7 +375,7 @@ def words(raw: str) -> str:
     return "" if opens or _ATTEMPT.search(text) else text
 
 
-class _Search:
+class _ValueSearch:
     """Goes through a text that is no JSON as a whole, from bracket to bracket."""
 
     def __init__(self, text: str, allowed: Allowed) -> None:
@@ -457,7 +457,7 @@ class _Search:
         if not self.allowed.prose:
             if self.allowed.reasoning:  # it is not what is wrong here
                 before = _THOUGHT_ENDS.split(before)[-1].strip(_BLANK)
-            return _refused(before, after)
+            return _reject_surroundings(before, after)
         return Extracted(value, _prose(before, after))
 
     def _invalid(self, why: str, at: int) -> Rejected:
@@ -471,7 +471,7 @@ def _located(group: str, start: int) -> tuple[str, int]:
     return why, start + offset
 
 
-def _refused(before: str, after: str) -> Rejected:
+def _reject_surroundings(before: str, after: str) -> Rejected:
     """What stands around the value is more values, or text."""
     for part in (before, after):
         bare = _FENCE_LINE.sub("", part).strip(_BLANK + ",;")

@@ -61,7 +61,7 @@ class Shape:
         return drop_unknown(self.schema, value)
 
 
-def shape(schema: object, model: type[BaseModel] | None = None) -> Shape:
+def compile_schema_shape(schema: object, model: type[BaseModel] | None = None) -> Shape:
     """The compiled form of a schema, made once for equal schemas.
 
     Raises:
@@ -72,14 +72,14 @@ def shape(schema: object, model: type[BaseModel] | None = None) -> Shape:
         message = f"the schema given must be a JSON Schema (a dict or a bool), not {found}"
         raise ValueError(message)
     try:
-        return _shape(msgspec.json.encode(schema), model)
+        return _compile_encoded_schema(msgspec.json.encode(schema), model)
     except (TypeError, RecursionError, UnicodeEncodeError) as error:
         message = f"the schema given is not JSON: {error}"
         raise ValueError(message) from error
 
 
 @lru_cache(SHAPES_MAX)
-def _shape(encoded: bytes, model: type[BaseModel] | None) -> Shape:
+def _compile_encoded_schema(encoded: bytes, model: type[BaseModel] | None) -> Shape:
     return Shape(msgspec.json.decode(encoded), model)
 
 
@@ -181,7 +181,7 @@ def drop_unknown(root: object, value: Any) -> tuple[str, ...]:
         item, schemas, path = work.pop()
         nodes = _applying(root, schemas, item)
         if isinstance(item, dict):
-            known = _known(nodes)
+            known = _collect_declared_properties(nodes)
             for key in [k for k in item if known is not None and k not in known]:
                 del item[key]
                 if len(dropped) < DROPPED_MAX:
@@ -194,7 +194,8 @@ def drop_unknown(root: object, value: Any) -> tuple[str, ...]:
         work.extend(
             (inner, below, (*path, name))
             for name, inner in members
-            if isinstance(inner, dict | list) and (below := tuple(_below(nodes, name)))
+            if isinstance(inner, dict | list)
+            and (below := tuple(_walk_member_schemas(nodes, name)))
         )
     return tuple(sorted(dropped))
 
@@ -243,7 +244,7 @@ def _may_be(branch: object, item: Any) -> bool:
     return True
 
 
-def _known(nodes: list[dict[str, Any]]) -> set[str] | None:
+def _collect_declared_properties(nodes: list[dict[str, Any]]) -> set[str] | None:
     """The properties that are declared; None when the object is free."""
     known: set[str] = set()
     declares = False
@@ -256,7 +257,7 @@ def _known(nodes: list[dict[str, Any]]) -> set[str] | None:
     return known if declares or any("additionalProperties" in node for node in nodes) else None
 
 
-def _below(nodes: list[dict[str, Any]], name: str | int) -> Iterator[Any]:
+def _walk_member_schemas(nodes: list[dict[str, Any]], name: str | int) -> Iterator[Any]:
     """The schemas of one member."""
     for node in nodes:
         if isinstance(name, str):
@@ -314,12 +315,12 @@ def of_schema(validator: Validator, value: Any, *, every: bool) -> tuple[Violati
     Not `every`: only the first, because naming them costs far more than finding them.
     """
     found: list[PlacedMessage] = []
-    for error in validator.iter_errors(value) if every else _first(validator, value):
-        found.extend(_named(error, value))
+    for error in validator.iter_errors(value) if every else _find_first_violation(validator, value):
+        found.extend(_describe_schema_error(error, value))
     return _sorted(found)
 
 
-def _first(validator: Validator, value: Any) -> Iterator[ValidationError]:
+def _find_first_violation(validator: Validator, value: Any) -> Iterator[ValidationError]:
     import jsonschema_rs
 
     try:
@@ -342,7 +343,10 @@ def of_model(model: type[BaseModel], value: Any) -> tuple[Violation, ...]:
                 model.model_validate_json(pydantic_core.to_json(_whole_numbers(raw)), strict=True)
                 return ()
         return _sorted(
-            (_without_tags(e["loc"], value), _said(e["type"], e["msg"], e.get("ctx", {})))
+            (
+                _without_tags(e["loc"], value),
+                _word_pydantic_error(e["type"], e["msg"], e.get("ctx", {})),
+            )
             for e in error.errors(include_url=False, include_input=False)
         )
     return ()
@@ -371,7 +375,7 @@ def _sorted(found: Iterable[PlacedMessage]) -> tuple[Violation, ...]:
     )
 
 
-def _named(error: ValidationError, value: Any) -> Iterator[PlacedMessage]:
+def _describe_schema_error(error: ValidationError, value: Any) -> Iterator[PlacedMessage]:
     """One error as one or more violations; a union's as those of the branch that was meant."""
     work = [error]
     for _ in range(UNIONS_MAX):
@@ -382,30 +386,35 @@ def _named(error: ValidationError, value: Any) -> Iterator[PlacedMessage]:
         kind: Any = error.kind  # what it holds depends on its name
         match kind.name:
             case "anyOf" | "oneOf":
-                meant, instead = _meant(kind.context, path, _at(value, path))
+                meant, instead = _pick_meant_branch(
+                    kind.context, path, _follow_value_path(value, path)
+                )
                 work.extend(meant)
                 yield from instead
             case "additionalProperties" | "unevaluatedProperties":
                 yield from (((*path, key), _UNKNOWN) for key in kind.unexpected[:VIOLATIONS_MAX])
             case "falseSchema" if error.schema_path[-1:] == ["additionalProperties"]:
-                keys = list(_at(value, path))[:VIOLATIONS_MAX]
+                keys = list(_follow_value_path(value, path))[:VIOLATIONS_MAX]
                 yield from (((*path, key), _UNKNOWN) for key in keys)
             case "required":
                 yield (*path, kind.property), "is required"
             case "type":
-                yield path, f"must be {' or '.join(kind.types)}, not {_type(_at(value, path))}"
+                yield (
+                    path,
+                    f"must be {' or '.join(kind.types)}, not {_type(_follow_value_path(value, path))}",
+                )
             case name if name in _WORDS:
                 yield path, _WORDS[name](kind)
             case name:
                 yield path, f"does not meet the rule {name!r} of the schema"
 
 
-def _held(error: ValidationError) -> Any:
+def _read_error_kind(error: ValidationError) -> Any:
     """What an error says of itself, which depends on its kind's name."""
     return error.kind
 
 
-def _meant(
+def _pick_meant_branch(
     branches: list[list[ValidationError]], path: Path, item: Any
 ) -> tuple[list[ValidationError], list[PlacedMessage]]:
     """The errors of the branch that a value was meant to be, or what is wrong with all of them.
@@ -417,15 +426,19 @@ def _meant(
     fitting = [b for b in branches if not any(_is(e, path, "type") for e in b)]
     if not fitting:
         types = {
-            t: None for b in branches for e in b if _is(e, path, "type") for t in _held(e).types
+            t: None
+            for b in branches
+            for e in b
+            if _is(e, path, "type")
+            for t in _read_error_kind(e).types
         }
         return [], [(path, f"must be {' or '.join(types)}, not {_type(item)}")]
-    untagged = [b for b in fitting if not any(_fixed(e, path) for e in b)]
+    untagged = [b for b in fitting if not any(_is_discriminator_mismatch(e, path) for e in b)]
     if not untagged:
-        fixed = [e for b in fitting for e in b if _fixed(e, path)]
+        fixed = [e for b in fitting for e in b if _is_discriminator_mismatch(e, path)]
         at = tuple(fixed[0].instance_path)
         values = {
-            quote_foreign_value(_held(e).expected_value): None
+            quote_foreign_value(_read_error_kind(e).expected_value): None
             for e in fixed
             if tuple(e.instance_path) == at
         }
@@ -443,12 +456,12 @@ def _is(error: ValidationError, path: Path, name: str) -> bool:
     return error.kind.name == name and tuple(error.instance_path) == path
 
 
-def _fixed(error: ValidationError, path: Path) -> bool:
+def _is_discriminator_mismatch(error: ValidationError, path: Path) -> bool:
     """Whether a direct member has another value than the one that is fixed for this branch."""
     return error.kind.name == "const" and len(error.instance_path) == len(path) + 1
 
 
-def _at(value: Any, path: Path) -> Any:
+def _follow_value_path(value: Any, path: Path) -> Any:
     for part in path:
         value = value[part]
     return value
@@ -489,7 +502,7 @@ def _without_tags(location: tuple[str | int, ...], value: Any) -> Path:
     return tuple(path)
 
 
-def _said(kind: str, message: str, context: dict[str, Any]) -> str:
+def _word_pydantic_error(kind: str, message: str, context: dict[str, Any]) -> str:
     """pydantic's own words only where a class says nothing and we have none."""
     match kind:
         case "missing":

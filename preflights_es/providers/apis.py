@@ -28,7 +28,7 @@ from preflights_es.providers.capabilities import (
     checked_url,
     is_local,
 )
-from preflights_es.providers.http_body import Answer
+from preflights_es.providers.http_body import HttpAnswer
 from preflights_es.providers.remote import NO_KEY, Call, RemoteProvider
 
 # 1. From settings to a provider -----------------------------------------------------------------
@@ -36,7 +36,9 @@ from preflights_es.providers.remote import NO_KEY, Call, RemoteProvider
 _SDKS: Final = {"anthropic": "anthropic", "openai": "openai", "openrouter": "openai"}
 
 
-def chosen(settings: ProviderSettings, redact: Callable[[str], str]) -> RemoteProvider:
+def build_chosen_provider(
+    settings: ProviderSettings, redact: Callable[[str], str]
+) -> RemoteProvider:
     """The provider that the settings choose, ready to be asked; see `provider`.
 
     Raises:
@@ -75,7 +77,7 @@ def provider(
         raise SettingsError(f"base_url: {error}") from error
     kind = AnthropicProvider if name == "anthropic" else OpenAIProvider
     return kind(
-        _key(name, (keys or {}).get(name), url),
+        _require_provider_key(name, (keys or {}).get(name), url),
         name=name,
         model=model or DEFAULT_MODELS[name],
         base_url=url,
@@ -118,7 +120,7 @@ def check_importable(asked: RemoteProvider) -> None:
         raise ProviderMissing(f"the provider {asked.name} cannot be asked: {problem}")
 
 
-def _key(name: str, key: Secret | None, url: str) -> Secret:
+def _require_provider_key(name: str, key: Secret | None, url: str) -> Secret:
     """The key; a server of one's own may want none.
 
     Raises:
@@ -137,15 +139,15 @@ EMPTY: Final = "(empty response)"
 """Sent in place of a reply of white space only, which the API does not take back."""
 
 
-class _Block(msgspec.Struct):
+class _AnthropicBlock(msgspec.Struct):
     type: str
     text: str = ""
 
 
-class _Message(msgspec.Struct):
+class _AnthropicMessage(msgspec.Struct):
     """What is read of a response; the rest may change."""
 
-    content: list[_Block]
+    content: list[_AnthropicBlock]
     id: Any = None
     model: Any = None
     stop_reason: Any = None
@@ -164,7 +166,7 @@ class AnthropicProvider(RemoteProvider):
         system = "\n\n".join(m.content for m in request.messages if m.role == "system")
         return {
             "model": request.model or self.model,
-            "messages": [{"role": m.role, "content": _sent(m)} for m in said],
+            "messages": [{"role": m.role, "content": _fill_blank_message(m)} for m in said],
             **({"system": system} if system else {}),
             "max_tokens": self.max_tokens,
             **arguments("messages", request.parameters),
@@ -183,11 +185,11 @@ class AnthropicProvider(RemoteProvider):
         create: Call = client.messages.with_raw_response.create
         return create
 
-    def read(self, answer: Answer) -> Completion:
+    def read(self, answer: HttpAnswer) -> Completion:
         """The text of a message, without what the model thought before it."""
-        message, valid = self.body(answer, _Message)
+        message, valid = self.body(answer, _AnthropicMessage)
         texts = [block.text for block in message.content if block.type == "text"]
-        usage = http_body.fields(message.usage)
+        usage = http_body.read_body_object(message.usage)
         found = self.completion(
             answer,
             "".join(texts),
@@ -209,7 +211,7 @@ def _format(request: CompletionRequested) -> dict[str, Any]:
     return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
 
 
-def _sent(message: Message) -> str:
+def _fill_blank_message(message: Message) -> str:
     """What the API is told; the log keeps what was said."""
     is_blank = message.role == "assistant" and not message.content.strip()
     return EMPTY if is_blank else message.content
@@ -218,7 +220,7 @@ def _sent(message: Message) -> str:
 # 3. GPT by OpenAI's Chat Completions or Responses API -------------------------------------------
 
 
-class _Said(msgspec.Struct):
+class _OpenAIMessage(msgspec.Struct):
     """A message, or a part of one."""
 
     content: Any = None
@@ -226,8 +228,8 @@ class _Said(msgspec.Struct):
     refusal: Any = None
 
 
-class _Choice(msgspec.Struct):
-    message: _Said
+class _OpenAIChoice(msgspec.Struct):
+    message: _OpenAIMessage
     finish_reason: Any = None
     error: Any = None
     """How a router says that the provider behind it failed halfway."""
@@ -236,21 +238,21 @@ class _Choice(msgspec.Struct):
 class _Chat(msgspec.Struct):
     """What is read of a chat completion; the rest may change."""
 
-    choices: list[_Choice]
+    choices: list[_OpenAIChoice]
     id: Any = None
     model: Any = None
     usage: Any = None
 
 
-class _Item(msgspec.Struct):
+class _OpenAIItem(msgspec.Struct):
     type: Any = None
     content: Any = None
 
 
-class _Response(msgspec.Struct):
+class _OpenAIResponse(msgspec.Struct):
     """What is read of a response; the rest may change."""
 
-    output: list[_Item]
+    output: list[_OpenAIItem]
     id: Any = None
     model: Any = None
     status: Any = None
@@ -301,17 +303,17 @@ class OpenAIProvider(RemoteProvider):
         create: Call = resource.with_raw_response.create
         return create
 
-    def read(self, answer: Answer) -> Completion:
+    def read(self, answer: HttpAnswer) -> Completion:
         return self._response(answer) if self.api == "responses" else self._chat(answer)
 
-    def _chat(self, answer: Answer) -> Completion:
+    def _chat(self, answer: HttpAnswer) -> Completion:
         """The text of the first choice."""
         chat, valid = self.body(answer, _Chat)
         if not chat.choices:
             raise self.failure("the response has no choices")
         choice = chat.choices[0]
-        usage = http_body.fields(chat.usage)
-        text, refusal = _texts([choice.message])
+        usage = http_body.read_body_object(chat.usage)
+        text, refusal = _join_message_texts([choice.message])
         found = self.completion(
             answer,
             text or "",
@@ -324,13 +326,15 @@ class OpenAIProvider(RemoteProvider):
         )
         return self.whole(answer, found, text, refusal=refusal, error=choice.error)
 
-    def _response(self, answer: Answer) -> Completion:
+    def _response(self, answer: HttpAnswer) -> Completion:
         """The text of every message, without the model's reasoning."""
-        response, valid = self.body(answer, _Response)
-        usage = http_body.fields(response.usage)
-        why = http_body.fields(response.incomplete_details).get("reason")
-        messages = [_Said(item.content) for item in response.output if item.type == "message"]
-        text, refusal = _texts(messages)
+        response, valid = self.body(answer, _OpenAIResponse)
+        usage = http_body.read_body_object(response.usage)
+        why = http_body.read_body_object(response.incomplete_details).get("reason")
+        messages = [
+            _OpenAIMessage(item.content) for item in response.output if item.type == "message"
+        ]
+        text, refusal = _join_message_texts(messages)
         found = self.completion(
             answer,
             text or "",
@@ -347,14 +351,14 @@ class OpenAIProvider(RemoteProvider):
         return self.whole(answer, found, text, refusal=refusal, is_cut=is_cut)
 
 
-def _texts(said: list[_Said]) -> tuple[str | None, str]:
+def _join_message_texts(said: list[_OpenAIMessage]) -> tuple[str | None, str]:
     """The written text or None, and the refusal in its place."""
     texts: list[str] = []
     refusals: list[str] = []
     for one in said:
         whole = {"text": one.content, "refusal": one.refusal}
         parts = one.content if isinstance(one.content, list) else []
-        for part in (whole, *map(http_body.fields, parts)):
+        for part in (whole, *map(http_body.read_body_object, parts)):
             texts += [t for t in (part.get("text"),) if isinstance(t, str)]
             refusals += [t for t in (part.get("refusal"),) if isinstance(t, str)]
     return ("".join(texts) if texts else None), "".join(refusals)

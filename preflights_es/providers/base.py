@@ -58,7 +58,7 @@ class LLMProvider(ABC):
             LLMError: no usable response.
             ValueError: the prompt is empty.
         """
-        return text_of(await self.answered(self.asked([Message("user", prompt)])))
+        return decode_completion_text(await self.answered(self.asked([Message("user", prompt)])))
 
     async def chat(self, messages: Iterable[Said]) -> str:
         """The response to a conversation, verbatim; what was given is copied.
@@ -67,7 +67,9 @@ class LLMProvider(ABC):
             LLMError: no usable response.
             ValueError: there are no messages, or one has an unknown role.
         """
-        return text_of(await self.answered(self.asked([_message(said) for said in messages])))
+        return decode_completion_text(
+            await self.answered(self.asked([_convert_to_message(said) for said in messages]))
+        )
 
     async def answered(self, request: CompletionRequested) -> Completion:
         """As `respond`, for a request outside of a log: again without what the server refuses."""
@@ -95,7 +97,7 @@ class LLMProvider(ABC):
             ValueError: the prompt is empty, or the schema is invalid.
         """
         contract = contract_for(schema)
-        return judged(await self.complete(prompt), contract)
+        return judge_response_value(await self.complete(prompt), contract)
 
     def asked(self, messages: Iterable[Message], attempt: int = 1) -> CompletionRequested:
         """The request for a conversation that belongs to no session.
@@ -107,7 +109,7 @@ class LLMProvider(ABC):
             call=DIRECT,
             provider=self.name,
             model=self.model,
-            messages=spoken(messages),
+            messages=require_spoken_messages(messages),
             attempt=attempt,
         )
 
@@ -126,7 +128,7 @@ class LLMProvider(ABC):
         await self.aclose()
 
 
-def spoken(messages: Iterable[Message]) -> tuple[Message, ...]:
+def require_spoken_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
     """A conversation in which something is said.
 
     Raises:
@@ -144,7 +146,7 @@ def spoken(messages: Iterable[Message]) -> tuple[Message, ...]:
     raise ValueError("the prompt is empty: expected at least one character")
 
 
-def text_of(completion: Completion) -> str:
+def decode_completion_text(completion: Completion) -> str:
     """The response as text.
 
     Raises:
@@ -177,7 +179,7 @@ def contract_for(schema: object) -> Contract:
     return contract
 
 
-def judged(text: str, contract: Contract) -> Any:
+def judge_response_value(text: str, contract: Contract) -> Any:
     """The value of a response.
 
     Raises:
@@ -198,7 +200,7 @@ def _contract_of(model: type[Any]) -> Contract:
     return Contract(name=JUDGED_AS, version=1, model=model, failure=False, code=False)
 
 
-def _message(said: Said) -> Message:
+def _convert_to_message(said: Said) -> Message:
     if isinstance(said, Message):
         return said
     try:

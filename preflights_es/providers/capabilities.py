@@ -241,7 +241,7 @@ def checked_url(provider: str, url: str) -> str:
         ValueError: it is no address, or holds what does not belong into one, as a password.
     """
     text = url.strip().rstrip("/") or BASE_URLS[provider]
-    parts = _parts(text)
+    parts = _split_server_url(text)
     if parts is None or parts.scheme not in ("http", "https") or not _is_host(parts.hostname or ""):
         # A broken address may hold a password, too: it is not repeated.
         message = "expected an address such as http://localhost:11434/v1"
@@ -260,7 +260,7 @@ def digest_of(provider: str, url: str) -> str:
     return sha256(url.encode()).hexdigest()[:16]
 
 
-def _parts(text: str) -> SplitResult | None:
+def _split_server_url(text: str) -> SplitResult | None:
     if not text.isascii() or not text.isprintable() or " " in text:
         return None
     try:

@@ -158,7 +158,7 @@ class FaultyProvider(LLMProvider):
                 completion = await self._provider.respond(request)
                 if completion.text is None:
                     return completion
-                return replace(completion, text=damaged(completion.text, draws))
+                return replace(completion, text=damage_response_text(completion.text, draws))
 
     def drawn(self, request: CompletionRequested) -> Fault | None:
         """What would go wrong with a request; asks and counts nothing."""
@@ -202,7 +202,7 @@ _STRUCTURE: Final = "{[,:"
 """No JSON text ends with one of these, nor with a backslash."""
 
 
-def damaged(text: str, draws: Draws) -> str:
+def damage_response_text(text: str, draws: Draws) -> str:
     """A response as it looks when it was cut or garbled: no JSON parser accepts it.
 
     Whatever the text is, what is left of it ends with a character that no JSON text ends with; and

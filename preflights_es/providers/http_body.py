@@ -34,7 +34,7 @@ ENCODINGS: Final = ("", "identity", "gzip")
 """Of a body. A chunk of others, or of two at once, may unfold to any size before it is counted."""
 
 
-class Answer(NamedTuple):
+class HttpAnswer(NamedTuple):
     """What a server said."""
 
     status: int
@@ -54,7 +54,7 @@ def bounded(kind: type[Any]) -> type[Any]:
         async def send(self, request: Any, *, stream: bool = False, **options: Any) -> Any:  # noqa: ARG002  as the base's
             response = await super().send(request, stream=True, **options)
             try:
-                body = await _read(response)
+                body = await _read_response_body(response)
             finally:
                 await response.aclose()
             got = response.headers
@@ -104,7 +104,7 @@ def problem_of_proxy() -> str:
     return f"the SOCKS proxy of {variables} needs {package}"
 
 
-async def _read(response: Any) -> bytes:
+async def _read_response_body(response: Any) -> bytes:
     encoding = response.headers.get("content-encoding", "")
     if encoding.strip().lower() not in ENCODINGS:
         raise LLMAPIError(
@@ -118,7 +118,7 @@ async def _read(response: Any) -> bytes:
     return bytes(body)
 
 
-def decoded(body: bytes) -> tuple[str, bool]:
+def decode_body_text(body: bytes) -> tuple[str, bool]:
     """The body as text, and whether it was valid UTF-8; bytes that were not are escaped."""
     try:
         return body.decode("utf-8-sig"), True
@@ -129,7 +129,7 @@ def decoded(body: bytes) -> tuple[str, bool]:
 _RUNS = re.compile("[\udc80-\udcff]+|[^\udc80-\udcff]+")
 
 
-def encoded(text: str) -> bytes:
+def restore_body_bytes(text: str) -> bytes:
     """The bytes of a text out of a body that was no valid UTF-8, as they came."""
     return b"".join(
         run.encode(
@@ -165,7 +165,7 @@ def count(value: object) -> int | None:
     return value
 
 
-def fields(value: object) -> dict[str, Any]:
+def read_body_object(value: object) -> dict[str, Any]:
     """An object of a body; empty where there is none."""
     return value if isinstance(value, dict) else {}
 
@@ -251,7 +251,7 @@ def error_kind(status: int, reported: Reported) -> type[LLMError]:
 
 def error_in(value: object) -> object:
     """The `error` of a body; Gemini writes it within a list."""
-    return fields(value[0] if isinstance(value, list) and value else value).get("error")
+    return read_body_object(value[0] if isinstance(value, list) and value else value).get("error")
 
 
 def reported(error: object) -> Reported:
@@ -274,12 +274,12 @@ def reported(error: object) -> Reported:
 
 def reported_in(body: bytes) -> Reported:
     """What the body of an error says; the body itself where it cannot be read."""
-    text, _ = decoded(body)
+    text, _ = decode_body_text(body)
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return Reported(None, "", text)
-    found = reported(error_in(value) or fields(value))
+    found = reported(error_in(value) or read_body_object(value))
     return found if found.message else found._replace(message=text)
 
 
@@ -303,7 +303,7 @@ class Discretion:
 
         The key goes first and the cut comes last: half a key would not be recognised.
         """
-        for form in _forms(self._key):
+        for form in _list_key_spellings(self._key):
             text = text.replace(form, REDACTED)
         return shortened(escaped_text(one_line(self._redact(text[:LOOKED_AT_MAX]))), limit)
 
@@ -319,7 +319,7 @@ class Discretion:
         return "Discretion()"
 
 
-def _forms(key: str) -> tuple[str, ...]:
+def _list_key_spellings(key: str) -> tuple[str, ...]:
     """A key as it is, and as JSON, Python and a URL write it."""
     if len(key) < KEY_IN_ERROR_MIN:
         return ()

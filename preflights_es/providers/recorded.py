@@ -60,7 +60,7 @@ class Pair(msgspec.Struct, frozen=True):
     outcome: CompletionReceived | CompletionFailed
 
 
-class Match(msgspec.Struct, frozen=True):
+class RequestMatch(msgspec.Struct, frozen=True):
     """A request and the recorded one whose response it had."""
 
     asked: CompletionRequested
@@ -78,14 +78,14 @@ class RecordedProvider(LLMProvider):
         """Args:
         by_call: whether a request that was never sent may have the response of its call's number.
         """
-        self.matches: list[Match] = []
+        self.matches: list[RequestMatch] = []
         """So far, in the order of the requests."""
         self._by_call = by_call
         self._same: dict[bytes, list[Pair]] = defaultdict(list)
         self._calls: dict[str, Pair] = {}
         self._served: set[str] = set()
-        for pair in pairs(events):
-            self._same[digest(pair.request)].append(pair)
+        for pair in pair_requests_with_outcomes(events):
+            self._same[digest_request(pair.request)].append(pair)
             self._calls[pair.request.call] = pair
 
     async def respond(self, request: CompletionRequested) -> Completion:
@@ -103,16 +103,18 @@ class RecordedProvider(LLMProvider):
         Raises:
             Unrecorded: there is none.
         """
-        same = [p for p in self._same[digest(request)] if p.request.call not in self._served]
+        same = [
+            p for p in self._same[digest_request(request)] if p.request.call not in self._served
+        ]
         pair = same[0] if same else self._calls.get(request.call) if self._by_call else None
         if pair is None or pair.request.call in self._served:
             raise Unrecorded(request)
         self._served.add(pair.request.call)
-        self.matches.append(Match(request, pair.request, bool(same)))
+        self.matches.append(RequestMatch(request, pair.request, bool(same)))
         return pair
 
 
-def pairs(events: Iterable[Event]) -> list[Pair]:
+def pair_requests_with_outcomes(events: Iterable[Event]) -> list[Pair]:
     """Each request with its first outcome, in the order of the requests; others came too late."""
     requests: dict[str, CompletionRequested] = {}
     outcomes: dict[str, CompletionReceived | CompletionFailed] = {}
@@ -124,7 +126,7 @@ def pairs(events: Iterable[Event]) -> list[Pair]:
     return [Pair(r, outcomes[call]) for call, r in requests.items() if call in outcomes]
 
 
-def digest(request: CompletionRequested) -> bytes:
+def digest_request(request: CompletionRequested) -> bytes:
     """Of all that is sent; not of the call's number, the attempt, nor how long it waits."""
     return sha256(
         canonical_json(replace(request, call="", attempt=1, wait_ms=0, without=UNSET))

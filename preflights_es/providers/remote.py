@@ -53,7 +53,7 @@ from preflights_es.providers.capabilities import (
     parameters_for,
     remember_untaken,
 )
-from preflights_es.providers.http_body import Answer, Discretion, Reported
+from preflights_es.providers.http_body import Discretion, HttpAnswer, Reported
 
 MESSAGE_MAX: Final = 1_000  # characters of an error's message
 RECEIVED_MAX: Final = 2_000  # characters kept of a response that cannot be used
@@ -209,7 +209,7 @@ class RemoteProvider(LLMProvider):
         """
 
     @abstractmethod
-    def read(self, answer: Answer) -> Completion:
+    def read(self, answer: HttpAnswer) -> Completion:
         """The completion in a body.
 
         Raises:
@@ -277,7 +277,7 @@ class RemoteProvider(LLMProvider):
             problem = f"{type(error).__name__}: {error}"
         raise self.failure(f"nothing was sent; look at HTTPS_PROXY and SSL_CERT_FILE: {problem}")
 
-    async def _outcome(self, create: Call, arguments: dict[str, Any]) -> Answer | LLMError:
+    async def _outcome(self, create: Call, arguments: dict[str, Any]) -> HttpAnswer | LLMError:
         """What the server said, or what kept it from saying so."""
         _, foreign = self.sdk()
         try:
@@ -288,7 +288,7 @@ class RemoteProvider(LLMProvider):
             return self._timed_out()
         except (foreign, LLMError, OSError, EOFError) as error:
             return self._translated(error)
-        return Answer(raw.status_code, raw.headers, raw.content)
+        return HttpAnswer(raw.status_code, raw.headers, raw.content)
 
     def _translated(self, error: BaseException) -> LLMError:
         module, _ = self.sdk()
@@ -299,7 +299,7 @@ class RemoteProvider(LLMProvider):
             return self._timed_out()
         if isinstance(error, module.APIStatusError):
             response = error.response
-            answer = Answer(response.status_code, response.headers, response.content)
+            answer = HttpAnswer(response.status_code, response.headers, response.content)
             return self.reported(answer, http_body.reported_in(answer.body), str(answer.status))
         what = cause or error
         return self.failure(f"no answer: {type(what).__name__}: {what}")
@@ -307,7 +307,7 @@ class RemoteProvider(LLMProvider):
     def _timed_out(self) -> LLMError:
         return self.failure(f"no response within {self.timeout_s:g} s", LLMTimeoutError)
 
-    def reported(self, answer: Answer, error: Reported, what: str) -> LLMError:
+    def reported(self, answer: HttpAnswer, error: Reported, what: str) -> LLMError:
         """What the server calls an error, in our words."""
         words = self._discretion.said(error.message, MESSAGE_MAX // 2) or "without a message"
         text = f"{what} {error.kind}".rstrip() + f": {words}"
@@ -331,7 +331,7 @@ class RemoteProvider(LLMProvider):
 
     # 4. Reading ------------------------------------------------------------------------------
 
-    def _completion(self, answer: Answer) -> Completion:
+    def _completion(self, answer: HttpAnswer) -> Completion:
         content_type = answer.headers.get("content-type", "").strip().lower()
         if not content_type.endswith("json"):
             kind = content_type or "a body without a type"
@@ -340,13 +340,13 @@ class RemoteProvider(LLMProvider):
             )
         return self.read(answer)
 
-    def body(self, answer: Answer, kind: type[T]) -> tuple[T, bool]:
+    def body(self, answer: HttpAnswer, kind: type[T]) -> tuple[T, bool]:
         """The body in a shape, and whether it was valid UTF-8; bytes that were not are escaped.
 
         Raises:
             LLMError: it is no such body, or it reports an error.
         """
-        text, valid = http_body.decoded(answer.body)
+        text, valid = http_body.decode_body_text(answer.body)
         try:
             value = json.loads(text)
             # How a router says, in a success, what the provider behind it did.
@@ -361,11 +361,13 @@ class RemoteProvider(LLMProvider):
             raise self.reported(answer, http_body.reported(error), "an error in the response")
         raise self.failure(f"the body of the response {problem}{self._begins(answer)}")
 
-    def _begins(self, answer: Answer) -> str:
-        begins = self._discretion.said(http_body.decoded(answer.body)[0], BEGINNING)
+    def _begins(self, answer: HttpAnswer) -> str:
+        begins = self._discretion.said(http_body.decode_body_text(answer.body)[0], BEGINNING)
         return f"; it begins with {begins!r}" if begins else "; it is empty"
 
-    def completion(self, answer: Answer, text: str, *, valid: bool, **fields: object) -> Completion:
+    def completion(
+        self, answer: HttpAnswer, text: str, *, valid: bool, **fields: object
+    ) -> Completion:
         """What was received, with nothing in it that a log cannot hold.
 
         Args:
@@ -376,7 +378,9 @@ class RemoteProvider(LLMProvider):
         in_bytes = not valid and not http_body.is_unicode(text)
         return Completion(
             text=None if in_bytes else text,
-            text_base64=base64.b64encode(http_body.encoded(text)).decode() if in_bytes else None,
+            text_base64=base64.b64encode(http_body.restore_body_bytes(text)).decode()
+            if in_bytes
+            else None,
             model=self._discretion.word(fields.get("model")),
             stop_reason=self._discretion.word(fields.get("stop_reason")),
             request_id=self._discretion.word(
@@ -388,7 +392,7 @@ class RemoteProvider(LLMProvider):
 
     def whole(
         self,
-        answer: Answer,
+        answer: HttpAnswer,
         found: Completion,
         text: str | None,
         *,

@@ -22,7 +22,14 @@ from preflights_es.kernel.simulation import (
     begin_draw_key,
     prompt_of,
 )
-from preflights_es.providers.base import DIRECT, LLMProvider, contract_for, judged, spoken, text_of
+from preflights_es.providers.base import (
+    DIRECT,
+    LLMProvider,
+    contract_for,
+    decode_completion_text,
+    judge_response_value,
+    require_spoken_messages,
+)
 from preflights_es.providers.faults import Fault, FaultConfig, FaultyProvider
 from preflights_es.providers.simulator_bank import FIVE, GENERIC, WORD, instruction_of
 
@@ -95,9 +102,9 @@ def matcher(route: Route) -> _Matcher:
     phrases = []
     for words in (phrase.lower().split() for phrase in route.phrases):
         apart = r"[\s_-]+".join(map(re.escape, words))  # blanks, hyphens or underscores between
-        phrases.append((_guard(words[0]), _whole(apart)))
+        phrases.append((_guard(words[0]), _compile_whole_word(apart)))
     keywords = [
-        (tuple(map(_guard, forms)), _whole("|".join(map(_inflected, forms))))
+        (tuple(map(_guard, forms)), _compile_whole_word("|".join(map(_inflected, forms))))
         for forms in (keyword.lower().split("|") for keyword in route.keywords)
     ]
 
@@ -115,7 +122,7 @@ def matcher(route: Route) -> _Matcher:
     return asks
 
 
-def _whole(pattern: str) -> re.Pattern[str]:
+def _compile_whole_word(pattern: str) -> re.Pattern[str]:
     return re.compile(f"(?<![{WORD}])(?:{pattern})(?![{WORD}])")
 
 
@@ -168,12 +175,12 @@ class SimLLMProvider(LLMProvider):
             request = replace(request, parameters=((ROUTE, route),))
         if self._faulty is None:
             return self._simulator.text(request)
-        return text_of(await self._faulty.respond(request))
+        return decode_completion_text(await self._faulty.respond(request))
 
     async def complete_json(self, prompt: str, schema: object, *, route: str | None = None) -> Any:
         """As for any provider; a named route answers whatever the prompt says."""
         contract = contract_for(schema)
-        return judged(await self.complete(prompt, route=route), contract)
+        return judge_response_value(await self.complete(prompt, route=route), contract)
 
     def asked(self, messages: Iterable[Message], attempt: int = 0) -> CompletionRequested:
         """As for any provider; without an attempt, calls with the same prompt are counted."""
@@ -215,8 +222,8 @@ class Simulator(LLMProvider):
             model=GENERATION,
             stop_reason="end_turn",
             request_id=f"sim-{named.hexdigest()[:16]}",
-            input_tokens=_tokens(len(prompt)),
-            output_tokens=_tokens(len(text.encode("utf-8", "surrogatepass"))),
+            input_tokens=_estimate_token_count(len(prompt)),
+            output_tokens=_estimate_token_count(len(text.encode("utf-8", "surrogatepass"))),
         )
 
     def text(self, request: CompletionRequested) -> str:
@@ -226,11 +233,11 @@ class Simulator(LLMProvider):
             ValueError: nothing is said, or the route that is named does not exist.
         """
         root = self._key.copy()
-        root.update(prompt_of(spoken(request.messages)))
+        root.update(prompt_of(require_spoken_messages(request.messages)))
         return self._routes[self.route(request)].generate(Draws(root), request)
 
 
-def _tokens(size: int) -> int:
+def _estimate_token_count(size: int) -> int:
     return -(-size // BYTES_PER_TOKEN)
 
 
@@ -248,7 +255,7 @@ class PromptRouter:
 
     def classify(self, prompt: str) -> str:
         """The name of the route that a prompt takes, such as `extract_entities`."""
-        return self._simulator.route(_request(prompt))
+        return self._simulator.route(_build_direct_request(prompt))
 
 
 class ResponseBank:
@@ -266,7 +273,9 @@ class ResponseBank:
         Raises:
             ValueError: there is no such route, or the prompt is empty.
         """
-        return self._simulator.text(replace(_request(prompt), parameters=((ROUTE, route),)))
+        return self._simulator.text(
+            replace(_build_direct_request(prompt), parameters=((ROUTE, route),))
+        )
 
 
 class FaultInjector:
@@ -278,7 +287,7 @@ class FaultInjector:
 
     def drawn(self, prompt: str, attempt: int = 1) -> Fault | None:
         """What goes wrong: `timeout`, `error`, `rate_limit` or `malformed`; None for nothing."""
-        return self._around("").drawn(_request(prompt, attempt))
+        return self._around("").drawn(_build_direct_request(prompt, attempt))
 
     async def inject(self, prompt: str, response: str, attempt: int = 1) -> str:
         """The response as it arrives: whole, or damaged.
@@ -286,13 +295,15 @@ class FaultInjector:
         Raises:
             LLMTimeoutError, LLMAPIError, LLMRateLimitError: as drawn.
         """
-        return text_of(await self._around(response).respond(_request(prompt, attempt)))
+        return decode_completion_text(
+            await self._around(response).respond(_build_direct_request(prompt, attempt))
+        )
 
     def _around(self, response: str) -> FaultyProvider:
-        return FaultyProvider(_Given(response), self.seed, self.faults)
+        return FaultyProvider(_FixedResponseProvider(response), self.seed, self.faults)
 
 
-class _Given:
+class _FixedResponseProvider:
     """A provider whose response is given."""
 
     def __init__(self, response: str) -> None:
@@ -302,8 +313,8 @@ class _Given:
         return Completion(text=self._response)
 
 
-def _request(prompt: str, attempt: int = 1) -> CompletionRequested:
-    said = spoken((Message("user", prompt),))
+def _build_direct_request(prompt: str, attempt: int = 1) -> CompletionRequested:
+    said = require_spoken_messages((Message("user", prompt),))
     return CompletionRequested(
         call=DIRECT, provider=NAME, model=GENERATION, messages=said, attempt=attempt
     )

@@ -348,19 +348,19 @@ def data_of(request: CompletionRequested) -> str:
     return (text if not behind or behind.isspace() else behind)[:READ_MAX]
 
 
-def words(text: str) -> list[str]:
+def find_topic_words(text: str) -> list[str]:
     """The words that say what a text is about, in lower case, each once, in its order."""
     tokens = _TOKEN.findall(text[:WORDS_READ_MAX].lower())
     found = {t: None for t in tokens if t not in COMMON and 2 < len(t) <= WORD_MAX}
     return list(found)[:WORDS_MAX]
 
 
-def names(text: str, most: int = NAMES_MAX) -> dict[str, int]:
+def find_data_names(text: str, most: int = NAMES_MAX) -> dict[str, int]:
     """The first names in a text, as whole words, and where each stands first."""
     found: dict[str, int] = {}
     for match in islice(_NAME.finditer(text), 2 * most):
         run, start = match.group(), match.start()
-        for name, at in _parts(run, start) if " " in run else ((run, start),):
+        for name, at in _split_capital_run(run, start) if " " in run else ((run, start),):
             if 2 <= len(name) <= NAME_MAX and name not in found and name.lower() not in COMMON:
                 found[name] = at
                 if len(found) == most:
@@ -368,7 +368,7 @@ def names(text: str, most: int = NAMES_MAX) -> dict[str, int]:
     return found
 
 
-def _parts(run: str, start: int) -> Iterator[tuple[str, int]]:
+def _split_capital_run(run: str, start: int) -> Iterator[tuple[str, int]]:
     """A run of capitals without common words before it, a date of its own: `On Monday Alice`."""
     while run:
         first, _, rest = run.partition(" ")
@@ -400,25 +400,25 @@ def entities(draws: Draws, request: CompletionRequested) -> str:
     """The names in the data, typed; where there are none, its words as topics."""
     text = data_of(request)
     found: list[dict[str, str | float]] = []
-    for name, at in names(text).items():
-        kind = _known(name)
+    for name, at in find_data_names(text).items():
+        kind = _find_name_type(name)
         if kind is not None:
             found.append(_entity(name, kind, 80 + draws.below(20)))
         elif draws.below(10):  # one name in ten is overlooked
             kind = _guessed(draws, word_before(text, at))
             found.append(_entity(name, kind, 40 + draws.below(56)))
     if not found or draws.below(2):
-        topics = draws.sample(words(text), draws.between(1, 2))
+        topics = draws.sample(find_topic_words(text), draws.between(1, 2))
         named = {str(entity["name"]).lower() for entity in found}
         found += (_entity(t, "topic", draws.between(30, 80)) for t in topics if t not in named)
-    return _json({"entities": found})
+    return _encode_response_json({"entities": found})
 
 
 def _entity(name: str, kind: str, percent: int) -> dict[str, str | float]:
     return {"name": name, "type": kind, "confidence": percent / 100}
 
 
-def _known(name: str) -> str | None:
+def _find_name_type(name: str) -> str | None:
     if " " not in name:
         return KNOWN.get(name)
     parts = name.split(" ")
@@ -444,33 +444,35 @@ def _guessed(draws: Draws, before: str) -> str:
 
 def queries(draws: Draws, request: CompletionRequested) -> str:
     """Ways to ask for what the data asks for, at most four, the first the nearest to it."""
-    found = words(data_of(request))
+    found = find_topic_words(data_of(request))
     if not found:
-        return _json(draws.sample(WORDLESS, draws.between(2, 4)))
+        return _encode_response_json(draws.sample(WORDLESS, draws.between(2, 4)))
     subjects = draws.sample(found, 3)
     made = [" ".join(found[:8])]
     for angle in draws.sample(ANGLES, draws.between(1, 3)):
         first = draws.pick(subjects)
         others = [subject for subject in subjects if subject != first]
         made.append(angle.format(first, draws.pick(others) if others else "details"))
-    return _json(list(dict.fromkeys(made)))
+    return _encode_response_json(list(dict.fromkeys(made)))
 
 
 # 10. Evolution --------------------------------------------------------------------------------
 
 
-def evolution(draws: Draws, request: CompletionRequested) -> str:
+def draw_evolution_response(draws: Draws, request: CompletionRequested) -> str:
     """How a new statement stands to an old one; signs in the data make their type likely."""
     text = data_of(request)
-    found = words(text)
+    found = find_topic_words(text)
     weights = [5, 4, 2, 2, 2]
     for word in found:
         if (at := SIGNS.get(word)) is not None:
             weights[at] = min(weights[at] + 12, WEIGHT_MAX)
     kind = draws.weighted(EVOLUTIONS, weights)
-    subjects = list(names(text, 2)) or [word for word in found if word not in SIGNS]
+    subjects = list(find_data_names(text, 2)) or [word for word in found if word not in SIGNS]
     reason = draws.pick(REASONS[kind]).format(draws.pick(subjects or ["the subject"]))
-    return _json({"type": kind, "reason": reason, "confidence": draws.between(50, 99) / 100})
+    return _encode_response_json(
+        {"type": kind, "reason": reason, "confidence": draws.between(50, 99) / 100}
+    )
 
 
 # 11. Categories -------------------------------------------------------------------------------
@@ -479,7 +481,7 @@ def evolution(draws: Draws, request: CompletionRequested) -> str:
 def categories(draws: Draws, request: CompletionRequested) -> str:
     """One to three categories, those first that the data speaks of."""
     weights = [1] * len(CATEGORIES)
-    for word in words(data_of(request)):
+    for word in find_topic_words(data_of(request)):
         if (at := ABOUT.get(word)) is not None:
             weights[at] = min(weights[at] + 9, WEIGHT_MAX)
     chosen: list[str] = []
@@ -487,7 +489,7 @@ def categories(draws: Draws, request: CompletionRequested) -> str:
         category = draws.weighted(CATEGORIES, weights)
         weights[CATEGORIES.index(category)] = 0
         chosen.append(category)
-    return _json(chosen)
+    return _encode_response_json(chosen)
 
 
 # 12. Everything else --------------------------------------------------------------------------
@@ -498,7 +500,7 @@ def generic(draws: Draws, _request: CompletionRequested) -> str:
     return f"SimResponse[{draws.hex()}]"
 
 
-def _json(value: object) -> str:
+def _encode_response_json(value: object) -> str:
     return canonical_json(value).decode()
 
 
@@ -509,7 +511,9 @@ GENERIC: Final = "generic"
 FIVE: Final[dict[str, Route]] = {
     "extract_entities": Route(entities, ("extract entities",), ("extract", "entity")),
     "rewrite_query": Route(queries, ("rewrite query",), ("rewrite|rewrote|rewritten", "query")),
-    "detect_evolution": Route(evolution, ("detect evolution",), ("detect", "evolve|evolution")),
+    "detect_evolution": Route(
+        draw_evolution_response, ("detect evolution",), ("detect", "evolve|evolution")
+    ),
     "categorize": Route(
         categories,
         ("categorize",),

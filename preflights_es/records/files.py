@@ -23,7 +23,7 @@ from preflights_es.kernel.events import WrittenFile
 from preflights_es.kernel.text import is_git, late_pattern
 from preflights_es.records.record_names import is_page, number_of
 from preflights_es.system import files as atomic_file
-from preflights_es.system.files import Unreadable, beginning, ending, resolved
+from preflights_es.system.files import Unreadable, read_file_beginning, read_file_ending, resolved
 
 DOCUMENT_MAX: Final = 10_000_000  # bytes; a file that has more is not one of our documents
 _NO_FILE: Final = "no file"  # stands for a link, a folder, a fifo: no hash can equal it
@@ -124,7 +124,7 @@ def alone(root: Path, at_most_s: float | None = None) -> Iterator[None]:
     """
     with contextlib.ExitStack() as stack:
         try:
-            folder = stack.enter_context(atomic_file.opened(root))
+            folder = stack.enter_context(atomic_file.open_folder_below(root))
         except OSError as error:
             raise StoreUnavailable(f"{root} cannot be opened: {error.strerror}") from error
         with contextlib.suppress(ImportError, OSError):  # not every system can lock a folder
@@ -304,7 +304,7 @@ def _opened(
 ) -> contextlib.AbstractContextManager[atomic_file.Folder]:
     """The folder of a target below the root."""
     top = root.resolve()
-    return atomic_file.opened(top, target.parent.relative_to(top).parts, makes=makes)
+    return atomic_file.open_folder_below(top, target.parent.relative_to(top).parts, makes=makes)
 
 
 def hash_of(text: str) -> str:
@@ -315,7 +315,7 @@ def hash_of(text: str) -> str:
 def found_hash(target: Path) -> str | None:
     """The hash of the file there; None without one. Links are not followed."""
     try:
-        with atomic_file.opened(target.parent) as folder:
+        with atomic_file.open_folder_below(target.parent) as folder:
             return _hash(folder, target.name)
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -357,11 +357,13 @@ def front_of(path: Path) -> Front:
         FileNotFoundError, NotADirectoryError: there is no such file.
         Unreadable: it is a link or no regular file, or the system refuses.
     """
-    content = beginning(path, READ_FIRST, follows=False)
+    content = read_file_beginning(path, READ_FIRST, follows=False)
     text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
     found = _FRONT.match(text[:FRONT_MATTER_MAX]) or _HEADER.match(text[:FRONT_MATTER_MAX])
     if found is None:
-        tail = ending(path, FRONT_MATTER_MAX)[0] if len(content) >= READ_FIRST else content
+        tail = (
+            read_file_ending(path, FRONT_MATTER_MAX)[0] if len(content) >= READ_FIRST else content
+        )
         return _closing_of(tail.decode("utf-8", "replace"))
     front = _ATTRIBUTE.sub("", found[1])
     return Front(_value(front, "date"), _value(front, "session"), _value(front, "uid"))

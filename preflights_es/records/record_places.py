@@ -41,7 +41,7 @@ from preflights_es.records.record_names import (
     number_of,
 )
 from preflights_es.system import git
-from preflights_es.system.files import Unreadable, beginning, read_cache, write_cache
+from preflights_es.system.files import Unreadable, read_cache, read_file_beginning, write_cache
 
 FINDER: Final = f"{__version__}/4"  # a new number when folders are found in another way
 KEPT_MAX: Final = 20_000_000  # bytes
@@ -328,6 +328,6 @@ def _page(root: Path, folder: str, page: str, known: Page | None) -> Page | None
 
 def _beginning(root: Path, page: str) -> bytes | None:
     try:
-        return beginning(root / page, PAGE_MAX, follows=False)
+        return read_file_beginning(root / page, PAGE_MAX, follows=False)
     except (OSError, Unreadable):
         return None

@@ -235,7 +235,7 @@ class SessionFolder:
     ) -> contextlib.AbstractContextManager[atomic_file.Folder]:
         top = self._root.resolve()
         parts = checked_folder(self._root, self._folder).relative_to(top).parts
-        return atomic_file.opened(top, (*parts, FOLDER), makes=makes)
+        return atomic_file.open_folder_below(top, (*parts, FOLDER), makes=makes)
 
 
 class SessionFiles:

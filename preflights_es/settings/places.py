@@ -72,10 +72,10 @@ def _checked(folder: Path, dot: Path, git: Path) -> Path:
     common = common_of(git)
     assert common is not None, "git_folders knows the folder as git's"
     if is_others(folder, dot, git):
-        from preflights_es.system.git import said
+        from preflights_es.system.git import read_git_text
 
         env = os.environ  # noqa: TID251  git finds its settings by it
-        if said(("rev-parse", "--git-dir"), folder, env) is None:
+        if read_git_text(("rev-parse", "--git-dir"), folder, env) is None:
             raise SettingsError(
                 f"{folder} is a repository of another user, which git does not read: if you trust "
                 f"it, run `git config --global --add safe.directory {folder}`"
@@ -289,6 +289,6 @@ def _git_name(env: Mapping[str, str], cwd: Path, git: tuple[Path, Path] | None) 
     name = env.get("GIT_AUTHOR_NAME") or plain_name(env, git[1] if git else None)
     if name is not None:
         return name
-    from preflights_es.system.git import said
+    from preflights_es.system.git import read_git_text
 
-    return said(("config", "user.name"), cwd, env) or ""
+    return read_git_text(("config", "user.name"), cwd, env) or ""

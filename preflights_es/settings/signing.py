@@ -15,7 +15,7 @@ from preflights_es.settings.load import Settings
 from preflights_es.system import files
 from preflights_es.system.clock_ids import new_id
 from preflights_es.system.files import Unreadable, regular
-from preflights_es.system.git import said
+from preflights_es.system.git import read_git_text
 
 FILE_MAX: Final = 1_000_000  # bytes
 KEY_MAX: Final = 20_000  # characters of a public key in git's configuration
@@ -101,7 +101,7 @@ def repository_here(root: Path) -> str:
     """
     folder, name = REPOSITORY.split("/")
     try:
-        with files.opened(root, (folder,)) as place:
+        with files.open_folder_below(root, (folder,)) as place:
             content = place.content(name, FILE_MAX)
     except (FileNotFoundError, NotADirectoryError):
         return ""
@@ -121,7 +121,7 @@ def repository_made(root: Path) -> tuple[str, bool]:
     folder, name = REPOSITORY.split("/")
     made = new_id()
     try:
-        with files.opened(root, (folder,), makes=True) as place, place.new(name) as file:
+        with files.open_folder_below(root, (folder,), makes=True) as place, place.new(name) as file:
             file.write(f"{made}\n".encode())
     except FileExistsError as error:
         raise _no_id("it holds no id") from error
@@ -138,7 +138,7 @@ def _no_id(why: str) -> SettingsError:
 def _git(key: str, settings: Settings, env: Mapping[str, str]) -> str:
     """What the user's own configuration of git says; a repository's is a stranger's."""
     words = ("config", "--global", "--includes", "--get", key)
-    return said(words, settings.root, env) or ""
+    return read_git_text(words, settings.root, env) or ""
 
 
 def _absolute(path: str, env: Mapping[str, str], what: str) -> str:

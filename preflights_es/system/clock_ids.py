@@ -84,23 +84,23 @@ def local_day(microseconds: int) -> LocalDay:
     return LocalDay(day, now, zone, minute, length, tuple(_shifts(first, length)))
 
 
-def _at(minute: int) -> datetime:
+def _local_time_at_minute(minute: int) -> datetime:
     return datetime.fromtimestamp(minute * 60, UTC).astimezone()
 
 
 def _last_of_day(minute: int, day: str, step: int) -> int:
-    while _at(minute + step).date().isoformat() == day:
+    while _local_time_at_minute(minute + step).date().isoformat() == day:
         minute += step
     return minute
 
 
 def _shifts(first: int, length: int) -> Iterator[tuple[int, int]]:
-    begins = _at(first)
+    begins = _local_time_at_minute(first)
     was = begins.utcoffset()
     if begins.hour or begins.minute:
         yield 0, begins.hour * 60 + begins.minute
     for minute in range(STEP, length, STEP):
-        offset = _at(first + minute).utcoffset()
+        offset = _local_time_at_minute(first + minute).utcoffset()
         if offset is not None and was is not None and offset != was:
             yield minute, (offset - was).days * 1_440 + (offset - was).seconds // 60
         was = offset

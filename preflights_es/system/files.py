@@ -56,17 +56,17 @@ def regular(
         FileNotFoundError, NotADirectoryError: there is none.
         Unreadable: it is no regular file, has more bytes, or the system refuses.
     """
-    content = beginning(path, limit + 1, folder=folder, follows=follows)
+    content = read_file_beginning(path, limit + 1, folder=folder, follows=follows)
     if len(content) > limit:
         raise Unreadable(f"it has more than {limit:,} bytes")
     return content
 
 
-def beginning(
+def read_file_beginning(
     path: Path | str, size: int, *, folder: int | None = None, follows: bool = True
 ) -> bytes:
     """The first bytes of a regular file, all of them where it has no more; errors as above."""
-    with _held(path, folder, follows=follows) as handle:
+    with _open_checked_file(path, folder, follows=follows) as handle:
         # Pieces: a buffer as large as the limit takes longer to make than most files to read.
         pieces = [os.read(handle, min(size, PIECE))]
         left = size - len(pieces[0])
@@ -76,12 +76,12 @@ def beginning(
     return b"".join(pieces)
 
 
-def ending(
+def read_file_ending(
     path: Path | str, size: int, *, folder: int | None = None, follows: bool = True
 ) -> tuple[bytes, int]:
     """The last bytes of a regular file, and how many it has; errors as above."""
     with (
-        _held(path, folder, follows=follows) as handle,
+        _open_checked_file(path, folder, follows=follows) as handle,
         os.fdopen(handle, "rb", closefd=False) as file,
     ):
         whole = file.seek(0, os.SEEK_END)
@@ -90,14 +90,14 @@ def ending(
 
 
 @contextmanager
-def _held(path: Path | str, folder: int | None, *, follows: bool) -> Iterator[int]:
+def _open_checked_file(path: Path | str, folder: int | None, *, follows: bool) -> Iterator[int]:
     # A fifo without a writer would block without end, a terminal could become ours.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
     flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     flags |= 0 if follows else getattr(os, "O_NOFOLLOW", 0)
     try:
         # Opening alone wakes the writer of a fifo and moves some devices: look first.
-        _checked(os.stat(path, dir_fd=folder, follow_symlinks=follows))
+        _refuse_irregular_file(os.stat(path, dir_fd=folder, follow_symlinks=follows))
         handle = os.open(path, flags, dir_fd=folder)
     except (FileNotFoundError, NotADirectoryError):
         raise
@@ -106,7 +106,7 @@ def _held(path: Path | str, folder: int | None, *, follows: bool) -> Iterator[in
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from error
     try:
-        _checked(os.fstat(handle))
+        _refuse_irregular_file(os.fstat(handle))
         yield handle
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from error
@@ -114,7 +114,7 @@ def _held(path: Path | str, folder: int | None, *, follows: bool) -> Iterator[in
         os.close(handle)
 
 
-def _checked(found: os.stat_result) -> None:
+def _refuse_irregular_file(found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise Unreadable("it is no regular file")
 
@@ -128,7 +128,9 @@ _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK | getattr(os, "O_B
 
 
 @contextlib.contextmanager
-def opened(root: Path, parts: Sequence[str] = (), *, makes: bool = False) -> Iterator[Folder]:
+def open_folder_below(
+    root: Path, parts: Sequence[str] = (), *, makes: bool = False
+) -> Iterator[Folder]:
     """The folder below the root that the parts lead to.
 
     Args:
@@ -194,11 +196,11 @@ class Folder:
 
     def beginning(self, name: str, size: int) -> bytes:
         """The first bytes of a regular file; errors as for `content`."""
-        return beginning(self._at(name), size, folder=self.handle, follows=False)
+        return read_file_beginning(self._at(name), size, folder=self.handle, follows=False)
 
     def ending(self, name: str, size: int) -> tuple[bytes, int]:
         """The last bytes of a regular file, and how many it has; errors as for `content`."""
-        return ending(self._at(name), size, folder=self.handle, follows=False)
+        return read_file_ending(self._at(name), size, folder=self.handle, follows=False)
 
     def names(self) -> list[str]:
         """Of everything in it."""
@@ -350,8 +352,8 @@ def new_file(name: str, *, replacing: bool = False) -> Iterator[BinaryIO]:
     """
     target = Path(name)
     with (
-        _told(name),
-        _folder(target, replacing=replacing) as folder,
+        _translate_write_errors(name),
+        _open_parent_folder(target, replacing=replacing) as folder,
         folder.new(target.name, replacing=replacing) as file,
     ):
         yield file
@@ -361,20 +363,26 @@ def new_file(name: str, *, replacing: bool = False) -> Iterator[BinaryIO]:
 def new_path(name: str) -> Iterator[Path]:
     """The same for a program that takes no open file: a path, inside of a folder of our own."""
     target = Path(name)
-    with _told(name), _folder(target) as folder, folder.new_path(target.name) as path:
+    with (
+        _translate_write_errors(name),
+        _open_parent_folder(target) as folder,
+        folder.new_path(target.name) as path,
+    ):
         yield path
 
 
-def _folder(target: Path, *, replacing: bool = False) -> contextlib.AbstractContextManager[Folder]:
+def _open_parent_folder(
+    target: Path, *, replacing: bool = False
+) -> contextlib.AbstractContextManager[Folder]:
     if not replacing and os.path.lexists(target):
         raise FileExistsError  # before what may take long
     if target.exists() and not target.is_file():
         raise Refused(f"{target} is no regular file: name a new file")
-    return opened(target.parent)
+    return open_folder_below(target.parent)
 
 
 @contextlib.contextmanager
-def _told(name: str) -> Iterator[None]:
+def _translate_write_errors(name: str) -> Iterator[None]:
     if "\0" in name:
         raise StoreUnavailable(f"{name!r} cannot be written: no file can bear that name")
     try:
@@ -413,7 +421,7 @@ def write_cache(path: Path, value: object) -> None:
         content = encode(value)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with (
-            opened(path.parent) as folder,
+            open_folder_below(path.parent) as folder,
             folder.new(path.name, replacing=True, mode=0o600, flushes=False) as file,
         ):
             file.write(content)

@@ -30,7 +30,7 @@ _ELSEWHERE: Final = frozenset(
 """Variables that a hook of git sets, and that lead to another repository than the folder's."""
 
 
-def said(
+def read_git_text(
     words: Sequence[str], folder: Path, env: Mapping[str, str], timeout_s: float = TIMEOUT_S
 ) -> str | None:
     """What git prints, without the white space around it; None where it fails or is not there."""

@@ -28,7 +28,7 @@ class SshFailed(Exception):
     """What ssh-keygen could not do, and what to do; one line."""
 
 
-def check(key: str, env: Mapping[str, str]) -> None:
+def check_signing_key(key: str, env: Mapping[str, str]) -> None:
     """See what can be seen without the key itself.
 
     Raises:
@@ -55,17 +55,17 @@ def sign(
     Raises:
         SshFailed: there is none; nothing was signed.
     """
-    check(key, env)
+    check_signing_key(key, env)
     with TemporaryDirectory(prefix="preflights-") as folder:
         name = key
         if not os.path.isabs(key):
-            name = str(_written(folder, "key.pub", f"{key}\n".encode()))
-        lies = _written(folder, "message", message)
+            name = str(_write_private_file(folder, "key.pub", f"{key}\n".encode()))
+        lies = _write_private_file(folder, "message", message)
         words = ("-Y", "sign", "-f", name, "-n", namespace, str(lies))
-        code, said = _run(words, env, timeout_s, asks=sys.stdin is not None)
+        code, said = _run_ssh_keygen(words, env, timeout_s, asks=sys.stdin is not None)
         made = lies.with_name("message.sig")
         if code or not made.is_file():
-            raise SshFailed(_why(said, key))
+            raise SshFailed(_explain_signing_failure(said, key))
         return made.read_text("ascii", "replace")
 
 
@@ -76,9 +76,9 @@ def is_made_by(armoured: str, namespace: str, message: bytes, env: Mapping[str, 
         SshFailed: it could not be checked.
     """
     with TemporaryDirectory(prefix="preflights-") as folder:
-        signature = _written(folder, "message.sig", armoured.encode())
+        signature = _write_private_file(folder, "message.sig", armoured.encode())
         words = ("-Y", "check-novalidate", "-n", namespace, "-s", str(signature))
-        code, _ = _run(words, env, VERIFY_TIMEOUT_S, message)
+        code, _ = _run_ssh_keygen(words, env, VERIFY_TIMEOUT_S, message)
         return code == 0
 
 
@@ -104,10 +104,12 @@ def principal(
     # The zone of the machine, as in the file of signers.
     option = f"-Overify-time={time.strftime('%Y%m%d%H%M%S', time.localtime(at_s))}"
     with TemporaryDirectory(prefix="preflights-") as folder:
-        signature = _written(folder, "message.sig", armoured.encode())
-        allowed = _written(folder, "signers", signers)
+        signature = _write_private_file(folder, "message.sig", armoured.encode())
+        allowed = _write_private_file(folder, "signers", signers)
         files = ("-s", str(signature), "-f", str(allowed))
-        code, said = _run(("-Y", "find-principals", *files, option), env, VERIFY_TIMEOUT_S)
+        code, said = _run_ssh_keygen(
+            ("-Y", "find-principals", *files, option), env, VERIFY_TIMEOUT_S
+        )
         # What is said of a line of the file is no word about options of ours.
         own = (line for line in said.splitlines() if not line.startswith(f"{allowed}:"))
         if code and any(map(_OLD.search, own)):
@@ -115,13 +117,13 @@ def principal(
         names = said.splitlines() if code == 0 else []
         for name in filter(None, names):
             words = ("-Y", "verify", *files, "-I", name, "-n", namespace, option)
-            code, _ = _run(words, env, VERIFY_TIMEOUT_S, message)
+            code, _ = _run_ssh_keygen(words, env, VERIFY_TIMEOUT_S, message)
             if code == 0:
                 return name
     return None
 
 
-def _written(folder: str, name: str, content: bytes) -> Path:
+def _write_private_file(folder: str, name: str, content: bytes) -> Path:
     """A new file in a folder that only its owner can enter."""
     path = Path(folder) / name
     path.write_bytes(content)
@@ -129,7 +131,7 @@ def _written(folder: str, name: str, content: bytes) -> Path:
     return path
 
 
-def _run(
+def _run_ssh_keygen(
     words: Sequence[str],
     env: Mapping[str, str],
     timeout_s: float,
@@ -182,7 +184,7 @@ _CURES: Final = (
 )
 
 
-def _why(said: str, key: str) -> str:
+def _explain_signing_failure(said: str, key: str) -> str:
     """What stood in the way, from what ssh-keygen printed, and the cure where it is known."""
     name = key if os.path.isabs(key) else "the key of ssh-agent"
     cure = next((cure for sign, cure in _CURES if sign.lower() in said.lower()), "")

@@ -82,7 +82,7 @@ def of_type(cls: type[Any], text: SearchStrategy[str] = TEXT) -> SearchStrategy[
 def _field(name: str, annotation: Any, text: SearchStrategy[str]) -> SearchStrategy[Any]:
     if name in {"at", "recorded_at"}:
         return TIMES
-    return _of(msgspec.inspect.type_info(annotation), text)
+    return _build_type_strategy(msgspec.inspect.type_info(annotation), text)
 
 
 _PLAIN: Final[dict[type[msgspec.inspect.Type], SearchStrategy[Any]]] = {
@@ -92,14 +92,18 @@ _PLAIN: Final[dict[type[msgspec.inspect.Type], SearchStrategy[Any]]] = {
 }
 
 
-def _of(info: msgspec.inspect.Type, text: SearchStrategy[str]) -> SearchStrategy[Any]:
+def _build_type_strategy(
+    info: msgspec.inspect.Type, text: SearchStrategy[str]
+) -> SearchStrategy[Any]:
     match info:
         case msgspec.inspect.StrType(pattern=str(pattern)):
             return st.from_regex(pattern, fullmatch=True)
         case msgspec.inspect.StrType():
             return text
         case msgspec.inspect.IntType(ge=least, le=most):
-            return _whole(-(2**63) if least is None else int(least), int(most or 2**63 - 1))
+            return _whole_number_strategy(
+                -(2**63) if least is None else int(least), int(most or 2**63 - 1)
+            )
         case msgspec.inspect.LiteralType(values=values):
             return st.sampled_from(values)
         case msgspec.inspect.EnumType(cls=cls):
@@ -113,20 +117,20 @@ def _of(info: msgspec.inspect.Type, text: SearchStrategy[str]) -> SearchStrategy
 def _of_several(info: msgspec.inspect.Type, text: SearchStrategy[str]) -> SearchStrategy[Any]:
     match info:
         case msgspec.inspect.UnionType(types=types):
-            return st.one_of(*(_of(one, text) for one in types))
+            return st.one_of(*(_build_type_strategy(one, text) for one in types))
         case msgspec.inspect.VarTupleType(item_type=item):
-            return st.lists(_of(item, text), max_size=3).map(tuple)
+            return st.lists(_build_type_strategy(item, text), max_size=3).map(tuple)
         case msgspec.inspect.TupleType(item_types=items):
-            return st.tuples(*(_of(item, text) for item in items))
+            return st.tuples(*(_build_type_strategy(item, text) for item in items))
         case msgspec.inspect.DictType(value_type=value):
-            return st.dictionaries(text, _of(value, text), max_size=3)
+            return st.dictionaries(text, _build_type_strategy(value, text), max_size=3)
         case msgspec.inspect.StructType(cls=cls):
             return of_type(cls, text)
         case _:
             raise TypeError(f"no values are known of {info}: give `check_laws` your own `sessions`")
 
 
-def _whole(least: int, most: int) -> SearchStrategy[int]:
+def _whole_number_strategy(least: int, most: int) -> SearchStrategy[int]:
     return st.integers(max(least, -3), min(most, 12_000)) | st.integers(least, most)
 
 
@@ -173,7 +177,7 @@ def outcomes() -> SearchStrategy[SessionMove]:
     return st.builds(move, TEXT, CALLS, st.booleans())
 
 
-def answers(
+def build_answer_strategy(
     workflow: Workflow[Any], text: SearchStrategy[str] = TEXT
 ) -> SearchStrategy[SessionMove]:
     """One of the options of an open question, or a text; some answer where none is open."""
@@ -214,7 +218,7 @@ def _any_move(
     anything = any_input(workflow, text)
     if likely is None:
         choices: list[tuple[int, SearchStrategy[SessionMove]]] = [(1, anything)]
-        choices += [(3, answers(workflow, text))] if workflow.answers else []
+        choices += [(3, build_answer_strategy(workflow, text))] if workflow.answers else []
         choices += [(1, of_type(workflow.acknowledges, text))] if workflow.acknowledges else []
         likely = weighted(*choices)
     return weighted((8, likely), (2, outcomes()), (1, anything))

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Final, NamedTuple
 from msgspec.structs import replace
 
 from preflights_es.history.imports import Importer, Passes, Review, SessionChange
-from preflights_es.history.transfer import Collision, Collisions, Taken, Transfer
+from preflights_es.history.transfer import Collision, Collisions, Transfer, TransferredSession
 from preflights_es.kernel.errors import LogDamaged, Refused
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import iso
@@ -207,7 +207,7 @@ class SessionImported(Result, frozen=True):
     erased: bool
 
     @classmethod
-    def of(cls, one: Taken) -> SessionImported:
+    def of(cls, one: TransferredSession) -> SessionImported:
         """The same of a session as it was taken."""
         head = one.head
         return cls(
@@ -242,7 +242,7 @@ def imported_each(
     agrees: Callable[[Review], bool],
     refused: dict[str, str],
     importer: Importer | None,
-) -> Iterator[Taken]:
+) -> Iterator[TransferredSession]:
     """As `Transfer.imported`, where a session that is refused holds up no other.
 
     Args:
@@ -290,7 +290,7 @@ def imported(
     request: Request,
     file: SessionFile,
     agrees: Callable[[Review], bool],
-    tell: Callable[[Taken], None] = lambda _: None,
+    tell: Callable[[TransferredSession], None] = lambda _: None,
     *,
     lists: bool = True,
     drawn: Drawn = undrawn,

@@ -14,9 +14,9 @@ from preflights_es.history import verification
 from preflights_es.history.side_tables import SideTableCheck
 from preflights_es.history.verification import (
     Broken,
-    Compared,
+    CheckpointComparison,
+    CheckpointDifference,
     Comparison,
-    Difference,
     Verified,
 )
 from preflights_es.kernel.errors import (
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 class Verification(Verified, frozen=True, tag_field="format", tag="audit-verify/1"):
     """The log, its projections, the tables beside it, and where asked for a checkpoint."""
 
-    against: Compared | None = None
+    against: CheckpointComparison | None = None
     signatures: SignatureCount | UnsetType = UNSET
     """What became of signatures; not written where there are none. One that does not verify is
     among `broken`."""
@@ -327,7 +327,9 @@ def checkpoint(
     heads = process.store.heads(project)
     with drawn(len(heads)) as update:
         looked_at = ticking(heads, update)
-        made = verification.remembered(process.store, project, looked_at, process.log_id())
+        made = verification.make_verified_checkpoint(
+            process.store, project, looked_at, process.log_id()
+        )
     content = checkpoints.encode_checkpoint(made)
     if file is not None:
         with new_file(file, replacing=replacing) as new:
@@ -373,7 +375,7 @@ def read_checkpoint(file: str) -> Checkpoint:
     return checkpoints.parse_checkpoint(raw, file)
 
 
-def differs(found: Difference) -> str:
+def differs(found: CheckpointDifference) -> str:
     """What became of a session that a checkpoint remembers, in words."""
     match found.kind:
         case "missing":

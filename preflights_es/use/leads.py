@@ -205,14 +205,14 @@ class Leads:
             from preflights_es.providers.recorded import GivenProvider
 
             return GivenProvider(lead.provider, self.written)
-        from preflights_es.providers.apis import chosen
+        from preflights_es.providers.apis import build_chosen_provider
 
         self.refuse_another_address(lead)
         todays = self._todays(lead.provider)
         asked = msgspec.structs.replace(todays, provider=lead.provider, model=lead.model)
         from preflights_es.redaction.masking import redact
 
-        return chosen(asked, lambda text: redact(text).text)
+        return build_chosen_provider(asked, lambda text: redact(text).text)
 
     def refuse_another_address(self, lead: Lead) -> None:
         """See that a session goes on where it began: what was said there goes nowhere else.

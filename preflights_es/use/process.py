@@ -237,7 +237,7 @@ class Process:
         from preflights_es.system import git
 
         words = ("ls-files", "-z", "--", f":(literal){path}")
-        return git.said(words, self.settings.root, surroundings()) != ""
+        return git.read_git_text(words, self.settings.root, surroundings()) != ""
 
     @made_once
     def record_places(self) -> RecordPlaces:
@@ -458,7 +458,9 @@ def project_adopted(settings: Settings, folders: SessionFolders, *, keeps: bool)
     if keeps:
         with (
             suppress(OSError),
-            atomic_file.opened(file.parent.parent, (file.parent.name,), makes=True) as place,
+            atomic_file.open_folder_below(
+                file.parent.parent, (file.parent.name,), makes=True
+            ) as place,
             place.new(file.name) as new,
         ):
             new.write(f"{name}\n".encode())

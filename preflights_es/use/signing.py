@@ -97,7 +97,7 @@ class Signer:
         key = self._key
         signers_of(self._settings, self._env)
         try:
-            ssh.check(key, self._env)
+            ssh.check_signing_key(key, self._env)
         except ssh.SshFailed as error:
             raise _not_signed(error) from error
 

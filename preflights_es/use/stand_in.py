@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from preflights_es.history.imports import Importer, Review
-from preflights_es.history.transfer import Taken, Transfer
+from preflights_es.history.transfer import Transfer, TransferredSession
 from preflights_es.kernel.errors import NoLog, Notice, PreflightsError, ReadOnlyLog
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
@@ -76,7 +76,7 @@ def _begun(database: str, place: Path) -> None:
     changed = _changed(database)
     with (
         suppress(NoLog, FileExistsError),
-        atomic_file.opened(place.parent) as folder,
+        atomic_file.open_folder_below(place.parent) as folder,
         folder.new_path(place.name) as new,
     ):
         copied(database, new)
@@ -119,8 +119,11 @@ def _remember(place: Path, changed: int) -> None:
 
 
 def taken_over(
-    process: Process, agrees: Agreement, tell: Callable[[Taken], None], importer: Importer
-) -> Iterator[Taken]:
+    process: Process,
+    agrees: Agreement,
+    tell: Callable[[TransferredSession], None],
+    importer: Importer,
+) -> Iterator[TransferredSession]:
     """Import what was recorded while git's folder was read-only, then set that log aside.
 
     A session that went another way in git's folder stays in the log that is set aside.
@@ -157,7 +160,7 @@ def _taken(
     agrees: Callable[[Review], bool],
     refused: dict[str, str],
     importer: Importer | None,
-) -> Iterator[Taken]:
+) -> Iterator[TransferredSession]:
     """Import the sessions of one log that another one holds otherwise."""
     heads = {head.session_id: head for head in log.heads(None)}
     known = into.heads_of([*heads])

@@ -9,7 +9,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from preflights_es.history.imports import Review, SessionChange
-from preflights_es.history.transfer import Collision, Collisions, Taken
+from preflights_es.history.transfer import Collision, Collisions, TransferredSession
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.projections.artifacts import plan
@@ -48,7 +48,7 @@ class Synced(Result, frozen=True, tag_field="format", tag="sync/1"):
 def synced(
     request: Request,
     agrees: Callable[[Review], bool],
-    tell: Callable[[Taken], None] = lambda _: None,
+    tell: Callable[[TransferredSession], None] = lambda _: None,
     *,
     only: Collection[str] | None = None,
 ) -> Synced:

@@ -42,7 +42,7 @@ class WorkTree:
         from preflights_es.system import git
 
         words = ("config", "--type=bool", "--get", "core.ignorecase")
-        return git.said(words, self.root, surroundings()) == "true"
+        return git.read_git_text(words, self.root, surroundings()) == "true"
 
     def matched(self, patterns: Iterable[str], path: str) -> str:
         """The most specific pattern that matches; empty where none does."""
@@ -62,7 +62,7 @@ class WorkTree:
         from preflights_es.system import git
 
         words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-        said = git.said(words, self.root, surroundings(), LISTED_S)
+        said = git.read_git_text(words, self.root, surroundings(), LISTED_S)
         if said is not None:
             return sorted(one for one in said.split("\0") if one)
         root = str(self.root)

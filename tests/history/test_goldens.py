@@ -7,7 +7,7 @@ from pathlib import Path
 
 from preflights_es.features.clarification.domain.events import QuestionSuggested
 from preflights_es.history.replayer import Replayer
-from preflights_es.history.report import told
+from preflights_es.history.report import describe_session_outcome
 from preflights_es.kernel.completions import COMPLETION_EVENTS, CompletionRequested
 from preflights_es.kernel.events import ARTIFACT_EVENTS, SESSION_EVENTS, SessionErased
 from preflights_es.kernel.lead import LED_EVENTS
@@ -72,7 +72,7 @@ def test_tokens_that_no_provider_told_are_unknown(golden: str, tokens: int | Non
     workflow = WORKFLOWS[golden.partition("/")[0]]
     (stream,) = golden_sessions(REPLAYS / f"{golden}.jsonl")
     events = [*map(Codec(workflow).decode, stream)]
-    found = told(workflow, fold(workflow, events), events)
+    found = describe_session_outcome(workflow, fold(workflow, events), events)
     assert (found["input_tokens"], found["output_tokens"]) == (tokens, tokens)
 
 

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.history import imports as two_pass_reader
-from preflights_es.history.transfer import TOGETHER, Taken, Transfer
+from preflights_es.history.transfer import TOGETHER, Transfer, TransferredSession
 from preflights_es.kernel.errors import LogDamaged, Refused
 from preflights_es.kernel.events import Actor
 from preflights_es.runtime.runner import Runner
@@ -81,7 +81,7 @@ def small(many: int) -> bytes:
     )
 
 
-def taking(folder: Path, contents: list[bytes]) -> Iterator[Taken]:
+def taking(folder: Path, contents: list[bytes]) -> Iterator[TransferredSession]:
     """What comes of a file whose passes find one content after the other."""
     folder.mkdir()
     with closing(sql(folder)) as store:
@@ -209,7 +209,7 @@ def test_a_file_that_changes_between_the_passes_is_refused(tmp_path: Path) -> No
 
 def test_a_file_that_changes_late_leaves_what_was_taken_before(tmp_path: Path) -> None:
     whole = small(4_000)
-    taken: list[Taken] = []
+    taken: list[TransferredSession] = []
     with pytest.raises(Refused, match="changed") as caught:
         taken += taking(tmp_path / "late", [whole, whole[:-100]])
     with closing(sql(tmp_path / "late")) as store:

@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from preflights_es.judging.code_search import rule_of, tables
+from preflights_es.judging.code_search import read_language_tables, rule_of
 from preflights_es.judging.contract import Accepted, Contract, OutputValidator, Rejected, judge
 from preflights_es.kernel.errors import LLMError
 from preflights_es.kernel.text import escaped_text
@@ -118,7 +118,7 @@ def test_what_a_contract_drops_it_names(value: dict[str, Any]) -> None:
 
 RULES = [
     (language, rule_of(row))
-    for behind in tables()[:4]
+    for behind in read_language_tables()[:4]
     for language, row in dict.fromkeys(pair for rows in behind.values() for pair in rows)
 ]
 

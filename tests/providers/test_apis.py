@@ -96,7 +96,7 @@ def test_the_settings_make_a_provider_that_answers(tmp_path: Path) -> None:
             "GIT_AUTHOR_NAME": "Ada",
         }
         settings = configuration.load_settings(tmp_path, env)
-        made = apis.chosen(settings, str)
+        made = apis.build_chosen_provider(settings, str)
         assert asyncio.run(made.complete("Hi")) == "ok"
         asked = api.requests[0]
     assert asked.headers["authorization"] == "Bearer sk-or-0123456789"

@@ -37,7 +37,7 @@ from preflights_es.providers.faults import (
     FaultConfig,
     FaultyProvider,
     FaultyStore,
-    damaged,
+    damage_response_text,
 )
 from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.runtime.runner import Handle, Runner
@@ -383,7 +383,7 @@ JSON = st.recursive(
 @given(JSON, st.integers(0, 20), st.sampled_from([None, 1]))
 def test_no_json_survives_damage(value: object, which: int, indent: int | None) -> None:
     text = json.dumps(value, indent=indent)
-    broken = damaged(text, Draws.of("damage", str(which)))
+    broken = damage_response_text(text, Draws.of("damage", str(which)))
     assert not parsers_that_take(broken)
     assert broken != text
 
@@ -399,7 +399,7 @@ def test_no_json_survives_damage(value: object, which: int, indent: int | None) 
 @example("NaN")
 def test_neither_does_any_other_text(text: str) -> None:
     for which in range(6):
-        broken = damaged(text, Draws.of("damage", str(which)))
+        broken = damage_response_text(text, Draws.of("damage", str(which)))
         assert not parsers_that_take(broken)
         assert broken != text
 
@@ -408,7 +408,7 @@ def test_neither_does_any_other_text(text: str) -> None:
 def test_the_whole_object_is_not_found_inside(value: dict[str, object], which: int) -> None:
     whole = json.dumps(value)
     for text in (whole, f"```json\n{whole}\n```", f"Here it is: {whole} Anything else?"):
-        broken = damaged(text, Draws.of("damage", str(which)))
+        broken = damage_response_text(text, Draws.of("damage", str(which)))
         decoder = json.JSONDecoder()
         with pytest.raises(json.JSONDecodeError):
             decoder.raw_decode(broken, broken.index("{"))
@@ -416,13 +416,13 @@ def test_the_whole_object_is_not_found_inside(value: dict[str, object], which: i
 
 def test_prose_does_not_pass_for_a_reply_in_words() -> None:
     for which in range(6):
-        broken = damaged("Which market do you need?", Draws.of("damage", str(which)))
+        broken = damage_response_text("Which market do you need?", Draws.of("damage", str(which)))
         assert broken.startswith("{")
 
 
 def test_damage_takes_more_than_one_form() -> None:
     text = json.dumps({"entities": [{"name": "Alice"}]})
-    assert len({damaged(text, Draws.of("damage", str(i))) for i in range(100)}) > 20
+    assert len({damage_response_text(text, Draws.of("damage", str(i))) for i in range(100)}) > 20
 
 
 # 7. A store that fails -----------------------------------------------------------------------

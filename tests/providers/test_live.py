@@ -12,7 +12,7 @@ from preflights_es.kernel.completions import Completion, Message
 from preflights_es.kernel.errors import LLMAPIError, LLMTruncatedError
 from preflights_es.kernel.lead import FellBack, Lead
 from preflights_es.kernel.text import Secret
-from preflights_es.providers.apis import chosen, provider
+from preflights_es.providers.apis import build_chosen_provider, provider
 from preflights_es.providers.capabilities import REAL
 from preflights_es.providers.remote import RemoteProvider
 from preflights_es.settings import load
@@ -29,7 +29,7 @@ def real(tmp_path: Path, **options: str) -> list[RemoteProvider]:
         told = load.Options(provider=name, **options)
         held = load.load_settings(tmp_path, os.environ, options=told)
         if name in held.keys:
-            found.append(chosen(held, str))
+            found.append(build_chosen_provider(held, str))
     assert found, "no key is set: live tests need one of the variables in docs/providers.md"
     return found
 

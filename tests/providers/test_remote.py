@@ -216,8 +216,8 @@ def test_names_with_lone_surrogates_can_be_recorded(api: FakeAPI) -> None:
 @given(st.lists(st.binary(max_size=4) | st.sampled_from([b"\\ud8", "é".encode(), b"\xff"])))
 def test_any_bytes_come_back_out_of_their_text(parts: list[bytes]) -> None:
     raw = b"".join(parts)
-    text, _ = http_body.decoded(b"." + raw)
-    assert http_body.encoded(text) == b"." + raw
+    text, _ = http_body.decode_body_text(b"." + raw)
+    assert http_body.restore_body_bytes(text) == b"." + raw
 
 
 # 3. Failures ---------------------------------------------------------------------------------
@@ -419,7 +419,9 @@ def test_any_json_ends_in_a_completion_or_an_error(value: Any, code: int, where:
         OpenAIProvider("k", base_url="http://localhost"),
         OpenAIProvider("k", base_url="http://localhost", api="responses"),
     )[where]
-    said = http_body.Answer(code, {"content-type": "application/json"}, json.dumps(value).encode())
+    said = http_body.HttpAnswer(
+        code, {"content-type": "application/json"}, json.dumps(value).encode()
+    )
     with contextlib.suppress(LLMError):
         if code == 200:
             found = asked._completion(said)

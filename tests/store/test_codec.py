@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.history.replayer import Replayer
-from preflights_es.history.verification import checked
+from preflights_es.history.verification import verify_session_events
 from preflights_es.kernel.completions import COMPLETION_EVENTS
 from preflights_es.kernel.decisions import Record
 from preflights_es.kernel.errors import (
@@ -415,7 +415,7 @@ def test_a_name_that_stands_twice_is_damage(data: bytes) -> None:
     store, session_id = old_log()
     head = store.head(session_id)
     assert head is not None
-    wanted = checked(store, head)
+    wanted = verify_session_events(store, head)
     for event in wanted:
         unambiguous(event)
     draft = Draft("post.letter.v1", data, "post/1", "an id of its own", "user")
@@ -425,7 +425,7 @@ def test_a_name_that_stands_twice_is_damage(data: bytes) -> None:
     with pytest.raises(LogDamaged, match=found):
         unambiguous(store.read(session_id)[-1])
     with pytest.raises(LogDamaged, match=found):
-        checked(store, after)
+        verify_session_events(store, after)
 
 
 def test_a_payload_in_another_order_or_with_white_space_is_read_as_it_is() -> None:

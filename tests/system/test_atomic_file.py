@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from preflights_es.kernel.text import is_git
-from preflights_es.system.files import Folder, Unreadable, opened
+from preflights_es.system.files import Folder, Unreadable, open_folder_below
 from tests.each import each
 
 
@@ -31,7 +31,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def write(root: Path, name: str, content: bytes, *, replacing: bool = False) -> None:
-    with opened(root) as folder, folder.new(name, replacing=replacing) as file:
+    with open_folder_below(root) as folder, folder.new(name, replacing=replacing) as file:
         file.write(content)
 
 
@@ -54,7 +54,7 @@ def umask(mask: int) -> Iterator[None]:
 
 
 def test_a_file_has_its_name_when_it_is_whole(root: Path) -> None:
-    with opened(root) as folder, folder.new("a") as file:
+    with open_folder_below(root) as folder, folder.new("a") as file:
         file.write(b"one")
         assert not (root / "a").exists()
     assert [(p.name, p.read_bytes()) for p in root.iterdir()] == [("a", b"one")]
@@ -62,7 +62,11 @@ def test_a_file_has_its_name_when_it_is_whole(root: Path) -> None:
 
 @pytest.mark.parametrize("replacing", [False, True])
 def test_an_error_leaves_the_folder_as_it_was(root: Path, *, replacing: bool) -> None:
-    with pytest.raises(KeyError), opened(root) as folder, folder.new("a", replacing=replacing):
+    with (
+        pytest.raises(KeyError),
+        open_folder_below(root) as folder,
+        folder.new("a", replacing=replacing),
+    ):
         raise KeyError
     assert [*root.iterdir()] == []
 
@@ -111,7 +115,7 @@ def test_a_file_that_is_replaced_keeps_its_permissions_and_gives_none_to_strange
 
 
 def test_a_file_can_be_private_from_its_first_byte(root: Path) -> None:
-    with umask(0), opened(root) as folder, folder.new("a", mode=0o600) as file:
+    with umask(0), open_folder_below(root) as folder, folder.new("a", mode=0o600) as file:
         file.write(b"one")
         modes = [stat.S_IMODE(path.stat().st_mode) for path in root.iterdir()]
     assert modes == [0o600]
@@ -121,7 +125,7 @@ def test_a_file_can_be_private_from_its_first_byte(root: Path) -> None:
 def test_temporary_names_are_drawn_anew_each_time(root: Path) -> None:
     names: set[str] = set()
     for _ in range(20):
-        with opened(root) as folder, folder.new("a", replacing=True):
+        with open_folder_below(root) as folder, folder.new("a", replacing=True):
             names |= {path.name for path in root.iterdir() if path.name != "a"}
     assert len(names) == 20
     assert all(len(name.removeprefix(".a.").removesuffix(".tmp")) == 16 for name in names)
@@ -135,7 +139,7 @@ def test_a_long_name_is_no_trouble(root: Path) -> None:
 
 @each("name", ["", ".", "..", "a/b", "/etc/passwd", "../a"])
 def test_what_is_no_name_in_the_folder_is_refused(root: Path, name: str) -> None:
-    with opened(root) as folder:
+    with open_folder_below(root) as folder:
         for act in (folder.lies, folder.remove, folder.below):
             with pytest.raises(OSError, match="no name of a file"):
                 act(name)
@@ -145,7 +149,7 @@ def test_what_is_no_name_in_the_folder_is_refused(root: Path, name: str) -> None
 
 
 def test_a_path_lies_in_a_folder_that_only_its_owner_enters(root: Path) -> None:
-    with opened(root) as folder, folder.new_path("a.db") as path:
+    with open_folder_below(root) as folder, folder.new_path("a.db") as path:
         path.write_bytes(b"one")
         path.with_name("new-journal").write_bytes(b"left")
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -154,21 +158,29 @@ def test_a_path_lies_in_a_folder_that_only_its_owner_enters(root: Path) -> None:
 
 
 def test_a_path_at_which_no_file_was_made_is_an_error(root: Path, outside: Path) -> None:
-    with pytest.raises(FileNotFoundError), opened(root) as folder, folder.new_path("a"):
+    with pytest.raises(FileNotFoundError), open_folder_below(root) as folder, folder.new_path("a"):
         pass
-    with pytest.raises(OSError, match=r"."), opened(root) as folder, folder.new_path("a") as path:
+    with (
+        pytest.raises(OSError, match=r"."),
+        open_folder_below(root) as folder,
+        folder.new_path("a") as path,
+    ):
         path.symlink_to(outside / "precious")
     assert [*root.iterdir()] == []
 
 
 def test_a_name_that_was_taken_meanwhile_is_kept(root: Path) -> None:
-    with opened(root) as folder:
+    with open_folder_below(root) as folder:
         made = folder.new("a")
         made.__enter__().write(b"ours")
         (root / "a").write_text("theirs")
         with pytest.raises(FileExistsError):
             made.__exit__(None, None, None)
-    with pytest.raises(FileExistsError), opened(root) as folder, folder.new_path("a") as path:
+    with (
+        pytest.raises(FileExistsError),
+        open_folder_below(root) as folder,
+        folder.new_path("a") as path,
+    ):
         path.write_bytes(b"ours")
     assert [(p.name, p.read_text()) for p in root.iterdir()] == [("a", "theirs")]
 
@@ -177,9 +189,9 @@ def test_a_name_that_was_taken_meanwhile_is_kept(root: Path) -> None:
 
 
 def test_missing_folders_are_made_when_asked_for(root: Path) -> None:
-    with pytest.raises(FileNotFoundError), opened(root, ("a", "b")):
+    with pytest.raises(FileNotFoundError), open_folder_below(root, ("a", "b")):
         pass
-    with opened(root, ("a", "b"), makes=True) as folder, folder.new("c") as file:
+    with open_folder_below(root, ("a", "b"), makes=True) as folder, folder.new("c") as file:
         file.write(b"one")
     assert (root / "a" / "b" / "c").read_bytes() == b"one"
 
@@ -192,21 +204,21 @@ def test_a_link_among_the_folders_is_not_followed(
     (root / "real").mkdir()
     (root / "link").symlink_to(outside)
     (root / "real" / "link").symlink_to(outside)
-    with pytest.raises(OSError, match=r"."), opened(root, parts, makes=makes):
+    with pytest.raises(OSError, match=r"."), open_folder_below(root, parts, makes=makes):
         pass
     assert is_untouched(outside)
 
 
 def test_a_dangling_link_is_no_missing_folder(root: Path, outside: Path) -> None:
     (root / "link").symlink_to(outside / "new")
-    with pytest.raises(OSError, match=r"."), opened(root, ("link",), makes=True):
+    with pytest.raises(OSError, match=r"."), open_folder_below(root, ("link",), makes=True):
         pass
     assert is_untouched(outside)
 
 
 def test_a_folder_that_is_swapped_for_a_link_leads_nowhere(root: Path, outside: Path) -> None:
     (root / "a").mkdir()
-    with opened(root, ("a",)) as folder:
+    with open_folder_below(root, ("a",)) as folder:
         (root / "a").rename(root / "b")
         (root / "a").symlink_to(outside)
         with folder.new("precious", replacing=True) as file:
@@ -240,7 +252,7 @@ def test_only_a_regular_file_is_read_and_moved(root: Path, outside: Path) -> Non
     os.mkfifo(root / "fifo")
     (root / "link").symlink_to(outside / "precious")
     (root / "folder").mkdir()
-    with opened(root) as folder:
+    with open_folder_below(root) as folder:
         for name in ("fifo", "link", "folder"):
             with pytest.raises(Unreadable, match="no regular file"):
                 folder.content(name, 100)
@@ -252,7 +264,7 @@ def test_only_a_regular_file_is_read_and_moved(root: Path, outside: Path) -> Non
 def test_a_file_is_moved_to_a_free_name_only(root: Path) -> None:
     (root / "a").write_text("a")
     (root / "b").write_text("b")
-    with opened(root) as folder:
+    with open_folder_below(root) as folder:
         with pytest.raises(FileExistsError):
             folder.move("a", folder, "b")
         folder.move("a", folder, "c")
@@ -267,7 +279,7 @@ def test_only_regular_files_of_the_pattern_are_tidied(root: Path, outside: Path)
     os.mkfifo(root / ".a.md.13.tmp")
     for name in (".a.md.xyz.tmp", ".b.md.1.tmp", ".a.md.1.tmp.bak", ".aXmd.1.tmp"):
         (root / name).write_text("another's")
-    with opened(root) as folder:
+    with open_folder_below(root) as folder:
         folder.tidy("a.md")
     assert {path.name for path in root.iterdir()} == {
         *(".a.md.11.tmp", ".a.md.12.tmp", ".a.md.13.tmp", ".a.md.1.tmp.bak", ".a.md.xyz.tmp"),

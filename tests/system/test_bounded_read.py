@@ -8,7 +8,7 @@ from pathlib import Path, PosixPath
 
 import pytest
 
-from preflights_es.system.files import Unreadable, beginning, regular, resolved
+from preflights_es.system.files import Unreadable, read_file_beginning, regular, resolved
 
 
 def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
@@ -97,8 +97,8 @@ def test_a_file_that_becomes_a_link_between_look_and_opening_is_refused(tmp_path
 
 def test_the_beginning_of_a_file_is_read_whatever_its_size(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"123456")
-    assert beginning(tmp_path / "a", 5) == b"12345"
-    assert beginning(tmp_path / "a", 50) == b"123456"
+    assert read_file_beginning(tmp_path / "a", 5) == b"12345"
+    assert read_file_beginning(tmp_path / "a", 50) == b"123456"
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(Unreadable, match="no regular file"):
-        beginning(tmp_path / "fifo", 5)
+        read_file_beginning(tmp_path / "fifo", 5)

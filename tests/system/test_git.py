@@ -45,13 +45,13 @@ def program(path: Path, mark: Path) -> Path:
 
 def test_git_says_what_it_is_asked(repository: Path) -> None:
     configured(repository, "user.name", "Ada")
-    assert git.said(("config", "user.name"), repository, SAFE) == "Ada"
-    assert git.said(("config", "no.such"), repository, SAFE) is None
+    assert git.read_git_text(("config", "user.name"), repository, SAFE) == "Ada"
+    assert git.read_git_text(("config", "no.such"), repository, SAFE) is None
 
 
 def test_where_there_is_no_git_it_says_nothing(repository: Path, tmp_path: Path) -> None:
-    assert git.said(("config", "user.name"), repository, {"PATH": str(tmp_path)}) is None
-    assert git.said(("config", "user.name"), tmp_path / "gone", SAFE) is None
+    assert git.read_git_text(("config", "user.name"), repository, {"PATH": str(tmp_path)}) is None
+    assert git.read_git_text(("config", "user.name"), tmp_path / "gone", SAFE) is None
 
 
 @pytest.mark.parametrize("path", [".", "", "bin", ".:", "/nowhere:."])
@@ -63,9 +63,9 @@ def test_a_program_of_the_repository_called_git_is_not_run(
     for folder in (repository, repository / "bin"):
         program(folder / "git", tmp_path / "mark")
     monkeypatch.chdir(repository)
-    assert git.said(("config", "user.name"), repository, {**SAFE, "PATH": path}) is None
+    assert git.read_git_text(("config", "user.name"), repository, {**SAFE, "PATH": path}) is None
     both = {**SAFE, "PATH": f"{path}{os.pathsep}{SAFE['PATH']}"}
-    assert git.said(("config", "user.name"), repository, both) == "Ada"
+    assert git.read_git_text(("config", "user.name"), repository, both) == "Ada"
     assert not (tmp_path / "mark").exists()
 
 
@@ -77,7 +77,7 @@ def test_variables_that_lead_git_elsewhere_are_not_handed_on(
     subprocess.run(["git", "init", "--quiet", "--template=", other], check=True)
     configured(other, "user.name", "Eve")
     env = {**SAFE, "GIT_DIR": str(other / ".git"), "GIT_WORK_TREE": str(other)}
-    assert git.said(("config", "user.name"), repository, env) == "Ada"
+    assert git.read_git_text(("config", "user.name"), repository, env) == "Ada"
 
 
 def test_a_configuration_that_fetches_what_is_missing_runs_nothing(
@@ -104,7 +104,7 @@ def test_a_configuration_that_fetches_what_is_missing_runs_nothing(
         configured(repository, key, value)
     (repository / ".git" / "objects" / first[:2] / first[2:]).unlink()
     asked = ("rev-list", "--max-parents=0", "HEAD")
-    assert git.said(asked, repository, SAFE) is None
+    assert git.read_git_text(asked, repository, SAFE) is None
     assert not (tmp_path / "mark").exists()
 
 

@@ -146,7 +146,7 @@ def _begun(root: Path, path: str, template: str, *, writes: bool) -> ProjectFile
     *folders, name = path.split("/")
     content = (_STARTERS / template).read_text("utf-8")
     try:
-        with files.opened(root, folders, makes=writes) as folder:
+        with files.open_folder_below(root, folders, makes=writes) as folder:
             is_there = folder.lies(name) is not None
             if writes and not is_there:
                 with folder.new(name) as file:
@@ -225,7 +225,7 @@ def _write(root: Path, wanted: Template, plan: FilePlan) -> None:
     *folders, name = wanted.parts
     try:
         with (
-            files.opened(root, folders, makes=True) as folder,
+            files.open_folder_below(root, folders, makes=True) as folder,
             folder.new(name, replacing=True) as file,
         ):
             file.write(plan.content.encode())
@@ -241,7 +241,7 @@ def _found_text(root: Path, wanted: Template) -> str | None:
     """
     *folders, name = wanted.parts
     try:
-        with files.opened(root, folders) as folder:
+        with files.open_folder_below(root, folders) as folder:
             return folder.content(name, SIZE_MAX).decode()
     except FileNotFoundError:
         return None

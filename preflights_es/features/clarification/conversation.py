@@ -62,7 +62,7 @@ from preflights_es.kernel.questions import Question, is_placeholder
 from preflights_es.kernel.reach import HOLDS, Hold, pattern_problem
 from preflights_es.kernel.text import caseless, escaped_text, one_line
 from preflights_es.kernel.views import View
-from preflights_es.system.files import Unreadable, beginning
+from preflights_es.system.files import Unreadable, read_file_beginning
 from preflights_es.use import sessions
 from preflights_es.use.inbox import PROPOSED
 from preflights_es.use.request import Request
@@ -698,7 +698,7 @@ def _saved(text: str) -> str | None:
                     f"Not taken: {escaped_text(words)} ended with {done.returncode}.", err=True
                 )
                 return None
-            return beginning(path, TEXT_MAX).decode("utf-8", "replace")
+            return read_file_beginning(path, TEXT_MAX).decode("utf-8", "replace")
         except (OSError, ValueError, Unreadable) as error:
             click.echo(
                 f"Not taken: {escaped_text(words)} cannot run: {escaped_text(str(error))}.",

@@ -26,7 +26,7 @@ from preflights_es.features.metrics.domain.state import State
 from preflights_es.kernel.completions import Accepted, CompletionRequested, Message
 from preflights_es.kernel.errors import LLMEmptyError
 from preflights_es.kernel.lead import LeadState, system_message
-from preflights_es.providers.base import DIRECT, text_of
+from preflights_es.providers.base import DIRECT, decode_completion_text
 from preflights_es.settings.load import Options, load_settings
 from preflights_es.system import clock_ids
 from preflights_es.system.interpreter import ran
@@ -104,7 +104,7 @@ class LLMClient:
 
         async def said() -> str:
             async with self._leads.provider_for(lead) as provider:
-                return text_of(await provider.answered(request))
+                return decode_completion_text(await provider.answered(request))
 
         text = ran(said).strip()
         if not text:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from preflights_es.features.regress.results import Case
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.json import canonical_json
-from preflights_es.system.files import Unreadable, beginning, opened
+from preflights_es.system.files import Unreadable, open_folder_below, read_file_beginning
 
 FOLDER: Final = "regress"
 FILE: Final = "accepted.jsonl"
@@ -84,7 +84,7 @@ def case_groups(cases: Iterable[Case]) -> list[list[Case]]:
 def is_of_regress(path: str) -> bool:
     """Whether a file holds what this feature writes: what was accepted, or its history of runs."""
     try:
-        return beginning(Path(path), len(OURS)) == OURS
+        return read_file_beginning(Path(path), len(OURS)) == OURS
     except (Unreadable, OSError, ValueError):
         return False
 
@@ -131,7 +131,10 @@ def accept_group(root: Path, group: str, cases: Sequence[Case], **said: Any) -> 
         raise Refused(f"the group {group} has no differences of values: nothing can be accepted")
     content = _content(root)
     try:
-        with opened(root, [FOLDER], makes=True) as folder, folder.new(FILE, replacing=True) as file:
+        with (
+            open_folder_below(root, [FOLDER], makes=True) as folder,
+            folder.new(FILE, replacing=True) as file,
+        ):
             file.write(content + b"".join(canonical_json(one) + b"\n" for one in lines))
     except OSError as error:
         raise Refused(f"{ACCEPTED} cannot be written: {error.strerror}") from error
@@ -140,7 +143,7 @@ def accept_group(root: Path, group: str, cases: Sequence[Case], **said: Any) -> 
 
 def _content(root: Path) -> bytes:
     try:
-        with opened(root, [FOLDER]) as folder:
+        with open_folder_below(root, [FOLDER]) as folder:
             return folder.content(FILE, SIZE_MAX)
     except FileNotFoundError:
         return b""

@@ -34,7 +34,7 @@ from preflights_es.features.regress.strict import (
 from preflights_es.history.child import fault_of
 from preflights_es.history.recording import Recording
 from preflights_es.history.replayer import Replayer
-from preflights_es.history.report import changes, told
+from preflights_es.history.report import changes, describe_session_outcome
 from preflights_es.history.whatif import Otherwise, calls_max
 from preflights_es.kernel.errors import SessionFaulted
 from preflights_es.kernel.ports import Stored
@@ -201,8 +201,8 @@ class _Judging:
         workflow = self._recorded.workflow
         session = self._recorded.session if base is None else base.child.handle.session
         events = self._recorded.events if base is None else base.events
-        before = told(workflow, session, events)
-        after = told(workflow, ran.child.handle.session, ran.events)
+        before = describe_session_outcome(workflow, session, events)
+        after = describe_session_outcome(workflow, ran.child.handle.session, ran.events)
         return tuple(
             Difference(
                 version=0, type="", pointer=one.pointer, expected=one.recorded, actual=one.child

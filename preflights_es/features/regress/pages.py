@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from preflights_es.system.files import Unreadable, opened
+from preflights_es.system.files import Unreadable, open_folder_below
 
 FOLDERS: Final = ("", "replays")
 """Where reports are looked for, below the project's root."""
@@ -48,14 +48,17 @@ def report(root: Path, path: str) -> bytes | None:
     if path not in reports(root):
         return None
     folder, _, name = path.rpartition("/")
-    with suppress(OSError, Unreadable), opened(root, [folder] if folder else []) as place:
+    with (
+        suppress(OSError, Unreadable),
+        open_folder_below(root, [folder] if folder else []) as place,
+    ):
         return place.content(name, SIZE_MAX)
     return None
 
 
 def _in(root: Path, folder: str) -> Iterator[str]:
     said = f'<meta http-equiv="Content-Security-Policy" content="{policy()}">'.encode()
-    with suppress(OSError), opened(root, [folder] if folder else []) as place:
+    with suppress(OSError), open_folder_below(root, [folder] if folder else []) as place:
         names = sorted(name for name in place.names() if name.endswith(".html"))
         for name in names[:FOUND_MAX]:
             with suppress(OSError, Unreadable):

@@ -42,7 +42,7 @@ def key(settings: Settings) -> bytes:
     fresh = secrets.token_bytes(BYTES)
     try:
         place.mkdir(parents=True, exist_ok=True)
-        with atomic_file.opened(place) as here:
+        with atomic_file.open_folder_below(place) as here:
             if (kept := _kept(here)) is not None:
                 return kept
             is_bad = here.lies(SEAL) is not None

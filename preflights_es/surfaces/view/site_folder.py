@@ -64,7 +64,7 @@ def checked(name: str) -> Path:
     if any(is_git(part) for part in top.parts):
         raise Refused(f"{name} lies in a folder of git: name another one")
     if top.is_dir():
-        with _told(name), files.opened(top) as folder:
+        with _told(name), files.open_folder_below(top) as folder:
             _former(folder, name)
     return top
 
@@ -79,7 +79,7 @@ def write(built: Built, top: Path) -> ExportedSite:
         StoreUnavailable: it cannot be written.
     """
     with _told(str(top)), contextlib.ExitStack() as stack:
-        with files.opened(top.parent) as above:
+        with files.open_folder_below(top.parent) as above:
             folder = stack.enter_context(above.below(top.name, makes=True))
         former = _former(folder, str(top))
         open_ = {"": folder}

@@ -267,7 +267,7 @@ def _first_commits(root: Path, paths: Sequence[str]) -> dict[str, int]:
         *("-c", "core.quotePath=false", "log", "--diff-filter=A", "--no-renames", "--relative"),
         *("--format=%x00%at", "--name-only", "--", *(f":(literal){path}" for path in paths)),
     )
-    said = git.said(words, root, surroundings(), GIT_S) or ""
+    said = git.read_git_text(words, root, surroundings(), GIT_S) or ""
     found: dict[str, int] = {}
     for commit in filter(None, said.split("\0")):
         when, *names = filter(None, commit.split("\n"))

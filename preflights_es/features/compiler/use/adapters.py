@@ -27,7 +27,7 @@ from preflights_es.features.compiler.domain.values import (
     schema_of,
 )
 from preflights_es.judging.contract import OutputValidator
-from preflights_es.judging.schema import shape
+from preflights_es.judging.schema import compile_schema_shape
 from preflights_es.kernel import __version__
 from preflights_es.kernel.completions import CompletionRequested, Message, prompt
 from preflights_es.kernel.errors import LLMDeclinedError, Refused
@@ -35,7 +35,7 @@ from preflights_es.kernel.events import Actor, SourceSession
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import Lead, LeadState, Setup, system_message
 from preflights_es.kernel.text import Secret
-from preflights_es.providers.base import DIRECT, LLMProvider, text_of
+from preflights_es.providers.base import DIRECT, LLMProvider, decode_completion_text
 from preflights_es.settings.load import Options, Settings, load_settings
 from preflights_es.system.interpreter import ran
 from preflights_es.use.leads import Leads
@@ -282,7 +282,7 @@ class Adapter(LLMPort):
             SettingsError: a key or a package is missing.
             ValueError: the schema is invalid.
         """
-        shape(schema)  # an invalid one costs no call
+        compile_schema_shape(schema)  # an invalid one costs no call
         prompts = PromptManager()
         request = CompletionRequested(
             call=DIRECT,
@@ -298,7 +298,7 @@ class Adapter(LLMPort):
 
         async def responded() -> str:
             async with self.opened() as provider:
-                return text_of(await provider.answered(request))
+                return decode_completion_text(await provider.answered(request))
 
         text = ran(responded)
         try:

@@ -121,7 +121,7 @@ def _read(root: Path, path: str) -> _File:
         *folders, name = parts = real.relative_to(top).parts or ("",)
         if any(map(is_git, parts)):
             raise _refused(path, "is a link to what belongs to git")
-        with atomic_file.opened(top, folders) as folder:
+        with atomic_file.open_folder_below(top, folders) as folder:
             return _File(path, "/".join(parts), _content(path, folder, name))
     except FileNotFoundError:
         raise

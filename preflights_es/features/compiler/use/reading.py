@@ -160,7 +160,7 @@ def layout(root: Path) -> tuple[tuple[str, ...], int]:
     None of them where git lists none. Left out are those whose name is no text, and those that
     would fit no request.
     """
-    said = git.said(("ls-files", "-z", "-t"), root, surroundings(), LISTED_S)
+    said = git.read_git_text(("ls-files", "-z", "-t"), root, surroundings(), LISTED_S)
     named = {entry[_TAG:] for entry in (said or "").split("\0") if entry}
     named = {path for path in named if not path.startswith(OWN)}
     fit = sorted(
