@@ -12,7 +12,7 @@ from preflights_es.kernel.questions import AskOutcome, Observed
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
 from preflights_es.use.bootstrap import Opened, opened_process
-from preflights_es.use.sessions import accept
+from preflights_es.use.sessions import accept_session
 
 QUESTION: Final = "Which database should orders use?"
 OPTIONS: Final = ("PostgreSQL", "SQLite")
@@ -36,7 +36,7 @@ def accepted_in_browser(folder: Path, session: str) -> None:
     """A person's word by a page."""
     opened = opened_process(folder)
     person = Actor("user", "Ada")
-    accept(opened.request().another(person, way="browser"), session)
+    accept_session(opened.request().another(person, way="browser"), session)
     opened.process.close()
 
 

@@ -248,9 +248,9 @@ def _of_a_rejection(name: str, reply: Reply) -> Golden:
 def missing_information_is_asked_and_answered(h: House) -> None:
     first = h.plan("project", MODEL, LACKS)
     for answer in ("", "tbd"):
-        sessions.answer(h.request(ADA, MODEL), first.session_id, {"missing_1": answer})
-    sessions.answer(h.request(ADA, MODEL), first.session_id, {"missing_9": "A clerk"})
-    sessions.answer(h.request(ADA, MODEL, GOOD), first.session_id, {"missing_1": "A clerk"})
+        sessions.answer_session(h.request(ADA, MODEL), first.session_id, {"missing_1": answer})
+    sessions.answer_session(h.request(ADA, MODEL), first.session_id, {"missing_9": "A clerk"})
+    sessions.answer_session(h.request(ADA, MODEL, GOOD), first.session_id, {"missing_1": "A clerk"})
     h.keep("project")
 
 
@@ -258,7 +258,9 @@ def missing_information_is_asked_three_times(h: House) -> None:
     first = h.plan("project", MODEL, LACKS)
     for number in (1, 2, 3):
         asked = h.request(ADA, MODEL, LACKS)
-        sessions.answer(asked, first.session_id, {f"missing_{number}": "Look at the glossary"})
+        sessions.answer_session(
+            asked, first.session_id, {f"missing_{number}": "Look at the glossary"}
+        )
     h.keep("project")
 
 

@@ -61,7 +61,7 @@ def answer_command(
     if relayed and not answer:
         raise click.UsageError("--relayed takes an answer")
     given = answer_options.worded(answer)
-    return said(voice, sessions.answer(app, session, given, relays=relayed, reasons=why))
+    return said(voice, sessions.answer_session(app, session, given, relays=relayed, reasons=why))
 
 
 def _refuse_nothing(answer: tuple[str, ...], why: StatedReasons | None) -> None:
@@ -94,7 +94,7 @@ def revise_command(
     """
     _refuse_nothing(answer, why)
     given = answer_options.keyed(answer)
-    return said(voice, sessions.answer(app, session, given, revise=True, reasons=why))
+    return said(voice, sessions.answer_session(app, session, given, revise=True, reasons=why))
 
 
 @click.command()

@@ -67,7 +67,7 @@ def confirmed(app: Request, voice: Voice, proposed: Sequence[View], by: str | No
 def _confirmed(app: Request, one: View, by: str | None) -> int:
     """Confirm one as it was seen; what is not done is one line on stderr."""
     try:
-        done = sessions.accept(app, one.session_id, by=by, expect=one.version)
+        done = sessions.accept_session(app, one.session_id, by=by, expect=one.version)
     except Refused as refused:
         click.echo(
             f"{short_session(one.session_id)} is not confirmed: {escaped_text(worded(refused))}",

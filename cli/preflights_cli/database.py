@@ -11,7 +11,7 @@ from preflights_cli.progress import bar, counted
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text
 from preflights_es.use.request import Request
-from preflights_es.use.upkeep import InItsPlace, Rendered, backup, render, status, upgrade
+from preflights_es.use.upkeep import InItsPlace, Rendered, backup, read_log_status, render, upgrade
 
 
 @click.group()
@@ -53,7 +53,7 @@ def status_command(app: Request, voice: Voice) -> int:
       preflights admin db status
       preflights admin db status --json
     """
-    found = status(app)
+    found = read_log_status(app)
     voice.json(found)
     for name, value in asdict(found).items():
         absent = "not said" if name == "project" else "none yet"

@@ -21,8 +21,8 @@ from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.signing import IN_SHORT
 from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.records.record_list import Unread
-from preflights_es.use.decisions import Listing, Lost, listing, notice_clashes
-from preflights_es.use.foreign import ForeignRow, record
+from preflights_es.use.decisions import DecisionListing, LostSession, listing, notice_clashes
+from preflights_es.use.foreign import ForeignRow, show_foreign_record
 from preflights_es.use.holding import Unused, unused
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Who
@@ -68,7 +68,7 @@ def _status(row: ForeignRow) -> str:
 
 def say_record(voice: Voice, app: Request, named: RecordWithoutSession) -> None:
     """One record, each of its texts on a line."""
-    shape = record(app.process, named)
+    shape = show_foreign_record(app.process, named)
     notice_clashes(app, shape.path)
     voice.json(shape)
     if voice.as_json:
@@ -174,7 +174,7 @@ def _say_unused(app: Request, voice: Voice) -> int:
     return 0
 
 
-def _tell_missing(voice: Voice, found: Listing, *, looks_back: bool) -> None:
+def _tell_missing(voice: Voice, found: DecisionListing, *, looks_back: bool) -> None:
     """Say which sessions cannot be folded, and how many were erased: the list leaves them out."""
     if found.damage:
         voice.warn(worded(found.damage))
@@ -189,7 +189,7 @@ def _tell_missing(voice: Voice, found: Listing, *, looks_back: bool) -> None:
         click.echo(f"{what}: what may have been decided there is not told.", err=True)
 
 
-def _lost(one: Lost) -> str:
+def _lost(one: LostSession) -> str:
     id_ = short_session(one.session_id)
     if not one.is_mended:
         return f"session {id_} is {one.status}: what it decided is not told"

@@ -27,7 +27,7 @@ from preflights_es.kernel.questions import Question
 from preflights_es.kernel.text import escaped_text
 from preflights_es.kernel.views import View
 from preflights_es.use import sessions
-from preflights_es.use.answers import chosen
+from preflights_es.use.answers import resolve_option_number
 from preflights_es.use.request import Request
 
 HELP: Final = ("?", "h?", "help", "hilfe")
@@ -104,7 +104,7 @@ def taken(
 ) -> View:
     """The session after an answer, or as it stands where the answer cannot be recorded."""
     try:
-        session = sessions.answer(app, before.session_id, given, revise=revise)
+        session = sessions.answer_session(app, before.session_id, given, revise=revise)
     except Refused as refused:
         not_taken = spoken(before)("Not taken: {why}", why=escaped_text(worded(refused)))
         click.echo(not_taken, err=True)
@@ -160,7 +160,7 @@ def answered(
         if is_key(text.strip()):
             raise Pressed(text.strip())
         try:
-            value = chosen(question, text)
+            value = resolve_option_number(question, text)
         except Refused:
             known = "There is no option {text}: give 1 to {most}, or the answer in words."
             told = say(known, text=escaped_text(text.strip()), most=len(question.options))

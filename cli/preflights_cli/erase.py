@@ -17,7 +17,13 @@ from preflights_es.history.erasure import Doomed, Quotes
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, shortened
-from preflights_es.use.erasures import Erased, erase, meant, plan, stated
+from preflights_es.use.erasures import (
+    Erased,
+    erase,
+    plan_erasure,
+    report_erasure,
+    resolve_erasure_targets,
+)
 from preflights_es.use.request import Request
 
 TITLE_MAX: Final = 60  # characters of a title in the list
@@ -62,8 +68,8 @@ def erase_command(
     if not (yes or dry_run) and (voice.as_json or not is_terminal()):
         message = "without a terminal, erase needs --yes"
         raise click.UsageError(message)
-    app, ids = meant(app, session, looks=dry_run)
-    planned = plan(app, ids, reason)
+    app, ids = resolve_erasure_targets(app, session, looks=dry_run)
+    planned = plan_erasure(app, ids, reason)
     for error in planned.kept:
         voice.warn(worded(error))
     doomed, others, quotes = planned.doomed, planned.others, planned.quotes
@@ -73,7 +79,7 @@ def erase_command(
         _say_doomed(voice, going, titled=dry_run or not yes)
         _say_quotes(voice, quotes, going)
     if dry_run:
-        voice.json(stated(planned, going))
+        voice.json(report_erasure(planned, going))
         voice.say("Nothing was erased: this is a dry run.")
         return 0
     if not yes:

@@ -8,7 +8,7 @@ import click
 
 from preflights_cli.common import Voice, reading
 from preflights_es.kernel.text import escaped_text
-from preflights_es.use.facts.facts import Facts, facts
+from preflights_es.use.facts.facts import Facts, read_known_facts
 from preflights_es.use.request import Request
 
 SHOWN_MAX: Final = 30  # packages that stand for no known product
@@ -28,7 +28,7 @@ def facts_command(app: Request, voice: Voice) -> int:
       preflights facts
       preflights facts --json
     """
-    found = facts(app)
+    found = read_known_facts(app)
     voice.json(found)
     if not voice.as_json:
         _say(voice, found)

@@ -15,7 +15,7 @@ from preflights_cli.table import CELL_MAX, streamed
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.use.filed_sessions import FiledSession
-from preflights_es.use.inbox import Waiting, inbox, proposed
+from preflights_es.use.inbox import Waiting, inbox, list_proposed_sessions
 from preflights_es.use.request import Request
 
 INTENTION_MIN: Final = 20  # characters that are shown of it, however long its origin is
@@ -64,14 +64,14 @@ def inbox_command(everything: bool, by: str | None, app: Request, voice: Voice) 
     if everything:
         from preflights_cli.confirming import confirmed  # looking confirms nothing
 
-        code = confirmed(app, voice, proposed(app), by)
+        code = confirmed(app, voice, list_proposed_sessions(app), by)
         if not voice.as_json:
             return code
     _say_inbox(app, voice)
     if is_terminal() and not (voice.as_json or voice.quiet) and app.actor.kind == "user":
         from preflights_cli.confirming import one_by_one
 
-        return one_by_one(app, voice, proposed(app))
+        return one_by_one(app, voice, list_proposed_sessions(app))
     return code
 
 

@@ -21,7 +21,7 @@ from preflights_es.kernel.signing import made_with
 from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.store.chain import erased
 from preflights_es.use.request import Request
-from preflights_es.use.sessions import Recorded, Unread, log
+from preflights_es.use.sessions import LoggedSession, Unread, log
 
 WHAT_MAX: Final = 200  # characters of one value in the list of events
 ERASED, GONE, DAMAGED, UNREAD = "erased", "gone", "damaged", "cannot be read by this code"
@@ -57,7 +57,7 @@ def log_command(session: str, app: Request, voice: Voice) -> int:
     return 0
 
 
-def _say_events(voice: Voice, found: Recorded) -> None:
+def _say_events(voice: Voice, found: LoggedSession) -> None:
     from preflights_es.projections.audit import kind
 
     stored, taken = found.stored, erased(found.stored)

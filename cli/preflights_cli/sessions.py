@@ -56,7 +56,7 @@ def sessions_command(
         raise click.UsageError(message)
     if status is not None:
         _refuse_unknown(app, status)
-    rows, more = sessions.rows(
+    rows, more = sessions.list_session_rows(
         app,
         everything=everything,
         any_project=any_project,
@@ -150,9 +150,9 @@ def prompt_command(session: str | None, task: str | None, app: Request, voice: V
         message = "a session has its task: give SESSION or --for"
         raise click.UsageError(message)
     if session is None:
-        from preflights_es.use.brief import brief
+        from preflights_es.use.brief import compose_brief
 
-        of_project = brief(app, task or "")
+        of_project = compose_brief(app, task or "")
         tell_behind(app, voice)
         voice.json(of_project)
         voice.say(of_project.prompt.rstrip("\n"))

@@ -18,7 +18,7 @@ from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.finding import LAST
-from preflights_es.use.archives import SessionFile, export, imported, lines
+from preflights_es.use.archives import SessionFile, export, export_session_lines, imported
 from preflights_es.use.request import Request
 from preflights_es.use.sync import Synced, synced
 
@@ -56,7 +56,7 @@ def export_command(
         raise click.UsageError(message)
     named = None if many else session or LAST
     if output in (None, "-"):
-        for content in lines(app, named, any_project=any_project):
+        for content in export_session_lines(app, named, any_project=any_project):
             voice.lines(content)
         return 0
     drawn = bar(voice, "Exporting")

@@ -24,14 +24,14 @@ from preflights_es.use.archives import ImportedBy
 from preflights_es.use.holding import Held, HoldsHere, file_meant, holding_for
 from preflights_es.use.request import Request
 from preflights_es.use.results import Who
-from preflights_es.use.why import why
+from preflights_es.use.why import trace_origins
 from preflights_es.use.why_results import (
     Acknowledged,
     AskedAgain,
-    Response,
-    Said,
     Why,
     WhyArtifact,
+    WhyInput,
+    WhyResponse,
     WhySession,
 )
 
@@ -68,7 +68,7 @@ def why_command(what: str, field: str | None, everything: bool, app: Request, vo
     if everything:
         message = "--all is about a file: name one, or leave it out"
         raise click.UsageError(message)
-    found, workflows = why(app, what, field)
+    found, workflows = trace_origins(app, what, field)
     voice.json(found)
     if not voice.as_json:
         for value, workflow in zip(found.values, workflows, strict=True):
@@ -258,7 +258,7 @@ def _quoted(text: str) -> str:
     return f'"{escaped_text(one_line(text))}"'
 
 
-def _by_at(said: Said | Acknowledged) -> str:
+def _by_at(said: WhyInput | Acknowledged) -> str:
     return f"by {_by(said.by)}, {minute(said.at)} (event {said.version})"
 
 
@@ -271,7 +271,7 @@ def _by(actor: Actor | Who | None) -> str:
     return escaped_text(who(actor)) if actor else ""
 
 
-def _model(response: Response) -> str:
+def _model(response: WhyResponse) -> str:
     model = response.model
     prompts = ", ".join(response.prompts)
     of = f" ({model})" if model else ""

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from preflights_es.features.recall.domain.views import RecallView
     from preflights_es.history.replayer import Replay
     from preflights_es.projections.usage import By
-    from preflights_es.use.brief import Brief
+    from preflights_es.use.brief import ProjectBrief
     from preflights_es.use.decisions import Decisions
     from preflights_es.use.facts.facts import Facts
     from preflights_es.use.holding import HoldsHere
@@ -167,7 +167,7 @@ class Preflights:
         )
         why = _reasons(because, consequences, alternatives, paths, hold)
         request = self.request(key=key)
-        return sessions.start(
+        return sessions.start_session(
             request, text, workflow, answers or (), written=written, reasons=why, scope=scope
         )
 
@@ -201,7 +201,7 @@ class Preflights:
         """
         why = _reasons(because, consequences, alternatives, paths, hold)
         request = self.request(key=key)
-        return sessions.answer(
+        return sessions.answer_session(
             request, session, answers, revise=revise, relays=relayed, reasons=why
         )
 
@@ -247,7 +247,9 @@ class Preflights:
         kept = tuple((keep or {}).items())
         said = Choices(tuple(supersedes), kept, tuple(exceptions), again)
         request = self._signing(self.request(key=key), sign)
-        return sessions.accept(request, session, by=by, expect=expect, reasons=why, choices=said)
+        return sessions.accept_session(
+            request, session, by=by, expect=expect, reasons=why, choices=said
+        )
 
     @_checked
     def approve(
@@ -306,7 +308,9 @@ class Preflights:
         Raises:
             Refused: there is no such workflow.
         """
-        found = sessions.sessions(self.request(), limit, workflow, all_workflows=all_workflows)
+        found = sessions.read_project_sessions(
+            self.request(), limit, workflow, all_workflows=all_workflows
+        )
         return list(found)
 
     @_checked
@@ -352,15 +356,15 @@ class Preflights:
         request = self.request()
         return holding_for(request, _project_path(request, path), everything=everything)
 
-    def brief(self, task: str = "") -> Brief:
+    def brief(self, task: str = "") -> ProjectBrief:
         """What a coding agent has to know of the project, in fewer than 500 tokens.
 
         Args:
             task: what it is about to do; decisions that concern it come first, with reasons.
         """
-        from preflights_es.use.brief import brief
+        from preflights_es.use.brief import compose_brief
 
-        return brief(self.request(), task)
+        return compose_brief(self.request(), task)
 
     def inbox(self) -> Inbox:
         """What waits: proposals, questions, notes to file, models to ask again."""
@@ -380,16 +384,16 @@ class Preflights:
         Raises:
             Refused: nothing matches.
         """
-        from preflights_es.use.why import why
+        from preflights_es.use.why import trace_origins
 
-        return list(why(self.request(), what, field)[0].values)
+        return list(trace_origins(self.request(), what, field)[0].values)
 
     @_checked
     def why_artifact(self, what: str) -> list[WhyArtifact]:
         """Where an artifact came from, named by its id; or all those of a session."""
-        from preflights_es.use.why import why
+        from preflights_es.use.why import trace_origins
 
-        return list(why(self.request(), what)[0].artifacts)
+        return list(trace_origins(self.request(), what)[0].artifacts)
 
     @_checked
     def recall(self, question: str, *, everything: bool = False) -> RecallView:
@@ -419,9 +423,9 @@ class Preflights:
     @_checked
     def facts(self) -> Facts:
         """What the repository says of itself, as a session begins with it."""
-        from preflights_es.use.facts.facts import facts
+        from preflights_es.use.facts.facts import read_known_facts
 
-        return facts(self.request())
+        return read_known_facts(self.request())
 
     def usage(
         self, *by: By, since: int | None = None, until: int | None = None, any_project: bool = False
@@ -440,9 +444,9 @@ class Preflights:
     @_checked
     def export(self, session: str) -> bytes:
         """A session as JSON Lines, verified."""
-        from preflights_es.use.archives import lines
+        from preflights_es.use.archives import export_session_lines
 
-        return b"".join(lines(self.request(), session))
+        return b"".join(export_session_lines(self.request(), session))
 
     def close(self) -> None:
         """Give the log back; nothing can be called then."""

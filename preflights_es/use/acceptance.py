@@ -26,12 +26,12 @@ from preflights_es.records.documents import Documents
 from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, is_same_input
 from preflights_es.runtime.runner import Handle, ProposedInput, Step
 from preflights_es.runtime.sessions import Sessions
-from preflights_es.use.answers import filed
+from preflights_es.use.answers import finish_due_documents
 from preflights_es.use.foreign import record_form
 from preflights_es.use.request import Request
 
 
-def accept(
+def accept_proposal(
     request: Request,
     session: str,
     *,
@@ -48,13 +48,13 @@ def accept(
         SessionMoved: the session is at another version.
         Refused: nothing there can be accepted.
     """
-    handle, expect = begun(request, session, expect)
+    handle, expect = begin_acceptance(request, session, expect)
     cls = handle.workflow.acknowledges or Input
     own = Acceptances.of(request)
     how: dict[str, Any] = {"by": by, "expect": expect, "relays": relays}
     step = own.acknowledged(handle.session_id, cls, {}, **how)
     notice_agent(request, step)
-    return filed(request, step)
+    return finish_due_documents(request, step)
 
 
 def notice_agent(request: Request, step: Step) -> None:
@@ -65,7 +65,9 @@ def notice_agent(request: Request, step: Step) -> None:
         request.notice("agent_proposes", text, session=ids.short_session(step.handle.session_id))
 
 
-def begun(request: Request, session: str, expect: int | None) -> tuple[Handle, int | None]:
+def begin_acceptance(
+    request: Request, session: str, expect: int | None
+) -> tuple[Handle, int | None]:
     """The session that is accepted, and the version at which it must still be then."""
     handle = request.sessions.load(session)
     request.process.documents.check_folders(handle.workflow.filing, writes=True)

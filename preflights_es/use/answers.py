@@ -38,7 +38,7 @@ Asked = Sequence[tuple[str, Question]]
 """Pairs of a field's label and its question."""
 
 
-def pairs(given: Given) -> Pairs:
+def normalize_answer_pairs(given: Given) -> Pairs:
     """Pairs of key and values."""
     if not isinstance(given, Mapping):
         return given
@@ -55,15 +55,19 @@ def addressed(given: Pairs, asked: Asked, question: Question | None = None) -> P
     Raises:
         Refused: no question is open, or it has no such option.
     """
-    labels = _labels(asked)
+    labels = _keys_by_unique_label(asked)
     questions = {one.id: one for _, one in asked}
     found: dict[str, list[str]] = {}
     for name, values in given:
         for value in values or [""]:
-            key, text = (name, value) if name else _split(value, labels)
+            key, text = (name, value) if name else _split_labelled_value(value, labels)
             if key:
                 label, *own = key.partition("__")  # in own words, behind the key or the label
-                key = key if key in questions else labels.get(_folded(label), label) + "".join(own)
+                key = (
+                    key
+                    if key in questions
+                    else labels.get(_fold_label(label), label) + "".join(own)
+                )
                 text = _numbered(questions.get(key), text)
             else:
                 key, text = _answering(question, text)
@@ -71,40 +75,40 @@ def addressed(given: Pairs, asked: Asked, question: Question | None = None) -> P
     return [(key, tuple(texts)) for key, texts in found.items()]
 
 
-def _labels(asked: Asked) -> dict[str, str]:
+def _keys_by_unique_label(asked: Asked) -> dict[str, str]:
     """Keys by their label, of those labels that one key has."""
     keys: dict[str, set[str]] = {}
     for label, question in asked:
-        keys.setdefault(_folded(label), set()).add(question.id)
+        keys.setdefault(_fold_label(label), set()).add(question.id)
     return {label: min(ids) for label, ids in keys.items() if label and len(ids) == 1}
 
 
-def _folded(label: str) -> str:
+def _fold_label(label: str) -> str:
     return caseless(label.strip())
 
 
-def _split(text: str, labels: Mapping[str, str]) -> tuple[str, str]:
+def _split_labelled_value(text: str, labels: Mapping[str, str]) -> tuple[str, str]:
     """`LABEL=VALUE`, where a field has this label; any other text is a value as it is."""
     label, equals, value = text.partition("=")
-    return (label, value) if equals and _folded(label) in labels else ("", text)
+    return (label, value) if equals and _fold_label(label) in labels else ("", text)
 
 
 def _answering(question: Question | None, text: str) -> tuple[str, str]:
     if question is None:
         message = f"no question is open that {text!r} could answer: give KEY=VALUE"
         raise Refused(message, code="nothing_asked")
-    return question.id, chosen(question, text)
+    return question.id, resolve_option_number(question, text)
 
 
 def _numbered(question: Question | None, text: str) -> str:
     """The option that a number stands for; any other text itself."""
     try:
-        return text if question is None else chosen(question, text)
+        return text if question is None else resolve_option_number(question, text)
     except Refused:
         return text
 
 
-def chosen(question: Question, text: str) -> str:
+def resolve_option_number(question: Question, text: str) -> str:
     """The option that a number stands for; any other text itself.
 
     Raises:
@@ -155,7 +159,7 @@ def with_taken(
     """
     if not given or workflow.answers is None:
         return first
-    begun = _after(workflow, kernel.begin(workflow), first)
+    begun = _session_after_input(workflow, kernel.begin(workflow), first)
     asked = workflow.answerable(begun.state)
     pairs_told = addressed(given, asked)
     told, _ = sanitizer.cleaned_answers(pairs_told)
@@ -186,7 +190,7 @@ def _with_counting(
     return replace(first, answers=told, **({"redacted": redacted} if redacted else {}))
 
 
-def _after(
+def _session_after_input(
     workflow: Workflow[Any], session: kernel.Session[Any], new: Input
 ) -> kernel.Session[Any]:
     events = (new, *kernel.decide(workflow, session, new))
@@ -211,14 +215,14 @@ def taking(workflow: Workflow[Any], reasons: StatedReasons, sanitizer: Sanitizer
         message = f"a session of the workflow {workflow.name} takes no reasons"
         raise Refused(message, code="no_reasons", workflow=workflow.name)
     _check_reach(workflow, reasons)
-    fields = sanitizer.cleaned_fields(workflow.reasons, said_of(reasons))
+    fields = sanitizer.cleaned_fields(workflow.reasons, stated_reason_fields(reasons))
     if reasons.paths and fields["paths"] != reasons.paths:  # what is left would match other files
         message = "a path holds what looks like a secret: name a pattern without it"
         raise Refused(message, code="unfit_pattern")
     return workflow.reasons
 
 
-def said_of(reasons: StatedReasons) -> dict[str, Any]:
+def stated_reason_fields(reasons: StatedReasons) -> dict[str, Any]:
     """The fields of an Input that takes reasons, without those that are not said."""
     said = msgspec.structs.asdict(reasons)
     return {name: value for name, value in said.items() if value is not UNSET}
@@ -244,7 +248,7 @@ def _check_reach(workflow: Workflow[Any], reasons: StatedReasons) -> None:
             raise Refused(f"the path {pattern[:PATTERN_MAX]!r} {why}", code="unfit_pattern")
 
 
-def reasoned(
+def submit_reasons(
     sessions: Sessions,
     handle: Handle,
     reasons: StatedReasons,
@@ -262,7 +266,7 @@ def reasoned(
         Refused: it takes no reasons any more, or a text cannot be recorded.
     """
     cls = taking(handle.workflow, reasons, sessions.sanitizer)
-    said = said_of(reasons)
+    said = stated_reason_fields(reasons)
     return sessions.submitted(handle, cls, said, expect=expect, by=by)
 
 
@@ -272,11 +276,11 @@ def with_reasons(
     """The step, and behind it what the reasons came to, whatever became of the answers."""
     if reasons is None:
         return step
-    after = reasoned(sessions, step.handle, reasons, by=by)
+    after = submit_reasons(sessions, step.handle, reasons, by=by)
     return replace(step, handle=after.handle, decisions=(*step.decisions, *after.decisions))
 
 
-def filed(request: Request, step: Step) -> View:
+def finish_due_documents(request: Request, step: Step) -> View:
     """The session after its documents were written, and those that its step left to others.
 
     Raises:

@@ -66,10 +66,10 @@ class ImportedBy(Result, frozen=True):
 def imports_of(process: Process, read: Read) -> tuple[ImportedBy, ...]:
     """All of one session, oldest first; none of a session that began here."""
     came = [one for _, one in imports(process, read.head.session_id)]
-    return named(read.workflow, read.stored, came)
+    return add_import_acceptor(read.workflow, read.stored, came)
 
 
-def named(
+def add_import_acceptor(
     workflow: Workflow[Any] | None, stored: Sequence[Stored], came: Sequence[ImportedBy]
 ) -> tuple[ImportedBy, ...]:
     """Imports of a session, with the person who accepted it, as far as its workflow is here."""
@@ -133,7 +133,7 @@ class ExportedSite(Result, frozen=True, kw_only=True, tag_field="format", tag="v
     """Those of an earlier export that the site has no more."""
 
 
-def lines(
+def export_session_lines(
     request: Request, session: str | None = LAST, *, any_project: bool = False
 ) -> Iterator[bytes]:
     """A session, or all of this project or of all, as JSON Lines; one session at a time.
@@ -145,7 +145,7 @@ def lines(
         Refused: there is none.
         LogDamaged: one of them does not verify.
     """
-    process, heads = _meant(request, session, any_project=any_project)
+    process, heads = _select_exported_heads(request, session, any_project=any_project)
     return process.transfer.all(heads)
 
 
@@ -158,7 +158,7 @@ def export(
     drawn: Drawn = undrawn,
 ) -> Exported:
     """The same in a new file, compressed where its name ends with `.gz`."""
-    process, heads = _meant(request, session, any_project=any_project)
+    process, heads = _select_exported_heads(request, session, any_project=any_project)
     events = -1  # the first line is none
     with new_file(file) as raw, _packed(raw, file) as packed, drawn(len(heads)) as update:
         for content in process.transfer.all(heads):
@@ -169,7 +169,7 @@ def export(
     return Exported(session_id=session_id, sessions=len(heads), events=events, file=file)
 
 
-def _meant(
+def _select_exported_heads(
     request: Request, session: str | None, *, any_project: bool
 ) -> tuple[Process, Sequence[Head]]:
     process = request.process
@@ -311,7 +311,7 @@ def imported(
     agreed = Agreement(agrees)
     came: list[SessionImported] = []
     collisions = Collisions(request.process.runner)
-    with _opened(file, drawn) as source:
+    with _open_rereadable_file(file, drawn) as source:
         taking = request.process.transfer.imported
         for one in taking(source.lines, file.name, source.progress, agreed, importer):
             tell(one)
@@ -340,7 +340,7 @@ def sessions_of(file: SessionFile, drawn: Drawn = undrawn) -> Iterator[Sequence[
         LogDamaged: a line is no event, or there is none.
         AnotherVersion: another version wrote it.
     """
-    with _opened(file, drawn) as source:
+    with _open_rereadable_file(file, drawn) as source:
         passes = Passes(source.lines, file.name)
         passes.is_mixed()
         is_empty = True
@@ -388,7 +388,7 @@ def opened_file(request: Request, file: SessionFile) -> Iterator[tuple[Request, 
         yield request.at(process), newest
 
 
-class _Source:
+class _RereadableFile:
     """A file that is read from its beginning more than once, and how far that went."""
 
     def __init__(self, file: BinaryIO, where: str, update: Update) -> None:
@@ -410,7 +410,7 @@ class _Source:
 
 
 @contextmanager
-def _opened(file: SessionFile, drawn: Drawn) -> Iterator[_Source]:
+def _open_rereadable_file(file: SessionFile, drawn: Drawn) -> Iterator[_RereadableFile]:
     """A file that can be read twice; what cannot is copied to disk.
 
     Raises:
@@ -427,7 +427,7 @@ def _opened(file: SessionFile, drawn: Drawn) -> Iterator[_Source]:
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise Refused(f"{file.name} cannot be read: {why}") from error
-        yield _Source(source, file.name, stack.enter_context(drawn(2 * size)))
+        yield _RereadableFile(source, file.name, stack.enter_context(drawn(2 * size)))
 
 
 def _copy(source: BinaryIO, copy: BinaryIO, name: str) -> None:

@@ -181,7 +181,7 @@ def verify(
     project = against.project if against else None if everything else process.project
     scope = None if everything else project
     comparison = Comparison(against) if against else None
-    heads = _named(request, named) if named else _heads(request, scope)
+    heads = _resolve_session_heads(request, named) if named else _heads(request, scope)
     side_tables, others = process.side_table_check(), 0
     files: FilesAlone | UnsetType = UNSET
     signatures = SignatureCheck(process.settings)
@@ -208,7 +208,7 @@ def verify(
         broken = _all(request, side_tables, broken, scope)
         others = process.store.counts()["sessions"] - len(heads)
     broken = (*broken, *signatures.broken)
-    if against and (other := _renamed(request, against)):
+    if against and (other := _find_renamed_log(request, against)):
         broken = (*broken, other)
     unwritten = tuple(side_tables.unwritten)
     found = replace(found, broken=broken, projections=tuple(astray), unwritten=unwritten)
@@ -257,7 +257,7 @@ def _all(
     return (*broken, *verification.unnamed(request.process.log_id))
 
 
-def _renamed(request: Request, remembered: Checkpoint) -> Broken | None:
+def _find_renamed_log(request: Request, remembered: Checkpoint) -> Broken | None:
     """Says that the log's name differs from the checkpoint's."""
     try:
         now = request.process.log_id()
@@ -282,7 +282,7 @@ def _heads(request: Request, project: str | None) -> Sequence[Head]:
     return (*heads, *request.process.store.heads_of(moved).values()) if moved else heads
 
 
-def _named(request: Request, typed: Sequence[str]) -> Sequence[Head]:
+def _resolve_session_heads(request: Request, typed: Sequence[str]) -> Sequence[Head]:
     heads = (request.process.store.head(request.sessions.resolved(one)) for one in typed)
     return [head for head in heads if head is not None]
 
@@ -352,7 +352,7 @@ def _check_older(request: Request, file: str, project: str | None) -> None:
     if older.project != project:
         scope = "all of the log" if older.project is None else f"the project {older.project!r}"
         raise Refused(f"{file} is a checkpoint of {scope}: name a new file")
-    if other := _renamed(request, older):
+    if other := _find_renamed_log(request, older):
         raise LogDamaged("the log", 0, f"{other.found}; {file} was not replaced")
     comparison = Comparison(older)
     verification.walked(request.process.store, request.process.store.heads(project), comparison)

@@ -14,7 +14,7 @@ from preflights_es.kernel.words import canonical, collect_search_words, cut_word
 from preflights_es.records.project_brief import Conflict, InForce, Open, Unclear, listed, told
 from preflights_es.records.record_list import record_files
 from preflights_es.runtime.features import FEATURES
-from preflights_es.use.decisions import decisions, records_beside
+from preflights_es.use.decisions import list_decisions, records_beside
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.inbox import inbox
 from preflights_es.use.request import Request
@@ -33,7 +33,7 @@ TOLD_MAX: Final = 100  # decisions that a brief may have room for: a line has fi
 DAY: Final = len("2026-11-22")
 
 
-class Brief(Result, frozen=True, kw_only=True, tag_field="format", tag="brief/1"):
+class ProjectBrief(Result, frozen=True, kw_only=True, tag_field="format", tag="brief/1"):
     """What a coding agent has to know of a project."""
 
     project: str
@@ -55,27 +55,27 @@ class Brief(Result, frozen=True, kw_only=True, tag_field="format", tag="brief/1"
     """All of it, in fewer than 500 tokens."""
 
 
-def brief(request: Request, task: str = "") -> Brief:
+def compose_brief(request: Request, task: str = "") -> ProjectBrief:
     """The decisions in force, what collides, and what is proposed or open.
 
     Args:
         task: what the agent is about to do; decisions that concern it come first, with reasons.
     """
     waiting = inbox(request, deciding=True)
-    rows = sorted(decisions(request, everything=True), key=_moved, reverse=True)
+    rows = sorted(list_decisions(request, everything=True), key=_decision_moved_at, reverse=True)
     accepted = [row for row in rows if row.standing == "accepted"]
-    foreign, unclear = _foreign(request, rows)
+    foreign, unclear = _foreign_records_in_force(request, rows)
     others, clashes = _parted([*accepted, *foreign])
-    in_force, near, count = _in_force(request, others, rows, task)
+    in_force, near, count = _select_brief_decisions(request, others, rows, task)
     in_conflict = [_conflict(place) for place in clashes]
-    proposed = [_told(row) for row in rows if row.standing in PENDING]
+    proposed = [_quote_decision_row(row) for row in rows if row.standing in PENDING]
     asked = [
         Open(short_session(one.session_id), one.intention, one.question)
         for one in waiting.waiting
         if one.question is not None
     ]
     found = told(*(in_force, in_conflict, proposed, asked), count, waiting.more, near, unclear)
-    return Brief(
+    return ProjectBrief(
         project=request.process.project,
         behind=bool(request.process.projector.behind),
         near=min(near, found.decisions),
@@ -95,7 +95,7 @@ def brief(request: Request, task: str = "") -> Brief:
     )
 
 
-def beside(request: Request, session_id: str, task: str, room: float) -> str:
+def list_decisions_beside_session(request: Request, session_id: str, task: str, room: float) -> str:
     """The decisions in force for the brief of a session, without its own, and what collides.
 
     Empty without any.
@@ -104,11 +104,11 @@ def beside(request: Request, session_id: str, task: str, room: float) -> str:
         task: what the session is about.
         room: estimated tokens that they may have.
     """
-    rows = sorted(decisions(request, everything=True), key=_moved, reverse=True)
+    rows = sorted(list_decisions(request, everything=True), key=_decision_moved_at, reverse=True)
     accepted = [row for row in rows if row.standing == "accepted"]
-    others, clashes = _parted([*accepted, *_foreign(request, rows)[0]])
+    others, clashes = _parted([*accepted, *_foreign_records_in_force(request, rows)[0]])
     others = [r for r in others if isinstance(r, ForeignRow) or r.session_id != session_id]
-    found, near, count = _in_force(request, others, rows, task)
+    found, near, count = _select_brief_decisions(request, others, rows, task)
     if not (found or clashes):
         return ""
     return listed(found, count, room, near, [*map(_conflict, clashes)])[0]
@@ -119,11 +119,11 @@ def _parted(
 ) -> tuple[list[DecisionRow | ForeignRow], list[list[_Valued]]]:
     """What is in force without what collides, and that."""
     clashes = [*colliding(in_force)]
-    apart = {_key(one.row) for place in clashes for one in place}
-    return [row for row in in_force if _key(row) not in apart], clashes
+    apart = {_brief_row_key(one.row) for place in clashes for one in place}
+    return [row for row in in_force if _brief_row_key(row) not in apart], clashes
 
 
-def _in_force(
+def _select_brief_decisions(
     request: Request,
     holding: Iterable[DecisionRow | ForeignRow],
     rows: Iterable[DecisionRow],
@@ -136,27 +136,30 @@ def _in_force(
     Args:
         rows: all decisions, also those that were superseded.
     """
-    found = {_key(row): row for row in holding}
+    found = {_brief_row_key(row): row for row in holding}
     order: dict[str, int] = {}
     if found and task.strip():
         order = FEATURES.port("ranks")(request, task, is_task=True)
     first = [found[uid] for uid in sorted(order.keys() & found.keys(), key=order.__getitem__)]
     others = [one for uid, one in found.items() if uid not in order]
-    chosen = [*first, *sorted(others, key=_day, reverse=True)][:TOLD_MAX]
+    chosen = [*first, *sorted(others, key=_brief_row_day, reverse=True)][:TOLD_MAX]
     by_uid = {row.uid: row for row in rows if row.standing in ("accepted", "superseded")}
-    made = [_quoted(row) if isinstance(row, ForeignRow) else _told(row, by_uid) for row in chosen]
+    made = [
+        _quote_foreign_row(row) if isinstance(row, ForeignRow) else _quote_decision_row(row, by_uid)
+        for row in chosen
+    ]
     return made, min(len(first), TOLD_MAX), len(found)
 
 
-def _key(row: DecisionRow | ForeignRow) -> str:
+def _brief_row_key(row: DecisionRow | ForeignRow) -> str:
     return row.path if isinstance(row, ForeignRow) else row.uid
 
 
-def _day(row: DecisionRow | ForeignRow) -> str:
-    return (row.date if isinstance(row, ForeignRow) else _moved(row))[:DAY]
+def _brief_row_day(row: DecisionRow | ForeignRow) -> str:
+    return (row.date if isinstance(row, ForeignRow) else _decision_moved_at(row))[:DAY]
 
 
-def _foreign(
+def _foreign_records_in_force(
     request: Request, rows: Iterable[DecisionRow]
 ) -> tuple[tuple[ForeignRow, ...], tuple[Unclear, ...]]:
     """Records of other tools in force, and those whose status is not understood.
@@ -175,7 +178,7 @@ def _foreign(
     )
 
 
-def _quoted(row: ForeignRow) -> InForce:
+def _quote_foreign_row(row: ForeignRow) -> InForce:
     is_known = row.value and (row.scope or row.category)
     # A number that only the title has may be another record's.
     is_numbered = is_known and str(row.number or "-") in row.path.rpartition("/")[2]
@@ -191,21 +194,23 @@ def _quoted(row: ForeignRow) -> InForce:
     )
 
 
-def _moved(row: DecisionRow) -> str:
+def _decision_moved_at(row: DecisionRow) -> str:
     return row.accepted_at or row.proposed_at
 
 
-def _name(number: int | None, uid: str) -> str:
+def _brief_decision_name(number: int | None, uid: str) -> str:
     return short_session(uid) if number is None else f"ADR-{number}"
 
 
 def _beside_name(one: Related) -> str:
-    return _name(one.number, one.uid) if one.uid else one.path or one.title
+    return _brief_decision_name(one.number, one.uid) if one.uid else one.path or one.title
 
 
-def _told(row: DecisionRow, by_uid: Mapping[str, DecisionRow] = MappingProxyType({})) -> InForce:
+def _quote_decision_row(
+    row: DecisionRow, by_uid: Mapping[str, DecisionRow] = MappingProxyType({})
+) -> InForce:
     return InForce(
-        name=_name(row.number, row.uid),
+        name=_brief_decision_name(row.number, row.uid),
         title=row.title,
         category="" if row.category == OTHER else row.category,
         scope=row.scope,
@@ -213,7 +218,7 @@ def _told(row: DecisionRow, by_uid: Mapping[str, DecisionRow] = MappingProxyType
         because=row.because.text if row.because else "",
         excludes=tuple(dict.fromkeys(_excluded(row, by_uid))),
         beside=tuple((_beside_name(one.related), one.reason) for one in row.kept),
-        date=_day(row),
+        date=_brief_row_day(row),
         path=row.artifact or "",
         file=row.file or "",
         signature=IN_SHORT[row.signature.verdict] if row.signature else "",
@@ -248,7 +253,9 @@ class _Valued(NamedTuple):
     def name(self) -> str:
         if isinstance(self.row, ForeignRow):
             return self.row.path
-        return _name(self.row.number, self.row.uid) + (" (file)" if self.row.file else "")
+        return _brief_decision_name(self.row.number, self.row.uid) + (
+            " (file)" if self.row.file else ""
+        )
 
 
 def conflicts(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[Conflict]:
@@ -270,7 +277,7 @@ def colliding(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[list[_Valued
         for (category, field), said in _valued(row):
             alike.setdefault((category, field, begin), []).append(said)
     for (_, key, _), having in alike.items():
-        for place in _places(having, by_subject=not key) if len(having) > 1 else ():
+        for place in _group_values_by_scope(having, by_subject=not key) if len(having) > 1 else ():
             values: dict[str, _Valued] = {}
             for one in place:
                 values.setdefault(canonical(one.value), one)
@@ -293,11 +300,11 @@ def _valued(row: DecisionRow | ForeignRow) -> Iterator[tuple[tuple[str, str], _V
             said = "" if isinstance(row, ForeignRow) else field
             key = row.category, f"{field if at else 1}"
             yield key, _Valued(row, row.category, said, row.scope, value)
-        elif not at and (about := _about(row.title, value, row.scope)):
+        elif not at and (about := _subject_beside_value(row.title, value, row.scope)):
             yield ("", ""), _Valued(row, about, "", row.scope, value)
 
 
-def _about(title: str, value: str, scope: str) -> str:
+def _subject_beside_value(title: str, value: str, scope: str) -> str:
     """What a title says beside its value; empty where that is no more than what it is for.
 
     "Use Kotlin for the app" and "Use Koin for the app" do not contradict each other.
@@ -307,7 +314,9 @@ def _about(title: str, value: str, scope: str) -> str:
     return about if {*collect_search_words(about)} - {*collect_search_words(scope)} else ""
 
 
-def _places(having: Sequence[_Valued], *, by_subject: bool) -> Iterable[list[_Valued]]:
+def _group_values_by_scope(
+    having: Sequence[_Valued], *, by_subject: bool
+) -> Iterable[list[_Valued]]:
     """Those of one scope together, and where no topic says it of one subject."""
     if len({one.scope for one in having}) == 1 and not by_subject:
         return [[*having]]

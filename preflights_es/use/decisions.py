@@ -24,7 +24,7 @@ from preflights_es.kernel.text import caseless
 from preflights_es.projections.decisions import PatchRow, decision, in_force
 from preflights_es.records.record_list import Unread
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
-from preflights_es.use.foreign import Foreign, ForeignRow, foreign, number_clashes_of
+from preflights_es.use.foreign import Foreign, ForeignRow, number_clashes_of, read_foreign_records
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
@@ -53,7 +53,7 @@ class Decisions(Result, frozen=True, tag_field="format", tag="decisions/1"):
     decisions: tuple[DecisionRow, ...] = ()
 
 
-class Lost(Result, frozen=True):
+class LostSession(Result, frozen=True):
     """A session that may have decided something, and could not be folded."""
 
     session_id: str
@@ -62,7 +62,7 @@ class Lost(Result, frozen=True):
     """Whether it can be folded now: then a rebuild brings its decisions back."""
 
 
-class Listing(Result, frozen=True):
+class DecisionListing(Result, frozen=True):
     """The decisions, and what that list cannot tell."""
 
     head: Decisions
@@ -75,7 +75,7 @@ class Listing(Result, frozen=True):
     """Records that cannot be read."""
     doubtful: tuple[ForeignRow, ...]
     """Records that are not in force although a person may think so."""
-    lost: tuple[Lost, ...]
+    lost: tuple[LostSession, ...]
     """The first `LOST_MAX` sessions that could not be folded."""
     more: int
     """How many others were lost."""
@@ -93,7 +93,7 @@ def listing(
     everything: bool = False,
     query: str = "",
     path: str = "",
-) -> Listing:
+) -> DecisionListing:
     """As `decisions`, with what is left out.
 
     Args:
@@ -101,15 +101,15 @@ def listing(
         path: a file, relative to the root; only what says that it holds for it is listed.
     """
     process = request.process
-    found = decisions(request, at=at, category=category, everything=everything)
-    ranks = _ranks(request, query) if query else None
+    found = list_decisions(request, at=at, category=category, everything=everything)
+    ranks = _rank_decisions(request, query) if query else None
     if ranks is not None:
         found = iter(
             sorted((one for one in found if one.uid in ranks), key=lambda one: ranks[one.uid])
         )
     first = list(islice(found, 1))
-    there = () if first or category is None or query else _others(request, category)
-    left_out = _left_out(request, at)
+    there = () if first or category is None or query else _other_categories(request, category)
+    left_out = _find_lost_sessions(request, at)
     behind = bool(process.projector.behind)
     is_whole = at is None and category is None
     records = records_beside(request, everything=everything) if is_whole else None
@@ -132,7 +132,7 @@ def listing(
     if path:
         head = replace(head, path=path, everywhere=everywhere)
     found = chain(first, found)
-    return Listing(
+    return DecisionListing(
         head=head,
         rows=found,
         categories=there,
@@ -163,7 +163,7 @@ def days(request: Request) -> tuple[tuple[str, int], ...]:
     return tuple((iso(day * DAY)[: len("2026-11-23")], found[day]) for day in sorted(found))
 
 
-def decisions(
+def list_decisions(
     request: Request,
     *,
     at: int | None = None,
@@ -211,7 +211,7 @@ def row_of(process: Process, one: PatchRow) -> DecisionRow:
     return replace(row, signature=found)
 
 
-def _ranks(request: Request, query: str) -> dict[str, int]:
+def _rank_decisions(request: Request, query: str) -> dict[str, int]:
     found: dict[str, int] = FEATURES.port("ranks")(request, query)
     return found
 
@@ -220,7 +220,7 @@ def records_beside(request: Request, *, everything: bool) -> Foreign:
     """Records without a session; a folder that cannot be used is told by what writes there."""
 
     try:
-        return foreign(request.process, everything=everything)
+        return read_foreign_records(request.process, everything=everything)
     except ArtifactOutside:
         return Foreign(rows=())
 
@@ -236,7 +236,7 @@ def notice_clashes(request: Request, path: str = "") -> None:
             request.notice("number_clash", one.text, paths=one.paths)
 
 
-def _others(request: Request, category: str) -> tuple[str, ...]:
+def _other_categories(request: Request, category: str) -> tuple[str, ...]:
     """The categories of this project, in force or not; none where it has this one."""
     rows = request.process.projector.rows("decisions", request.process.project)
     there = {decision(row).decided.category for row in rows}
@@ -244,7 +244,7 @@ def _others(request: Request, category: str) -> tuple[str, ...]:
     return () if has_it else tuple(sorted(there))
 
 
-def _left_out(request: Request, at: int | None) -> dict[str, Any]:
+def _find_lost_sessions(request: Request, at: int | None) -> dict[str, Any]:
     """Sessions that cannot be folded, and how many were erased.
 
     Their statuses are read off the projection, so that no session is folded for it once more, but
@@ -265,7 +265,9 @@ def _left_out(request: Request, at: int | None) -> dict[str, Any]:
                 more += is_unfolded(row)
     except ProjectionDamaged as error:
         damage = error  # what is decided is kept elsewhere
-    named = tuple(Lost(session_id=i, status=s, is_mended=_folds(request, i)) for i, s in lost)
+    named = tuple(
+        LostSession(session_id=i, status=s, is_mended=_folds(request, i)) for i, s in lost
+    )
     return {"lost": named, "more": more, "erased": erased, "damage": damage}
 
 

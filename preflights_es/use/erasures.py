@@ -15,7 +15,7 @@ from preflights_es.use.stand_in import refuse_erasing
 from preflights_es.use.sync import erased_files, take_new
 
 
-class Plan(Result, frozen=True):
+class ErasurePlan(Result, frozen=True):
     """What is to be erased, and what quotes it."""
 
     doomed: tuple[Doomed, ...]
@@ -47,7 +47,9 @@ class Erased(Result, frozen=True, tag_field="format", tag="erase/1"):
     """Whether the database's journal is empty of it; None where nothing was erased."""
 
 
-def meant(request: Request, named: Sequence[str], *, looks: bool) -> tuple[Request, list[str]]:
+def resolve_erasure_targets(
+    request: Request, named: Sequence[str], *, looks: bool
+) -> tuple[Request, list[str]]:
     """The ids of sessions, and the request that can erase them.
 
     The log first takes over every session that only files have, since each may quote what goes.
@@ -94,7 +96,7 @@ def _erase_files(request: Request, session_ids: Sequence[str]) -> None:
         request.notice("session_files_erased", text, paths=paths)
 
 
-def plan(request: Request, named: Sequence[str], reason: str = "") -> Plan:
+def plan_erasure(request: Request, named: Sequence[str], reason: str = "") -> ErasurePlan:
     """What erasing means for the named sessions.
 
     Raises:
@@ -108,7 +110,7 @@ def plan(request: Request, named: Sequence[str], reason: str = "") -> Plan:
     quoting = dict.fromkeys(quote.session_id for quote in quotes.found)
     each = list(erasure.each_doomed(quoting))
     others = tuple(one for one in each if isinstance(one, Doomed))
-    return Plan(
+    return ErasurePlan(
         doomed=doomed,
         others=others,
         quotes=quotes,
@@ -119,7 +121,7 @@ def plan(request: Request, named: Sequence[str], reason: str = "") -> Plan:
 
 def erase(
     request: Request,
-    planned: Plan,
+    planned: ErasurePlan,
     doomed: Sequence[Doomed],
     tell: Callable[[Doomed | PreflightsError], None] = lambda _: None,
 ) -> Erased:
@@ -139,10 +141,12 @@ def erase(
         tell(one)
     _erase_files(request, [one.session_id for one in gone])
     untitled = [replace(one, title=None) for one in gone]
-    return stated(planned, untitled, scrubbed=request.process.store.scrubbed())
+    return report_erasure(planned, untitled, scrubbed=request.process.store.scrubbed())
 
 
-def stated(planned: Plan, doomed: Sequence[Doomed], scrubbed: bool | None = None) -> Erased:
+def report_erasure(
+    planned: ErasurePlan, doomed: Sequence[Doomed], scrubbed: bool | None = None
+) -> Erased:
     """What went; where nothing was scrubbed, what would go."""
     quotes = planned.quotes
     ids = {one.session_id for one in doomed}

@@ -91,7 +91,7 @@ class FiledSession(msgspec.Struct, frozen=True, kw_only=True):
                 return ""
 
 
-class ReadFile(msgspec.Struct, frozen=True):
+class ReadSessionFile(msgspec.Struct, frozen=True):
     """A file that was read, with its events where it says more than the log."""
 
     file: FiledSession
@@ -123,7 +123,7 @@ class FiledSessions:
 
     def files(
         self, *, whole: bool = False, read: Mapping[str, FiledSession] | None = None
-    ) -> Iterator[ReadFile]:
+    ) -> Iterator[ReadSessionFile]:
         """Every file, folder by folder, in the order of their names.
 
         Args:
@@ -133,15 +133,17 @@ class FiledSessions:
         for place in self._process.session_folders:
             yield from self._of(place, whole=whole, read=read or {})
         for path in self._process.session_folders.left_out:
-            yield ReadFile(_unread(path, f"no more than {FOLDERS_MAX} such folders are read"))
+            yield ReadSessionFile(
+                _unread_session_file(path, f"no more than {FOLDERS_MAX} such folders are read")
+            )
 
     def _of(
         self, place: SessionFolder, *, whole: bool, read: Mapping[str, FiledSession]
-    ) -> Iterator[ReadFile]:
+    ) -> Iterator[ReadSessionFile]:
         try:
             names = place.names()
         except Unreadable as error:
-            yield ReadFile(_unread(place.path, str(error)))
+            yield ReadSessionFile(_unread_session_file(place.path, str(error)))
             return
         with place.reading() as folder:
             for at in range(0, len(names) if folder else 0, TOGETHER):
@@ -152,7 +154,9 @@ class FiledSessions:
                 same |= {} if whole else self._unchanged(place, folder, some)
                 for name in some:
                     yield (
-                        ReadFile(same[name]) if name in same else self._looked(place, folder, name)
+                        ReadSessionFile(same[name])
+                        if name in same
+                        else self._looked(place, folder, name)
                     )
 
     def file_of(self, session_id: str) -> FiledSession | None:
@@ -185,21 +189,23 @@ class FiledSessions:
             and (head.hash, name_of(decision_uid(head.session_id))) == (last.hash, name)
         }
 
-    def _looked(self, place: SessionFolder, folder: Folder, name: str) -> ReadFile:
+    def _looked(self, place: SessionFolder, folder: Folder, name: str) -> ReadSessionFile:
         """A file that is read as a whole."""
         path = f"{place.path}/{name}"
         try:
             events, here = self._verified(place, folder, name)
             file = _held_against(path, events, here)
-            return ReadFile(file, events if file.compared in FOREIGN else ())
+            return ReadSessionFile(file, events if file.compared in FOREIGN else ())
         except (Unreadable, FileNotFoundError) as error:
-            return ReadFile(_unread(path, str(error)))
+            return ReadSessionFile(_unread_session_file(path, str(error)))
         except LogDamaged as error:
-            return ReadFile(_unread(path, error.found))
+            return ReadSessionFile(_unread_session_file(path, error.found))
         except AnotherVersion as error:
-            return ReadFile(_unread(path, str(error).replace(f"{path} ", "it ", 1)))
+            return ReadSessionFile(
+                _unread_session_file(path, str(error).replace(f"{path} ", "it ", 1))
+            )
         except PreflightsError as error:
-            return ReadFile(_unread(path, str(error)))
+            return ReadSessionFile(_unread_session_file(path, str(error)))
 
     def _verified(
         self, place: SessionFolder, folder: Folder, name: str
@@ -256,7 +262,7 @@ def _held_against(path: str, events: Sequence[Stored], here: Sequence[Stored]) -
     last, covered = events[-1], erased_before(events)
     pairs = zip(here, events, strict=False)
     parts = next((mine.version for mine, its in pairs if mine.hash != its.hash), 0)
-    compared: Compared = "diverged" if parts else _compared(events, here)
+    compared: Compared = "diverged" if parts else _compare_file_with_log(events, here)
     if covered and erased_before(here):
         # Perhaps each by an act of its own: neither holds anything for the other.
         parts, compared = 0, "restored" if _has_text_of(events, here) else "same"
@@ -283,7 +289,7 @@ def check_uid(first: Stored, decode: Callable[[Stored], Event]) -> None:
         raise Unreadable(f"it says the uid {shortened(uid, 60)!r}, and its session's is {own!r}")
 
 
-def _compared(events: Sequence[Stored], here: Sequence[Stored]) -> Compared:
+def _compare_file_with_log(events: Sequence[Stored], here: Sequence[Stored]) -> Compared:
     """How a file compares with a log, where neither holds another event than the other."""
     if not here:
         return "new"
@@ -319,5 +325,5 @@ def _has_text_of(events: Sequence[Stored], here: Sequence[Stored]) -> bool:
     )
 
 
-def _unread(path: str, why: str) -> FiledSession:
+def _unread_session_file(path: str, why: str) -> FiledSession:
     return FiledSession(path=path, compared="unread", why=why)

@@ -115,7 +115,7 @@ class Foreign(Result, frozen=True):
     """Those of which `doubt` says why they are not in force, whatever was asked for."""
 
 
-def foreign(process: Process, *, everything: bool = True) -> Foreign:
+def read_foreign_records(process: Process, *, everything: bool = True) -> Foreign:
     """Records of the project's folders that have no session, neither in the log nor in a file.
 
     Args:
@@ -138,9 +138,9 @@ def number_clashes_of(process: Process) -> tuple[NumberClash, ...]:
         return ()
 
 
-def called(process: Process, named: int | str) -> list[str]:
+def find_foreign_paths(process: Process, named: int | str) -> list[str]:
     """Paths of the project's records without a session that bear a number or a name."""
-    return [row.path for row in foreign(process).rows if row.is_called(named)]
+    return [row.path for row in read_foreign_records(process).rows if row.is_called(named)]
 
 
 def with_words(process: Process) -> tuple[dict[int, ForeignRow], Records]:
@@ -158,13 +158,15 @@ def record_form(process: Process, folder: str) -> RecordForm:
     root, at = process.settings.root, PurePosixPath(folder)
     every = [PurePosixPath(path) for path in process.documents.record_paths()]
     paths = [path for path in every if at == of_own_folder(path).parent]
-    records = [*filter(None, (_header(root, str(path)) for path in paths[-LOOKED_AT_MAX:]))]
+    records = [
+        *filter(None, (_read_listed_header(root, str(path)) for path in paths[-LOOKED_AT_MAX:]))
+    ]
     of_adr_tools = {one.path for one in said_folders(root, "")}
     template = template_of(records, by_adr_tools=at.as_posix() in of_adr_tools)
     return form_of((path.relative_to(at).as_posix() for path in paths), template)
 
 
-def _header(root: Path, path: str) -> RecordHeader | None:
+def _read_listed_header(root: Path, path: str) -> RecordHeader | None:
     from preflights_es.records.foreign_records import listed_header
 
     try:
@@ -184,19 +186,19 @@ def foreign_rows(
     ours = {*process.store.numbers(process.project).values(), *process.file_log.files}
     later = replaced_unsaid(found.records)
     return {
-        place: ForeignRow(**_row(process, one, later.get(one.path), is_there))
+        place: ForeignRow(**_foreign_row_fields(process, one, later.get(one.path), is_there))
         for place, one in enumerate(found.records)
         if not _is_ours(process, ours, one)
     }
 
 
-def record(process: Process, named: RecordWithoutSession) -> ForeignShown:
+def show_foreign_record(process: Process, named: RecordWithoutSession) -> ForeignShown:
     """The record that a person named by its number or file.
 
     Raises:
         Refused: it cannot be read.
     """
-    return _shown(process, named.paths[0])
+    return _present_foreign_record(process, named.paths[0])
 
 
 def _is_ours(process: Process, ours: set[str], one: RecordHeader) -> bool:
@@ -205,7 +207,7 @@ def _is_ours(process: Process, ours: set[str], one: RecordHeader) -> bool:
     )
 
 
-def _read(process: Process, path: str) -> ForeignRecord:
+def _load_foreign_record(process: Process, path: str) -> ForeignRecord:
     from preflights_es.records.foreign_records import foreign_record
 
     root = process.settings.root
@@ -220,12 +222,12 @@ def _read(process: Process, path: str) -> ForeignRecord:
         ) from error
 
 
-def _shown(process: Process, path: str) -> ForeignShown:
-    one = _read(process, path)
+def _present_foreign_record(process: Process, path: str) -> ForeignShown:
+    one = _load_foreign_record(process, path)
     later = replaced_unsaid(process.records().records).get(path)
     one = replace(one, path=path, said=FEATURES.port("said")(one.title))
     return ForeignShown(
-        **_row(process, one, later),
+        **_foreign_row_fields(process, one, later),
         context=one.context,
         chosen=one.chosen,
         because=one.because,
@@ -248,7 +250,7 @@ def _is_path(is_there: Callable[[str], bool], entry: str) -> bool:
 _SCOPE_OR_HOST = late_pattern(r"@[\w~][\w.~-]*|[a-z0-9-]+(?:\.[a-z0-9-]+)+", re.ASCII)
 
 
-def _row(
+def _foreign_row_fields(
     process: Process,
     one: RecordHeader,
     later: RecordHeader | None,

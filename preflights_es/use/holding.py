@@ -14,7 +14,7 @@ from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.reach import Hold, specificity
 from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.text import escaped_text, one_line, shortened
-from preflights_es.use.decisions import decisions, records_beside
+from preflights_es.use.decisions import list_decisions, records_beside
 from preflights_es.use.foreign import Foreign, ForeignRow
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result, Who
@@ -110,7 +110,7 @@ def holding_for(request: Request, path: str, *, everything: bool = False) -> Hol
     """
     tree = WorkTree(request.process.settings.root)
     found, former, everywhere = list[Held](), list[Held](), 0
-    every = [*held(request, everything=True)]
+    every = [*list_holding_decisions(request, everything=True)]
     replaced = former_of(one for one in every if isinstance(one, DecisionRow))
     for one in every:
         is_over = "superseded" in (one.status if isinstance(one, ForeignRow) else one.standing)
@@ -128,7 +128,7 @@ def holding_for(request: Request, path: str, *, everything: bool = False) -> Hol
     )
 
 
-def held(
+def list_holding_decisions(
     request: Request, *, everything: bool = False, records: Foreign | None = None
 ) -> Iterator[DecisionRow | ForeignRow]:
     """The decisions and records that hold somewhere, oldest first.
@@ -137,7 +137,7 @@ def held(
         everything: also those that were superseded.
         records: those without a session, where they were read before.
     """
-    yield from filter(is_counted, decisions(request, everything=everything))
+    yield from filter(is_counted, list_decisions(request, everything=everything))
     yield from filter(is_counted, (records or records_beside(request, everything=everything)).rows)
 
 
@@ -150,7 +150,7 @@ def is_counted(row: DecisionRow | ForeignRow) -> bool:
 
 def unused(request: Request) -> Iterator[UnusedPattern]:
     """Patterns of decisions in force that match no file of the work tree."""
-    return unused_of(held(request), WorkTree(request.process.settings.root))
+    return unused_of(list_holding_decisions(request), WorkTree(request.process.settings.root))
 
 
 def unused_of(
@@ -168,7 +168,7 @@ def unused_of(
                 return
             if not tree.has_match(pattern):
                 session_id = "" if isinstance(one, ForeignRow) else one.session_id
-                name = name_of(one)
+                name = decision_or_record_name(one)
                 yield UnusedPattern(
                     name=name, title=one.title, pattern=pattern, session_id=session_id
                 )
@@ -186,7 +186,7 @@ def as_held(
     """
     if isinstance(one, ForeignRow):
         return Held(
-            name=name_of(one),
+            name=decision_or_record_name(one),
             pattern=pattern,
             hold="tell",
             title=one.title,
@@ -205,7 +205,7 @@ def as_held(
         )
     later = one.superseded_by
     return Held(
-        name=name_of(one),
+        name=decision_or_record_name(one),
         pattern=pattern,
         hold=one.hold,
         title=one.title,
@@ -225,12 +225,12 @@ def as_held(
     )
 
 
-def name_of(one: DecisionRow | ForeignRow) -> str:
+def decision_or_record_name(one: DecisionRow | ForeignRow) -> str:
     """What people call a decision; of a record of another tool its path."""
     return one.path if isinstance(one, ForeignRow) else decision_name(one.number, one.uid)
 
 
-def line_of(one: Held) -> str:
+def describe_holding_decision(one: Held) -> str:
     """`ADR-0007: Type: PostgreSQL, because ...; not MongoDB`, on one line."""
     values = ", ".join(f"{field}: {one_line(value)}" for field, value in one.fields) or one.title
     said = f"{one.name}: {values}"

@@ -66,9 +66,9 @@ def inbox(request: Request, *, deciding: bool = False) -> Inbox:
         deciding: only sessions of workflows that decide.
     """
     process = request.process
-    found, log = _of_log(process, deciding=deciding), process.file_log
+    found, log = _read_log_inbox(process, deciding=deciding), process.file_log
     files = [file for file in (*log.files.values(), *log.others) if file.compared in APART]
-    filed = () if log.is_empty else _of_log(log, deciding=deciding).waiting
+    filed = () if log.is_empty else _read_log_inbox(log, deciding=deciding).waiting
     new = (
         replace(one, file=file.path)
         for one in filed
@@ -78,7 +78,7 @@ def inbox(request: Request, *, deciding: bool = False) -> Inbox:
     return replace(found, waiting=tuple(waiting), files=tuple(files))
 
 
-def _of_log(process: Process, *, deciding: bool = False) -> Inbox:
+def _read_log_inbox(process: Process, *, deciding: bool = False) -> Inbox:
     found, more = _open_sessions(process, deciding=deciding)
     waiting = tuple(one for session in found if (one := waiting_of(session)) is not None)
     return Inbox(project=process.project, waiting=waiting, more=more)
@@ -94,7 +94,7 @@ def resumable(request: Request) -> tuple[Waiting, ...]:
     return _those(request, lambda one: one.kind != "by_hand" and one.status != PROPOSED)
 
 
-def proposed(request: Request) -> list[View]:
+def list_proposed_sessions(request: Request) -> list[View]:
     """What agents and scripts proposed, the oldest first: a person confirms it."""
     process = request.process
     found: list[View] = []
@@ -109,7 +109,7 @@ def proposed(request: Request) -> list[View]:
 
 
 def _those(request: Request, is_meant: Callable[[Waiting], bool]) -> tuple[Waiting, ...]:
-    found = _of_log(request.process)
+    found = _read_log_inbox(request.process)
     if found.more:
         message = f"more than {LISTED} sessions are open: name the one that you mean"
         raise Refused(message, code="too_many_wait")
@@ -118,7 +118,7 @@ def _those(request: Request, is_meant: Callable[[Waiting], bool]) -> tuple[Waiti
 
 def waiting_of(session: View) -> Waiting | None:
     """What waits in a session; None where nothing does."""
-    kind = _kind(session)
+    kind = _session_waiting_kind(session)
     if kind is None:
         return None
     return Waiting(
@@ -133,7 +133,7 @@ def waiting_of(session: View) -> Waiting | None:
     )
 
 
-def _kind(session: View) -> Kind | None:
+def _session_waiting_kind(session: View) -> Kind | None:
     if session.status == "waiting":
         return "model"
     if session.status == "faulted":

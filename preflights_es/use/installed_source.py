@@ -26,7 +26,7 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9:/@._~+%=#&-]+")
 _OF_EXTRA: Final = re.compile(r"(?P<name>[\w.-]+).*;.*\bextra == [\"'](?P<extra>[\w-]+)")
 
 
-class Source(NamedTuple):
+class InstallSource(NamedTuple):
     """What an installer is told."""
 
     requirement: str
@@ -34,21 +34,21 @@ class Source(NamedTuple):
     """Why another machine cannot have it; empty where nothing is known against it."""
 
 
-def source() -> Source:
+def find_install_source() -> InstallSource:
     """Of the program that runs."""
     try:
         return source_said(distribution(NAME).read_text("direct_url.json"))
     except PackageNotFoundError:
-        return Source(_released(), "this program runs without being installed")
+        return InstallSource(_released(), "this program runs without being installed")
 
 
-def source_said(direct_url: str | None) -> Source:
+def source_said(direct_url: str | None) -> InstallSource:
     """What the file of an installation says; None: it came from an index.
 
     No password and no token of a URL is passed on.
     """
     if direct_url is None:
-        return Source(_released())
+        return InstallSource(_released())
     try:
         said: Any = msgspec.json.decode(direct_url)
         url, vcs = _without_credentials(said["url"]), said.get("vcs_info")
@@ -57,10 +57,12 @@ def source_said(direct_url: str | None) -> Source:
         if below := said.get("subdirectory"):
             url += f"#subdirectory={below}"
     except (msgspec.DecodeError, ValueError, LookupError, TypeError, AttributeError):
-        return Source(_released(), "its installer wrote a direct_url.json that is not understood")
+        return InstallSource(
+            _released(), "its installer wrote a direct_url.json that is not understood"
+        )
     if "file:" in url or not _PLAIN.fullmatch(url):
-        return Source(_released(), f"this program was installed from {url}")
-    return Source(f"{NAME} @ {url}")
+        return InstallSource(_released(), f"this program was installed from {url}")
+    return InstallSource(f"{NAME} @ {url}")
 
 
 def command_with(extra: str) -> str:

@@ -36,10 +36,10 @@ from preflights_es.use.filed_sessions import (
     FOREIGN,
     FiledSession,
     FiledSessions,
-    ReadFile,
+    ReadSessionFile,
     last_events,
 )
-from preflights_es.use.projections import projected, projections, projector, reader
+from preflights_es.use.projections import build_projection_reader, projected, projections, projector
 
 if TYPE_CHECKING:
     from preflights_es.history.side_tables import SideTableCheck
@@ -341,7 +341,9 @@ class Process:
 
         with temporary_log(clock_ids.now, clock_ids.salt) as made:
             following = SqlFollowing(made)
-            yield ProjectionCheck(self.following, following, projections(), reader(), again)
+            yield ProjectionCheck(
+                self.following, following, projections(), build_projection_reader(), again
+            )
 
     def side_table_check(self) -> SideTableCheck:
         """Compares sessions with the tables beside their chains."""
@@ -382,7 +384,7 @@ class FileLog(Process):
         self.others: list[FiledSession] = []
         """Files that this log does not hold, and of which a person has to know."""
         self._files: dict[str, FiledSession] = {}
-        self._held: list[ReadFile] = []
+        self._held: list[ReadSessionFile] = []
         for read in FiledSessions(process).files():
             if read.file.compared in FOREIGN:
                 self._held.append(read)
@@ -451,7 +453,7 @@ def project_adopted(settings: Settings, folders: SessionFolders, *, keeps: bool)
     file = settings.project_file
     if file is None:
         return settings.project
-    name = _most(one.project for folder in folders for one in last_events(folder))
+    name = _most_frequent_name(one.project for folder in folders for one in last_events(folder))
     name = name or settings.project
     if name == settings.project or line_trouble(name, NAME_MAX):
         return settings.project
@@ -474,10 +476,12 @@ def project_filed(log: SqlStore, folders: SessionFolders) -> str | None:
     """
     said = [one for folder in folders for one in last_events(folder)]
     heads = log.heads_of([one.session_id for one in said])
-    return _most(heads[one.session_id].project for one in said if one.session_id in heads)
+    return _most_frequent_name(
+        heads[one.session_id].project for one in said if one.session_id in heads
+    )
 
 
-def _most(names: Iterable[str]) -> str | None:
+def _most_frequent_name(names: Iterable[str]) -> str | None:
     """The name that is there most often."""
     return next((name for name, _ in Counter(names).most_common(1)), None)
 

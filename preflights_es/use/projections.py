@@ -21,7 +21,7 @@ def projector(log: SqlFollowing) -> Projector:
     """What keeps the projections of a log."""
     from preflights_es.runtime.projector import Projector
 
-    return Projector(log, projections(), reader())
+    return Projector(log, projections(), build_projection_reader())
 
 
 def projected() -> list[str]:
@@ -39,7 +39,7 @@ def projections() -> tuple[Projection, ...]:
     return named(PROJECTED)
 
 
-def reader() -> Reader:
+def build_projection_reader() -> Reader:
     """What folds a session for a projection, or for the trail."""
     from preflights_es.projections.projection import Reader
 

@@ -26,7 +26,7 @@ from preflights_es.use.process import FileLog, Process
 NAMED_MAX: Final = 5  # files that are named one by one
 
 
-class _Row(Protocol):
+class _SessionListRow(Protocol):
     """A row of a list."""
 
     @property
@@ -35,7 +35,7 @@ class _Row(Protocol):
     def file(self) -> str | None: ...
 
 
-R = TypeVar("R", bound=_Row)
+R = TypeVar("R", bound=_SessionListRow)
 
 
 class FoundSession(msgspec.Struct, frozen=True):
@@ -61,7 +61,7 @@ class FoundSession(msgspec.Struct, frozen=True):
         return self.process.runner.load(self.session_id)
 
 
-class Reading:
+class RequestReading:
     """What a request reads: the log, and what session files say more."""
 
     def __init__(
@@ -115,7 +115,7 @@ class Reading:
             raise AmbiguousSession(typed, (found, other), "name one by its id")
         return FoundSession(self._process, found)
 
-    def load(self, row: _Row) -> Handle:
+    def load(self, row: _SessionListRow) -> Handle:
         """The session of a row of `rows`, from where the row is."""
         process = self._process.file_log if row.file else self._process
         return process.runner.load(row.session_id)
@@ -192,6 +192,8 @@ class Reading:
 
 
 def _finder(process: Process) -> Finder:
-    from preflights_es.use.foreign import called
+    from preflights_es.use.foreign import find_foreign_paths
 
-    return Finder(process.runner, process.project, process.numbered, partial(called, process))
+    return Finder(
+        process.runner, process.project, process.numbered, partial(find_foreign_paths, process)
+    )

@@ -98,7 +98,7 @@ def replays(
     unknown: list[Unknown] = []
     for stored, head in streams(request, named, drawn):
         try:
-            found.append(_kept(replayer.replay(stored, head), everything))
+            found.append(_summarize_replay(replayer.replay(stored, head), everything))
         except (WorkflowMissing, UnreadableEvent) as missing:
             unknown.append(Unknown(stored[0].session_id, missing))
     if unknown and not found:
@@ -106,7 +106,7 @@ def replays(
     return Replays(sessions=tuple(found)), tuple(unknown)
 
 
-def _kept(result: Replay, everything: bool) -> Replayed:
+def _summarize_replay(result: Replay, everything: bool) -> Replayed:
     shown = result if everything else replace(result, divergences=result.divergences[:1])
     return Replayed(**asdict(shown), differences=len(result.divergences))
 
@@ -198,21 +198,21 @@ def rerun(
     """
     found = streams(request, named, drawn)
     if again.mode == "whatif":
-        found = _one(found)
+        found = _require_one_stream(found)
     if out is not None and os.path.lexists(out):
         raise Refused(f"{out} exists: name a new file")
     results: list[Rerun] = []
     children: list[Child] = []
     for stream in found:
-        result, child = _run(request.leads, recording(WORKFLOWS, *stream), again)
+        result, child = _run_recording_again(request.leads, recording(WORKFLOWS, *stream), again)
         results.append(result)
         if out is not None:
             children.append(child)
-    ids = {} if out is None else _keep(out, children)
+    ids = {} if out is None else _write_children(out, children)
     return Reruns(sessions=tuple(_reran(one, ids, everything) for one in results))
 
 
-def _one(found: Iterator[Stream]) -> Iterator[Stream]:
+def _require_one_stream(found: Iterator[Stream]) -> Iterator[Stream]:
     """The one session that there is."""
     first = list(islice(found, 2))
     if len(first) > 1:
@@ -220,7 +220,7 @@ def _one(found: Iterator[Stream]) -> Iterator[Stream]:
     return iter(first)
 
 
-def _run(leads: Leads, recorded: Recording, again: Again) -> tuple[Rerun, Child]:
+def _run_recording_again(leads: Leads, recorded: Recording, again: Again) -> tuple[Rerun, Child]:
     match again.mode:
         case "drift":
             return driven(drift(recorded))
@@ -248,7 +248,7 @@ def _otherwise(leads: Leads, recorded: Recording, again: Again) -> Otherwise:
     )
 
 
-def _keep(out: str, children: Sequence[Child]) -> dict[str, str]:
+def _write_children(out: str, children: Sequence[Child]) -> dict[str, str]:
     """Write children as sessions of their own; their ids by the recorded session's."""
     ids = {child.recording.session_id: child.new_id() for child in children}
     content = jsonl.encode_event_file(

@@ -29,7 +29,7 @@ from preflights_es.system.interpreter import ran
 from preflights_es.use.leads import CODE, Leads
 from preflights_es.use.process import Process
 from preflights_es.use.projections import projected
-from preflights_es.use.reading import Reading
+from preflights_es.use.reading import RequestReading
 
 if TYPE_CHECKING:
     from preflights_es.history.erasure import Erasure
@@ -136,9 +136,9 @@ class Request:
             self.notice("document_open", f"an earlier document is still open: {error}")
 
     @cached_property
-    def reading(self) -> Reading:
+    def reading(self) -> RequestReading:
         """The log and the session files of this project, to read."""
-        return Reading(self.process, self.finish_pending, self.notice)
+        return RequestReading(self.process, self.finish_pending, self.notice)
 
     @cached_property
     def inputs(self) -> Inputs:

@@ -60,7 +60,7 @@ def session_of(step: Step, notices: list[Notice] | None = None) -> View:
         version=handle.version,
         status=status,
         questions=asked,
-        labels=_labels(handle, {one.id for one in asked}),
+        labels=_asked_question_labels(handle, {one.id for one in asked}),
         number=handle.workflow.number(handle.session.state),
         to_do=view.to_do if is_open else "",
         can_accept=is_open and status != "waiting" and view.can_accept,
@@ -80,7 +80,7 @@ def session_of(step: Step, notices: list[Notice] | None = None) -> View:
     return more
 
 
-def _labels(handle: Handle, keys: Collection[str]) -> tuple[tuple[str, str], ...]:
+def _asked_question_labels(handle: Handle, keys: Collection[str]) -> tuple[tuple[str, str], ...]:
     if not keys:
         return ()
     asked = handle.workflow.answerable(handle.session.state)
@@ -101,7 +101,7 @@ def refusals(
     for one in decisions:
         if not isinstance(one, Refusal):
             continue
-        code, message = _refusal(workflow, one)
+        code, message = _explain_refusal(workflow, one)
         if not isinstance(one, AnswerRefusal):
             found.append(NotDone(code=code, message=message))
             continue
@@ -113,7 +113,7 @@ def refusals(
     return tuple(found)
 
 
-def _refusal(workflow: str, decision: Refusal) -> tuple[str, str]:
+def _explain_refusal(workflow: str, decision: Refusal) -> tuple[str, str]:
     """Why something was not done, as a code and in words: the feature's own, where it has them."""
     feature = FEATURES.get(workflow)
     if feature is not None and feature.refusal:

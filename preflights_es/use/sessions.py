@@ -40,9 +40,9 @@ from preflights_es.use.answers import (
     Pairs,
     addressed,
     asked_in,
-    filed,
-    pairs,
-    reasoned,
+    finish_due_documents,
+    normalize_answer_pairs,
+    submit_reasons,
     taking,
     with_reasons,
     with_signature,
@@ -59,7 +59,7 @@ TROUBLES: Final = ("damaged", "erased", "faulted")
 # 1. Deciding ---------------------------------------------------------------------------------
 
 
-def start(
+def start_session(
     request: Request,
     text: str,
     workflow: str,
@@ -94,7 +94,7 @@ def start(
         said = {name: value for name, value in own.items() if value is not None}
         begun: View = feature.loaded(feature.start)(request, text, given, strict=strict, **said)
         return begun
-    answers = pairs(given)
+    answers = normalize_answer_pairs(given)
     request.sessions.check(answers)
     if found.record is not None or found.filing is not None:
         request.process.documents.check_folders(found.filing)
@@ -103,10 +103,10 @@ def start(
     step = request.sessions.begin(found, text, setup, taken)
     if answers:
         step = request.sessions.answer(step.handle, addressed(answers, asked_in(step.handle)))
-    return filed(request, with_reasons(request.sessions, step, reasons))
+    return finish_due_documents(request, with_reasons(request.sessions, step, reasons))
 
 
-def answer(
+def answer_session(
     request: Request,
     session: str,
     given: Given,
@@ -133,13 +133,17 @@ def answer(
     if reasons is not None:
         taking(handle.workflow, reasons, request.process.sanitizer)
         if not (given or relays):
-            return filed(request, reasoned(request.sessions, handle, reasons, expect))
+            return finish_due_documents(
+                request, submit_reasons(request.sessions, handle, reasons, expect)
+            )
     before = request.sessions.answered(handle, revise=revise, relays=relays)
     if before is None:
         handle = request.process.runner.resume(handle).handle
-    answers = _answers(pairs(given), before or handle, again=before is not None)
+    answers = _address_answers(
+        normalize_answer_pairs(given), before or handle, again=before is not None
+    )
     step = request.sessions.answer(handle, answers, revise=revise, relays=relays, expect=expect)
-    return filed(request, with_reasons(request.sessions, step, reasons))
+    return finish_due_documents(request, with_reasons(request.sessions, step, reasons))
 
 
 def observe(
@@ -160,7 +164,7 @@ def observe(
     return done
 
 
-def _answers(given: Pairs, handle: Handle, *, again: bool) -> Pairs:
+def _address_answers(given: Pairs, handle: Handle, *, again: bool) -> Pairs:
     """What has no key answers the question that is open, or was when it was first said."""
     try:
         return addressed(given, asked_in(handle), next(iter(handle.view.questions), None))
@@ -176,7 +180,7 @@ def conversed(request: Request, session: View) -> View:
     return show(request, session.session_id) if session.is_recalled else session
 
 
-def accept(
+def accept_session(
     request: Request,
     session: str,
     *,
@@ -210,7 +214,7 @@ def accept(
     workflow = handle.workflow
     feature = FEATURES.get(workflow.name)
     has_own = feature is not None and feature.accept
-    own = feature.loaded(feature.accept) if feature and has_own else acceptance.accept
+    own = feature.loaded(feature.accept) if feature and has_own else acceptance.accept_proposal
     more: dict[str, Any] = {}
     if reasons is not None:
         taking(workflow, reasons, request.process.sanitizer)
@@ -245,7 +249,7 @@ def abandon(
     handle = request.sessions.load(session)
     step = request.sessions.abandon(handle, reason, force=force, expect=expect)
     request.notice_redacted("the reason", reason)
-    found = filed(request, step)
+    found = finish_due_documents(request, step)
     if handle.view.written and found.written is None:
         path = handle.view.written.path
         text = f"Removed {path}: git does not know it, and it was not edited."
@@ -264,7 +268,7 @@ def resume(request: Request, session: str, *, anew: bool = False) -> View:
     feature = FEATURES.get(handle.workflow.name)
     if feature is not None and feature.resumed:
         step = feature.loaded(feature.resumed)(request, step)
-    return filed(request, step)
+    return finish_due_documents(request, step)
 
 
 # 2. Looking ----------------------------------------------------------------------------------
@@ -301,7 +305,7 @@ def _erased(process: Process, handle: Handle) -> ErasedBy:
     return ErasedBy(at=one.recorded_at, by=event.actor, reason=event.reason)
 
 
-def sessions(
+def read_project_sessions(
     request: Request, limit: int | None = None, workflow: str = "", *, all_workflows: bool = False
 ) -> Iterator[View]:
     """The sessions of the project, newest first; each is read when its turn comes.
@@ -313,13 +317,13 @@ def sessions(
         LogDamaged, SessionFaulted: one of them cannot be read.
     """
     process = request.process
-    is_meant = _meant(request, workflow, all_workflows=all_workflows)
-    heads = _newest(process.store, process.project, limit, is_meant)
+    is_meant = _listed_session_filter(request, workflow, all_workflows=all_workflows)
+    heads = _newest_session_heads(process.store, process.project, limit, is_meant)
     for head in heads:
         yield session_of(Step(process.runner.load(head.session_id), ()))
 
 
-def rows(
+def list_session_rows(
     request: Request,
     *,
     everything: bool = False,
@@ -340,8 +344,8 @@ def rows(
     request.finish_pending()
     process = request.process
     project = None if any_project else process.project
-    is_meant = _meant(request, workflow, all_workflows=all_workflows)
-    heads = _newest(process.store, project, LISTED + 1, is_meant)
+    is_meant = _listed_session_filter(request, workflow, all_workflows=all_workflows)
+    heads = _newest_session_heads(process.store, project, LISTED + 1, is_meant)
     are_many = len(heads) > LISTED
     more = are_many and not everything and not status
     listed: Iterable[tuple[Head, dict[str, Any] | None]]
@@ -350,11 +354,13 @@ def rows(
         listed = ((head, row) for head, row in newest if is_meant(head))
     else:
         listed = ((head, None) for head in heads[:LISTED])
-    found = (_row(request, head, kept) for head, kept in listed)
+    found = (_session_list_row(request, head, kept) for head, kept in listed)
     return (row for row in found if status in (None, row.status)), more
 
 
-def _meant(request: Request, workflow: str, *, all_workflows: bool) -> Callable[[Head], bool]:
+def _listed_session_filter(
+    request: Request, workflow: str, *, all_workflows: bool
+) -> Callable[[Head], bool]:
     """Which sessions are listed; never those that only say what was imported.
 
     Raises:
@@ -372,7 +378,7 @@ def _meant(request: Request, workflow: str, *, all_workflows: bool) -> Callable[
     return lambda head: is_listed(runner, head, workflow)
 
 
-def _newest(
+def _newest_session_heads(
     store: SqlStore, project: str | None, wanted: int | None, is_meant: Callable[[Head], bool]
 ) -> list[Head]:
     """The newest sessions that are meant."""
@@ -401,19 +407,19 @@ def _statuses() -> set[str]:
     return of_all.union(*(one.statuses for one in WORKFLOWS.values()))
 
 
-def _row(request: Request, head: Head, kept: dict[str, Any] | None) -> SessionRow:
+def _session_list_row(request: Request, head: Head, kept: dict[str, Any] | None) -> SessionRow:
     """One session of the list; a damaged one is listed as such, and hides no other."""
     began = kept["began_at"] if kept else ids.milliseconds(head.session_id) * 1_000
     age = max((clock_ids.now() - began) // 1_000_000, 0)
     is_current = kept is not None and kept["version"] == head.version
     row = kept if is_current else request.process.projector.folded("sessions", head)
     if row is None or row["status"] in TROUBLES:
-        return SessionRow(head.session_id, age, *_trouble(request, head))
+        return SessionRow(head.session_id, age, *_reload_session_summary(request, head))
     shown = {name: row[name] for name in SessionRow.__struct_fields__ if name in row}
     return SessionRow(age_seconds=age, **shown)
 
 
-def _trouble(request: Request, head: Head) -> tuple[str, str, float | None, str]:
+def _reload_session_summary(request: Request, head: Head) -> tuple[str, str, float | None, str]:
     """Its workflow, status, progress and intention; what is wrong with it may have been mended."""
     try:
         handle = request.process.runner.load(head.session_id)
@@ -438,7 +444,7 @@ def _status_of(error: PreflightsError) -> str:
 def prompt(request: Request, session: str) -> AgentPrompt:
     """The brief for a coding agent: what is decided, and what is still open."""
     from preflights_es.records.project_brief import IN_FORCE, LEAST, ROOM, cost
-    from preflights_es.use.brief import beside
+    from preflights_es.use.brief import list_decisions_beside_session
 
     at = request.reading.session(session)
     handle = at.load()
@@ -447,7 +453,9 @@ def prompt(request: Request, session: str) -> AgentPrompt:
     signature = getattr(view, "signature", None)
     text = documents.brief(handle, signature=signature)
     room = max(ROOM - cost(f"{text}\n## {IN_FORCE}\n\n"), LEAST)
-    found = beside(request, handle.session_id, f"{view.intention} {view.scope}", room)
+    found = list_decisions_beside_session(
+        request, handle.session_id, f"{view.intention} {view.scope}", room
+    )
     if found:
         text = documents.brief(handle, found, signature)
     return AgentPrompt(session_id=handle.session_id, prompt=text)
@@ -457,7 +465,7 @@ Unread = LogDamaged | UnreadableEvent
 """Why an event cannot be read: it is damaged, or the code at hand does not take it."""
 
 
-class Recorded(Result, frozen=True):
+class LoggedSession(Result, frozen=True):
     """What the log has of a session, also of a damaged one."""
 
     stored: Sequence[Stored]
@@ -468,7 +476,7 @@ class Recorded(Result, frozen=True):
     """Why its chain does not hold, or else the first event that cannot be read."""
 
 
-def log(request: Request, session: str, *, decodes: bool = True) -> Recorded:
+def log(request: Request, session: str, *, decodes: bool = True) -> LoggedSession:
     """The events of a session.
 
     Args:
@@ -485,16 +493,18 @@ def log(request: Request, session: str, *, decodes: bool = True) -> Recorded:
     if decodes and stored:
         workflow = runner.workflows.get(stored[0].workflow)
         decode = shared_event if workflow is None else runner.codec(workflow).decode
-        events = tuple(_decoded(decode, one) for one in stored)
+        events = tuple(_decode_or_keep_error(decode, one) for one in stored)
     damage = next((one for one in events if isinstance(one, Unread)), None)
     try:
         chain.verified(stored, head.hash if head else None)
     except LogDamaged as error:
         damage = error
-    return Recorded(stored=stored, events=events, damage=damage)
+    return LoggedSession(stored=stored, events=events, damage=damage)
 
 
-def _decoded(decode: Callable[[Stored], Event | None], one: Stored) -> Event | Unread | None:
+def _decode_or_keep_error(
+    decode: Callable[[Stored], Event | None], one: Stored
+) -> Event | Unread | None:
     if one.data is None:
         return None
     try:

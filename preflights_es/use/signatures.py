@@ -209,7 +209,7 @@ class Signatures:
             elif isinstance(event, Refusal):
                 refused.add(heard)
             if isinstance(event, Signable) and self._is_for_here(event.signature):
-                shown = _shown(workflow, before, event)
+                shown = _proposal_shown_to_actor(workflow, before, event)
                 acts.append((event, one, shown, workflow.fixed(before.state)))
             before = after
         for event, one, seen, fixed in acts:
@@ -239,7 +239,7 @@ class Signatures:
             name=new.actor.name,
             at=new.at,
         )
-        if found := differing(made.proposal, signing.proposal_text(new, shown)):
+        if found := first_differing_part(made.proposal, signing.proposal_text(new, shown)):
             key = signing.fingerprint(made.key)
             why = f"the part {found!r} is not the one that was signed"
             return Signed(verdict="does_not_verify", key=key, why=why)
@@ -287,7 +287,7 @@ class Signatures:
 
     def _known(self) -> dict[str, list[SignedAct]]:
         if self._kept is None:
-            self._kept = _read(self._folder) if self._folder else {}
+            self._kept = _read_signature_cache(self._folder) if self._folder else {}
         return self._kept
 
     def keep(self) -> None:
@@ -295,7 +295,7 @@ class Signatures:
         if self._folder is None or not self._is_new or self._kept is None:
             return
         newest = dict(list(self._kept.items())[-CACHE_MAX:])
-        write_cache(self._folder / CACHE, _Kept(CACHE_FORMAT, newest))
+        write_cache(self._folder / CACHE, _SignatureCache(CACHE_FORMAT, newest))
         self._is_new = False
 
 
@@ -324,7 +324,9 @@ def acceptances(reader: EventReader, stored: Sequence[Stored]) -> Iterator[Store
             last = None
 
 
-def _shown(workflow: Workflow[Any], session: Session[Any], new: Signable) -> Mapping[str, Any]:
+def _proposal_shown_to_actor(
+    workflow: Workflow[Any], session: Session[Any], new: Signable
+) -> Mapping[str, Any]:
     """What the actor saw of an Input; of an erasure, which no workflow knows, what it says."""
     if isinstance(new, SessionErased):
         return read_input_content(new)
@@ -341,7 +343,7 @@ def _in_the_end(
     """
     changed = {} if workflow.fixed(last.state) == fixed else {"answers": "changed behind it"}
     others = {name: seen[name] for name in seen if name == OTHERS}
-    return {**_shown(workflow, last, new), **others, **changed}
+    return {**_proposal_shown_to_actor(workflow, last, new), **others, **changed}
 
 
 def _decides(patch: object, scope: str, paths: Sequence[str], hold: str) -> str:
@@ -356,14 +358,14 @@ def _patch_of(decided: DecidedPatch) -> tuple[object, str, Sequence[str], str]:
     return patch, decided.scope or "", reach.paths, reach.hold
 
 
-class _Kept(msgspec.Struct, frozen=True):
+class _SignatureCache(msgspec.Struct, frozen=True):
     format: str
     found: dict[str, list[SignedAct]]
 
 
-def _read(folder: Path) -> dict[str, list[SignedAct]]:
+def _read_signature_cache(folder: Path) -> dict[str, list[SignedAct]]:
     """What was found before; nothing where it cannot be read."""
-    kept = read_cache(folder / CACHE, CACHE_BYTES_MAX, _Kept)
+    kept = read_cache(folder / CACHE, CACHE_BYTES_MAX, _SignatureCache)
     return kept.found if kept and kept.format == CACHE_FORMAT else {}
 
 
@@ -371,7 +373,7 @@ def _those(acts: Sequence[SignedAct], version: int | None) -> tuple[SignedAct, .
     return tuple(act for act in acts if version in (None, act.version))
 
 
-def differing(signed: str, shown: str) -> str:
+def first_differing_part(signed: str, shown: str) -> str:
     """The part of a proposal in which what was signed is not what stands in the log; else empty."""
     try:
         was, now = msgspec.json.decode(signed), msgspec.json.decode(shown)

@@ -138,7 +138,9 @@ class Signer:
         if (made := self._made.get(f"{session_id} {new.actor.kind}")) is None:
             made = _Made(statement, others, self._signature(new.act, statement))
             self._made[f"{session_id} {new.actor.kind}"] = made
-        elif moved := _moved((_seen(made.statement), *made.others), (seen, *others)):
+        elif moved := _find_moved_session(
+            (_seen_in_statement(made.statement), *made.others), (seen, *others)
+        ):
             raise moved
         elif replace(statement, at=made.statement.at) != made.statement or made.others != others:
             found = "what was signed is not what would be recorded now"
@@ -203,11 +205,11 @@ def _not_signed(error: Exception) -> Refused:
     return Refused(f"nothing was signed, and nothing is recorded: {error}", code="not_signed")
 
 
-def _seen(statement: SignedStatement) -> Seen:
+def _seen_in_statement(statement: SignedStatement) -> Seen:
     return statement.session_id, statement.version, statement.hash
 
 
-def _moved(before: Iterable[Seen], now: Iterable[Seen]) -> SessionMoved | None:
+def _find_moved_session(before: Iterable[Seen], now: Iterable[Seen]) -> SessionMoved | None:
     """The first session that is at another version than when the person signed."""
     versions = {session_id: version for session_id, version, _ in now}
     for session_id, version, _ in before:

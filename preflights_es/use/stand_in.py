@@ -53,7 +53,7 @@ def database_of(settings: Settings, tell: Callable[[Notice], None], *, reads: bo
     if place.exists():
         _follow(settings.database, place, tell)
     else:
-        _begun(settings.database, place)
+        _begin_stand_in(settings.database, place)
     text = f"git's folder is read-only: the log is {place}"
     tell(Notice("log_stands_in", text, {"path": str(place)}))
     return str(place)
@@ -70,10 +70,10 @@ def refuse_erasing(settings: Settings) -> None:
         raise ReadOnlyLog(f"{found}: run this where it can be written")
 
 
-def _begun(database: str, place: Path) -> None:
+def _begin_stand_in(database: str, place: Path) -> None:
     """Copy the log in git's folder, where there is one; another process may be first."""
     place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    changed = _changed(database)
+    changed = _log_changed_at(database)
     with (
         suppress(NoLog, FileExistsError),
         atomic_file.open_folder_below(place.parent) as folder,
@@ -85,14 +85,20 @@ def _begun(database: str, place: Path) -> None:
 
 def _follow(database: str, place: Path, tell: Callable[[Notice], None]) -> None:
     """Take over what the log in git's folder recorded since the last look at it."""
-    changed = _changed(database)
+    changed = _log_changed_at(database)
     with suppress(OSError):
         if place.with_name(SEEN).stat().st_mtime_ns == changed:
             return
     try:
-        with closing(_opened(database)) as log, closing(_opened(place)) as here:
+        with (
+            closing(_open_existing_log(database)) as log,
+            closing(_open_existing_log(place)) as here,
+        ):
             transfer = Transfer(_runner(here), here, projected())
-            deque(_taken(log, transfer, here, database, lambda _: True, {}, None), maxlen=0)
+            deque(
+                _import_lacking_sessions(log, transfer, here, database, lambda _: True, {}, None),
+                maxlen=0,
+            )
     except NoLog:
         pass
     except PreflightsError as error:
@@ -102,7 +108,7 @@ def _follow(database: str, place: Path, tell: Callable[[Notice], None]) -> None:
     _remember(place, changed)
 
 
-def _changed(database: str) -> int:
+def _log_changed_at(database: str) -> int:
     """When a log was last written to, in nanoseconds since 1970."""
     found = [0]
     for path in (database, f"{database}-wal"):
@@ -118,7 +124,7 @@ def _remember(place: Path, changed: int) -> None:
         os.utime(seen, ns=(changed, changed))
 
 
-def taken_over(
+def take_over_stand_in(
     process: Process,
     agrees: Agreement,
     tell: Callable[[TransferredSession], None],
@@ -139,9 +145,11 @@ def taken_over(
         process.tell(Notice("stand_in_left", text, {"path": str(place)}))
         return
     refused: dict[str, str] = {}
-    with closing(_opened(place)) as log:
+    with closing(_open_existing_log(place)) as log:
         into = process.store
-        for one in _taken(log, process.transfer, into, str(place), agrees, refused, importer):
+        for one in _import_lacking_sessions(
+            log, process.transfer, into, str(place), agrees, refused, importer
+        ):
             tell(one)
             yield one
     if agrees.given:
@@ -152,7 +160,7 @@ def taken_over(
             process.tell(Notice("stand_in_apart", text, {"path": str(place)}))
 
 
-def _taken(
+def _import_lacking_sessions(
     log: SqlStore,
     transfer: Transfer,
     into: SqlStore,
@@ -174,7 +182,7 @@ def _taken(
     return imported_each(transfer, coming, where, agrees, refused, importer)
 
 
-def _opened(place: Path | str) -> SqlStore:
+def _open_existing_log(place: Path | str) -> SqlStore:
     return SqlStore(str(place), clock_ids.now, clock_ids.salt, creates=False)
 
 

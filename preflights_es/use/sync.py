@@ -24,7 +24,7 @@ from preflights_es.use.filed_sessions import FOREIGN, FiledSession, FiledSession
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
-from preflights_es.use.stand_in import taken_over
+from preflights_es.use.stand_in import take_over_stand_in
 
 
 class Synced(Result, frozen=True, tag_field="format", tag="sync/1"):
@@ -63,9 +63,9 @@ def synced(
         Refused, StoreUnavailable: as for `Transfer.imported`.
     """
     process, taking, importer = request.process, Agreement(agrees), importer_of(request)
-    taken = list(taken_over(process, taking, tell, importer)) if only is None else []
+    taken = list(take_over_stand_in(process, taking, tell, importer)) if only is None else []
     if not taking.given:
-        return _with(Synced(), taking)
+        return _with_agreed_imports(Synced(), taking)
     found = [
         one
         for one in FiledSessions(process).files(whole=True)
@@ -90,7 +90,7 @@ def synced(
         taken.append(one)
         tell(one)
     if not taking.given:
-        return _with(Synced(), taking)
+        return _with_agreed_imports(Synced(), taking)
     process.forget_files()
     apart = [one.file for one in found if one.file.compared in ("diverged", "unread")]
     apart += [replace(coming[id_].file, compared="unread", why=why) for id_, why in refused.items()]
@@ -100,20 +100,20 @@ def synced(
         notice_clashes(request)
     done = Synced(
         sessions=tuple(map(SessionImported.of, taken)),
-        written=_written(process, ids, left, everything=only is None),
+        written=_write_lacking_files(process, ids, left, everything=only is None),
         waiting=tuple(waiting),
         apart=tuple(apart),
         collisions=tuple(collisions.found()),
     )
-    return _with(done, taking)
+    return _with_agreed_imports(done, taking)
 
 
-def _with(done: Synced, taking: Agreement) -> Synced:
+def _with_agreed_imports(done: Synced, taking: Agreement) -> Synced:
     changes, warnings = tuple(taking.changes), tuple(taking.warnings)
     return replace(done, imported=taking.given, changes=changes, warnings=warnings)
 
 
-def _written(
+def _write_lacking_files(
     process: Process, ids: Sequence[str], left: Collection[str], *, everything: bool
 ) -> tuple[str, ...]:
     """Files that were missing, behind, or held what the log has erased.
@@ -127,7 +127,7 @@ def _written(
     wanted = dict.fromkeys(ids)
     if everything and process.settings.keeps_sessions:
         root = process.settings.root
-        filed = _filed(process)
+        filed = _session_document_paths(process)
         wanted |= dict.fromkeys(id_ for id_, path in filed if os.path.lexists(root / path))
     store = process.store
     with files.alone(process.settings.root):  # what another process keeps meanwhile is newer
@@ -138,7 +138,7 @@ def _written(
         )
 
 
-def _filed(process: Process) -> Iterator[tuple[str, str]]:
+def _session_document_paths(process: Process) -> Iterator[tuple[str, str]]:
     """Pairs of a session and the path of its record or artifact, as it was written."""
     for row in map(decision, process.projector.rows("decisions", process.project)):
         if row.decided.written:

@@ -29,7 +29,7 @@ from preflights_es.projections.audit import (
 from preflights_es.projections.projection import Read
 from preflights_es.store.chain import erased
 from preflights_es.store.codec import shared_event
-from preflights_es.use.archives import ImportedBy, imports, named
+from preflights_es.use.archives import ImportedBy, add_import_acceptor, imports
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
@@ -102,7 +102,7 @@ class TrailStep(Result, frozen=True, tag_field="format", tag="trail/1"):
             erased=is_erased,
             damage=step.damage or None,
             signature=signature,
-            data=_data(step),
+            data=_readable_step_data(step),
         )
 
 
@@ -119,7 +119,7 @@ def _signature(process: Process, step: LoggedStep) -> Signed | None:
     return acts[0].signed if acts else None
 
 
-def _data(step: LoggedStep) -> msgspec.Raw | None:
+def _readable_step_data(step: LoggedStep) -> msgspec.Raw | None:
     data = step.stored.data
     if data is None:
         return None
@@ -149,7 +149,7 @@ class Trouble(Result, frozen=True):
     why: str
 
 
-class Trail:
+class TrailSearch:
     """The steps that are wanted, and whom they were met with on the way."""
 
     def __init__(self, actor: str) -> None:
@@ -167,11 +167,11 @@ class Trail:
             if self._wanted and step.actor is not None:
                 self.has_actor = self.has_actor or is_by(step, self._wanted)
                 if len(self.actors) < ACTORS_MAX:
-                    self.actors[_named(step.actor)] = None
+                    self.actors[_trail_actor_label(step.actor)] = None
             yield step
 
 
-def _named(actor: TrailActor) -> str:
+def _trail_actor_label(actor: TrailActor) -> str:
     return f"{actor.kind}:{shortened(actor.name, NAME_MAX)}" if actor.name else actor.kind
 
 
@@ -185,7 +185,7 @@ def trail(
     actor: str = "",
     any_project: bool = False,
     tell: Callable[[Trouble], None] = lambda _: None,
-) -> Trail:
+) -> TrailSearch:
     """Every step of this project, the oldest session first; or some of them.
 
     Args:
@@ -201,19 +201,23 @@ def trail(
         Refused: the session has no decision.
     """
     want = TrailFilter(since=since, until=until, actor=actor.strip())
-    found = Trail(want.actor)
+    found = TrailSearch(want.actor)
     if decision is not None:
         at = request.reading.session(decision)
         read = at.process.history(at.session_id)
         upto = replace(want, upto=_decided_at(read))
         logged = [*steps(read)]
-        found.steps = _told(at.process, logged, upto, found, imports(at.process, at.session_id))
+        found.steps = _decode_wanted_steps(
+            at.process, logged, upto, found, imports(at.process, at.session_id)
+        )
     elif session is not None:
         at = request.reading.session(session)
         head = at.head
         assert head is not None, "it was found"
         logged = _logged(at.process, head, tell)
-        found.steps = _told(at.process, logged, want, found, imports(at.process, at.session_id))
+        found.steps = _decode_wanted_steps(
+            at.process, logged, want, found, imports(at.process, at.session_id)
+        )
     else:
         project = None if any_project else request.process.project
 
@@ -257,7 +261,7 @@ def _shared(one: Stored) -> Event | None:
 def _of_all(
     heads: Iterable[tuple[Process, Head]],
     want: TrailFilter,
-    trail: Trail,
+    trail: TrailSearch,
     tell: Callable[[Trouble], None],
     came: Mapping[str, tuple[ImportedBy, ...]],
 ) -> Iterator[DecodedStep]:
@@ -273,7 +277,7 @@ def _of_all(
             tell(Trouble(session_id=head.session_id, kind="left_out", why=str(error)))
             continue
         brought = [(head.session_id, one) for one in came.get(head.session_id, ())]
-        yield from _told(process, logged, want, trail, brought)
+        yield from _decode_wanted_steps(process, logged, want, trail, brought)
 
 
 def _came(process: Process) -> dict[str, tuple[ImportedBy, ...]]:
@@ -284,17 +288,17 @@ def _came(process: Process) -> dict[str, tuple[ImportedBy, ...]]:
     return found
 
 
-def _told(
+def _decode_wanted_steps(
     process: Process,
     logged: Sequence[LoggedStep],
     want: TrailFilter,
-    trail: Trail,
+    trail: TrailSearch,
     came: Iterable[tuple[str, ImportedBy]],
 ) -> Iterator[DecodedStep]:
     """The steps of a session that are wanted."""
     stored = [step.stored for step in logged]
     workflow = process.runner.workflows.get(stored[0].workflow) if stored else None
-    brought = named(workflow, stored, [one for _, one in came])
+    brought = add_import_acceptor(workflow, stored, [one for _, one in came])
     taken = erased(stored)
     for step in wanted(trail.passing(logged), want):
         version = step.stored.version

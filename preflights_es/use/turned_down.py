@@ -53,13 +53,13 @@ def turned_down(one: Deciding, former: Mapping[str, Deciding]) -> tuple[TurnedDo
     chosen = {canonical(value) for _, value in one.fields}
     found = dict[str, TurnedDown]()
     named = (TurnedDown(other.name, other.why_not) for other in one.turned_down)
-    for each in (*named, *_replaced(one, former, {name for name, _ in one.fields})):
+    for each in (*named, *_superseded_values(one, former, {name for name, _ in one.fields})):
         if (key := canonical(each.name)) not in chosen:
             found.setdefault(key, each)
     return tuple(found.values())
 
 
-def _replaced(
+def _superseded_values(
     one: Deciding, former: Mapping[str, Deciding], fields: set[str], depth: int = 0
 ) -> Iterator[TurnedDown]:
     """The values of what it superseded, and of what those had superseded."""
@@ -75,7 +75,7 @@ def _replaced(
         for place, (field, value) in enumerate(was.fields):
             if not place or field in fields:
                 yield TurnedDown(value, "", name)
-        yield from _replaced(was, former, fields, depth + 1)
+        yield from _superseded_values(was, former, fields, depth + 1)
 
 
 @lru_cache(maxsize=256)
@@ -98,14 +98,14 @@ def of_records(
         if old.status != "superseded" or not old.value:
             continue
         later = _successor(old, records, numbers)
-        values = _values(later) if later else []
+        values = _decision_row_values(later) if later else []
         is_same = canonical(old.value) in map(canonical, values)
         # What only held for a part says nothing of the whole.
         if later and not is_same and (not old.scope or later.paths):
             yield later, TurnedDown(old.value, "", old.path)
 
 
-def _values(one: DecisionRow | ForeignRow) -> list[str]:
+def _decision_row_values(one: DecisionRow | ForeignRow) -> list[str]:
     if isinstance(one, ForeignRow):
         return [one.value or one.title]
     return [value for _, value in one.fields]
@@ -137,7 +137,7 @@ def binds(one: DecisionRow | ForeignRow) -> bool:
     return bool(one.paths) or not one.scope
 
 
-def line_of(one: DecisionRow | ForeignRow, what: TurnedDown, mark: str = "") -> str:
+def describe_turned_down(one: DecisionRow | ForeignRow, what: TurnedDown, mark: str = "") -> str:
     """Who turned it down, and why, without a full stop.
 
     Args:

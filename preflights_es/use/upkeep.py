@@ -63,7 +63,7 @@ def upgrade(request: Request) -> Upgraded:
     return Upgraded(database=shown_url(store.url), schema=str(store.schema()))
 
 
-def status(request: Request) -> Status:
+def read_log_status(request: Request) -> Status:
     """How the log stands.
 
     Raises:
@@ -155,7 +155,7 @@ def render(
     return Rendered(session_id=id_, path=made.path, outcome=made.outcome, text=None), found
 
 
-class Kept(Result, frozen=True):
+class ProjectionStatus(Result, frozen=True):
     """How one projection stands."""
 
     name: str
@@ -174,10 +174,10 @@ class Projections(Result, frozen=True, tag_field="format", tag="projections/1"):
     """In the log, of every project."""
     waiting: int
     """Appends that no projection has folded yet."""
-    projections: tuple[Kept, ...]
+    projections: tuple[ProjectionStatus, ...]
 
 
-class Rebuilt(Result, frozen=True, tag_field="format", tag="projections-rebuild/1"):
+class ProjectionsRebuilt(Result, frozen=True, tag_field="format", tag="projections-rebuild/1"):
     """What a rebuild did, and how large the log is."""
 
     rebuilt: tuple[str, ...]
@@ -204,11 +204,11 @@ def projections(request: Request) -> Projections:
     return Projections(
         sessions=counts["sessions"],
         waiting=counts["waiting"],
-        projections=tuple(map(_kept, process.projector.states())),
+        projections=tuple(map(_projection_status_of, process.projector.states())),
     )
 
 
-def _kept(one: ProjectionState) -> Kept:
+def _projection_status_of(one: ProjectionState) -> ProjectionStatus:
     known, state = one.registered, "complete"
     if known is None:
         state = "never built"
@@ -216,7 +216,7 @@ def _kept(one: ProjectionState) -> Kept:
         state = "of another version"
     elif not known.complete:
         state = "being rebuilt"
-    return Kept(
+    return ProjectionStatus(
         name=one.name,
         version=one.version,
         folded_version=known.version if known else None,
@@ -229,7 +229,7 @@ def rebuild(
     request: Request,
     names: Sequence[str] = (),
     drawn: Drawn = undrawn,
-) -> tuple[Rebuilt, Mended]:
+) -> tuple[ProjectionsRebuilt, Mended]:
     """Fold every session again, for all or some projections; others may record meanwhile."""
     process = request.process
     names = tuple(dict.fromkeys(names)) or tuple(s.name for s in process.projector.states())
@@ -243,7 +243,7 @@ def rebuild(
     )
     counts = process.following.counts()
     reopens = sum(len(one.calls) for one in lost)
-    return Rebuilt(rebuilt=names, reopened=reopens, **counts), mended
+    return ProjectionsRebuilt(rebuilt=names, reopened=reopens, **counts), mended
 
 
 def _unfolded(request: Request) -> int:

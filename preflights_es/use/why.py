@@ -39,22 +39,22 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Who
 from preflights_es.use.why_results import (
     Acknowledged,
-    Answer,
-    Asked,
     Intention,
     RecordRead,
-    Response,
-    Said,
-    Stood,
     Why,
+    WhyAnswer,
     WhyArtifact,
+    WhyInput,
+    WhyQuestion,
     WhyRecord,
+    WhyResponse,
     Whys,
     WhySession,
+    WhyStanding,
 )
 
 
-def why(
+def trace_origins(
     request: Request,
     what: str,
     field: str | None = None,
@@ -69,9 +69,9 @@ def why(
         Refused: nothing matches, or nothing is decided there.
     """
     try:
-        values, artifacts, sessions = _meant(request, what, field)
+        values, artifacts, sessions = _resolve_why_target(request, what, field)
     except RecordWithoutSession as error:
-        if records := tuple(_records(request, error.paths)):
+        if records := tuple(_records_asked_again(request, error.paths)):
             behind = bool(request.process.projector.behind)
             return Whys(behind=behind, values=(), records=records), ()
         raise
@@ -92,7 +92,9 @@ def of_patch(process: Process, read: Read, version: int) -> tuple[Why, ...]:
         version: of the event that proposed it.
     """
     decided = next(one for one in read.patches if one.version == version)
-    return tuple(_why(process, read, decided, origin, ())[0] for origin in decided.origins)
+    return tuple(
+        _trace_value_origin(process, read, decided, origin, ())[0] for origin in decided.origins
+    )
 
 
 def decided_in(request: Request, session: str) -> DecisionRow:
@@ -111,7 +113,7 @@ def decided_in(request: Request, session: str) -> DecisionRow:
     return replace(row_of(found.process, patch), file=found.file)
 
 
-def _records(request: Request, paths: Sequence[str]) -> Iterator[WhyRecord]:
+def _records_asked_again(request: Request, paths: Sequence[str]) -> Iterator[WhyRecord]:
     """Those of the records that were asked again, and kept."""
     again = FEATURES.port("asked_again")(request)
     for path in paths:
@@ -119,7 +121,7 @@ def _records(request: Request, paths: Sequence[str]) -> Iterator[WhyRecord]:
             yield WhyRecord(path=path, asked_again=those)
 
 
-def _meant(
+def _resolve_why_target(
     request: Request, what: str, field: str | None
 ) -> tuple[list[tuple[Why, str]], tuple[WhyArtifact, ...], tuple[WhySession, ...]]:
     try:
@@ -130,7 +132,7 @@ def _meant(
         artifacts = artifacts_named(request, what, field or "")
         if field is not None and not artifacts:
             raise
-        return ([] if artifacts else _in_force(request, what)), artifacts, ()
+        return ([] if artifacts else _trace_field_in_force(request, what)), artifacts, ()
     process, session_id = found.process, found.session_id
     read = process.history(session_id)
     if read.workflow.planned is not None:
@@ -146,7 +148,7 @@ def _meant(
         message = f"session {short_session(session_id)} has no field {field!r}: it has {known}"
         raise Refused(message, code="no_such_field", session=short_session(session_id))
     came = imports_of(process, read)
-    values = [_why(process, read, decided, origin, came) for origin in origins]
+    values = [_trace_value_origin(process, read, decided, origin, came) for origin in origins]
     return values, (), ()
 
 
@@ -166,12 +168,12 @@ def refuse_undecided(read: Read, code: str) -> NoReturn:
     raise Refused(f"session {id_} has no decision", code=code, session=id_)
 
 
-def _in_force(request: Request, what: str) -> list[tuple[Why, str]]:
+def _trace_field_in_force(request: Request, what: str) -> list[tuple[Why, str]]:
     """A field, wherever a decision that is in force has it; the newest of the log first."""
-    values = _of_log(request, request.process, what)
+    values = _trace_field_in_log(request, request.process, what)
     if (filed := request.reading.filed) is not None:
         known = request.process.store.head
-        more = _of_log(request, filed, what)
+        more = _trace_field_in_log(request, filed, what)
         values += [one for one in more if known(one[0].session_id) is None]
     if not values:
         message = f"{what!r} is no session, no file here, and no field of a decision in force"
@@ -179,7 +181,7 @@ def _in_force(request: Request, what: str) -> list[tuple[Why, str]]:
     return values
 
 
-def _of_log(request: Request, process: Process, what: str) -> list[tuple[Why, str]]:
+def _trace_field_in_log(request: Request, process: Process, what: str) -> list[tuple[Why, str]]:
     rows = process.projector.rows("decisions", process.project, "in_force")
     having = [
         one
@@ -205,7 +207,9 @@ def _of_log(request: Request, process: Process, what: str) -> list[tuple[Why, st
         for decided in patches:
             named = [o for o in decided.origins if _is_named(o, decided, what)]
             if decided.standing == "accepted":
-                values += [_why(process, read, decided, origin, came) for origin in named]
+                values += [
+                    _trace_value_origin(process, read, decided, origin, came) for origin in named
+                ]
     return values
 
 
@@ -214,7 +218,7 @@ def _is_named(origin: Origin, decided: DecidedPatch, field: str) -> bool:
     return caseless(field) in (caseless(name) for name in names)
 
 
-def _why(
+def _trace_value_origin(
     process: Process,
     read: Read,
     decided: DecidedPatch,
@@ -232,12 +236,12 @@ def _why(
         by=Who.said(origin),
         at=iso(origin.at),
         version=origin.version,
-        keyword=_behind(read, origin.version).keyword,
+        keyword=_context_behind_version(read, origin.version).keyword,
         intention=_intention(read, decided),
         task=_task(read),
-        observed=_behind(read, 1).observed,
-        question=_question(read, origin),
-        answer=_answer(read, origin),
+        observed=_context_behind_version(read, 1).observed,
+        question=_origin_question(read, origin),
+        answer=_origin_answer(read, origin),
         response=response_of(read, origin.response),
         acknowledged=_acknowledged(process, read, decided),
         imported=came,
@@ -249,19 +253,19 @@ def _why(
     return found, read.workflow.name
 
 
-def _event(read: Read, version: int | None) -> Event | None:
+def _origin_event(read: Read, version: int | None) -> Event | None:
     return None if version is None else read.events[version - 1]
 
 
-def _behind(read: Read, version: int | None) -> OriginDetails:
-    event = _event(read, version)
+def _context_behind_version(read: Read, version: int | None) -> OriginDetails:
+    event = _origin_event(read, version)
     return OriginDetails() if event is None else read.workflow.behind(event)
 
 
 def _intention(read: Read, decided: DecidedPatch) -> Intention:
     first = read.events[0]
     assert isinstance(first, Input), "a session begins with an Input"
-    text = _behind(read, 1).intention or decided.title
+    text = _context_behind_version(read, 1).intention or decided.title
     return Intention(version=1, by=Who.of(first.actor), at=iso(first.at), text=text)
 
 
@@ -279,28 +283,28 @@ def _session(read: Read, sources: tuple[SourceSession, ...]) -> WhySession:
 
 
 def _task(read: Read) -> str | None:
-    item = _behind(read, 1).item
+    item = _context_behind_version(read, 1).item
     return None if item is None else item_id(item.source.session_id, item.number)
 
 
-def _question(read: Read, origin: Origin) -> Asked | None:
-    asked = _behind(read, origin.asked).question
+def _origin_question(read: Read, origin: Origin) -> WhyQuestion | None:
+    asked = _context_behind_version(read, origin.asked).question
     if asked is None:
         return None
-    return Asked(version=origin.asked, text=asked.question, options=asked.options)
+    return WhyQuestion(version=origin.asked, text=asked.question, options=asked.options)
 
 
-def _answer(read: Read, origin: Origin) -> Answer | None:
-    event = _event(read, origin.input)
+def _origin_answer(read: Read, origin: Origin) -> WhyAnswer | None:
+    event = _origin_event(read, origin.input)
     if not isinstance(event, Input) or not answers_in(event):
         return None
     return answer_of(event, origin.input, (origin.key, f"{origin.key}__other"))
 
 
-def answer_of(event: Input, version: int, keys: Collection[str] | None = None) -> Answer:
+def answer_of(event: Input, version: int, keys: Collection[str] | None = None) -> WhyAnswer:
     """What an Input answers, to some questions or to all."""
     given = (one for one in answers_in(event) if keys is None or one.key in keys)
-    return Answer(
+    return WhyAnswer(
         version=version,
         by=Who.of(event.actor),
         at=iso(event.at),
@@ -309,14 +313,14 @@ def answer_of(event: Input, version: int, keys: Collection[str] | None = None) -
     )
 
 
-def response_of(read: Read, version: int | None) -> Response | None:
+def response_of(read: Read, version: int | None) -> WhyResponse | None:
     """The response of a provider that an event holds; None of any other event."""
-    event = _event(read, version)
+    event = _origin_event(read, version)
     if not isinstance(event, CompletionReceived):
         return None
     requests = (e for e in read.events if isinstance(e, CompletionRequested))
     request = next((r for r in requests if r.call == event.call), None)
-    return Response(
+    return WhyResponse(
         version=version,
         call=event.call,
         provider=request.provider if request else "",
@@ -337,7 +341,7 @@ def _acknowledged(process: Process, read: Read, decided: DecidedPatch) -> Acknow
         version=decided.recorded,
         by=Who.of(decided.acknowledged_by),
         relayed_by=Who.of(decided.relayed_by),
-        evidence=getattr(_event(read, decided.recorded - 1), "evidence", UNSEEN),
+        evidence=getattr(_origin_event(read, decided.recorded - 1), "evidence", UNSEEN),
         at=iso(decided.acknowledged_at),
         signature=_signature(process, read, decided.recorded - 1),
     )
@@ -345,7 +349,7 @@ def _acknowledged(process: Process, read: Read, decided: DecidedPatch) -> Acknow
 
 def _signature(process: Process, read: Read, version: int) -> Signed | None:
     """What the signature of an Input proves; None without one."""
-    event = _event(read, version)
+    event = _origin_event(read, version)
     if not isinstance(event, Signable) or not event.signature:
         return None
     acts = process.signatures.of(process.runner, read.head.session_id, version)
@@ -405,7 +409,7 @@ def artifacts_of(
         return tuple(_why_artifact(process, read, one, came) for one in found)
     told, known = [], dict[str, None]()
     for one in found:
-        payload = _payload(read, one)
+        payload = _decode_planned_payload(read, one)
         known |= dict.fromkeys(payload if isinstance(payload, dict) else ())
         with suppress(LookupError, ValueError, TypeError):
             value = reduce(_inner, field.strip("/").replace("/", ".").split("."), payload)
@@ -418,7 +422,7 @@ def artifacts_of(
     return tuple(told)
 
 
-def _payload(read: Read, one: Planned) -> Any:
+def _decode_planned_payload(read: Read, one: Planned) -> Any:
     return decode_plain_json(getattr(read.folded[one.version - 1], "payload", "{}").encode())
 
 
@@ -442,7 +446,7 @@ def _why_artifact(
         version=one.version,
         created_at=iso(one.created_at),
         created_by=one.created_by,
-        begun=Said(version=1, by=Who.of(first.actor), at=iso(first.at)),
+        begun=WhyInput(version=1, by=Who.of(first.actor), at=iso(first.at)),
         files=one.files,
         records=tuple(RecordRead(kind=r.kind, id=r.id, source=r.source) for r in one.records),
         answers=tuple(answer_of(e, version) for version, e in inputs if isinstance(e, Answers)),
@@ -455,7 +459,7 @@ def _why_artifact(
     )
 
 
-def _standings(process: Process, read: Read, one: Planned) -> Iterator[Stood]:
+def _standings(process: Process, read: Read, one: Planned) -> Iterator[WhyStanding]:
     """Every change of its standing, with the Input that it followed from."""
     assert read.workflow.planned is not None, "it made an artifact"
     before, new, heard = "", None, 0
@@ -465,7 +469,7 @@ def _standings(process: Process, read: Read, one: Planned) -> Iterator[Stood]:
         made = read.workflow.planned(read.folded[:version], read.sessions[:version])
         now = next((plan.standing for plan in made if plan.id == one.id), "")
         if before and now != before and new is not None:
-            yield Stood(
+            yield WhyStanding(
                 version=version,
                 by=Who.of(new.actor),
                 relayed_by=Who.of(getattr(new, "relayed_by", None)),

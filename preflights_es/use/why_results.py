@@ -13,7 +13,7 @@ from preflights_es.use.archives import ImportedBy
 from preflights_es.use.results import Result, Who
 
 
-class Said(Result, frozen=True):
+class WhyInput(Result, frozen=True):
     """Who recorded an Input, and when."""
 
     version: int
@@ -21,13 +21,13 @@ class Said(Result, frozen=True):
     at: str
 
 
-class Intention(Said, frozen=True):
+class Intention(WhyInput, frozen=True):
     """What the session began with."""
 
     text: str
 
 
-class Asked(Result, frozen=True):
+class WhyQuestion(Result, frozen=True):
     """The question that a value answers."""
 
     version: int | None
@@ -35,14 +35,14 @@ class Asked(Result, frozen=True):
     options: tuple[str, ...]
 
 
-class Answer(Said, frozen=True):
+class WhyAnswer(WhyInput, frozen=True):
     """What a person said."""
 
     values: tuple[str, ...]
     relayed_by: Who | None = None
 
 
-class Response(Result, frozen=True):
+class WhyResponse(Result, frozen=True):
     """What a provider said."""
 
     version: int | None
@@ -97,9 +97,9 @@ class Why(Result, frozen=True):
     """The task that was clarified, by what people type for it."""
     observed: Observed | None
     """Where an agent asked the question, if it was not asked here."""
-    question: Asked | None
-    answer: Answer | None
-    response: Response | None
+    question: WhyQuestion | None
+    answer: WhyAnswer | None
+    response: WhyResponse | None
     acknowledged: Acknowledged | None
     imported: tuple[ImportedBy, ...]
     """Imports that brought events of its session: what they say is the file's word."""
@@ -123,7 +123,7 @@ class RecordRead(Result, frozen=True):
     source: SourceSession
 
 
-class Stood(Acknowledged, frozen=True):
+class WhyStanding(Acknowledged, frozen=True):
     """A change of an artifact's standing, and who made it."""
 
     standing: str
@@ -141,14 +141,14 @@ class WhyArtifact(Result, frozen=True):
     """Of the event that made it."""
     created_at: str
     created_by: str
-    begun: Said
+    begun: WhyInput
     files: tuple[ReadFileDigest, ...]
     records: tuple[RecordRead, ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[WhyAnswer, ...]
     """What a person said before it was made."""
-    response: Response | None
+    response: WhyResponse | None
     """The one that it follows from; None of a report on a call that failed."""
-    standings: tuple[Stood, ...]
+    standings: tuple[WhyStanding, ...]
     imported: tuple[ImportedBy, ...]
     """Oldest first."""
     reason: str

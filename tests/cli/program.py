@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import preflights_es
 from preflights_cli.main import run
 from preflights_es.features.clarification.use.clarifications import clarifications_of
-from preflights_es.use.answers import filed
+from preflights_es.use.answers import finish_due_documents
 from tests.cli.forked import can_be_forked, forked
 
 T = TypeVar("T")
@@ -193,7 +193,7 @@ class Project:
         id_ = self.call("start", intention, *words, "--json").json["session_id"]
         with self._surroundings({}), preflights_es.open(self.folder) as log:
             request = log.request(actor="Ada", kind="user")
-            filed(request, clarifications_of(request).accept(id_))
+            finish_due_documents(request, clarifications_of(request).accept(id_))
 
     def named(self) -> Project:
         """It says in its file which project it is, as a shared log asks."""

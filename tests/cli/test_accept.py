@@ -9,7 +9,7 @@ import pytest
 import preflights_es
 from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.kernel.errors import StoreUnavailable
-from preflights_es.use.answers import filed
+from preflights_es.use.answers import finish_due_documents
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
 
@@ -272,7 +272,7 @@ def test_what_is_recorded_before_the_disk_refuses_is_said(house: Project) -> Non
         step = clarifications_of(request).accept(id_)
         (house.folder / "docs").write_text("in the way")
         with pytest.raises(StoreUnavailable, match=r"0001-use-oauth-for-.* cannot be written"):
-            filed(request, step)
+            finish_due_documents(request, step)
     assert [one.code for one in request.notices] == ["document_later"]
 
 

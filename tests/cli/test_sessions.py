@@ -14,7 +14,7 @@ from preflights_es.kernel import ids
 from preflights_es.kernel.errors import Refused
 from preflights_es.store.frozen import MATCHES_MAX
 from preflights_es.system import clock_ids
-from preflights_es.use.answers import filed
+from preflights_es.use.answers import finish_due_documents
 from tests.cli.program import Project
 from tests.each import each
 from tests.projections.recording import Recording, golden
@@ -276,7 +276,7 @@ def test_scopes_are_no_conflict_and_questions_of_other_workflows_are_not_told(
         answers = ("change_category=Database", "db_type=MySQL")
         words = [word for answer in answers for word in ("--answer", answer)]
         id_ = house.call("start", "x", *words, "--scope", "the order", "--json").json["session_id"]
-        filed(request, clarifications_of(request).accept(id_))
+        finish_due_documents(request, clarifications_of(request).accept(id_))
     (clash,) = house.call("prompt", "--json").json["conflicts"]
     assert [value for value, _ in clash["values"]] == ["MySQL", "PostgreSQL"]
     assert "\nThe order: Type is MySQL (ADR-3), PostgreSQL (ADR-1)\n" in house.call("prompt").out

@@ -54,7 +54,7 @@ GROWTH_MAX_KB: Final = 200_000  # of the memory of a process, over one part
 EVE: Final = Actor("user", "Eve")
 FOLDERS: Final = ("docs/decisions", "docs/tasks")
 REPLAYER: Final = Replayer(WORKFLOWS, own_code())
-READER: Final = kept.reader()
+READER: Final = kept.build_projection_reader()
 PROJECTIONS: Final = kept.projections()
 
 Streams = dict[str, tuple[Stored, ...]]

@@ -22,7 +22,7 @@ from preflights_es.projections.projection import Read
 from preflights_es.projections.sessions import rows as session_rows
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.sql import SqlStore
-from preflights_es.use.projections import reader
+from preflights_es.use.projections import build_projection_reader
 from tests.projections.given import following, recorded
 from tests.projections.recording import golden, goldens
 from tests.store.given import sql
@@ -32,7 +32,7 @@ def read(events: Sequence[Stored]) -> Read:
     """A session as projections see it."""
     last = events[-1]
     head = Head(last.session_id, last.project, last.workflow, last.version, last.hash)
-    return reader().read(Stream(head, tuple(events)))
+    return build_projection_reader().read(Stream(head, tuple(events)))
 
 
 def decided(name: str, number: int = 0) -> tuple[DecidedPatch, ...]:

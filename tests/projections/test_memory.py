@@ -11,7 +11,7 @@ from preflights_es.kernel.ports import VALUE, Head, Stored, Stream
 from preflights_es.kernel.words import collect_search_words
 from preflights_es.projections.memory import TERMS_MAX, counted_words
 from preflights_es.store.sql import SqlStore
-from preflights_es.use.projections import reader
+from preflights_es.use.projections import build_projection_reader
 from tests.projections.given import following, kept, recorded
 from tests.projections.recording import golden
 from tests.projections.test_projector import erase
@@ -20,7 +20,7 @@ from tests.projections.test_projector import erase
 def patch_of(events: tuple[Stored, ...]) -> DecidedPatch:
     last = events[-1]
     head = Head(last.session_id, last.project, last.workflow, last.version, last.hash)
-    return reader().read(Stream(head, events)).patches[-1]
+    return build_projection_reader().read(Stream(head, events)).patches[-1]
 
 
 def named(store: SqlStore, text: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from preflights_es.runtime.projector import Projector
 from preflights_es.store.codec import Codec
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
-from preflights_es.use.projections import reader
+from preflights_es.use.projections import build_projection_reader
 from tests.postgres import Server
 from tests.projections.given import (
     NAMES,
@@ -139,7 +139,7 @@ def dying(after: int) -> Projection:
 
 
 def with_decisions(store: SqlStore, decisions: Projection) -> Projector:
-    return Projector(SqlFollowing(store), (SESSIONS, decisions, USAGE), reader())
+    return Projector(SqlFollowing(store), (SESSIONS, decisions, USAGE), build_projection_reader())
 
 
 @pytest.mark.slow("kills")

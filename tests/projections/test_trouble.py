@@ -19,7 +19,7 @@ from preflights_es.projections.projection import Projection, Read
 from preflights_es.runtime.projector import Projector
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
-from preflights_es.use.projections import projections, reader
+from preflights_es.use.projections import build_projection_reader, projections
 from tests.projections.given import NAMES, changed, following, kept, recorded, tampered
 from tests.projections.recording import golden, new_id
 from tests.store.given import resealed, sql
@@ -74,7 +74,7 @@ FAILING: Final = {
 def test_a_session_whose_rows_cannot_be_kept_is_in_trouble_and_alone(
     store: SqlStore, rows: Callable[[Read], tuple[Row, ...]], is_rebuilt: bool
 ) -> None:
-    projector = Projector(SqlFollowing(store), failing(rows), reader())
+    projector = Projector(SqlFollowing(store), failing(rows), build_projection_reader())
     if is_rebuilt:
         projector.rebuild()
     projector.catch_up()

@@ -17,7 +17,7 @@ from preflights_es.runtime.projector import Projector
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.projection_rows import SqlComparing
 from preflights_es.store.sql import SqlStore, temporary_log
-from preflights_es.use.projections import projections, reader
+from preflights_es.use.projections import build_projection_reader, projections
 from tests.fixed import Clock
 from tests.projections.given import changed, following, recorded, tampered
 from tests.projections.recording import Recording, golden, goldens, new_id
@@ -64,7 +64,9 @@ def check(store: SqlStore, looked: SqlFollowing | None = None) -> Iterator[Proje
         return log.stream(head) if head else None
 
     with temporary_log(Clock(), Salt()) as made:
-        yield ProjectionCheck(looked or log, SqlFollowing(made), projections(), reader(), again)
+        yield ProjectionCheck(
+            looked or log, SqlFollowing(made), projections(), build_projection_reader(), again
+        )
 
 
 def found(store: SqlStore, looked: SqlFollowing | None = None) -> list[tuple[str, str, str]]:
@@ -280,7 +282,7 @@ def test_what_moves_between_two_looks_is_looked_at_until_it_rests(store: SqlStor
 
 
 def test_a_projector_keeps_what_holds(store: SqlStore) -> None:
-    Projector(SqlFollowing(store), projections(), reader()).rebuild()
+    Projector(SqlFollowing(store), projections(), build_projection_reader()).rebuild()
     assert found(store) == []
     tampered(store, "UPDATE events SET decider = 'x' WHERE version = 1")
     with check(store) as checks:

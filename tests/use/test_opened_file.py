@@ -35,7 +35,7 @@ def test_sessions_of_a_file_are_there_as_long_as_it_is_open(request_: Request) -
     file = ROOT / "replays" / "clarification" / f"{name}.jsonl"
     expected = [events[0].session_id for events in golden(name)]
     with opened_file(request_, SessionFile(str(file))) as (opened, newest):
-        rows, _ = sessions.rows(opened, all_workflows=True)
+        rows, _ = sessions.list_session_rows(opened, all_workflows=True)
         assert sorted(row.session_id for row in rows) == sorted(expected)
         assert newest == max(expected)
         assert sessions.show(opened, newest).status == "accepted"
@@ -46,10 +46,10 @@ def test_sessions_of_a_file_are_there_as_long_as_it_is_open(request_: Request) -
 
 
 def test_no_session_of_the_project_is_among_them(request_: Request) -> None:
-    sessions.start(request_, "Add login", "clarification")
+    sessions.start_session(request_, "Add login", "clarification")
     file = ROOT / "replays" / "clarification" / "a_model_leads.jsonl"
     with opened_file(request_, SessionFile(str(file))) as (opened, _):
-        rows, _ = sessions.rows(opened, all_workflows=True)
+        rows, _ = sessions.list_session_rows(opened, all_workflows=True)
         assert len([*rows]) == 1
 
 

@@ -174,7 +174,7 @@ def _wanted(settings: Settings, host: Host) -> tuple[Template, ...]:
     # Any other name would have to be quoted in three languages.
     folders = [_RECORDINGS, *filter(_PLAIN.fullmatch, kept)]
     said = {
-        "SOURCE": installed_source.source().requirement,
+        "SOURCE": installed_source.find_install_source().requirement,
         "FOLDERS": " ".join(folders),
         "PATTERN": "|".join(re.escape(folder) for folder in folders),
     }

@@ -321,7 +321,9 @@ def start_command(
         own |= {"--exception": bool(exceptions), "--again": again, "--scope": bool(scope)}
         own |= {"--keep-known": bool(keep_known)}
         _refuse_own({**own, "--keep": bool(keep)})
-        found = sessions.start(app, intention or "", name, wanted, strict=strict, reasons=why)
+        found = sessions.start_session(
+            app, intention or "", name, wanted, strict=strict, reasons=why
+        )
     else:
         found = start(
             app,
@@ -442,7 +444,7 @@ def _accepted(
 ) -> View:
     if mark:
         return accept(app, session, by=by, mark=mark, expect=expect, reasons=why, choices=choices)
-    return sessions.accept(app, session, by=by, expect=expect, reasons=why, choices=choices)
+    return sessions.accept_session(app, session, by=by, expect=expect, reasons=why, choices=choices)
 
 
 def _check(app: Request, session: str, mark: str) -> None:

@@ -557,7 +557,7 @@ def _told(
 ) -> View:
     """The session with reasons; as it was where they cannot be recorded."""
     try:
-        after = sessions.answer(app, session.session_id, given, reasons=reasons)
+        after = sessions.answer_session(app, session.session_id, given, reasons=reasons)
     except Refused as refused:
         not_taken = spoken(session)("Not taken: {why}", why=escaped_text(str(refused)))
         click.echo(not_taken, err=True)

@@ -30,7 +30,7 @@ from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.system import clock_ids
-from preflights_es.use.answers import Given, filed, pairs
+from preflights_es.use.answers import Given, finish_due_documents, normalize_answer_pairs
 from preflights_es.use.request import Request
 from preflights_es.use.results import NOT_EXPECTED, answer_refused, session_of
 
@@ -97,14 +97,14 @@ def start(request: Request, text: str, given: Given = (), *, strict: bool = Fals
     Raises:
         Refused: it cannot be recorded.
     """
-    own, answers = notes_of(request), pairs(given)
+    own, answers = notes_of(request), normalize_answer_pairs(given)
     own.check(answers)
     when, zone = clock_ids.local(clock_ids.now())
     setup = request.setup(WORKFLOW, strict=strict)
     step = own.take(text, setup, request.process.settings.language, when, zone)
     if answers:
         step = own.answer(step.handle, answers)
-    return filed(request, step)
+    return finish_due_documents(request, step)
 
 
 def add(

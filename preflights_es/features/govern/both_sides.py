@@ -23,7 +23,7 @@ from preflights_es.kernel.events import SessionAbandoned
 from preflights_es.kernel.ports import Stored
 from preflights_es.records.record_folder import folder_of, usual_folder
 from preflights_es.records.session_files import FOLDER, SIZE_MAX
-from preflights_es.use.decisions import decisions, log_decisions, records_beside
+from preflights_es.use.decisions import list_decisions, log_decisions, records_beside
 from preflights_es.use.filed_sessions import FiledSession, FiledSessions
 from preflights_es.use.foreign import Foreign, ForeignRow
 from preflights_es.use.holding import is_counted
@@ -210,7 +210,7 @@ class BothSides:
 def _decisions(request: Request) -> Iterator[DecisionRow]:
     """Those of the log, and those of session files where these say more: a change brings these."""
     log, known = request.process.file_log, set[str]()
-    for row in decisions(request, everything=True):
+    for row in list_decisions(request, everything=True):
         if row.file is None and row.session_id in log.files:
             known.add(row.session_id)
         else:

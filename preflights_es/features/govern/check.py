@@ -68,12 +68,12 @@ from preflights_es.records.record_names import is_page
 from preflights_es.system.files import Unreadable
 from preflights_es.use.brief import conflicts
 from preflights_es.use.foreign import Foreign, ForeignRow, number_clashes_of
-from preflights_es.use.holding import as_held, is_counted, line_of, unused_of
+from preflights_es.use.holding import as_held, describe_holding_decision, is_counted, unused_of
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
+from preflights_es.use.turned_down import describe_turned_down as turned_down_line
 from preflights_es.use.turned_down import former_of
-from preflights_es.use.turned_down import line_of as turned_down_line
 from preflights_es.use.work_tree import WorkTree, project_path
 
 NOT_WRITTEN: Final = "none"  # instead of a digest
@@ -236,7 +236,7 @@ def _of_places(
             continue
         touched = sorted(paths)
         one = as_held(row, paths[touched[0]], former)
-        line = line_of(one)
+        line = describe_holding_decision(one)
         newer, files = NEWER.format(escaped_text(one.name)), files_said(touched)
         more = {"decision": one.name, "session_id": one.session_id}
         if one.hold == "deny":

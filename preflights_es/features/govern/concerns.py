@@ -159,11 +159,13 @@ def _of_paths(
                 break
     found.sort(key=lambda each: each[0])
     for _, one, pattern, path in found[:NAMED_MAX]:
-        from preflights_es.use.holding import as_held, line_of
+        from preflights_es.use.holding import as_held, describe_holding_decision
 
         held = as_held(one.whole(), pattern)
         mark = " (file)" if one.file else ""
-        line = line_of(replace(held, name=f"{held.name}{mark} for {_quoted(pattern)}"))
+        line = describe_holding_decision(
+            replace(held, name=f"{held.name}{mark} for {_quoted(pattern)}")
+        )
         yield Concern(one.said.uid, held.name, one.said.reach.hold, f"{line}.", path, True)
 
 
@@ -184,7 +186,7 @@ def _of_imports(
     from preflights_es.features.govern.domain.products import named
     from preflights_es.features.govern.gate import barred, brought_in
     from preflights_es.use.foreign import ForeignRow
-    from preflights_es.use.turned_down import line_of
+    from preflights_es.use.turned_down import describe_turned_down
 
     tree, before = WorkTree(request.process.settings.root), [*former]
     in_force, others = _whole(request, rows)
@@ -210,7 +212,7 @@ def _of_imports(
             place = _quoted(_relative(file, tree.root) or file)
             where = f"edit ({place})" if file else "command"
             mark = "" if isinstance(row, ForeignRow) or not row.file else " (file)"
-            line = f"{line_of(row, one.what, mark)}. This {where} uses it ({_quoted(name.name)})."
+            line = f"{describe_turned_down(row, one.what, mark)}. This {where} uses it ({_quoted(name.name)})."
             yield Concern(uid, one.name, hold, line, file, False)
 
 

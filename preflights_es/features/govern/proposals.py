@@ -8,7 +8,7 @@ from typing import Protocol
 from preflights_es.features.govern.domain import products
 from preflights_es.features.govern.gate import values_of
 from preflights_es.use.decisions import log_decisions
-from preflights_es.use.foreign import foreign
+from preflights_es.use.foreign import read_foreign_records
 from preflights_es.use.process import Process
 from preflights_es.use.turned_down import Deciding, former_of, turned_down
 
@@ -29,7 +29,11 @@ def stopped(process: Process, one: Proposed) -> tuple[tuple[str, ...], tuple[str
     if not named or one.paths:
         return tuple(named), ()
     rows = (row for row in every if row.standing == "accepted" and row.uid not in replaced)
-    records = (row for row in foreign(process, everything=False).rows if row.path not in replaced)
+    records = (
+        row
+        for row in read_foreign_records(process, everything=False).rows
+        if row.path not in replaced
+    )
     values = [
         *values_of(chain(rows, records)),
         *(value for _, value in one.fields),

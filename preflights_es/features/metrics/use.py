@@ -55,7 +55,7 @@ from preflights_es.store.guarded_query import (
 )
 from preflights_es.store.urls import SqliteFile, parse_log_address, shown_url
 from preflights_es.system import clock_ids
-from preflights_es.use.answers import Given, pairs
+from preflights_es.use.answers import Given, normalize_answer_pairs
 from preflights_es.use.request import Request
 from preflights_es.use.results import NOT_EXPECTED, answer_refused, session_of
 from preflights_es.use.sessions import show
@@ -93,7 +93,7 @@ def start(
     need_extra()
     known = read_catalogue(request, catalogue, on)
     when, zone = clock_ids.local(clock_ids.now())
-    setup, answers = request.setup(WORKFLOW, strict=strict), pairs(given)
+    setup, answers = request.setup(WORKFLOW, strict=strict), normalize_answer_pairs(given)
     request.sessions.check(answers)
     said = {
         "text": text,

@@ -30,7 +30,7 @@ from preflights_es.projections.sessions import SessionColumns, rows
 from preflights_es.providers.capabilities import ALIASES
 from preflights_es.runtime.finding import LAST
 from preflights_es.store.log_rows import head_of
-from preflights_es.use.projections import reader
+from preflights_es.use.projections import build_projection_reader
 from preflights_es.use.request import Request
 
 ENDINGS: Final = (".jsonl", ".jsonl.gz")
@@ -251,7 +251,7 @@ class _Picking:
     def __init__(self, request: Request, selection: Selection) -> None:
         self._process = request.process
         self._asked = selection
-        self._reader = reader()
+        self._reader = build_projection_reader()
 
     def of_log(self, named: Iterable[Head] | None) -> list[_Found]:
         """Sessions of the log that are meant: of the named ones, or of the project (None)."""

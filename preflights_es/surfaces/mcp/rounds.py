@@ -487,7 +487,7 @@ async def _answered(call: Call, at: Round, said: dict[str, tuple[str, ...]]) -> 
     def answer(request: Request) -> View:
         mine(request, at.session)
         try:
-            came = sessions.answer(request, at.session, said, relays=True)
+            came = sessions.answer_session(request, at.session, said, relays=True)
         except Refused as error:
             if error.code != USED:
                 raise
@@ -534,4 +534,4 @@ async def _agreed(call: Call, at: Round, came: Mapping[str, Any] | None) -> Stan
 
 def _accept(request: Request, at: Round, *, elicited: bool = False) -> View:
     mine(request, at.session)
-    return sessions.accept(request, at.session, expect=at.version, elicited=elicited)
+    return sessions.accept_session(request, at.session, expect=at.version, elicited=elicited)

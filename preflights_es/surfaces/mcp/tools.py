@@ -193,7 +193,7 @@ async def _answer(call: Call, given: AnswerGiven) -> Came:
         if is_dismissal(handle.view, given.answer):
             return dismissed(request, Round(handle.session_id, handle.version))
         said = [("", (given.answer,))]
-        return sessions.answer(request, handle.session_id, said, relays=given.relayed)
+        return sessions.answer_session(request, handle.session_id, said, relays=given.relayed)
 
     return standing(await call.run(answered))
 
@@ -226,11 +226,11 @@ class Reasons(Given, frozen=True, kw_only=True):
 
 async def _why(call: Call, given: Asked) -> Reasons:
     def told(request: Request) -> Reasons:
-        from preflights_es.use.why import why
+        from preflights_es.use.why import trace_origins
 
         if request.reading.finder.known(given.what):
             mine(request, given.what)
-        whys = why(request, given.what)[0]
+        whys = trace_origins(request, given.what)[0]
         fields = [one for one in whys.values if one.field != CATEGORY]
         found = [*(fields or whys.values), *whys.artifacts, *whys.sessions]
         kept = [_compact(msgspec.to_builtins(one)) for one in found[:ROWS_MAX]]
@@ -267,22 +267,27 @@ class Brief(Given, frozen=True, kw_only=True):
 
 async def _brief(call: Call, given: Task) -> Brief:
     def told(request: Request) -> Brief:
-        from preflights_es.use.brief import brief
+        from preflights_es.use.brief import compose_brief
 
         lines = _holding(request, given.path) if given.path else ()
-        return Brief(brief="\n".join((*lines, brief(request, given.task).prompt)))
+        return Brief(brief="\n".join((*lines, compose_brief(request, given.task).prompt)))
 
     return await call.run(told)
 
 
 def _holding(request: Request, path: str) -> tuple[str, ...]:
-    from preflights_es.use.holding import holding_for, line_of
+    from preflights_es.use.holding import describe_holding_decision, holding_for
 
     found = holding_for(request, project_path(request.process.settings.root, path))
     if not found.decisions:
         return ()
     head = f"# Holds for {escaped_text(shortened(found.path, VALUE_MAX))}"
-    return (head, "", *(f"* {line_of(one)}" for one in found.decisions[:HOLDING_MAX]), "")
+    return (
+        head,
+        "",
+        *(f"* {describe_holding_decision(one)}" for one in found.decisions[:HOLDING_MAX]),
+        "",
+    )
 
 
 HOLDING_MAX: Final = 5  # decisions that a brief says of one file

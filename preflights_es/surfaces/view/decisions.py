@@ -16,8 +16,8 @@ from preflights_es.kernel.ids import iso
 from preflights_es.surfaces.view.drawing import Bars, bars, graph
 from preflights_es.surfaces.view.rendering import Asked, Page, page
 from preflights_es.use.brief import OTHER
-from preflights_es.use.decisions import Listing, days, end_of, listing
-from preflights_es.use.decisions import decisions as all_decisions
+from preflights_es.use.decisions import DecisionListing, days, end_of, listing
+from preflights_es.use.decisions import list_decisions as all_decisions
 from preflights_es.use.results import DecisionRow
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _days(asked: Asked, day: str) -> Bars | None:
     return bars(counted, day) if counted else None
 
 
-def _left_out(found: Listing) -> int:
+def _left_out(found: DecisionListing) -> int:
     return len(found.lost) + found.more + len(found.unread)
 
 
@@ -193,10 +193,10 @@ def _command(known: Mapping[str, str]) -> str:
 
 def one(asked: Asked) -> Page:
     """The record as it reads, and where each of its values came from."""
-    from preflights_es.use.why import decided_in, why  # the list needs none of it
+    from preflights_es.use.why import decided_in, trace_origins  # the list needs none of it
 
     row = decided_in(asked.request, asked.path["id"])
-    whys, _ = why(asked.request, row.session_id)
+    whys, _ = trace_origins(asked.request, row.session_id)
     head, here = asked.request.reading.find(row.session_id).head, asked.request.process.project
     elsewhere = head.project if head and head.project != here else ""
     return told(row, whys.values, _document(asked, row), elsewhere=elsewhere)

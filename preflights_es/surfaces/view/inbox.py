@@ -137,7 +137,7 @@ def answer(asked: Asked) -> Answer:
     given = _given(asked, question)
     because, others = asked.said("because"), _alternatives(asked.said("alternatives"))
     reasons = StatedReasons(because, (), others) if because or others else None
-    done = sessions.answer(
+    done = sessions.answer_session(
         asked.request, handle.session_id, given, reasons=reasons, expect=handle.version
     )
     return _done(asked, done)
@@ -152,7 +152,7 @@ def revise(asked: Asked) -> Answer:
         message = f"session {short_session(handle.session_id)} has no answer to {key!r}"
         raise Refused(message, code="nothing_asked")
     given = _given(asked, question)
-    done = sessions.answer(
+    done = sessions.answer_session(
         asked.request, handle.session_id, given, revise=True, expect=handle.version
     )
     return _done(asked, done)
@@ -185,7 +185,7 @@ def reasons(asked: Asked) -> Answer:
     scope = asked.said("scope")
     is_new = keys and scope != shape.get("scope", "")
     given = [(f"{keys[0]}__scope", (scope,))] if is_new else []
-    done = sessions.answer(
+    done = sessions.answer_session(
         asked.request, handle.session_id, given, reasons=said, expect=handle.version
     )
     return _done(asked, done)
@@ -210,7 +210,7 @@ def accept(asked: Asked) -> Answer:
     """
     handle = _mine(asked)
     choices = _choices(asked)
-    done = sessions.accept(
+    done = sessions.accept_session(
         asked.request, handle.session_id, expect=_version(asked), choices=choices
     )
     return _done(asked, done)

@@ -65,7 +65,7 @@ def listed(asked: Asked) -> Page:
     query = asked.query
     workflow, status = query.get("workflow", ""), query.get("status", "")
     number = _whole(query.get("page"), 1)
-    rows, _ = use.rows(
+    rows, _ = use.list_session_rows(
         asked.request,
         everything=True,
         status=status or None,

@@ -14,7 +14,7 @@ from preflights_es.kernel.words import fold_letters, read_product_names
 from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.settings.load import cached
 from preflights_es.use.facts.repository import Repository, repository
-from preflights_es.use.foreign import foreign
+from preflights_es.use.foreign import read_foreign_records
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
@@ -34,7 +34,7 @@ class Technology(Result, frozen=True):
     path: str
 
 
-class Language(Result, frozen=True):
+class LanguageCount(Result, frozen=True):
     """A programming language and how many files are written in it."""
 
     name: str
@@ -53,7 +53,7 @@ class Facts(Result, frozen=True, tag_field="format", tag="facts/1"):
 
     readme: str
     """Its first paragraph; empty without one."""
-    languages: tuple[Language, ...]
+    languages: tuple[LanguageCount, ...]
     ci: tuple[str, ...]
     technologies: tuple[Technology, ...]
     records: tuple[str, ...]
@@ -61,7 +61,7 @@ class Facts(Result, frozen=True, tag_field="format", tag="facts/1"):
     not_read: tuple[NotRead, ...]
 
 
-def facts(request: Request) -> Facts:
+def read_known_facts(request: Request) -> Facts:
     """What is known of the repository; nothing of it is recorded."""
     return facts_of(request.process)
 
@@ -71,8 +71,8 @@ def facts_of(process: Process) -> Facts:
     settings, sanitizer = process.settings, process.sanitizer
     found = repository(settings.root, cached("facts"), is_whole=settings.is_in_git)
     return Facts(
-        readme=_text(found.readme, sanitizer),
-        languages=tuple(Language(name=name, files=files) for name, files in found.languages),
+        readme=_clean_fact_text(found.readme, sanitizer),
+        languages=tuple(LanguageCount(name=name, files=files) for name, files in found.languages),
         ci=found.ci,
         technologies=tuple(_technologies(found, sanitizer)),
         records=tuple(_titles(process)),
@@ -105,17 +105,19 @@ def _technologies(found: Repository, sanitizer: Sanitizer) -> Iterator[Technolog
 
 def _titles(process: Process) -> Iterator[str]:
     try:
-        rows = foreign(process, everything=False).rows
+        rows = read_foreign_records(process, everything=False).rows
     except PreflightsError:
         return  # a folder that cannot be read is told of where records are listed
     # Looked at together: most have no secret, and each look has its price.
     titles = [escaped_text(one_line(row.title)) for row in rows[:RECORDS_MAX]]
-    whole = _text("; ".join(titles), process.sanitizer)
+    whole = _clean_fact_text("; ".join(titles), process.sanitizer)
     for title in titles:
-        yield shortened(title if title in whole else _text(title, process.sanitizer), TITLE_MAX)
+        yield shortened(
+            title if title in whole else _clean_fact_text(title, process.sanitizer), TITLE_MAX
+        )
 
 
-def _text(text: str, sanitizer: Sanitizer) -> str:
+def _clean_fact_text(text: str, sanitizer: Sanitizer) -> str:
     """A text of a stranger, on one line, without secrets; empty where it cannot be recorded."""
     try:
         return sanitizer.cleaned_text("a fact", escaped_text(one_line(text)), TEXT_MAX)[0]

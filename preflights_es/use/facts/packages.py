@@ -39,7 +39,7 @@ _MIX: Final = late_pattern(r"\s*\[?\{:(\w+),\s*[\"'~\w]")
 _YARN: Final = late_pattern(r"\"?(@?[^@\s\"]+)@")
 
 
-def listed(name: str, text: str) -> tuple[str, ...]:
+def list_package_names(name: str, text: str) -> tuple[str, ...]:
     """What a file lists, each once, in its order; nothing of a file that is no list.
 
     Args:
@@ -48,7 +48,7 @@ def listed(name: str, text: str) -> tuple[str, ...]:
     Raises:
         Unreadable: the text is not in the format that the name says.
     """
-    read = _reader(name)
+    read = _find_package_reader(name)
     if read is None:
         return ()
     form = _IMAGE if is_of_images(name) else _NAME
@@ -58,20 +58,20 @@ def listed(name: str, text: str) -> tuple[str, ...]:
 
 def is_list(name: str) -> bool:
     """Whether a file of this name lists packages or images."""
-    return _reader(name) is not None
+    return _find_package_reader(name) is not None
 
 
 def is_of_images(name: str) -> bool:
     """Whether what a file of this name lists are images."""
-    return _reader(name) in (_compose, _dockerfile)
+    return _find_package_reader(name) in (_compose, _dockerfile)
 
 
 def is_lock(name: str) -> bool:
     """Whether a file of this name was written by a resolver, from another list."""
-    return _reader(name) in (_lock, _package_lock, _pnpm, _yarn)
+    return _find_package_reader(name) in (_lock, _package_lock, _pnpm, _yarn)
 
 
-def _reader(name: str) -> Read | None:
+def _find_package_reader(name: str) -> Read | None:
     if name in _READERS:
         return _READERS[name]
     if not _PATTERNED.search(name):
@@ -95,7 +95,7 @@ def _toml(text: str) -> dict[str, Any]:
         raise Unreadable("it is no TOML") from error
 
 
-def _json(text: str) -> Any:
+def _parse_package_json(text: str) -> Any:
     import json
 
     try:
@@ -124,13 +124,13 @@ def _yaml(text: str) -> Any:
         raise Unreadable("it is no YAML") from error
 
 
-def _at(of: object, *keys: str) -> Any:
+def _value_below_keys(of: object, *keys: str) -> Any:
     """What stands below keys; `*` stands for every key. None where nothing does."""
     for place, key in enumerate(keys):
         if not isinstance(of, Mapping):
             return None
         if key == "*":
-            below = [_at(one, *keys[place + 1 :]) for one in of.values()]
+            below = [_value_below_keys(one, *keys[place + 1 :]) for one in of.values()]
             merged: list[object] = []
             for one in below:
                 merged += one if isinstance(one, (list, Mapping)) else []
@@ -139,73 +139,73 @@ def _at(of: object, *keys: str) -> Any:
     return of
 
 
-def _several(of: object, *paths: str) -> Iterator[object]:
+def _entries_at_paths(of: object, *paths: str) -> Iterator[object]:
     """The keys of tables and the entries of lists that stand at the paths."""
     for path in paths:
-        found = _at(of, *path.split("."))
+        found = _value_below_keys(of, *path.split("."))
         yield from found if isinstance(found, (list, Mapping)) else ()
 
 
 def _pyproject(text: str) -> Iterator[object]:
     of = _toml(text)
-    said = _several(of, "project.dependencies", "project.optional-dependencies.*")
+    said = _entries_at_paths(of, "project.dependencies", "project.optional-dependencies.*")
     yield from _required(one for one in said if isinstance(one, str))
-    groups = _several(of, "dependency-groups.*")
+    groups = _entries_at_paths(of, "dependency-groups.*")
     yield from _required(one for one in groups if isinstance(one, str))
-    poetry = _several(of, "tool.poetry.dependencies", "tool.poetry.group.*.dependencies")
+    poetry = _entries_at_paths(of, "tool.poetry.dependencies", "tool.poetry.group.*.dependencies")
     yield from (one for one in poetry if one != "python")
-    yield from _several(of, "tool.poetry.dev-dependencies")
+    yield from _entries_at_paths(of, "tool.poetry.dev-dependencies")
 
 
 def _pipfile(text: str) -> Iterator[object]:
-    return _several(_toml(text), "packages", "dev-packages")
+    return _entries_at_paths(_toml(text), "packages", "dev-packages")
 
 
 def _cargo(text: str) -> Iterator[object]:
     tables = ("dependencies", "dev-dependencies", "build-dependencies")
     paths = (*tables, "workspace.dependencies", *(f"target.*.{one}" for one in tables))
-    return _several(_toml(text), *paths)
+    return _entries_at_paths(_toml(text), *paths)
 
 
 def _lock(text: str) -> Iterator[object]:
     """Of Poetry and uv; the project itself is the one from a folder."""
-    for one in _several(_toml(text), "package"):
-        source = _at(one, "source")
+    for one in _entries_at_paths(_toml(text), "package"):
+        source = _value_below_keys(one, "source")
         own = isinstance(source, Mapping) and not {"virtual", "editable"}.isdisjoint(source)
         if not own:
-            yield _at(one, "name")
+            yield _value_below_keys(one, "name")
 
 
 def _package_json(text: str) -> Iterator[object]:
     names = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
-    return _several(_json(text), *names)
+    return _entries_at_paths(_parse_package_json(text), *names)
 
 
 def _package_lock(text: str) -> Iterator[object]:
-    of = _json(text)
-    packages = _at(of, "packages")
+    of = _parse_package_json(text)
+    packages = _value_below_keys(of, "packages")
     if isinstance(packages, Mapping):
         own = packages.get("")
         names = ("dependencies", "devDependencies", "optionalDependencies")
-        yield from _several(own, *names)
+        yield from _entries_at_paths(own, *names)
         return
-    yield from _several(of, "dependencies")
+    yield from _entries_at_paths(of, "dependencies")
 
 
 def _composer(text: str) -> Iterator[object]:
-    said = _several(_json(text), "require", "require-dev")
+    said = _entries_at_paths(_parse_package_json(text), "require", "require-dev")
     return (one for one in said if isinstance(one, str) and "/" in one)
 
 
 def _pnpm(text: str) -> Iterator[object]:
     names = ("dependencies", "devDependencies", "optionalDependencies")
-    return _several(_yaml(text), *(f"importers.*.{one}" for one in names), *names)
+    return _entries_at_paths(_yaml(text), *(f"importers.*.{one}" for one in names), *names)
 
 
 def _compose(text: str) -> Iterator[object]:
-    services = _at(_yaml(text), "services")
+    services = _value_below_keys(_yaml(text), "services")
     for one in services.values() if isinstance(services, Mapping) else ():
-        yield _image(_at(one, "image"))
+        yield _image(_value_below_keys(one, "image"))
 
 
 def _setup_cfg(text: str) -> Iterator[object]:

@@ -15,7 +15,7 @@ import msgspec
 from preflights_es.kernel import __version__
 from preflights_es.kernel.text import late_pattern, one_line, shortened
 from preflights_es.system.files import Unreadable, read_cache, regular, write_cache
-from preflights_es.use.facts.packages import is_list, is_lock, is_of_images, listed
+from preflights_es.use.facts.packages import is_list, is_lock, is_of_images, list_package_names
 
 FILES_MAX: Final = 50
 BYTES_MAX: Final = 1_000_000  # of all files that are read
@@ -71,7 +71,7 @@ Stamp = tuple[int, int]
 """Size and time of a file."""
 
 
-class Listed(msgspec.Struct, frozen=True):
+class FileListing(msgspec.Struct, frozen=True):
     """What a file lists."""
 
     path: str
@@ -79,7 +79,7 @@ class Listed(msgspec.Struct, frozen=True):
     are_images: bool = False
 
 
-class Unread(msgspec.Struct, frozen=True):
+class UnreadFactsFile(msgspec.Struct, frozen=True):
     """A file that would say something, and was not read."""
 
     path: str
@@ -89,29 +89,29 @@ class Unread(msgspec.Struct, frozen=True):
 class Repository(msgspec.Struct, frozen=True):
     """What was found."""
 
-    listed: tuple[Listed, ...] = ()
+    listed: tuple[FileListing, ...] = ()
     languages: tuple[tuple[str, int], ...] = ()
     """With their files, the most first."""
     ci: tuple[str, ...] = ()
     readme: str = ""
     """Its first paragraph, on one line."""
-    unread: tuple[Unread, ...] = ()
+    unread: tuple[UnreadFactsFile, ...] = ()
 
 
-class _Row(msgspec.Struct, frozen=True, array_like=True):
+class _FileFacts(msgspec.Struct, frozen=True, array_like=True):
     stamp: Stamp
     names: tuple[str, ...]
     why: str = ""
     """Why nothing was read of it; empty where it was."""
 
 
-class _Cache(msgspec.Struct, frozen=True, array_like=True):
+class _FactsCache(msgspec.Struct, frozen=True, array_like=True):
     reader: str
     root: str
-    rows: dict[str, _Row]
+    rows: dict[str, _FileFacts]
 
 
-class _Found(NamedTuple):
+class _FactsFile(NamedTuple):
     """A file that says something."""
 
     path: str
@@ -126,19 +126,19 @@ def repository(root: Path, cache: Path | None = None, *, is_whole: bool = True) 
         is_whole: whether the folders in it are looked at too.
     """
     languages: Counter[str] = Counter()
-    found: list[_Found] = []
-    for path, entry in _entries(root, DEPTH_MAX if is_whole else 0):
+    found: list[_FactsFile] = []
+    for path, entry in _walk_project_files(root, DEPTH_MAX if is_whole else 0):
         name = entry.name
         if language := LANGUAGES.get(os.path.splitext(name)[1].casefold()):
             languages[language] += 1
         if is_list(name) or _is_readme(path):
             with contextlib.suppress(OSError):
                 status = entry.stat(follow_symlinks=False)
-                found.append(_Found(path, (status.st_size, status.st_mtime_ns)))
-    found.sort(key=lambda one: (is_lock(_name(one.path)), one.path.count("/"), one.path))
-    rows = _rows(root, found, cache)
+                found.append(_FactsFile(path, (status.st_size, status.st_mtime_ns)))
+    found.sort(key=lambda one: (is_lock(_base_file_name(one.path)), one.path.count("/"), one.path))
+    rows = _read_facts_by_path(root, found, cache)
     lists = [
-        Listed(path, row.names, is_of_images(_name(path)))
+        FileListing(path, row.names, is_of_images(_base_file_name(path)))
         for path, row in rows.items()
         if row.names and not _is_readme(path)
     ]
@@ -148,11 +148,11 @@ def repository(root: Path, cache: Path | None = None, *, is_whole: bool = True) 
         languages=tuple(languages.most_common()),
         ci=tuple(name for path, name in CI.items() if (root / path).exists()),
         readme=next(heads, ""),
-        unread=tuple(Unread(path, row.why) for path, row in rows.items() if row.why),
+        unread=tuple(UnreadFactsFile(path, row.why) for path, row in rows.items() if row.why),
     )
 
 
-def _name(path: str) -> str:
+def _base_file_name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
@@ -160,7 +160,7 @@ def _is_readme(path: str) -> bool:
     return path.casefold() in ("readme.md", "readme.rst", "readme.txt", "readme")
 
 
-def _entries(root: Path, depth_max: int) -> Iterator[tuple[str, os.DirEntry[str]]]:
+def _walk_project_files(root: Path, depth_max: int) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """The files of the project, those near the root first; at most `ENTRIES_MAX` are looked at."""
     folders = deque([("", 0)])
     left = ENTRIES_MAX
@@ -182,38 +182,43 @@ def _entries(root: Path, depth_max: int) -> Iterator[tuple[str, os.DirEntry[str]
         left -= len(entries)
 
 
-def _rows(root: Path, found: list[_Found], cache: Path | None) -> dict[str, _Row]:
+def _read_facts_by_path(
+    root: Path, found: list[_FactsFile], cache: Path | None
+) -> dict[str, _FileFacts]:
     """What each file says, by its path."""
     folder = str(root.resolve())
     name = f"{sha256(folder.encode(errors='surrogatepass')).hexdigest()[:16]}.facts"
-    kept, newest = _kept(cache, name, folder)
-    rows: dict[str, _Row] = {}
+    kept, newest = _read_facts_cache(cache, name, folder)
+    rows: dict[str, _FileFacts] = {}
     left, files, is_new = BYTES_MAX, FILES_MAX, False
     for path, stamp in found:
         files -= 1
         if files < 0 or stamp[0] > left:
             limit = f"{FILES_MAX} files" if files < 0 else f"{BYTES_MAX:,} bytes"
-            rows[path] = _Row(stamp, (), f"more than {limit} would be read")
+            rows[path] = _FileFacts(stamp, (), f"more than {limit} would be read")
             continue
         left -= stamp[0]
         row = kept.get(path)
         if row is None or row.stamp != stamp or stamp[1] + RACE_NS > newest:
-            row, is_new = _read(root, path, stamp), True
+            row, is_new = _read_file_facts(root, path, stamp), True
         rows[path] = row
     if cache is not None and (is_new or kept.keys() != rows.keys()):
-        write_cache(cache / name, _Cache(READER, folder, rows))
+        write_cache(cache / name, _FactsCache(READER, folder, rows))
     return rows
 
 
-def _read(root: Path, path: str, stamp: Stamp) -> _Row:
+def _read_file_facts(root: Path, path: str, stamp: Stamp) -> _FileFacts:
     try:
         text = regular(root / path, BYTES_MAX, follows=False).decode("utf-8-sig")
-        return _Row(stamp, _head(text) if _is_readme(path) else listed(_name(path), text))
+        return _FileFacts(
+            stamp,
+            _head(text) if _is_readme(path) else list_package_names(_base_file_name(path), text),
+        )
     except UnicodeDecodeError:
-        return _Row(stamp, (), "it is not in UTF-8")
+        return _FileFacts(stamp, (), "it is not in UTF-8")
     except (OSError, Unreadable) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
-        return _Row(stamp, (), why or "it cannot be read")
+        return _FileFacts(stamp, (), why or "it cannot be read")
 
 
 _ASIDE: Final = late_pattern(r"\s*(?:#|=|~|\*\*\*|---|<|!?\[!?\[|!\[|\.\. |:\w+:|```|>)")
@@ -234,7 +239,9 @@ def _head(text: str) -> tuple[str, ...]:
     return ()
 
 
-def _kept(cache: Path | None, name: str, root: str) -> tuple[dict[str, _Row], int]:
+def _read_facts_cache(
+    cache: Path | None, name: str, root: str
+) -> tuple[dict[str, _FileFacts], int]:
     """What was read before, and when that was written."""
     if cache is None:
         return {}, 0
@@ -242,6 +249,6 @@ def _kept(cache: Path | None, name: str, root: str) -> tuple[dict[str, _Row], in
         written = (cache / name).stat().st_mtime_ns
     except OSError:
         return {}, 0
-    found = read_cache(cache / name, CACHE_MAX, _Cache)
+    found = read_cache(cache / name, CACHE_MAX, _FactsCache)
     is_ours = found is not None and (found.reader, found.root) == (READER, root)
     return (found.rows, written) if found and is_ours else ({}, 0)

@@ -13,7 +13,7 @@ import pytest
 
 import preflights_es
 from preflights_es.features.govern.check import _of_places, check
-from preflights_es.use.holding import held
+from preflights_es.use.holding import list_holding_decisions
 from preflights_es.use.work_tree import WorkTree
 from tests.cli.program import Project, Result
 from tests.cli.test_docs import check as documented
@@ -798,7 +798,7 @@ def test_patterns_are_compared_so_often_and_not_more(shop: Project, count: int) 
         write(shop, f"src/{'a/' * 40}{'a' * 90}{number}.py")
     with preflights_es.open(shop.folder) as log:
         request = log.request(actor="Ada", kind="user")
-        rows = [*held(request)]
+        rows = [*list_holding_decisions(request)]
         assert len(rows) == count
         tree = WorkTree(shop.folder, [f"src/{'a/' * 300}{'a' * 200}{n}" for n in range(100)])
         few = [*_of_places(rows, tree, {}, 10_000)]

@@ -142,7 +142,7 @@ def test_the_open_question_is_answered_by_the_number_of_an_option(log: Any) -> N
 
 def test_what_a_person_has_to_know_comes_with_a_code(log: Any) -> None:
     request = log.request(actor="AKIAIOSFODNN7EXAMPLE")
-    session = sessions.start(request, "Add login", "clarification")
+    session = sessions.start_session(request, "Add login", "clarification")
     assert [one.code for one in session.notices] == ["redacted"]
     assert session.shape()["format"] == "session/1"
     assert "notices" not in session.shape()

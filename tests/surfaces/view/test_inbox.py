@@ -271,8 +271,10 @@ def test_nothing_is_recorded_behind_what_was_shown(shop: Project) -> None:
     with closing(program.process):
         asks = program.request
         forms: list[Callable[[], object]] = [
-            lambda: use.answer(asks(), session, given, expect=late),
-            lambda: use.answer(asks(), session, [], reasons=StatedReasons("It is so"), expect=late),
+            lambda: use.answer_session(asks(), session, given, expect=late),
+            lambda: use.answer_session(
+                asks(), session, [], reasons=StatedReasons("It is so"), expect=late
+            ),
             lambda: file_task(asks(), session, expect=late),
             lambda: use.abandon(asks(), session, expect=late),
         ]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es.system.files import Unreadable
-from preflights_es.use.facts.packages import is_lock, listed
+from preflights_es.use.facts.packages import is_lock, list_package_names
 from tests.each import each
 from tests.filed_cases import filed_cases
 
@@ -42,8 +42,8 @@ FILES = {
 @each("name", FILES)
 def test_a_list_gives_its_names(name: str) -> None:
     text, names = FILES[name]
-    assert listed(name, text) == names
-    assert TOKEN not in " ".join(listed(name, text))
+    assert list_package_names(name, text) == names
+    assert TOKEN not in " ".join(list_package_names(name, text))
 
 
 def test_a_file_of_a_resolver_is_known() -> None:
@@ -66,14 +66,14 @@ def test_a_file_of_a_resolver_is_known() -> None:
 )
 def test_what_is_not_in_its_format_is_refused_in_words(name: str, text: str) -> None:
     with pytest.raises(Unreadable, match="it is no "):
-        listed(name, text)
+        list_package_names(name, text)
 
 
 @pytest.mark.parametrize("name", FILES)
 @given(text=st.one_of(st.text(), st.builds(str, st.dictionaries(st.text(), st.text()))))
 def test_any_text_gives_names_or_is_refused(name: str, text: str) -> None:
     try:
-        found = listed(name, text)
+        found = list_package_names(name, text)
     except Unreadable:
         return
     assert all(0 < len(one) <= 160 and " " not in one and "://" not in one for one in found)
@@ -96,4 +96,4 @@ def test_any_text_gives_names_or_is_refused(name: str, text: str) -> None:
     ],
 )
 def test_other_shapes_give_only_what_is_a_name(name: str, text: str) -> None:
-    assert set(listed(name, text)) <= {"ok", "a"}
+    assert set(list_package_names(name, text)) <= {"ok", "a"}

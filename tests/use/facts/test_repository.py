@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from preflights_es.use.facts import repository as module
-from preflights_es.use.facts.packages import listed
+from preflights_es.use.facts.packages import list_package_names
 from preflights_es.use.facts.repository import repository
 
 OLD_NS = 1_700_000_000 * 10**9
@@ -104,7 +104,7 @@ def test_a_file_is_read_again_where_it_changed(
 
     def counted(name: str, text: str) -> tuple[str, ...]:
         read.append(name)
-        return listed(name, text)
+        return list_package_names(name, text)
 
     monkeypatch.setattr(module, "listed", counted)
     assert names(root, cache) == names(root, cache) == ["one", "two"]

@@ -142,9 +142,9 @@ def _warn(voice: Voice) -> None:
 
 def _try(voice: Voice) -> None:
     """See that CI can install what it is told."""
-    from preflights_es.use.installed_source import source, tried
+    from preflights_es.use.installed_source import find_install_source, tried
 
-    requirement, trouble = source()
+    requirement, trouble = find_install_source()
     if trouble := trouble or tried(requirement):
         voice.warn(
             f"CI cannot install {requirement!r}: {trouble}. Install Preflights from a repository "

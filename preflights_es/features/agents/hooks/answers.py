@@ -21,7 +21,7 @@ from preflights_es.features.agents.hooks.events import (
 from preflights_es.kernel.errors import LogBusy, PreflightsError
 from preflights_es.kernel.questions import AskOutcome, Observed, call_of
 from preflights_es.kernel.text import late_pattern, one_line, visible
-from preflights_es.use.brief import brief
+from preflights_es.use.brief import compose_brief
 from preflights_es.use.request import Request
 
 UNNAMED: Final = "agent"
@@ -46,7 +46,7 @@ _REFUSED: Final = late_pattern(r"\buser\b|declined|rejected|cancel|dismissed|ski
 
 def brief_for_agent(request: Request, agent: str, event: str) -> Output:
     """The brief, where anything is decided, proposed or open."""
-    found = brief(request)
+    found = compose_brief(request)
     if not (found.decisions or found.proposed or found.open):
         return {}
     return begun(agent, event, found.prompt)

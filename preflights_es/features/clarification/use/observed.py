@@ -43,7 +43,7 @@ from preflights_es.redaction.masking import redact_hidden
 from preflights_es.redaction.patterns import SECRETS, SecretKind
 from preflights_es.runtime.inputs import RecalledStep
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.use.answers import filed
+from preflights_es.use.answers import finish_due_documents
 from preflights_es.use.request import Request
 from preflights_es.use.results import session_of
 
@@ -95,7 +95,7 @@ def record(
     request.notices += own_request.notices
     if before and done.handle.version == before.version:
         return session_of(RecalledStep(handle, ()), request.notices)
-    return filed(own_request, done)
+    return finish_due_documents(own_request, done)
 
 
 def _before(own_request: Request) -> Handle | None:

@@ -41,14 +41,14 @@ from preflights_es.kernel.questions import Question, Refusal, WrittenQuestion, i
 from preflights_es.kernel.text import ANSWER_MAX, one_line
 from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Handle, ProposedInput, Step
-from preflights_es.use.acceptance import begun, notice_agent
+from preflights_es.use.acceptance import begin_acceptance, notice_agent
 from preflights_es.use.answers import (
     Given,
     addressed,
     asked_in,
-    filed,
-    pairs,
-    reasoned,
+    finish_due_documents,
+    normalize_answer_pairs,
+    submit_reasons,
     taking,
     with_reasons,
 )
@@ -98,7 +98,7 @@ def start(
         Refused: it cannot be recorded.
     """
     choosing = Choosing(request, choices)
-    own, answers = clarifications_of(request), pairs(given)
+    own, answers = clarifications_of(request), normalize_answer_pairs(given)
     own.refuse_relaying(by)
     if accepts:
         own.check_signing()
@@ -132,7 +132,7 @@ def start(
     if scope:
         knowing.notice_other_scope(request, step.handle.session.state, scope)
     if keep_known and not step.handle.session.state.keeps:
-        return filed(request, own.keep_known(step.handle, keep_known, by))
+        return finish_due_documents(request, own.keep_known(step.handle, keep_known, by))
     told = step.handle.session.state.answers if setup.lead else {}
     given = addressed(answers, asked_in(step.handle)) if answers else ()
     if left := [one for one in given if one[0].partition("__")[0] not in told]:
@@ -147,7 +147,7 @@ def start(
     if accepts and not any(isinstance(one, Refusal) for one in step.decisions):
         step = _accepted_now(own, step.handle.session_id, choosing, by)
         step = _accepted(request, own, _kept(own, step, choosing, by))
-    return choosing.told(filed(request, step))
+    return choosing.told(finish_due_documents(request, step))
 
 
 def _accepted_now(own: Clarifications, session_id: str, choosing: Choosing, by: str | None) -> Step:
@@ -209,7 +209,7 @@ def keep(request: Request, session: str, typed: str, *, expect: int | None = Non
     own = clarifications_of(request)
     handle = request.sessions.load(session)
     own.refuse_other(handle, WORKFLOW, "only a decision is kept")
-    return filed(request, own.keep_known(handle, typed, expect=expect))
+    return finish_due_documents(request, own.keep_known(handle, typed, expect=expect))
 
 
 def keep_same(
@@ -226,7 +226,9 @@ def keep_same(
     choosing.compare(handle)
     if choosing.same is None:
         return None
-    return filed(request, clarifications_of(request).kept(Step(handle, ()), choosing.same, by))
+    return finish_due_documents(
+        request, clarifications_of(request).kept(Step(handle, ()), choosing.same, by)
+    )
 
 
 def replace_known(request: Request, session: str, typed: str, *, expect: int | None = None) -> View:
@@ -244,7 +246,7 @@ def replace_known(request: Request, session: str, typed: str, *, expect: int | N
     own = clarifications_of(request)
     handle = request.sessions.load(session)
     own.refuse_other(handle, WORKFLOW, "only a decision replaces another")
-    return filed(request, own.replace_known(handle, typed, expect))
+    return finish_due_documents(request, own.replace_known(handle, typed, expect))
 
 
 def dismiss_topic(request: Request, session: str, *, expect: int | None = None) -> View:
@@ -275,7 +277,7 @@ def _submitted(
     own = clarifications_of(request)
     handle = request.sessions.load(session)
     own.refuse_other(handle, WORKFLOW, refusal)
-    return filed(request, own.submitted(handle, kind, {}, expect=expect))
+    return finish_due_documents(request, own.submitted(handle, kind, {}, expect=expect))
 
 
 def accept(
@@ -298,13 +300,13 @@ def accept(
         relays: whether an agent's client passes a person's acceptance on.
     """
     choosing = Choosing(request, choices)
-    handle, expect = begun(request, session, expect)
+    handle, expect = begin_acceptance(request, session, expect)
     own = clarifications_of(request)
     own.refuse_relaying(by, short_session(handle.session_id))
     if reasons is not None:
-        said = reasoned(own, handle, reasons, expect, by)
+        said = submit_reasons(own, handle, reasons, expect, by)
         if any(isinstance(one, Refusal) for one in said.decisions):
-            return filed(request, said)
+            return finish_due_documents(request, said)
         handle, expect = said.handle, said.handle.version
     step = own.accept(
         *(handle.session_id, choosing.completed, choosing.is_said),
@@ -314,7 +316,7 @@ def accept(
         relays=relays,
     )
     step = _kept(own, step, choosing, by)
-    return choosing.told(filed(request, _accepted(request, own, step)))
+    return choosing.told(finish_due_documents(request, _accepted(request, own, step)))
 
 
 def _kept(own: Clarifications, step: Step, choosing: Choosing, by: str | None) -> Step:

@@ -28,8 +28,8 @@ from preflights_es.kernel.ids import SHORT
 from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Handle, ProposedInput, Step
-from preflights_es.use.acceptance import Acceptances, begun, notice_agent
-from preflights_es.use.answers import filed
+from preflights_es.use.acceptance import Acceptances, begin_acceptance, notice_agent
+from preflights_es.use.answers import finish_due_documents
 from preflights_es.use.request import Request
 
 TYPE: Final = "TestPlan"
@@ -75,16 +75,16 @@ def reject(request: Request, typed: str, reason: str, *, by: str | None = None) 
     own.refuse_unless_person(by, "reject")
     session_id = plan_named(request, typed)
     handle = request.sessions.load(session_id)
-    return filed(request, own.rejected(handle, reason, by))
+    return finish_due_documents(request, own.rejected(handle, reason, by))
 
 
 def _recorded(
     request: Request, own: Approvals, session: str, by: str | None, expect: int | None
 ) -> View:
-    handle, expect = begun(request, session, expect)
+    handle, expect = begin_acceptance(request, session, expect)
     step = own.acknowledged(handle.session_id, PlanApproved, {}, by=by, expect=expect)
     notice_agent(request, step)
-    return filed(request, step)
+    return finish_due_documents(request, step)
 
 
 # 1. Recording --------------------------------------------------------------------------------
@@ -246,9 +246,9 @@ def lock_tests(request: Request, typed: str | None = None, *, by: str | None = N
     own = Locks(request)
     own.refuse_unless_person(by, "lock")
     session_id = plan_named(request, typed) if typed else _approved(request)
-    handle, expect = begun(request, session_id, None)
+    handle, expect = begin_acceptance(request, session_id, None)
     step = own.acknowledged(handle.session_id, PlanLocked, {}, by=by, expect=expect)
-    return filed(request, step)
+    return finish_due_documents(request, step)
 
 
 def _approved(request: Request) -> str:

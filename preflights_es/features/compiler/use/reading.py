@@ -27,7 +27,7 @@ from preflights_es.projections.artifacts import PlanRow
 from preflights_es.runtime.runner import Handle
 from preflights_es.settings.load import surroundings
 from preflights_es.system import git
-from preflights_es.use.decisions import decisions
+from preflights_es.use.decisions import list_decisions
 from preflights_es.use.request import Request
 
 _ID: Final = late_pattern(r"[0-9a-f]{4,8}|[0-9a-f]{8}-[0-9a-f-]{0,27}")
@@ -128,7 +128,7 @@ def read_plan(request: Request, row: PlanRow) -> ReadPlan:
 
 def decisions_in_force(request: Request) -> tuple[ReadDecision, ...]:
     """What people decided and nothing replaced, the newest first."""
-    handles = [request.reading.load(row) for row in decisions(request)]
+    handles = [request.reading.load(row) for row in list_decisions(request)]
     return tuple(one for one in map(_decision, reversed(handles)) if one is not None)
 
 

@@ -40,7 +40,7 @@ from preflights_es.kernel.json import decode_plain_json
 from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.text import visible
 from preflights_es.kernel.views import View
-from preflights_es.use.answers import filed
+from preflights_es.use.answers import finish_due_documents
 from preflights_es.use.request import Request
 
 
@@ -76,7 +76,7 @@ def plan(request: Request, wanted: Wanted) -> View:
         beside=partial(_read, request, asked, setup),
         is_same=partial(_read_besides, asked.use),
     )
-    return filed(request, step)
+    return finish_due_documents(request, step)
 
 
 def reading(request: Request, wanted: Wanted) -> PassBegun:

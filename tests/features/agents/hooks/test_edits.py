@@ -35,10 +35,10 @@ def decide(house: Opened, one: Decided, *, accepts: bool = True) -> str:
     workflow = next(name for name, w in house.process.runner.workflows.items() if w.written)
     reasons = StatedReasons(alternatives=tuple(map(RejectedAlternative, others)))
     text = f"Choose: {one.topic}"
-    begun = sessions.start(request, text, workflow, written=written, reasons=reasons)
-    sessions.answer(request, begun.session_id, {"": chosen})
+    begun = sessions.start_session(request, text, workflow, written=written, reasons=reasons)
+    sessions.answer_session(request, begun.session_id, {"": chosen})
     if accepts:
-        sessions.accept(request, begun.session_id)
+        sessions.accept_session(request, begun.session_id)
     return begun.session_id
 
 

@@ -39,9 +39,11 @@ def decide(
     others = tuple(map(RejectedAlternative, options[1:]))
     reasons = StatedReasons("it is known here", alternatives=others, paths=paths, hold=hold)
     workflow = next(name for name, w in house.process.runner.workflows.items() if w.written)
-    begun = sessions.start(request, f"Choose: {topic}", workflow, written=written, reasons=reasons)
-    sessions.answer(request, begun.session_id, {"": options[0]})
-    sessions.accept(house.request(by), begun.session_id)
+    begun = sessions.start_session(
+        request, f"Choose: {topic}", workflow, written=written, reasons=reasons
+    )
+    sessions.answer_session(request, begun.session_id, {"": options[0]})
+    sessions.accept_session(house.request(by), begun.session_id)
 
 
 @pytest.fixture(name="house")

@@ -18,7 +18,7 @@ from preflights_es.use import sessions
 from preflights_es.use.bootstrap import Opened, opened_process
 from preflights_es.use.inbox import inbox
 from preflights_es.use.replays import replay
-from preflights_es.use.why import why
+from preflights_es.use.why import trace_origins
 from tests.observing import OPTIONS, QUESTION, busy_log, seen
 
 
@@ -54,7 +54,7 @@ def test_why_and_the_inbox_say_where_it_was_asked(house: Opened) -> None:
         "proposal",
         "asked by claude-code 2.1.300, answered there",
     )
-    *_, value = why(house.request(), found.uid, None)[0].values
+    *_, value = trace_origins(house.request(), found.uid, None)[0].values
     assert value.observed == found.observed
     assert value.response is not None
     assert value.response.model == "claude-code 2.1.300"

@@ -12,7 +12,7 @@ from preflights_es.features.clarification.use.knowing import KNOWN_MAX, LINE_MAX
 from preflights_es.kernel.decisions import Choices, RejectedAlternative, StatedReasons
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.views import View
-from preflights_es.use.erasures import plan
+from preflights_es.use.erasures import plan_erasure
 from tests.each import each
 
 
@@ -195,7 +195,7 @@ def test_a_contradiction_is_said_before_a_stated_value_is_recorded(
 @pytest.mark.slow("sizes")
 def test_an_erasure_finds_every_session_that_was_told(log: Any, begun: Any, kafka: View) -> None:
     told = {begun(f"Which queue for domain events of shop {n}?").session_id for n in range(50)}
-    quotes = plan(log.request(), [kafka.session_id]).quotes
+    quotes = plan_erasure(log.request(), [kafka.session_id]).quotes
     assert told <= {one.session_id for one in quotes.found}
 
 
