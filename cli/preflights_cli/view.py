@@ -157,12 +157,12 @@ def _exported(
     """Write the site, once a person saw what it publishes."""
     with _needed():
         from preflights_es.surfaces.view.export import built
-        from preflights_es.surfaces.view.site_folder import checked, write
+        from preflights_es.surfaces.view.site_folder import check_site_folder, write_site
 
     if not yes and (voice.as_json or not is_terminal()):
         message = "without a terminal, --export needs --yes"
         raise click.UsageError(message)
-    top = checked(name)
+    top = check_site_folder(name)
     with _needed():
         site = built(app, everything=everything, sessions=sessions)
     for why in site.left_out:
@@ -179,7 +179,7 @@ def _exported(
     if not yes and not click.confirm(f"Write it to {escaped_text(str(top))}?"):
         voice.say("Nothing was written.")
         return EXIT_REFUSED
-    done = write(site, top)
+    done = write_site(site, top)
     voice.json(done)
     left = done.files - done.written
     voice.say(

@@ -55,7 +55,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def _checked(method: Callable[P, T]) -> Callable[P, T]:
+def _check_argument_types(method: Callable[P, T]) -> Callable[P, T]:
     """The same method, which refuses an argument of another type before it does anything.
 
     Programs come without a type checker too, and a log keeps what it is given.
@@ -96,7 +96,7 @@ class Preflights:
         """What all requests share: settings, the store, the projections."""
         return self._opened.process
 
-    @_checked
+    @_check_argument_types
     def request(
         self, *, actor: str | None = None, kind: ActorKind | None = None, key: str = ""
     ) -> Request:
@@ -118,7 +118,7 @@ class Preflights:
 
     # 1. Deciding -----------------------------------------------------------------------------
 
-    @_checked
+    @_check_argument_types
     def start(
         self,
         text: str,
@@ -165,13 +165,13 @@ class Preflights:
             if question is not None
             else None
         )
-        why = _reasons(because, consequences, alternatives, paths, hold)
+        why = _reasons_of_call(because, consequences, alternatives, paths, hold)
         request = self.request(key=key)
         return sessions.start_session(
             request, text, workflow, answers or (), written=written, reasons=why, scope=scope
         )
 
-    @_checked
+    @_check_argument_types
     def answer(
         self,
         session: str,
@@ -199,13 +199,13 @@ class Preflights:
             UnknownSession, AmbiguousSession: none or several match.
             Refused: the session takes no answers any more.
         """
-        why = _reasons(because, consequences, alternatives, paths, hold)
+        why = _reasons_of_call(because, consequences, alternatives, paths, hold)
         request = self.request(key=key)
         return sessions.answer_session(
             request, session, answers, revise=revise, relays=relayed, reasons=why
         )
 
-    @_checked
+    @_check_argument_types
     def accept(
         self,
         session: str,
@@ -243,7 +243,7 @@ class Preflights:
             SessionMoved: the session is at another version.
             Refused: nothing there can be accepted.
         """
-        why = _reasons(because, consequences, alternatives, paths, hold)
+        why = _reasons_of_call(because, consequences, alternatives, paths, hold)
         kept = tuple((keep or {}).items())
         said = Choices(tuple(supersedes), kept, tuple(exceptions), again)
         request = self._signing(self.request(key=key), sign)
@@ -251,7 +251,7 @@ class Preflights:
             request, session, by=by, expect=expect, reasons=why, choices=said
         )
 
-    @_checked
+    @_check_argument_types
     def approve(
         self,
         artifact: str,
@@ -278,24 +278,24 @@ class Preflights:
         approved: View = approve(request, artifact, by=by, expect=expect)
         return approved
 
-    @_checked
+    @_check_argument_types
     def abandon(self, session: str, reason: str = "") -> View:
         """Give a session up; it stays in the log."""
         return sessions.abandon(self.request(), session, reason)
 
-    @_checked
+    @_check_argument_types
     def resume(self, session: str) -> View:
         """Go on where an error, a crash or a strict session stopped."""
         return sessions.resume(self.request(), session)
 
     # 2. Looking ------------------------------------------------------------------------------
 
-    @_checked
+    @_check_argument_types
     def show(self, session: str) -> View:
         """A session as it stands."""
         return sessions.show(self.request(), session)
 
-    @_checked
+    @_check_argument_types
     def sessions(
         self, limit: int | None = None, *, workflow: str = "", all_workflows: bool = False
     ) -> list[View]:
@@ -313,7 +313,7 @@ class Preflights:
         )
         return list(found)
 
-    @_checked
+    @_check_argument_types
     def decisions(
         self,
         *,
@@ -340,7 +340,7 @@ class Preflights:
         found = listing(request, **how, path=_project_path(request, path))
         return replace(found.head, decisions=tuple(found.rows))
 
-    @_checked
+    @_check_argument_types
     def holds(self, path: str, *, everything: bool = False) -> HoldsHere:
         """The decisions in force that hold for a file, the most specific pattern first.
 
@@ -372,7 +372,7 @@ class Preflights:
 
         return inbox(self.request())
 
-    @_checked
+    @_check_argument_types
     def why(self, what: str, field: str | None = None) -> list[Why]:
         """Where decided values came from: each with the answer, question, model and person behind.
 
@@ -388,14 +388,14 @@ class Preflights:
 
         return list(trace_origins(self.request(), what, field)[0].values)
 
-    @_checked
+    @_check_argument_types
     def why_artifact(self, what: str) -> list[WhyArtifact]:
         """Where an artifact came from, named by its id; or all those of a session."""
         from preflights_es.use.why import trace_origins
 
         return list(trace_origins(self.request(), what)[0].artifacts)
 
-    @_checked
+    @_check_argument_types
     def recall(self, question: str, *, everything: bool = False) -> RecallView:
         """The accepted decisions that a question is about, the best first.
 
@@ -406,21 +406,21 @@ class Preflights:
         found: RecallView = recall(self.request(), question, everything=everything)
         return found
 
-    @_checked
+    @_check_argument_types
     def replay(self, session: str) -> Replay:
         """Decide a recorded session again and compare every decision; no provider is asked."""
         from preflights_es.use.replays import replay
 
         return replay(self.request(), session)
 
-    @_checked
+    @_check_argument_types
     def trail(self, session: str) -> list[TrailStep]:
         """Every event of a session, with the actor behind it."""
         from preflights_es.use.trail import trail
 
         return [told.step for told in trail(self.request(), session=session).steps]
 
-    @_checked
+    @_check_argument_types
     def facts(self) -> Facts:
         """What the repository says of itself, as a session begins with it."""
         from preflights_es.use.facts.facts import read_known_facts
@@ -441,7 +441,7 @@ class Preflights:
         request = self.request()
         return usage(request, by, since=since, until=until, any_project=any_project)
 
-    @_checked
+    @_check_argument_types
     def export(self, session: str) -> bytes:
         """A session as JSON Lines, verified."""
         from preflights_es.use.archives import export_session_lines
@@ -470,7 +470,7 @@ def _project_path(request: Request, path: str) -> str:
     return project_path(request.process.settings.root, path) if path else ""
 
 
-def _reasons(
+def _reasons_of_call(
     because: str,
     consequences: Sequence[str],
     alternatives: Alternatives,

@@ -26,16 +26,16 @@ from preflights_es.kernel.questions import (
 )
 from preflights_es.kernel.text import caseless, one_line
 from preflights_es.kernel.views import View
-from preflights_es.surfaces.mcp.call import Call
+from preflights_es.surfaces.mcp.call import ToolCall
 from preflights_es.surfaces.mcp.rounds import (
     Arguments,
     Came,
-    Standing,
+    SessionStanding,
     Tool,
-    asked,
+    ask_open_questions,
+    decided_values_by_field,
     found_for,
-    standing,
-    values,
+    session_standing,
 )
 from preflights_es.use import sessions
 from preflights_es.use.inbox import acceptable
@@ -68,10 +68,10 @@ class Begun(Arguments, frozen=True):
     paths: Annotated[tuple[str, ...], Meta(description="files it holds for: src/db/**")] = ()
 
 
-async def _start_decision(call: Call, given: Begun) -> Came:
+async def _start_decision(call: ToolCall, given: Begun) -> Came:
     if (at := call.round) is not None:
         session = await call.run(lambda request: found_for(request, at.session))
-        return await asked(call, session)
+        return await ask_open_questions(call, session)
     written = _written(given)
 
     def begin(request: Request) -> View:
@@ -79,8 +79,8 @@ async def _start_decision(call: Call, given: Begun) -> Came:
         own: dict[str, Any] = {"written": written, "scope": given.scope, "reasons": reasons}
         return start(request, given.intention, **own)
 
-    came = await asked(call, await _once(call, given, begin))
-    if not isinstance(came, Standing):
+    came = await ask_open_questions(call, await _once(call, given, begin))
+    if not isinstance(came, SessionStanding):
         return came
     if not came.question:
         return came  # no facts for a question
@@ -104,7 +104,7 @@ def _facts(request: Request) -> tuple[str, ...]:
     return tuple(filter(None, (found.file_summary, *told)))
 
 
-async def _once(call: Call, given: Arguments, begin: Callable[[Request], View]) -> View:
+async def _once(call: ToolCall, given: Arguments, begin: Callable[[Request], View]) -> View:
     """The session that this call begins, or began earlier; a new one where that one is over."""
     for attempt in count():
         begun = await call.run(partial(_begun, begin=begin), f"{_key(call, given)} {attempt}")
@@ -150,7 +150,7 @@ class Happened(Arguments, frozen=True):
     topic: str = ""
 
 
-async def _record_question(call: Call, given: Happened) -> Standing:
+async def _record_question(call: ToolCall, given: Happened) -> SessionStanding:
     name, version = call.client
     came = Observed(channel="tool", agent=name, agent_version=version, outcome=given.outcome)
 
@@ -159,7 +159,7 @@ async def _record_question(call: Call, given: Happened) -> Standing:
         return record(request, *said, topic=given.topic)
 
     before = await call.run(partial(_proposed, given=given))
-    return standing(before or await _once(call, given, begin))
+    return session_standing(before or await _once(call, given, begin))
 
 
 def _proposed(request: Request, given: Happened) -> View | None:
@@ -168,12 +168,12 @@ def _proposed(request: Request, given: Happened) -> View | None:
     for one in acceptable(request):
         if one.origin and one.intention == one_line(given.question):
             session = sessions.show(request, one.session_id)
-            if said in map(caseless, values(session).values()):
+            if said in map(caseless, decided_values_by_field(session).values()):
                 return session
     return None
 
 
-def _key(call: Call, given: Arguments) -> str:
+def _key(call: ToolCall, given: Arguments) -> str:
     """The same of the same client's same call, also after the client's update."""
     named = repr((call.client[0], given))
     return f"{given.__class__.__name__} {sha256(named.encode('utf-8', 'replace')).hexdigest()}"

@@ -9,8 +9,8 @@ from msgspec import Meta
 from preflights_es.features.metrics.domain.state import AnswerView
 from preflights_es.features.metrics.use import follow_up, start
 from preflights_es.kernel.ids import short_session
-from preflights_es.surfaces.mcp.call import Call
-from preflights_es.surfaces.mcp.rounds import Arguments, Given, Tool, mine
+from preflights_es.surfaces.mcp.call import ToolCall
+from preflights_es.surfaces.mcp.rounds import Arguments, Tool, ToolResult, mine
 from preflights_es.use.request import Request
 
 
@@ -21,7 +21,7 @@ class Question(Arguments, frozen=True):
     session: Annotated[str, Meta(description="of an earlier question, to go on with it")] = ""
 
 
-class Query(Given, frozen=True, kw_only=True):
+class Query(ToolResult, frozen=True, kw_only=True):
     """A query, names to choose from, or a question back."""
 
     session: str
@@ -31,7 +31,7 @@ class Query(Given, frozen=True, kw_only=True):
     text: str = ""
 
 
-async def _ask(call: Call, given: Question) -> Query:
+async def _ask(call: ToolCall, given: Question) -> Query:
     def asked(request: Request) -> Query:
         if given.session:
             found = follow_up(request, given.question, mine(request, given.session).session_id)

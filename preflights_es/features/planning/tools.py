@@ -7,12 +7,12 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.features.planning.use import today
-from preflights_es.surfaces.mcp.call import Call
-from preflights_es.surfaces.mcp.rounds import Given, Nothing, Tool
+from preflights_es.surfaces.mcp.call import ToolCall
+from preflights_es.surfaces.mcp.rounds import Nothing, Tool, ToolResult
 from preflights_es.use.request import Request
 
 
-class Today(Given, frozen=True, kw_only=True):
+class Today(ToolResult, frozen=True, kw_only=True):
     """The blocks of a day, in their order, and the tasks that have none."""
 
     day: str
@@ -21,7 +21,7 @@ class Today(Given, frozen=True, kw_only=True):
     reasoning: str = ""
 
 
-async def _today(call: Call, _: Nothing) -> Today:
+async def _today(call: ToolCall, _: Nothing) -> Today:
     def planned(request: Request) -> Today:
         told: Any = today(request)
         return Today(

@@ -8,8 +8,8 @@ from preflights_es.features.recall.domain.events import FoundRecord
 from preflights_es.features.recall.domain.views import RecallView, Remembered
 from preflights_es.features.recall.use.sessions import recall
 from preflights_es.kernel.ids import short_session
-from preflights_es.surfaces.mcp.call import Call
-from preflights_es.surfaces.mcp.rounds import Arguments, Given, Tool
+from preflights_es.surfaces.mcp.call import ToolCall
+from preflights_es.surfaces.mcp.rounds import Arguments, Tool, ToolResult
 from preflights_es.use.request import Request
 
 
@@ -19,13 +19,13 @@ class Question(Arguments, frozen=True):
     question: str
 
 
-class Recalled(Given, frozen=True, kw_only=True):
+class Recalled(ToolResult, frozen=True, kw_only=True):
     """The decisions that a question is about, the best first."""
 
     decisions: list[dict[str, Any]]
 
 
-async def _recall(call: Call, given: Question) -> Recalled:
+async def _recall(call: ToolCall, given: Question) -> Recalled:
     def asked(request: Request) -> Recalled:
         found = recall(request, given.question)
         assert isinstance(found, RecallView), "what a recall comes to"

@@ -97,7 +97,7 @@ class Round(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The key of own words."""
 
 
-class Call:
+class ToolCall:
     """One call of a client."""
 
     def __init__(
@@ -110,7 +110,9 @@ class Call:
         self._context = context
         self.round = _round(params)
         """The round that this call answers; None of a first call."""
-        self.brought = _filled(((params and params.input_responses) or {}).get(ROUND))
+        self.brought = _accepted_form_content(
+            ((params and params.input_responses) or {}).get(ROUND)
+        )
         """What the person filled in before this call; None where it stayed open."""
         told = desk.request.actor  # by the environment, or `--as`
         known = told.name if told.kind == "agent" else ""
@@ -183,7 +185,7 @@ class Call:
         about = ServerMessageMetadata(related_request_id=self._context.request_id)
         session = self._context.session
         with suppress(MCPError, ValidationError):
-            return _filled(
+            return _accepted_form_content(
                 await session.send_request(
                     asked, types.ElicitResult, self.desk.patience_s, metadata=about
                 )
@@ -191,7 +193,7 @@ class Call:
         return None
 
 
-def _filled(response: object) -> Mapping[str, Any] | None:
+def _accepted_form_content(response: object) -> Mapping[str, Any] | None:
     """What a form came back with; None where the person declined or cancelled it."""
     if not isinstance(response, types.ElicitResult) or response.action != "accept":
         return None
@@ -213,10 +215,10 @@ def _client(
     if said is None:
         return None
     name, version = said.client_info.name, said.client_info.version
-    return _named(name, sanitizer) or UNNAMED, _named(version, sanitizer)
+    return _clean_client_name(name, sanitizer) or UNNAMED, _clean_client_name(version, sanitizer)
 
 
-def _named(text: str, sanitizer: Sanitizer) -> str:
+def _clean_client_name(text: str, sanitizer: Sanitizer) -> str:
     """What a client says of itself, without parentheses: `(form)` is this server's to say."""
     line = one_line(escaped_text(text[:NAME_MAX])).replace("(", "[").replace(")", "]")
     return sanitizer.cleaned_name(shortened(line, NAME_MAX // 3))

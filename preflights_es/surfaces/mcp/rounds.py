@@ -24,14 +24,14 @@ from preflights_es.kernel.text import (
 from preflights_es.kernel.views import View
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.runtime.runner import Handle
-from preflights_es.surfaces.mcp.call import Call, Round
+from preflights_es.surfaces.mcp.call import Round, ToolCall
 from preflights_es.use import sessions
 from preflights_es.use.inbox import PROPOSED
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 
 if TYPE_CHECKING:
-    from preflights_es.surfaces.mcp.call import Call
+    from preflights_es.surfaces.mcp.call import ToolCall
 
 
 UNSAID: Final = ("title", "default", "additionalProperties")
@@ -46,7 +46,7 @@ class Nothing(Arguments, frozen=True):
     """Takes nothing."""
 
 
-class Given(Result, frozen=True, omit_defaults=True):
+class ToolResult(Result, frozen=True, omit_defaults=True):
     """Root of what tools give."""
 
     notices: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     description: str
-    run: Callable[[Call, Any], Awaitable[Any]]
+    run: Callable[[ToolCall, Any], Awaitable[Any]]
     """Takes the call and its arguments; what both are, and what it gives, its annotations say."""
     reads: bool = False
     """Whether it changes nothing that a person would mind; a search may record its question."""
@@ -71,57 +71,59 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
         return _annotated(self.run)[0]
 
     @property
-    def gives(self) -> type[Given]:
+    def gives(self) -> type[ToolResult]:
         """The class of its result, where the client need not ask its person first."""
         return _annotated(self.run)[1]
 
 
 @cache
-def _annotated(run: Callable[..., Any]) -> tuple[type[Arguments], type[Given]]:
+def _annotated(run: Callable[..., Any]) -> tuple[type[Arguments], type[ToolResult]]:
     kinds = get_type_hints(run)
     returned = kinds.pop("return")
-    (gives,) = (one for one in get_args(returned) or (returned,) if issubclass(one, Given))
+    (gives,) = (one for one in get_args(returned) or (returned,) if issubclass(one, ToolResult))
     return [*kinds.values()][-1], gives
 
 
 def schema_in(takes: type[Arguments]) -> dict[str, Any]:
     """What a tool takes, as JSON Schema."""
-    found = _bare(_schema(takes))
+    found = _strip_schema_fields(_struct_json_schema(takes))
     del found["description"]  # the tool's own says it
     return found
 
 
-def schema_out(gives: type[Given]) -> dict[str, Any]:
+def schema_out(gives: type[ToolResult]) -> dict[str, Any]:
     """What a tool gives, as JSON Schema: the types of its own fields alone."""
-    known = _schema(gives)["properties"]
-    own = [name for name in known if name not in Given.__struct_fields__]
+    known = _struct_json_schema(gives)["properties"]
+    own = [name for name in known if name not in ToolResult.__struct_fields__]
     fields = {name: {"type": known[name].get("type", "object")} for name in own}
     return {"type": "object", "properties": fields}
 
 
-def quoted(value: Any) -> Any:
+def make_json_visible(value: Any) -> Any:
     """JSON without characters that a model reads and its person does not see."""
     match value:
         case str():
             return shown_lines(value)
         case dict():
-            return {shown_lines(name): quoted(one) for name, one in value.items()}
+            return {shown_lines(name): make_json_visible(one) for name, one in value.items()}
         case list() | tuple():
-            return [quoted(one) for one in value]
+            return [make_json_visible(one) for one in value]
         case _:
             return value
 
 
-def _schema(of: type[msgspec.Struct]) -> dict[str, Any]:
+def _struct_json_schema(of: type[msgspec.Struct]) -> dict[str, Any]:
     (found,), defs = msgspec.json.schema_components((of,), ref_template="{name}")
     schema: dict[str, Any] = defs[found["$ref"]]
     return schema
 
 
-def _bare(schema: dict[str, Any]) -> dict[str, Any]:
+def _strip_schema_fields(schema: dict[str, Any]) -> dict[str, Any]:
     found = {name: value for name, value in schema.items() if name not in UNSAID}
     if "properties" in found:
-        found["properties"] = {name: _bare(one) for name, one in found["properties"].items()}
+        found["properties"] = {
+            name: _strip_schema_fields(one) for name, one in found["properties"].items()
+        }
     return {name: value for name, value in found.items() if value != [] or name != "required"}
 
 
@@ -133,12 +135,14 @@ NOT_THIS: Final = {"en": "Not about this", "de": "Darum geht es nicht"}
 """The option of a menu that is about something else, by language."""
 
 
-def message(session: View, question: Question) -> str:
+def form_message(session: View, question: Question) -> str:
     """What stands above the form: the question, and what it is asked for."""
-    return f"{escaped_text(one_line(whole(session, question)))} {_source(session)}"
+    return f"{escaped_text(one_line(describe_question_with_options(session, question)))} {_form_source_line(session)}"
 
 
-def whole(session: View, question: Question, *, numbered: bool = False) -> str:
+def describe_question_with_options(
+    session: View, question: Question, *, numbered: bool = False
+) -> str:
     """The question, why it matters, what its options mean, and what is recommended.
 
     Args:
@@ -149,10 +153,10 @@ def whole(session: View, question: Question, *, numbered: bool = False) -> str:
     offer, beside = shape.get("offer"), dict(shape.get("beside", ()))
     told = {one.label: one for one in offer.options} if offer else {}
     parts = [
-        worded(session, question),
+        question_in_words(session, question),
         _sentence(f"{word.why}: {offer.why}") if offer and offer.why else "",
     ]
-    for number, option in enumerate(_offered(session, question), 1):
+    for number, option in enumerate(_options_with_dismissal(session, question), 1):
         one = told.get(option)
         against = f"{word.against}: {one.against}" if one and one.against else ""
         means = one.description if one else ""
@@ -164,16 +168,16 @@ def whole(session: View, question: Question, *, numbered: bool = False) -> str:
     return " ".join(filter(None, parts))
 
 
-def worded(session: View, question: Question) -> str:
+def question_in_words(session: View, question: Question) -> str:
     """The question in words: where no topic fits, a terminal shows the label of a line alone."""
     shape = session.shape()
     if not shape.get("fields"):
         return question.question
     asks = WORDS["de" if shape.get("language") == "de" else "en"].decided
-    return asks.format(intention=_cut(session.intention))
+    return asks.format(intention=_quote_intention(session.intention))
 
 
-class Words(NamedTuple):
+class QuestionWording(NamedTuple):
     """What stands around a question, in its language."""
 
     decided: str
@@ -183,8 +187,10 @@ class Words(NamedTuple):
 
 
 WORDS: Final = {
-    "en": Words('What do you decide on "{intention}"?', "Why it matters", "against", "recommends"),
-    "de": Words(
+    "en": QuestionWording(
+        'What do you decide on "{intention}"?', "Why it matters", "against", "recommends"
+    ),
+    "de": QuestionWording(
         "Was wird zu \u201e{intention}\u201c entschieden?",
         "Warum es z\u00e4hlt",
         "dagegen",
@@ -197,7 +203,7 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def _cut(intention: str) -> str:
+def _quote_intention(intention: str) -> str:
     """An intention as it is quoted: it may be a page long."""
     return escaped_text(shortened(one_line(intention), INTENTION_SHOWN))
 
@@ -206,23 +212,26 @@ def asking(session: View, question: Question) -> dict[str, Any]:
     """The form of a question: its options with one for other words, or free text."""
     own = {"type": "string", "title": "In your own words"}
     if not question.options:
-        return _form({CHOICE: own}, CHOICE)
-    shown_ones = [*options(question), *_offered(session, question)[len(question.options) :]]
+        return _object_form_schema({CHOICE: own}, CHOICE)
+    shown_ones = [
+        *options_with_other(question),
+        *_options_with_dismissal(session, question)[len(question.options) :],
+    ]
     choice: dict[str, Any] = {"type": "string", "enum": shown_ones}
     if question.type == "multi_choice":
         choice = {"type": "array", "items": choice}
     own["description"] = "Where none of the options fits."
-    return _form({CHOICE: {**choice, "title": "Your answer"}, OWN: own}, CHOICE)
+    return _object_form_schema({CHOICE: {**choice, "title": "Your answer"}, OWN: own}, CHOICE)
 
 
-def options(question: Question) -> list[str]:
+def options_with_other(question: Question) -> list[str]:
     """The options, with one for other words."""
     found = list(question.options)
     has_other = any(_is_other(one) for one in found)
     return found if has_other else [*found, OTHER]
 
 
-def _offered(session: View, question: Question) -> tuple[str, ...]:
+def _options_with_dismissal(session: View, question: Question) -> tuple[str, ...]:
     """The options, and behind them the one that leaves a menu, where it can be left."""
     shape = session.shape()
     way_out = NOT_THIS["de" if shape.get("language") == "de" else "en"]
@@ -231,7 +240,7 @@ def _offered(session: View, question: Question) -> tuple[str, ...]:
 
 def is_dismissal(session: View, text: Any) -> bool:
     """Whether an answer says that the menu is about something else, by its words or its number."""
-    offered = _offered(session, session.questions[0]) if session.questions else ()
+    offered = _options_with_dismissal(session, session.questions[0]) if session.questions else ()
     if offered[-1:] and offered[-1] in NOT_THIS.values() and isinstance(text, str):
         return caseless(text.strip()) in (caseless(offered[-1]), str(len(offered)))
     return False
@@ -248,7 +257,7 @@ def form_asked(session: View, question: Question) -> Round:
     return Round(session.session_id, session.version, question.id, own)
 
 
-def answered(
+def answers_from_form(
     at: Round, content: Mapping[str, Any] | None, question: Question | None
 ) -> dict[str, tuple[str, ...]]:
     """What a person answered, by key; nothing where the form did not allow what came back.
@@ -259,7 +268,11 @@ def answered(
     own, chosen = (content or {}).get(OWN), (content or {}).get(CHOICE)
     values = chosen if isinstance(chosen, list) else [chosen]
     said = [one for one in values if isinstance(one, str) and visible(one)]
-    if question is not None and question.options and not set(said) <= {*options(question)}:
+    if (
+        question is not None
+        and question.options
+        and not set(said) <= {*options_with_other(question)}
+    ):
         return {}
     found = tuple(one for one in said if not _is_other(one))
     if isinstance(own, str) and visible(own):  # a comment may take the choice back
@@ -267,21 +280,25 @@ def answered(
     return {at.question: found} if found else {}
 
 
-def proposal(session: View) -> str:
+def acceptance_message(session: View) -> str:
     """What stands above the form that asks for an acceptance."""
-    said = "; ".join(f"{name}: {one_line(value)}" for name, value in values(session).items())
-    return f"{escaped_text(said)} {_source(session)}"
+    said = "; ".join(
+        f"{name}: {one_line(value)}" for name, value in decided_values_by_field(session).items()
+    )
+    return f"{escaped_text(said)} {_form_source_line(session)}"
 
 
-def values(session: View) -> dict[str, str]:
+def decided_values_by_field(session: View) -> dict[str, str]:
     """What is decided so far, by field."""
     patch = session.shape().get("patch")
     return dict(patch.fields) if patch else {}
 
 
-def accepting() -> dict[str, Any]:
+def acceptance_form() -> dict[str, Any]:
     """The form that asks whether a proposal is accepted."""
-    return _form({AGREES: {"type": "boolean", "title": "Accept this decision"}}, AGREES)
+    return _object_form_schema(
+        {AGREES: {"type": "boolean", "title": "Accept this decision"}}, AGREES
+    )
 
 
 def agrees(content: Mapping[str, Any] | None) -> bool:
@@ -289,16 +306,16 @@ def agrees(content: Mapping[str, Any] | None) -> bool:
     return (content or {}).get(AGREES) is True
 
 
-def _source(session: View) -> str:
+def _form_source_line(session: View) -> str:
     """Who asks, and what for: the intention may be a page long."""
-    return f"(Preflights, for: {_cut(session.intention)})"
+    return f"(Preflights, for: {_quote_intention(session.intention)})"
 
 
 def _is_other(option: str) -> bool:
     return option.casefold().partition(" (")[0] == OTHER.casefold()
 
 
-def _form(properties: dict[str, Any], required: str) -> dict[str, Any]:
+def _object_form_schema(properties: dict[str, Any], required: str) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": [required]}
 
 
@@ -331,7 +348,7 @@ DIFFERS: Final = "{name} is in force at this place: tell your person that this w
 AGAINST: Final = "{name} is in force and turned {value} down: tell your person so, and why. "
 
 
-class Standing(Given, frozen=True, kw_only=True):
+class SessionStanding(ToolResult, frozen=True, kw_only=True):
     """A session after a call."""
 
     session: str
@@ -355,35 +372,39 @@ class Standing(Given, frozen=True, kw_only=True):
     """What the agent does now."""
 
 
-def standing(session: View) -> Standing:
+def session_standing(session: View) -> SessionStanding:
     """A session as tools give it."""
     asked = session.questions[0] if session.questions else None
     id_, gate = short_session(session.session_id), session.shape().get("gate")
-    return Standing(
+    return SessionStanding(
         session=id_,
         status=session.status,
         intention=session.intention,
-        decided=values(session),
-        question=worded(session, asked) if asked else "",
-        options=_offered(session, asked) if asked else (),
-        refused=(*(one.message for one in session.refusals), *_differing(session)),
+        decided=decided_values_by_field(session),
+        question=question_in_words(session, asked) if asked else "",
+        options=_options_with_dismissal(session, asked) if asked else (),
+        refused=(*(one.message for one in session.refusals), *_differing_decision_notices(session)),
         record=session.document or "",
-        in_force=tuple(one.said() for one in _told(session)),
-        next=_next(session, asked),
+        in_force=tuple(one.said() for one in _known_decisions_beside(session)),
+        next=_next_agent_step(session, asked),
         notices=(*session.warnings, *((gate.line,) if gate else ())),
     )
 
 
-def _told(session: View) -> tuple[Any, ...]:
+def _known_decisions_beside(session: View) -> tuple[Any, ...]:
     """What is in force beside it, until it is accepted."""
     return session.shape().get("known", ()) if session.status in OPEN else ()
 
 
-def _next(session: View, asked: Question | None) -> str:
+def _next_agent_step(session: View, asked: Question | None) -> str:
     """What the agent does now: a decision at the same place comes before a question."""
     name = short_session(session.session_id)
-    said = _ask(session, asked) if asked else NEXT.get(session.status, "").format(session=name)
-    here = [one for one in _told(session) if one.same_place or one.turned_down]
+    said = (
+        _instruct_agent_to_ask(session, asked)
+        if asked
+        else NEXT.get(session.status, "").format(session=name)
+    )
+    here = [one for one in _known_decisions_beside(session) if one.same_place or one.turned_down]
     if not here or session.status == "stopped":
         return said
     first = next((one for one in here if one.differs), here[0])
@@ -392,7 +413,7 @@ def _next(session: View, asked: Question | None) -> str:
     return how.format(name=name, value=escaped_text(one_line(first.turned_down))) + said
 
 
-def _differing(session: View) -> list[str]:
+def _differing_decision_notices(session: View) -> list[str]:
     """What an acceptance differs from: a person chooses about each at a terminal."""
     related = session.shape().get("related", ())
     return [
@@ -406,16 +427,16 @@ def is_relayed(session: View) -> bool:
     return workflow is not None and workflow.relayed is not None
 
 
-def _ask(session: View, question: Question) -> str:
+def _instruct_agent_to_ask(session: View, question: Question) -> str:
     """Exact words for a client without forms."""
-    words = whole(session, question, numbered=True)
+    words = describe_question_with_options(session, question, numbered=True)
     ask = ASK if is_relayed(session) else AT_TERMINAL
     quoted = canonical_json(escaped_text(one_line(words))).decode()
     return ask.format(session=short_session(session.session_id), words=quoted)
 
 
 USED: Final = "key_used"
-Came = Standing | types.InputRequiredResult
+Came = SessionStanding | types.InputRequiredResult
 """How a session stands, or what the client has to ask its person first."""
 
 
@@ -437,7 +458,7 @@ def found_for(request: Request, typed: str) -> View:
     return sessions.show(request, mine(request, typed).session_id)
 
 
-async def asked(call: Call, session: View) -> Came:
+async def ask_open_questions(call: ToolCall, session: View) -> Came:
     """The session after its person was asked what is open, round by round.
 
     A form that is declined, cancelled or forgotten leaves its question open.
@@ -445,29 +466,29 @@ async def asked(call: Call, session: View) -> Came:
     if call.round is not None:
         at = call.round
         if (after := await _settled(call, session, at, call.brought)) is None:
-            return standing(session)
+            return session_standing(session)
         session = after
     while session.questions and is_relayed(session) and not session.refusals:
         question = session.questions[0]
         now = form_asked(session, question)
-        came = await call.form(now, message(session, question), asking(session, question))
+        came = await call.form(now, form_message(session, question), asking(session, question))
         if isinstance(came, types.InputRequiredResult):
             return came
         if (after := await _settled(call, session, now, came)) is None:
             break
         session = after
-    return standing(session)
+    return session_standing(session)
 
 
 async def _settled(
-    call: Call, session: View, at: Round, came: Mapping[str, Any] | None
+    call: ToolCall, session: View, at: Round, came: Mapping[str, Any] | None
 ) -> View | None:
     """The session after what came back from a form; None where that says nothing."""
     question = next((one for one in session.questions if one.id == at.question), None)
     if question is not None and is_dismissal(session, (came or {}).get(CHOICE)):
         return await call.run(partial(dismissed, at=at), _key_of(at), is_form=True)
-    said = answered(at, came, question)
-    return await _answered(call, at, said) if said else None
+    said = answers_from_form(at, came, question)
+    return await _relay_form_answer(call, at, said) if said else None
 
 
 def dismissed(request: Request, at: Round) -> View:
@@ -481,7 +502,7 @@ def _key_of(at: Round) -> str:
     return f"elicited {at.session} {at.version}"
 
 
-async def _answered(call: Call, at: Round, said: dict[str, tuple[str, ...]]) -> View:
+async def _relay_form_answer(call: ToolCall, at: Round, said: dict[str, tuple[str, ...]]) -> View:
     """The person's words, relayed by the client; the same round again records nothing."""
 
     def answer(request: Request) -> View:
@@ -500,38 +521,46 @@ async def _answered(call: Call, at: Round, said: dict[str, tuple[str, ...]]) -> 
     return await call.run(answer, _key_of(at), is_form=True)
 
 
-async def accepted(call: Call, typed: str) -> Came:
+async def accept_or_propose(call: ToolCall, typed: str) -> Came:
     """The session after an acceptance: the agent's own only proposes.
 
     The person is asked only where the user's own settings let a form accept, and the form can show
     all that is decided: a plan is read before it is accepted.
     """
     if call.round is not None:
-        return await _agreed(call, call.round, call.brought)
+        return await _accept_from_form(call, call.round, call.brought)
     session = await call.run(lambda request: found_for(request, typed))
-    can_ask = call.has_forms and bool(values(session))
+    can_ask = call.has_forms and bool(decided_values_by_field(session))
     asks = can_ask and call.desk.request.process.settings.agents.elicited_acceptance
     if not session.can_accept or (session.status == PROPOSED and not asks):
-        return standing(session)
+        return session_standing(session)
     now = Round(session.session_id, session.version)
     if not asks:
-        return standing(await call.run(partial(_accept, at=now)))
-    came = await call.form(now, proposal(session), accepting())
-    return came if isinstance(came, types.InputRequiredResult) else await _agreed(call, now, came)
+        return session_standing(await call.run(partial(_accept_at_round, at=now)))
+    came = await call.form(now, acceptance_message(session), acceptance_form())
+    return (
+        came
+        if isinstance(came, types.InputRequiredResult)
+        else await _accept_from_form(call, now, came)
+    )
 
 
-async def _agreed(call: Call, at: Round, came: Mapping[str, Any] | None) -> Standing:
+async def _accept_from_form(
+    call: ToolCall, at: Round, came: Mapping[str, Any] | None
+) -> SessionStanding:
     """The session after its person accepted in a form, or did not."""
     if not agrees(came):
-        return standing(await call.run(lambda request: found_for(request, at.session)))
+        return session_standing(await call.run(lambda request: found_for(request, at.session)))
     key = f"elicited acceptance {at.session} {at.version}"
-    done = await call.run(partial(_accept, at=at, elicited=True), key, is_form=True)
+    done = await call.run(partial(_accept_at_round, at=at, elicited=True), key, is_form=True)
     if not done.can_accept:
-        return standing(done)
-    proposed = await call.run(partial(_accept, at=at))  # a form has no place for choices
-    return msgspec.structs.replace(standing(proposed), refused=standing(done).refused)
+        return session_standing(done)
+    proposed = await call.run(partial(_accept_at_round, at=at))  # a form has no place for choices
+    return msgspec.structs.replace(
+        session_standing(proposed), refused=session_standing(done).refused
+    )
 
 
-def _accept(request: Request, at: Round, *, elicited: bool = False) -> View:
+def _accept_at_round(request: Request, at: Round, *, elicited: bool = False) -> View:
     mine(request, at.session)
     return sessions.accept_session(request, at.session, expect=at.version, elicited=elicited)

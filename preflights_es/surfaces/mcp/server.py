@@ -25,8 +25,14 @@ from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.runtime.features import FEATURES
 from preflights_es.settings.load import Settings, beside_log
-from preflights_es.surfaces.mcp.call import Call, Desk, LogFile, Worded
-from preflights_es.surfaces.mcp.rounds import Given, Tool, quoted, schema_in, schema_out
+from preflights_es.surfaces.mcp.call import Desk, LogFile, ToolCall, Worded
+from preflights_es.surfaces.mcp.rounds import (
+    Tool,
+    ToolResult,
+    make_json_visible,
+    schema_in,
+    schema_out,
+)
 from preflights_es.surfaces.mcp.tools import TOOLS
 from preflights_es.system import files as atomic_file
 from preflights_es.system.files import Folder, Unreadable
@@ -36,14 +42,14 @@ SEAL: Final = "mcp.key"
 BYTES: Final = 32
 
 
-def key(settings: Settings) -> bytes:
+def load_sealing_key(settings: Settings) -> bytes:
     """The key, made where there is none that is ours alone; for this process where none is kept."""
     place = beside_log(settings)
     fresh = secrets.token_bytes(BYTES)
     try:
         place.mkdir(parents=True, exist_ok=True)
         with atomic_file.open_folder_below(place) as here:
-            if (kept := _kept(here)) is not None:
+            if (kept := _read_sealing_key(here)) is not None:
                 return kept
             is_bad = here.lies(SEAL) is not None
             with (
@@ -51,12 +57,12 @@ def key(settings: Settings) -> bytes:
                 here.new(SEAL, replacing=is_bad, mode=0o600) as file,
             ):
                 file.write(fresh)
-            return _kept(here) or fresh
+            return _read_sealing_key(here) or fresh
     except (OSError, Unreadable):
         return fresh
 
 
-def _kept(here: Folder) -> bytes | None:
+def _read_sealing_key(here: Folder) -> bytes | None:
     """The key in the folder; None for a link, and where others may read it or it is cut short."""
     found = here.lies(SEAL)
     if found is None or not stat.S_ISREG(found.st_mode) or found.st_size != BYTES:
@@ -92,7 +98,7 @@ def server(
         patience_s: how long a form waits for its person, where the server waits.
     """
     desk = Desk(request, pool, worded, patience_s, LogFile())
-    tools = {one.name: one for one in offered()}
+    tools = {one.name: one for one in list_offered_tools()}
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[described(one) for one in tools.values()])
@@ -101,11 +107,15 @@ def server(
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         if (tool := tools.get(params.name)) is None:
-            return _failed(f"there is no tool {params.name!r}: there are {', '.join(tools)}")
+            return _tool_error_result(
+                f"there is no tool {params.name!r}: there are {', '.join(tools)}"
+            )
         try:
-            return await _called(tool, Call(desk, context, params), params.arguments or {})
+            return await _run_tool_call(
+                tool, ToolCall(desk, context, params), params.arguments or {}
+            )
         except PreflightsError as error:
-            return _failed(worded(str(error), error.code, error.fields))
+            return _tool_error_result(worded(str(error), error.code, error.fields))
 
     made: Server[Any] = Server(
         NAME,
@@ -114,7 +124,7 @@ def server(
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-    sealing = RequestStateSecurity(keys=[key(request.process.settings)], ttl=SEALED_S)
+    sealing = RequestStateSecurity(keys=[load_sealing_key(request.process.settings)], ttl=SEALED_S)
     made.middleware.append(RequestStateBoundary(sealing, default_audience=NAME))
     return made
 
@@ -124,7 +134,7 @@ def threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(THREADS, "preflights")
 
 
-def offered() -> Iterable[Tool]:
+def list_offered_tools() -> Iterable[Tool]:
     """Every tool: those of features first."""
     for feature in FEATURES.installed():
         if feature.tools:
@@ -147,24 +157,24 @@ def described(tool: Tool) -> types.Tool:
     )
 
 
-async def _called(
-    tool: Tool, call: Call, arguments: Mapping[str, Any]
+async def _run_tool_call(
+    tool: Tool, call: ToolCall, arguments: Mapping[str, Any]
 ) -> types.CallToolResult | types.InputRequiredResult:
     try:
         given = msgspec.convert(arguments, tool.takes)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
-        return _failed(f"{tool.name}: {error}: look at the tool's schema")
+        return _tool_error_result(f"{tool.name}: {error}: look at the tool's schema")
     found = await tool.run(call, given)
     if isinstance(found, types.InputRequiredResult):
         return found
-    assert isinstance(found, Given), "what a tool gives"
+    assert isinstance(found, ToolResult), "what a tool gives"
     found = msgspec.structs.replace(found, notices=(*call.notices, *found.notices))
-    told = quoted(msgspec.to_builtins(found))
+    told = make_json_visible(msgspec.to_builtins(found))
     text = types.TextContent(type="text", text=canonical_json(told).decode())
     return types.CallToolResult(content=[text], structured_content=told)
 
 
-def _failed(text: str) -> types.CallToolResult:
+def _tool_error_result(text: str) -> types.CallToolResult:
     """An error of a tool: one line, with what to do."""
     line = shortened(escaped_text(one_line(text)), ERROR_MAX)
     return types.CallToolResult(content=[types.TextContent(type="text", text=line)], is_error=True)

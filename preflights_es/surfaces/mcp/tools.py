@@ -11,20 +11,20 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import decision_name, short_session
 from preflights_es.kernel.text import caseless, escaped_text, shortened
 from preflights_es.kernel.views import View
-from preflights_es.surfaces.mcp.call import Call, Round
+from preflights_es.surfaces.mcp.call import Round, ToolCall
 from preflights_es.surfaces.mcp.rounds import (
     Arguments,
     Came,
-    Given,
-    Standing,
+    SessionStanding,
     Tool,
-    accepted,
-    asked,
+    ToolResult,
+    accept_or_propose,
+    ask_open_questions,
     dismissed,
     found_for,
     is_dismissal,
     mine,
-    standing,
+    session_standing,
 )
 from preflights_es.use import sessions
 from preflights_es.use.foreign import ForeignRow
@@ -37,7 +37,7 @@ TOPICS_MAX: Final = 600  # characters of a list of topics
 VALUE_MAX: Final = 200  # characters of one value
 
 
-class Wanted(Arguments, frozen=True):
+class DecisionsArguments(Arguments, frozen=True):
     """Of `decisions`."""
 
     query: Annotated[str, msgspec.Meta(description="words")] = ""
@@ -46,7 +46,7 @@ class Wanted(Arguments, frozen=True):
     path: Annotated[str, msgspec.Meta(description="a file: what holds for it")] = ""
 
 
-class DecisionTold(Given, frozen=True, kw_only=True):
+class DecisionTold(ToolResult, frozen=True, kw_only=True):
     """A decision in a list."""
 
     name: str
@@ -68,7 +68,7 @@ class DecisionTold(Given, frozen=True, kw_only=True):
     """`ask` or `deny`: ask the person before you edit them, or leave them."""
 
 
-class Decided(Given, frozen=True, kw_only=True):
+class DecisionsResult(ToolResult, frozen=True, kw_only=True):
     """What is in force, newest first, or the best match of a query."""
 
     decisions: tuple[DecisionTold, ...]
@@ -76,20 +76,23 @@ class Decided(Given, frozen=True, kw_only=True):
     """How many others match."""
 
 
-async def decisions(call: Call, given: Wanted) -> Decided:
+async def run_decisions_tool(call: ToolCall, given: DecisionsArguments) -> DecisionsResult:
     """Those that match, newest first, or by how well they match a query.
 
     Raises:
         Refused: `as_of` is no day.
     """
 
-    def listed(request: Request) -> Decided:
+    def listed(request: Request) -> DecisionsResult:
         from preflights_es.use.decisions import end_of, listing
 
         at = end_of(given.as_of) if given.as_of else None
         path = project_path(request.process.settings.root, given.path) if given.path else ""
         found = listing(request, at=at, query=given.query, path=path)
-        told = [*map(_told, found.rows), *map(_foreign, found.head.foreign)]
+        told = [
+            *map(_decision_for_agent, found.rows),
+            *map(_foreign_record_for_agent, found.head.foreign),
+        ]
         if given.query:
             told.reverse()  # the best match is first
         else:
@@ -101,13 +104,13 @@ async def decisions(call: Call, given: Wanted) -> Decided:
         if unread := len(found.lost) + found.more + len(found.unread):
             text = f"{unread} sessions or records cannot be read, and are left out"
             request.notice("left_out", text)
-        newest = tuple(map(_short, about[:ROWS_MAX]))
-        return Decided(decisions=newest, more=max(len(about) - ROWS_MAX, 0))
+        newest = tuple(map(_shorten_decision_texts, about[:ROWS_MAX]))
+        return DecisionsResult(decisions=newest, more=max(len(about) - ROWS_MAX, 0))
 
     return await call.run(listed)
 
 
-def _told(row: DecisionRow) -> DecisionTold:
+def _decision_for_agent(row: DecisionRow) -> DecisionTold:
     by = row.acknowledged_by
     return DecisionTold(
         name=decision_name(row.number, row.uid),
@@ -126,7 +129,7 @@ def _told(row: DecisionRow) -> DecisionTold:
     )
 
 
-def _foreign(row: ForeignRow) -> DecisionTold:
+def _foreign_record_for_agent(row: ForeignRow) -> DecisionTold:
     """A record without a session: another tool or a person wrote it."""
     return DecisionTold(
         name=row.path,
@@ -141,7 +144,7 @@ def _foreign(row: ForeignRow) -> DecisionTold:
     )
 
 
-def _short(one: DecisionTold) -> DecisionTold:
+def _shorten_decision_texts(one: DecisionTold) -> DecisionTold:
     """A decision with long texts cut: `why` gives more of them."""
     decided = {name: shortened(value, VALUE_MAX) for name, value in one.decided.items()}
     because = shortened(one.because, VALUE_MAX)
@@ -149,16 +152,16 @@ def _short(one: DecisionTold) -> DecisionTold:
 
 
 def _is_about(one: DecisionTold, topic: str) -> bool:
-    return topic in map(caseless, _topics(one))
+    return topic in map(caseless, _decision_topic_names(one))
 
 
-def _topics(one: DecisionTold) -> set[str]:
+def _decision_topic_names(one: DecisionTold) -> set[str]:
     """Its category and fields: an agent's own topic names a field where it is no category."""
     return {name for name in (one.topic, *one.decided) if name}
 
 
 def _no_topic(topic: str, told: Iterable[DecisionTold]) -> str:
-    there = ", ".join(sorted({name for one in told for name in _topics(one)}))
+    there = ", ".join(sorted({name for one in told for name in _decision_topic_names(one)}))
     return (
         f"no decision in force is about {topic!r}; they are about: {shortened(there, TOPICS_MAX)}"
     )
@@ -178,10 +181,12 @@ class AnswerGiven(Arguments, frozen=True):
     relayed: Annotated[bool, msgspec.Meta(description="true: the person's own words")] = False
 
 
-async def _answer(call: Call, given: AnswerGiven) -> Came:
+async def _run_answer_tool(call: ToolCall, given: AnswerGiven) -> Came:
     if call.round is not None or not given.answer:
         at = call.round.session if call.round is not None else given.session
-        return await asked(call, await call.run(lambda request: found_for(request, at)))
+        return await ask_open_questions(
+            call, await call.run(lambda request: found_for(request, at))
+        )
 
     def answered(request: Request) -> View:
         handle = mine(request, given.session)
@@ -195,37 +200,37 @@ async def _answer(call: Call, given: AnswerGiven) -> Came:
         said = [("", (given.answer,))]
         return sessions.answer_session(request, handle.session_id, said, relays=given.relayed)
 
-    return standing(await call.run(answered))
+    return session_standing(await call.run(answered))
 
 
-class Named(Arguments, frozen=True):
+class SessionArguments(Arguments, frozen=True):
     """Of tools that take a session."""
 
     session: str
 
 
-async def _accept(call: Call, given: Named) -> Came:
-    return await accepted(call, given.session)
+async def _run_accept_tool(call: ToolCall, given: SessionArguments) -> Came:
+    return await accept_or_propose(call, given.session)
 
 
 # 2. Looking ----------------------------------------------------------------------------------
 
 
-class Asked(Arguments, frozen=True):
+class WhyArguments(Arguments, frozen=True):
     """Of `why`."""
 
     what: Annotated[str, msgspec.Meta(description="a session, ADR-0007 or a field")]
 
 
-class Reasons(Given, frozen=True, kw_only=True):
+class WhyToolResult(ToolResult, frozen=True, kw_only=True):
     """Where values came from: question, answer, person, model, reasons."""
 
     values: list[dict[str, Any]]
     more: int = 0
 
 
-async def _why(call: Call, given: Asked) -> Reasons:
-    def told(request: Request) -> Reasons:
+async def _run_why_tool(call: ToolCall, given: WhyArguments) -> WhyToolResult:
+    def told(request: Request) -> WhyToolResult:
         from preflights_es.use.why import trace_origins
 
         if request.reading.finder.known(given.what):
@@ -234,7 +239,7 @@ async def _why(call: Call, given: Asked) -> Reasons:
         fields = [one for one in whys.values if one.field != CATEGORY]
         found = [*(fields or whys.values), *whys.artifacts, *whys.sessions]
         kept = [_compact(msgspec.to_builtins(one)) for one in found[:ROWS_MAX]]
-        return Reasons(values=kept, more=max(len(found) - ROWS_MAX, 0))
+        return WhyToolResult(values=kept, more=max(len(found) - ROWS_MAX, 0))
 
     return await call.run(told)
 
@@ -252,25 +257,25 @@ def _compact(value: Any) -> Any:
     return shortened(value, TEXT_MAX) if isinstance(value, str) else value
 
 
-class Task(Arguments, frozen=True):
+class BriefArguments(Arguments, frozen=True):
     """Of `brief`."""
 
     task: str = ""
     path: Annotated[str, msgspec.Meta(description="a file that you edit")] = ""
 
 
-class Brief(Given, frozen=True, kw_only=True):
+class BriefResult(ToolResult, frozen=True, kw_only=True):
     """The brief."""
 
     brief: str
 
 
-async def _brief(call: Call, given: Task) -> Brief:
-    def told(request: Request) -> Brief:
+async def _run_brief_tool(call: ToolCall, given: BriefArguments) -> BriefResult:
+    def told(request: Request) -> BriefResult:
         from preflights_es.use.brief import compose_brief
 
         lines = _holding(request, given.path) if given.path else ()
-        return Brief(brief="\n".join((*lines, compose_brief(request, given.task).prompt)))
+        return BriefResult(brief="\n".join((*lines, compose_brief(request, given.task).prompt)))
 
     return await call.run(told)
 
@@ -293,38 +298,38 @@ def _holding(request: Request, path: str) -> tuple[str, ...]:
 HOLDING_MAX: Final = 5  # decisions that a brief says of one file
 
 
-async def _show(call: Call, given: Named) -> Standing:
-    return standing(await call.run(lambda request: found_for(request, given.session)))
+async def _show(call: ToolCall, given: SessionArguments) -> SessionStanding:
+    return session_standing(await call.run(lambda request: found_for(request, given.session)))
 
 
 TOOLS: Final = (
     Tool(
         name="answer",
         description="Answer the open question of a session, or have the person asked again.",
-        run=_answer,
+        run=_run_answer_tool,
     ),
     Tool(
         name="accept",
         description="Propose the decision of a session. A person makes it final.",
-        run=_accept,
+        run=_run_accept_tool,
         repeats=True,
     ),
     Tool(
         name="decisions",
         description="Decisions in force, newest first. Look here before you choose anything.",
-        run=decisions,
+        run=run_decisions_tool,
         reads=True,
     ),
     Tool(
         name="why",
         description="Where a decided value came from: question, answer, person, reasons.",
-        run=_why,
+        run=_run_why_tool,
         reads=True,
     ),
     Tool(
         name="brief",
         description="All that is in force, proposed or open, in short.",
-        run=_brief,
+        run=_run_brief_tool,
         reads=True,
     ),
     Tool(

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import iso
 from preflights_es.surfaces.view.drawing import Bars, bars, graph
-from preflights_es.surfaces.view.rendering import Asked, Page, page
+from preflights_es.surfaces.view.rendering import Page, PageRequest, page
 from preflights_es.use.brief import OTHER
 from preflights_es.use.decisions import DecisionListing, days, end_of, listing
 from preflights_es.use.decisions import list_decisions as all_decisions
@@ -34,7 +34,7 @@ R = TypeVar("R")
 # 1. The list ---------------------------------------------------------------------------------
 
 
-def decided(asked: Asked) -> Page:
+def decisions_page(asked: PageRequest) -> Page:
     """Those in force, now or at the end of a day; or every one; or what a search finds."""
     query = asked.query.get("q", "").strip()[:QUERY_MAX]
     day, topic = asked.query.get("as-of", "").strip(), asked.query.get("topic", "")
@@ -44,14 +44,14 @@ def decided(asked: Asked) -> Page:
     found = listing(asked.request, at=at, everything=everything, query=query)
     again = partial(all_decisions, asked.request, at=at, everything=everything)
     known = {"q": query, "as-of": day, "all": "1" if everything else "", "topic": topic}
-    values = listed(found.rows, known, asked.query.get("page", ""), again)
-    values |= {"days": _days(asked, day), "left_out": _left_out(found)}
+    values = decisions_page_values(found.rows, known, asked.query.get("page", ""), again)
+    values |= {"days": _days(asked, day), "left_out": _count_left_out(found)}
     if values["number"] == 1 and not topic:
         values["foreign"] = found.head.foreign
-    return Page("decisions.html", values, _command(known))
+    return Page("decisions.html", values, _decisions_command_line(known))
 
 
-def listed(
+def decisions_page_values(
     rows: Iterable[DecisionRow],
     known: Mapping[str, str],
     typed: str,
@@ -68,19 +68,19 @@ def listed(
     query, topic = known["q"], known["topic"]
     counts: Counter[str] = Counter()
     shown, number, last = part(
-        _about(rows, topic, counts),
+        _rows_of_topic(rows, topic, counts),
         typed,
         None if query else _order,
-        lambda: _about(again(), topic, Counter()),
+        lambda: _rows_of_topic(again(), topic, Counter()),
     )
     return {
         "title": "Decisions",
         "section": "decisions",
         "known": known,
-        "link": lambda **more: link("/", {**known, **more}),
-        "count": sum(n for name, n in counts.items() if not topic or _is_same(name, topic)),
+        "link": lambda **more: address_with_query("/", {**known, **more}),
+        "count": sum(n for name, n in counts.items() if not topic or _is_same_topic(name, topic)),
         "groups": _groups(shown, by_rank=bool(query)),
-        "topics": topics(counts),
+        "topics": most_common_topics(counts),
         "topics_left": max(0, len(counts) - TOPICS_MAX),
         "number": number,
         "last": last,
@@ -91,7 +91,7 @@ def listed(
     }
 
 
-def link(path: str, query: Mapping[str, str]) -> str:
+def address_with_query(path: str, query: Mapping[str, str]) -> str:
     """An address with what of its query is not empty."""
     said = {name: value for name, value in query.items() if value}
     return f"{path}?{urlencode(said)}" if said else path
@@ -136,21 +136,23 @@ def part(
     return sorted(found, key=order), number, last()
 
 
-def _about(rows: Iterable[DecisionRow], topic: str, counts: Counter[str]) -> Iterator[DecisionRow]:
+def _rows_of_topic(
+    rows: Iterable[DecisionRow], topic: str, counts: Counter[str]
+) -> Iterator[DecisionRow]:
     """Those of a topic, or all; every topic is counted."""
     for row in rows:
         counts[row.category] += 1
-        if not topic or _is_same(row.category, topic):
+        if not topic or _is_same_topic(row.category, topic):
             yield row
 
 
-def topics(counts: Counter[str]) -> list[tuple[str, int]]:
+def most_common_topics(counts: Counter[str]) -> list[tuple[str, int]]:
     """Pairs of a topic and how many decisions it has, by name: those with the most."""
     named = Counter({topic: count for topic, count in counts.items() if topic != OTHER})
     return sorted(named.most_common(TOPICS_MAX), key=lambda one: one[0].casefold())
 
 
-def _is_same(one: str, two: str) -> bool:
+def _is_same_topic(one: str, two: str) -> bool:
     return one.casefold() == two.casefold()
 
 
@@ -172,16 +174,16 @@ def _groups(
     ]
 
 
-def _days(asked: Asked, day: str) -> Bars | None:
+def _days(asked: PageRequest, day: str) -> Bars | None:
     counted = days(asked.request)
     return bars(counted, day) if counted else None
 
 
-def _left_out(found: DecisionListing) -> int:
+def _count_left_out(found: DecisionListing) -> int:
     return len(found.lost) + found.more + len(found.unread)
 
 
-def _command(known: Mapping[str, str]) -> str:
+def _decisions_command_line(known: Mapping[str, str]) -> str:
     options = {"--at": known["as-of"], "--category": known["topic"], "--query": known["q"]}
     said = [f"{name} {quote(value)}" for name, value in options.items() if value]
     every = ["--all"] if known["all"] else []
@@ -191,7 +193,7 @@ def _command(known: Mapping[str, str]) -> str:
 # 2. One of them ------------------------------------------------------------------------------
 
 
-def one(asked: Asked) -> Page:
+def decision_page(asked: PageRequest) -> Page:
     """The record as it reads, and where each of its values came from."""
     from preflights_es.use.why import decided_in, trace_origins  # the list needs none of it
 
@@ -199,10 +201,12 @@ def one(asked: Asked) -> Page:
     whys, _ = trace_origins(asked.request, row.session_id)
     head, here = asked.request.reading.find(row.session_id).head, asked.request.process.project
     elsewhere = head.project if head and head.project != here else ""
-    return told(row, whys.values, _document(asked, row), elsewhere=elsewhere)
+    return build_decision_page(
+        row, whys.values, _decision_document_text(asked, row), elsewhere=elsewhere
+    )
 
 
-def told(
+def build_decision_page(
     row: DecisionRow,
     whys: Sequence[Why],
     document: str,
@@ -227,7 +231,7 @@ def told(
     return Page("decision.html", values, f"preflights why {row.uid[-8:]}")
 
 
-def _document(asked: Asked, row: DecisionRow) -> str:
+def _decision_document_text(asked: PageRequest, row: DecisionRow) -> str:
     """The text of its document; empty where none is due, or only a session file has it."""
     from preflights_es.use.upkeep import render
 
@@ -237,4 +241,4 @@ def _document(asked: Asked, row: DecisionRow) -> str:
         return ""
 
 
-ROUTES: Final = (page("/", decided), page("/decisions/{id}", one))
+ROUTES: Final = (page("/", decisions_page), page("/decisions/{id}", decision_page))

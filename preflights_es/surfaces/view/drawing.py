@@ -21,7 +21,7 @@ BAR_MAX: Final = 24.0
 BARS_MAX: Final = 366  # a longer time is drawn in parts of several days each
 
 
-class Bar(msgspec.Struct, frozen=True):
+class DecisionDayBar(msgspec.Struct, frozen=True):
     """A day, or a few days, on which something was decided."""
 
     day: str
@@ -37,7 +37,7 @@ class Bar(msgspec.Struct, frozen=True):
 class Bars(msgspec.Struct, frozen=True):
     """The time of a project, from the first decision to the last."""
 
-    bars: tuple[Bar, ...]
+    bars: tuple[DecisionDayBar, ...]
     width: float
     """Of each."""
     first: str
@@ -67,7 +67,7 @@ def bars(counted: Sequence[tuple[str, int]], day: str) -> Bars:
     places, highest = span // step + 1, max(count for _, count in parts.values())
     width = min(max(BAR_MIN, WIDTH / places * 0.7), BAR_MAX)
     drawn = tuple(
-        Bar(
+        DecisionDayBar(
             name,
             count,
             (WIDTH - width) * place / (places - 1),
@@ -132,13 +132,16 @@ def graph(rows: Iterable[DecisionRow]) -> Graph | None:
     pairs = [
         (one, old, kind)
         for one in sorted(shown.values(), key=lambda one: one.accepted_at or one.proposed_at)
-        for old, kind in _about(one)
+        for old, kind in _related_older_decisions(one)
     ]
     if not pairs:
         return None
     drawn: dict[str, tuple[str, str, str, bool]] = {}
     for new, old, _ in pairs:
-        for node in (_ghost(old) if old.uid not in shown else _known(shown[old.uid]), _known(new)):
+        for node in (
+            _ghost(old) if old.uid not in shown else _drawn_decision(shown[old.uid]),
+            _drawn_decision(new),
+        ):
             if len(drawn) < NODES_MAX:
                 drawn.setdefault(node[0], node[1])
     more = len({uid for new, old, _ in pairs for uid in (new.uid, old.uid)}) - len(drawn)
@@ -147,7 +150,7 @@ def graph(rows: Iterable[DecisionRow]) -> Graph | None:
         for new, old, kind in pairs
         if old.uid in drawn and new.uid in drawn and old.uid != new.uid
     ]
-    places = _placed(drawn, ends)
+    places = _place_decision_nodes(drawn, ends)
     nodes = tuple(
         Node(uid, name, title, beside, *places[uid], is_former=former)
         for uid, (name, title, beside, former) in drawn.items()
@@ -155,7 +158,7 @@ def graph(rows: Iterable[DecisionRow]) -> Graph | None:
     edges = tuple(
         Edge(
             kind,
-            _path(places[old], places[new]),
+            _edge_curve(places[old], places[new]),
             f"{drawn[new][0]} {_VERBS.get(kind, kind)} {drawn[old][0]}",
         )
         for old, new, kind in ends
@@ -165,7 +168,7 @@ def graph(rows: Iterable[DecisionRow]) -> Graph | None:
     return Graph(nodes, edges, width, height, more)
 
 
-def _about(one: DecisionRow) -> list[tuple[Related, Kind]]:
+def _related_older_decisions(one: DecisionRow) -> list[tuple[Related, Kind]]:
     """The older decisions that one is about; a record without a session has no uid."""
     replaced = [(old, "supersedes") for old in (one.supersedes, *one.also_supersedes) if old]
     kept = [(two.related, "exception" if two.reason == EXCEPTION else "beside") for two in one.kept]
@@ -173,7 +176,7 @@ def _about(one: DecisionRow) -> list[tuple[Related, Kind]]:
     return [(old, kind) for old, kind in found if old.uid]
 
 
-def _known(one: DecisionRow) -> tuple[str, tuple[str, str, str, bool]]:
+def _drawn_decision(one: DecisionRow) -> tuple[str, tuple[str, str, str, bool]]:
     name, title = decision_name(one.number, one.uid), shortened(one_line(one.title), TITLE_MAX)
     day = (one.accepted_at or one.proposed_at)[: len("2026-11-23")]
     return one.uid, (name, title, day, one.superseded_by is not None)
@@ -184,7 +187,7 @@ def _ghost(old: Related) -> tuple[str, tuple[str, str, str, bool]]:
     return old.uid, (decision_name(old.number, old.uid), title, "", True)
 
 
-def _placed(
+def _place_decision_nodes(
     drawn: Mapping[str, object], ends: Sequence[tuple[str, str, Kind]]
 ) -> dict[str, tuple[int, int]]:
     """Newer ones right of older ones, in the line of the first that they are about."""
@@ -213,7 +216,7 @@ def _placed(
     return {uid: (1 + layers[uid] * across, 1 + lines[uid] * down) for uid in drawn}
 
 
-def _path(old: tuple[int, int], new: tuple[int, int]) -> str:
+def _edge_curve(old: tuple[int, int], new: tuple[int, int]) -> str:
     """A curve from the right side of the older one to the left side of the newer one."""
     x, y = old[0] + NODE[0], old[1] + NODE[1] // 2
     end, to = new[0], new[1] + NODE[1] // 2

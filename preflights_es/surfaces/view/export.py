@@ -149,7 +149,7 @@ class _Building:
         for row in rows:
             process = self.request.reading.filed if row.file else self.request.process
             assert process is not None, "a row of a file is of what files say more"
-            read = _read(process, row.session_id)
+            read = _read_exported_session(process, row.session_id)
             if read.trouble:
                 self.left_out[row.session_id] = read.why
             elif not self.left_out:
@@ -164,7 +164,7 @@ class _Building:
             self._list("all", rows, everything=True)
         self._list_of_sessions()
         for name in STATIC:
-            self._put(f"static/{name}", rendering.file(name))
+            self._put(f"static/{name}", rendering.read_static_file(name))
         self._put("proof/search.js", b"searchable(%b);\n" % msgspec.json.encode(_index(rows)))
         shared = {"pages": self.listed, **self._signed()}
         self._put("proof/site.js", _proof(shared))
@@ -208,11 +208,11 @@ class _Building:
         """The page of a decision, the timeline of its session, and their proof."""
         id_ = row.session_id
         whys = of_patch(process, read, row.version)
-        document = _document(process, read)
-        written = _written(read, document)
-        said = _said(row, whys, read, written)
+        document = _last_document_text(process, read)
+        written = _document_digest_version(read, document)
+        said = _published_versions(row, whys, read, written)
         pages = self._timeline(row, read, said)
-        page = decisions.told(row, whys, document, written)
+        page = decisions.build_decision_page(row, whys, document, written)
         path = f"decisions/{row.uid}.html"
         pages[path] = self._page(Frame(path, id_), page.template, page.values, page.command)
         if (large := max(map(len, pages.values()))) > rendering.PAGE_MAX:
@@ -222,7 +222,9 @@ class _Building:
         proof = {
             "session": {"session_id": id_, "project": first.project, "workflow": first.workflow},
             "pages": {path: sha256(text).hexdigest() for path, text in pages.items()},
-            "events": [_event(one, event, said) for one, event in _pairs(read)],
+            "events": [
+                _exported_event(one, event, said) for one, event in _stored_event_pairs(read)
+            ],
         }
         for path, text in pages.items():
             self._put(path, text)
@@ -236,15 +238,15 @@ class _Building:
             self.names.add(row.signature.by)
         for version in said:
             event = read.events[version - 1]
-            self.names.update(_names(event))
+            self.names.update(_actor_names_in(event))
             if isinstance(event, Signable) and event.signature:
                 self.keys.add(event.signature.key)
 
     def _timeline(self, row: DecisionRow, read: Read, said: set[int]) -> dict[str, bytes]:
         id_, stored, pages = row.session_id, read.stored, dict[str, bytes]()
         firsts = range(1, len(stored) + 1, timeline.PART)
-        calls = _calls(read, said)
-        line = timeline.Line([*steps(read)], calls, frozenset())
+        calls = _published_calls(read, said)
+        line = timeline.SessionTimeline([*steps(read)], calls, frozenset())
         prices = [price(one) for one in self.request.process.settings.prices]
         used = usage.used(map(msgspec.structs.asdict, calls.values()), by=(), prices=prices)
         times = [one.recorded_at for one in stored]
@@ -281,7 +283,7 @@ class _Building:
                 "page": number,
                 "hashes": {m.version: stored[m.version - 1].hash.hex() for m in part.marks},
                 "texts": texts,
-                "most": _most(texts.values()),
+                "most": _page_text_limit(texts.values()),
                 "file": f"/sessions/{id_}.jsonl" if self.sessions else "",
             }
             command = f"preflights log {id_[-12:]}"
@@ -320,10 +322,10 @@ class _Building:
         self.pages[address] = paths[0]
         for number, path in enumerate(paths, 1):
             self.pages[f"/?{'all=1&' if everything else ''}page={number}"] = path
-        topics = decisions.topics(Counter(row.category for row in self.rows))
-        days = sorted(Counter(filter(None, map(_accepted, self.rows))).items())
+        topics = decisions.most_common_topics(Counter(row.category for row in self.rows))
+        days = sorted(Counter(filter(None, map(_accepted_day, self.rows))).items())
         for number, path in enumerate(paths, 1):
-            values = decisions.listed(rows, known, str(number), lambda: rows)
+            values = decisions.decisions_page_values(rows, known, str(number), lambda: rows)
             values |= {"topics": topics, "days": bars(days, "") if days else None}
             count = sum(len(group) for *_, group in values["groups"])
             asks = f"Verify these {count} decisions" if count else "Verify"
@@ -367,18 +369,18 @@ class _Building:
         self.files[path] = content
 
 
-def _calls(read: Read, said: set[int]) -> dict[int, Call]:
+def _published_calls(read: Read, said: set[int]) -> dict[int, Call]:
     """By the version of the request: those calls whose response is published."""
     outcomes = {
         event.call
-        for one, event in _pairs(read)
+        for one, event in _stored_event_pairs(read)
         if one.version in said and isinstance(event, CompletionReceived | CompletionFailed)
     }
     found = usage.calls(read) if outcomes else ()
     return {one.version: one for one in found if one.attempt and one.call in outcomes}
 
 
-def _most(texts: Collection[str]) -> int:
+def _page_text_limit(texts: Collection[str]) -> int:
     """How many characters of each text a page shows."""
     is_much = sum(min(len(one), TEXT_MAX) for one in texts) > TEXTS_MAX
     return TEXTS_MAX // len(texts) if is_much else TEXT_MAX
@@ -392,23 +394,23 @@ def _index(rows: Iterable[DecisionRow]) -> list[tuple[str, ...]]:
     for row in rows:
         by = row.acknowledged_by.name if row.acknowledged_by else ""
         standing = "" if row.standing == "accepted" else row.standing
-        beside = (row.category, row.scope, by, _accepted(row), standing)
+        beside = (row.category, row.scope, by, _accepted_day(row), standing)
         values = (value for pair in row.fields for value in pair)
         because = row.because.text if row.because else ""
         words = " ".join((row.title, *values, because, *beside)).lower()
         about = " · ".join(filter(None, beside))
         shown = (shown_lines(one) for one in (row.title, about, words, row.category))
         ended = (row.superseded_at or "")[:DAY]
-        found.append((f"decisions/{row.uid}.html", *shown, _accepted(row), ended))
+        found.append((f"decisions/{row.uid}.html", *shown, _accepted_day(row), ended))
     return found
 
 
-def _accepted(row: DecisionRow) -> str:
+def _accepted_day(row: DecisionRow) -> str:
     """The day, UTC; empty of what is not accepted."""
     return (row.accepted_at or "")[:DAY]
 
 
-def _document(process: Process, read: Read) -> str:
+def _last_document_text(process: Process, read: Read) -> str:
     """The text of its document, as it was asked for last; empty where none was."""
     id_ = read.head.session_id
     pairs = zip(reversed(read.events), reversed(read.sessions), strict=True)
@@ -418,17 +420,19 @@ def _document(process: Process, read: Read) -> str:
     return ""
 
 
-def _read(process: Process, session_id: str) -> Read:
+def _read_exported_session(process: Process, session_id: str) -> Read:
     head = process.store.head(session_id)
     assert head is not None, "it was listed"
     return process.projector.reader.read(process.following.stream(head))
 
 
-def _pairs(read: Read) -> Iterator[tuple[Stored, Event | None]]:
+def _stored_event_pairs(read: Read) -> Iterator[tuple[Stored, Event | None]]:
     return zip(read.stored, read.events, strict=True)
 
 
-def _said(row: DecisionRow, whys: Iterable[Why], read: Read, written: int) -> set[int]:
+def _published_versions(
+    row: DecisionRow, whys: Iterable[Why], read: Read, written: int
+) -> set[int]:
     """Versions of the events whose words the page of a decision shows."""
     found: set[int | None] = {1, row.version, written or None}
     for why in whys:
@@ -453,27 +457,27 @@ def _having(read: Read, text: str | bytes) -> list[int]:
     if isinstance(text, bytes):
         return [one.version for one in read.stored if text in (one.data or b"")]
     payloads = ((one.version, msgspec.json.decode(one.data or b"null")) for one in read.stored)
-    return [version for version, payload in payloads if text in _texts(payload)]
+    return [version for version, payload in payloads if text in _texts_in_json(payload)]
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts_in_json(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
         for one in value.values() if isinstance(value, dict) else value:
-            yield from _texts(one)
+            yield from _texts_in_json(one)
 
 
-def _written(read: Read, document: str) -> int:
+def _document_digest_version(read: Read, document: str) -> int:
     """The event that has the digest of a document as the page shows it; 0 without one."""
     value = sha256(document.encode()).hexdigest()
-    for one, event in _pairs(read):
+    for one, event in _stored_event_pairs(read):
         if isinstance(event, ArtifactWritten) and event.sha256 == value:
             return one.version if shown_lines(document) == document else 0
     return 0
 
 
-def _event(one: Stored, event: Event | None, said: set[int]) -> dict[str, Any]:
+def _exported_event(one: Stored, event: Event | None, said: set[int]) -> dict[str, Any]:
     is_said = one.version in said and one.data is not None and one.salt is not None
     found: dict[str, Any] = {
         "version": one.version,
@@ -490,7 +494,7 @@ def _event(one: Stored, event: Event | None, said: set[int]) -> dict[str, Any]:
     return {**found, "act": event.act} if is_said and isinstance(event, Signable) else found
 
 
-def _names(event: Event | None) -> Iterator[str]:
+def _actor_names_in(event: Event | None) -> Iterator[str]:
     """Of the actors in an event."""
     actors = (getattr(event, name, None) for name in ("actor", "relayed_by"))
     if isinstance(event, Input):

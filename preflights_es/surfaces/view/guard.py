@@ -91,22 +91,28 @@ class Guard:
         headers = scope["headers"]
         hosts = _all(headers, b"host")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
-            return _refused(421, "this server answers only to the address that it printed")
+            return _refusal_response(421, "this server answers only to the address that it printed")
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if tokens := [value for name, value in query if name == "token"]:
             return self._entered(scope, tokens)
         if not self._has_cookie(_all(headers, b"cookie")):
             text = "open the address that `preflights view` printed: it holds the token"
-            return _refused(403, text)
+            return _refusal_response(403, text)
         if scope["method"] not in ("GET", "HEAD"):
             origins = _all(headers, b"origin")
             if len(origins) != 1 or origins[0].lower() != b"http://" + hosts[0].lower():
-                return _refused(403, "only a page of this server may send a form here")
+                return _refusal_response(403, "only a page of this server may send a form here")
         return None
 
     def _entered(self, scope: Scope, tokens: list[str]) -> Response:
-        if scope["method"] != "GET" or len(tokens) != 1 or not _same(tokens[0], self._keys.token):
-            return _refused(403, "this token is not of the server that runs now: start it anew")
+        if (
+            scope["method"] != "GET"
+            or len(tokens) != 1
+            or not _matches_secret(tokens[0], self._keys.token)
+        ):
+            return _refusal_response(
+                403, "this token is not of the server that runs now: start it anew"
+            )
         path = scope["path"]
         is_ours = path.startswith("/sessions/") and all(c.isalnum() or c in "-_/" for c in path)
         response = HTMLResponse(ENTERED.format(path=path if is_ours else "/"))
@@ -116,17 +122,17 @@ class Guard:
     def _has_cookie(self, headers: Iterable[bytes]) -> bool:
         pairs = (pair.strip().partition(b"=") for one in headers for pair in one.split(b";"))
         found = [value for name, _, value in pairs if name == self.cookie.encode()]
-        return len(found) == 1 and _same(found[0].decode("latin-1"), self._keys.cookie)
+        return len(found) == 1 and _matches_secret(found[0].decode("latin-1"), self._keys.cookie)
 
 
 def _all(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> list[bytes]:
     return [value for found, value in headers if found == name]
 
 
-def _same(given: str, expected: str) -> bool:
+def _matches_secret(given: str, expected: str) -> bool:
     """Compared in a time that tells nothing of where they differ."""
     return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), expected.encode())
 
 
-def _refused(status: int, why: str) -> Response:
+def _refusal_response(status: int, why: str) -> Response:
     return PlainTextResponse(f"{why}\n", status)

@@ -18,9 +18,9 @@ from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.runner import Handle
 from preflights_es.surfaces.view.rendering import (
     Answer,
-    Asked,
     Elsewhere,
     Page,
+    PageRequest,
     Served,
     action,
     page,
@@ -37,7 +37,7 @@ ABOUT: Final = "about."
 # 1. Looking ----------------------------------------------------------------------------------
 
 
-def waiting(asked: Asked) -> Page:
+def inbox_page(asked: PageRequest) -> Page:
     """All that waits."""
     found = inbox(asked.request)
     values = {
@@ -49,13 +49,13 @@ def waiting(asked: Asked) -> Page:
     return Page("inbox.html", values, "preflights inbox")
 
 
-def one(asked: Asked) -> Page:
+def waiting_session_page(asked: PageRequest) -> Page:
     """A session that waits, with the forms that settle it."""
     handle = _mine(asked)
-    return _shown(asked, handle, sessions.show(asked.request, handle.session_id))
+    return _inbox_session_page(asked, handle, sessions.show(asked.request, handle.session_id))
 
 
-def _mine(asked: Asked) -> Handle:
+def _mine(asked: PageRequest) -> Handle:
     """The session of this project that the address names.
 
     Raises:
@@ -68,8 +68,12 @@ def _mine(asked: Asked) -> Handle:
     return handle
 
 
-def _shown(
-    asked: Asked, handle: Handle, session: View, refused: str = "", status: int = HTTPStatus.OK
+def _inbox_session_page(
+    asked: PageRequest,
+    handle: Handle,
+    session: View,
+    refused: str = "",
+    status: int = HTTPStatus.OK,
 ) -> Page:
     """The page of a session.
 
@@ -89,9 +93,9 @@ def _shown(
         "session": session,
         "shape": shape,
         "question": session.questions[0] if session.questions else None,
-        "options": _options,
+        "options": _options_without_other,
         "decides": handle.workflow.decided is not None,
-        "again": _answered(handle, shape) if session.to_do or session.can_accept else [],
+        "again": _revisable_answers(handle, shape) if session.to_do or session.can_accept else [],
         "accepts": session.can_accept and is_seen,
         "differing": [o for o in shape.get("related", ()) if o.needs_choice and session.can_accept],
         "settles": settles,
@@ -104,7 +108,7 @@ def _shown(
     )
 
 
-def _options(question: Question) -> list[str]:
+def _options_without_other(question: Question) -> list[str]:
     """Without the one for own words."""
     return [option for option in question.options if not _is_other(option)]
 
@@ -113,7 +117,7 @@ def _is_other(option: str) -> bool:
     return option.casefold().partition(" (")[0] == OTHER
 
 
-def _answered(handle: Handle, shape: Mapping[str, Any]) -> list[tuple[str, str, Question]]:
+def _revisable_answers(handle: Handle, shape: Mapping[str, Any]) -> list[tuple[str, str, Question]]:
     """What can be revised: its label, its value, and the question that it answers."""
     asked = {question.id: question for _, question in asked_in(handle)}
     return [
@@ -126,7 +130,7 @@ def _answered(handle: Handle, shape: Mapping[str, Any]) -> list[tuple[str, str, 
 # 2. Settling ---------------------------------------------------------------------------------
 
 
-def answer(asked: Asked) -> Answer:
+def submit_answer_form(asked: PageRequest) -> Answer:
     """The open question is answered; with the reasons, where the form has lines for them."""
     handle = _expected(asked)
     found = sessions.show(asked.request, handle.session_id)
@@ -134,7 +138,7 @@ def answer(asked: Asked) -> Answer:
     if question is None:
         message = f"session {short_session(handle.session_id)} does not ask this any more"
         raise Refused(message, code="nothing_asked")
-    given = _given(asked, question)
+    given = _answer_of_form(asked, question)
     because, others = asked.said("because"), _alternatives(asked.said("alternatives"))
     reasons = StatedReasons(because, (), others) if because or others else None
     done = sessions.answer_session(
@@ -143,7 +147,7 @@ def answer(asked: Asked) -> Answer:
     return _done(asked, done)
 
 
-def revise(asked: Asked) -> Answer:
+def revise(asked: PageRequest) -> Answer:
     """An answer is changed."""
     handle = _expected(asked)
     key = asked.said("key")
@@ -151,14 +155,14 @@ def revise(asked: Asked) -> Answer:
     if question is None:
         message = f"session {short_session(handle.session_id)} has no answer to {key!r}"
         raise Refused(message, code="nothing_asked")
-    given = _given(asked, question)
+    given = _answer_of_form(asked, question)
     done = sessions.answer_session(
         asked.request, handle.session_id, given, revise=True, expect=handle.version
     )
     return _done(asked, done)
 
 
-def _given(asked: Asked, question: Question) -> list[tuple[str, tuple[str, ...]]]:
+def _answer_of_form(asked: PageRequest, question: Question) -> list[tuple[str, tuple[str, ...]]]:
     """The answer of a form: options that were chosen, or own words in their place."""
     own, chosen = asked.said("own"), asked.form.get("choice", ())
     has_other = any(map(_is_other, question.options))
@@ -167,15 +171,15 @@ def _given(asked: Asked, question: Question) -> list[tuple[str, tuple[str, ...]]
     return [(question.id, chosen)]
 
 
-def reasons(asked: Asked) -> Answer:
+def submit_reasons_form(asked: PageRequest) -> Answer:
     """Why it is decided so, what it is for, and where it holds: as the form says it, the whole."""
     handle = _expected(asked)
     shape: dict[str, Any] = sessions.show(asked.request, handle.session_id).shape()
-    paths = tuple(_lines(asked.said("paths")))
+    paths = tuple(_nonblank_lines(asked.said("paths")))
     hold: Hold = next((one for one in HOLDS if one == asked.said("hold")), "tell")
     said = StatedReasons(
         asked.said("because"),
-        tuple(_lines(asked.said("consequences"))),
+        tuple(_nonblank_lines(asked.said("consequences"))),
         _alternatives(asked.said("alternatives")),
         replaces=True,
         paths=UNSET if paths == shape.get("paths", ()) else paths,
@@ -193,67 +197,76 @@ def reasons(asked: Asked) -> Answer:
 
 def _alternatives(text: str) -> tuple[RejectedAlternative, ...]:
     """One a line: `NAME: why not`, or the name alone."""
-    parts = (line.partition(": ") for line in _lines(text))
+    parts = (line.partition(": ") for line in _nonblank_lines(text))
     return tuple(
         RejectedAlternative(n.strip().removesuffix(":"), why.strip()) for n, _, why in parts
     )
 
 
-def _lines(text: str) -> list[str]:
+def _nonblank_lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def accept(asked: Asked) -> Answer:
+def submit_acceptance_form(asked: PageRequest) -> Answer:
     """What was shown becomes a decision, as it was shown, or nothing does.
 
     The page is shown again where the person has to choose about a decision in force that differs.
     """
     handle = _mine(asked)
-    choices = _choices(asked)
+    choices = _choices_of_form(asked)
     done = sessions.accept_session(
-        asked.request, handle.session_id, expect=_version(asked), choices=choices
+        asked.request, handle.session_id, expect=_shown_version_of_form(asked), choices=choices
     )
     return _done(asked, done)
 
 
-def _choices(asked: Asked) -> Choices | None:
+def _choices_of_form(asked: PageRequest) -> Choices | None:
     """What the form says about decisions in force; None where it says nothing."""
     said = {name.removeprefix(ABOUT): asked.said(name) for name in asked.form if ABOUT in name}
-    keeps = tuple((uid, asked.said(f"reason.{uid}")) for uid in _of(said, "keeps"))
-    return Choices(_of(said, "supersedes"), keeps, _of(said, "exceptions")) or None
+    keeps = tuple(
+        (uid, asked.said(f"reason.{uid}")) for uid in _decisions_with_choice(said, "keeps")
+    )
+    return (
+        Choices(
+            _decisions_with_choice(said, "supersedes"),
+            keeps,
+            _decisions_with_choice(said, "exceptions"),
+        )
+        or None
+    )
 
 
-def _of(said: Mapping[str, str], choice: str) -> tuple[str, ...]:
+def _decisions_with_choice(said: Mapping[str, str], choice: str) -> tuple[str, ...]:
     return tuple(uid for uid, one in said.items() if one == choice)
 
 
-def keep(asked: Asked) -> Answer:
+def submit_keep_form(asked: PageRequest) -> Answer:
     """A decision in force is kept instead: the one with this place in the list of the page."""
     handle, known = _expected(asked), asked.said("known")
     keeps = FEATURES.port("keep")
     return _done(asked, keeps(asked.request, handle.session_id, known, expect=handle.version))
 
 
-def replace_known(asked: Asked) -> Answer:
+def replace_known(asked: PageRequest) -> Answer:
     """A decision in force is replaced once this one is accepted."""
     handle, known = _expected(asked), asked.said("known")
     replaces = FEATURES.port("replace_known")
     return _done(asked, replaces(asked.request, handle.session_id, known, expect=handle.version))
 
 
-def file_task(asked: Asked) -> Answer:
+def file_task(asked: PageRequest) -> Answer:
     """The open question stays without an answer: a task is left."""
     handle, file = _expected(asked), FEATURES.port("file_task")
     return _done(asked, file(asked.request, handle.session_id, expect=handle.version))
 
 
-def dismiss_topic(asked: Asked) -> Answer:
+def dismiss_topic(asked: PageRequest) -> Answer:
     """The menu is about something else."""
     handle, dismiss = _expected(asked), FEATURES.port("dismiss_topic")
     return _done(asked, dismiss(asked.request, handle.session_id, expect=handle.version))
 
 
-def decline(asked: Asked) -> Answer:
+def decline(asked: PageRequest) -> Answer:
     """The session is given up; it stays in the log."""
     handle = _expected(asked)
     reason = asked.said("reason")
@@ -261,7 +274,7 @@ def decline(asked: Asked) -> Answer:
     return Elsewhere("/inbox")
 
 
-def _version(asked: Asked) -> int:
+def _shown_version_of_form(asked: PageRequest) -> int:
     """The version at which the session was shown.
 
     Raises:
@@ -275,24 +288,24 @@ def _version(asked: Asked) -> int:
     return int(said)
 
 
-def _expected(asked: Asked) -> Handle:
+def _expected(asked: PageRequest) -> Handle:
     """The session, as it was shown; what is recorded has to expect its version.
 
     Raises:
         SessionMoved: it is at another version.
     """
-    handle, version = _mine(asked), _version(asked)
+    handle, version = _mine(asked), _shown_version_of_form(asked)
     if handle.version != version:
         raise SessionMoved(handle.session_id, version, handle.version)
     return handle
 
 
-def _done(asked: Asked, session: View) -> Answer:
+def _done(asked: PageRequest, session: View) -> Answer:
     """Where the browser goes on; the page again where something was refused, or is to be chosen."""
     choices = [one for one in session.shape().get("related", ()) if one.needs_choice]
     if session.not_done or (choices and session.can_accept):
         status = HTTPStatus.CONFLICT if session.not_done else HTTPStatus.OK
-        return _shown(asked, _mine(asked), session, status=status)
+        return _inbox_session_page(asked, _mine(asked), session, status=status)
     if session.status == "accepted" and session.shape().get("patch") is not None:
         return Elsewhere(f"/decisions/{session.session_id}")
     return Elsewhere(f"/inbox/{session.session_id}")
@@ -301,7 +314,7 @@ def _done(asked: Asked, session: View) -> Answer:
 def _or_shown(served: Served) -> Served:
     """As it is, and where it is refused the session's page with the reason."""
 
-    def answered(asked: Asked) -> Answer:
+    def answered(asked: PageRequest) -> Answer:
         try:
             return served(asked)
         except (UnknownSession, AmbiguousSession):
@@ -310,22 +323,22 @@ def _or_shown(served: Served) -> Served:
             handle = _mine(asked)
             session = sessions.show(asked.request, handle.session_id)
             why = asked.worded(str(refused), refused.code, refused.fields)
-            return _shown(asked, handle, session, why, HTTPStatus.CONFLICT)
+            return _inbox_session_page(asked, handle, session, why, HTTPStatus.CONFLICT)
 
     return answered
 
 
 ROUTES: Final = (
-    page("/inbox", waiting),
-    page("/inbox/{id}", one),
+    page("/inbox", inbox_page),
+    page("/inbox/{id}", waiting_session_page),
     *(
         action(f"/inbox/{{id}}/{name}", _or_shown(served))
         for name, served in (
-            ("answer", answer),
+            ("answer", submit_answer_form),
             ("revise", revise),
-            ("reasons", reasons),
-            ("accept", accept),
-            ("keep", keep),
+            ("reasons", submit_reasons_form),
+            ("accept", submit_acceptance_form),
+            ("keep", submit_keep_form),
             ("replace", replace_known),
             ("task", file_task),
             ("not-this", dismiss_topic),

@@ -51,7 +51,7 @@ _BESIDE: Final = re.compile(r"[\w.%-]+\.md")
 _ABOVE: Final = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class PageRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a page is asked."""
 
     request: Request
@@ -89,7 +89,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
 
 
 Answer = Page | Elsewhere
-Served = Callable[[Asked], Answer]
+Served = Callable[[PageRequest], Answer]
 
 
 class Way(msgspec.Struct, frozen=True):
@@ -107,7 +107,7 @@ def page(path: str, served: Served) -> Way:
     return Way(path, served)
 
 
-def form(path: str, served: Served) -> Way:
+def form_way(path: str, served: Served) -> Way:
     """What a form asks for; nothing is recorded by it."""
     return Way(path, served, "POST")
 
@@ -161,15 +161,15 @@ def prepare() -> None:
 
 
 @cache
-def file(name: str) -> bytes:
+def read_static_file(name: str) -> bytes:
     """A file that pages link to."""
     return own_file(__spec__, f"data/{name}")
 
 
 @cache
-def linked(name: str) -> str:
+def static_file_address(name: str) -> str:
     """The address of such a file: another one for other content, so that it may be kept."""
-    return f"/static/{name}?{sha256(file(name)).hexdigest()[:12]}"
+    return f"/static/{name}?{sha256(read_static_file(name)).hexdigest()[:12]}"
 
 
 @cache
@@ -201,13 +201,20 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     own_filters = {"short": short_session, "line": one_line, "shortened": shortened, "hex": _hex}
-    found.filters.update(WORDS, **own_filters, day=_day, minute=_minute, tree=_tree, read=_read)
-    own = {"linked": linked, "nav": NAV, "decision_name": decision_name}
+    found.filters.update(
+        WORDS,
+        **own_filters,
+        day=_day_of_timestamp,
+        minute=_minute,
+        tree=_tree,
+        read=_render_record_text,
+    )
+    own = {"linked": static_file_address, "nav": NAV, "decision_name": decision_name}
     found.globals.update(own, exported=None, read_max=READ_MAX)
     return found
 
 
-def _day(at: str | None) -> str:
+def _day_of_timestamp(at: str | None) -> str:
     return (at or "")[: len("2026-11-23")]
 
 
@@ -227,7 +234,7 @@ def _finalized(value: Any) -> Any:
     return value
 
 
-def written(value: Any) -> str:
+def render_template_value(value: Any) -> str:
     """What a template says, as text of HTML."""
     found = _finalized(value)
     if type(found) is str:
@@ -235,11 +242,11 @@ def written(value: Any) -> str:
     return str(found.__html__() if hasattr(found, "__html__") else escape(str(found)))
 
 
-def _read(document: str) -> Any:
+def _render_record_text(document: str) -> Any:
     """A record as it reads, without what stands before its title; its headings below the page's."""
     from markupsafe import Markup
 
-    reader = _reader()
+    reader = _record_markdown_reader()
     if document.startswith("= "):
         document = document_in_markdown(document)
     tokens = reader.parse(shown_lines(_ABOVE.sub("", document, count=1)))
@@ -252,7 +259,7 @@ def _read(document: str) -> Any:
 
 
 @cache
-def _reader() -> MarkdownIt:
+def _record_markdown_reader() -> MarkdownIt:
     from markdown_it import MarkdownIt  # only the page of a decision needs it
 
     class Reader(MarkdownIt):
@@ -266,29 +273,32 @@ def _tree(value: Any) -> Any:
     """A JSON value as lists of facts, as deep as it goes."""
     from markupsafe import Markup
 
-    return Markup(_facts(value))  # noqa: S704  each text of it is escaped
+    return Markup(_render_json_value(value))  # noqa: S704  each text of it is escaped
 
 
-def _facts(value: Any) -> str:
+def _render_json_value(value: Any) -> str:
     match value:
         case str():
-            return f'<span class="text">{written(value)}</span>'
+            return f'<span class="text">{render_template_value(value)}</span>'
         case dict():
-            facts = (f"<dt>{written(spaced(n))}</dt><dd>{_facts(v)}</dd>" for n, v in value.items())
+            facts = (
+                f"<dt>{render_template_value(spaced(n))}</dt><dd>{_render_json_value(v)}</dd>"
+                for n, v in value.items()
+            )
             return f'<dl class="facts">{"".join(facts)}</dl>'
         case list():
-            return f'<ul class="plain">{"".join(f"<li>{_item(one)}</li>" for one in value)}</ul>'
+            return f'<ul class="plain">{"".join(f"<li>{_render_list_item(one)}</li>" for one in value)}</ul>'
         case None:
             return '<span class="soft">none</span>'
         case bool():
             return "yes" if value else "no"
         case _:
-            return written(value)
+            return render_template_value(value)
 
 
-def _item(one: Any) -> str:
+def _render_list_item(one: Any) -> str:
     match one:
         case [str() as name, str() as text]:
-            return f"{written(name)}: {written(text)}"
+            return f"{render_template_value(name)}: {render_template_value(text)}"
         case _:
-            return _facts(one)
+            return _render_json_value(one)

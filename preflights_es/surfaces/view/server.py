@@ -34,7 +34,15 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.surfaces.view import decisions, inbox, rendering, sessions, usage
 from preflights_es.surfaces.view.guard import LOOPBACK, Guard
-from preflights_es.surfaces.view.rendering import FILES, Answer, Asked, Elsewhere, Served, Site, Way
+from preflights_es.surfaces.view.rendering import (
+    FILES,
+    Answer,
+    Elsewhere,
+    PageRequest,
+    Served,
+    Site,
+    Way,
+)
 
 FORM_MAX: Final = 1_000_000  # bytes of what a form sends
 FIELDS_MAX: Final = 5_000  # of a form
@@ -63,10 +71,10 @@ def routes() -> Sequence[BaseRoute]:
 def _route(way: Way) -> Route:
     async def handled(http: HttpRequest) -> Response:
         site: Site = http.app.state.site
-        form = await _form(http, site) if http.method == "POST" else {}
+        form = await _read_form_fields(http, site) if http.method == "POST" else {}
         if way.records and site.read_only:
             raise HTTPException(HTTPStatus.FORBIDDEN, f"this server is read-only: {site.read_only}")
-        asked = Asked(
+        asked = PageRequest(
             request=site.asks(),
             path=http.path_params,
             query=dict(http.query_params),
@@ -74,28 +82,30 @@ def _route(way: Way) -> Route:
             settles=site.settles,
             worded=site.worded,
         )
-        return await run_in_threadpool(_answered, site, way.served, asked)
+        return await run_in_threadpool(_respond_with_page, site, way.served, asked)
 
     return Route(way.path, handled, methods=[way.method])
 
 
-def _answered(site: Site, served: Served, asked: Asked) -> Response:
+def _respond_with_page(site: Site, served: Served, asked: PageRequest) -> Response:
     try:
         found: Answer = served(asked)
     except PreflightsError as error:
         text = site.worded(str(error), error.code, error.fields)
-        return failed(site, _status(error), text)
+        return error_page_response(site, _error_http_status(error), text)
     if isinstance(found, Elsewhere):
         return RedirectResponse(found.path, HTTPStatus.SEE_OTHER)
-    notices = tuple(dict.fromkeys(map(_said(site), asked.request.notices)))
-    return _rendered(site, found, notices)
+    notices = tuple(dict.fromkeys(map(_notice_wording(site), asked.request.notices)))
+    return _render_page_response(site, found, notices)
 
 
-def _said(site: Site) -> Callable[[Notice], str]:
+def _notice_wording(site: Site) -> Callable[[Notice], str]:
     return lambda one: site.worded(one.text, one.code, one.fields)
 
 
-def _rendered(site: Site, found: rendering.Page, notices: Sequence[str] = ()) -> Response:
+def _render_page_response(
+    site: Site, found: rendering.Page, notices: Sequence[str] = ()
+) -> Response:
     text = rendering.html(
         found.template,
         site=site,
@@ -106,11 +116,11 @@ def _rendered(site: Site, found: rendering.Page, notices: Sequence[str] = ()) ->
     )
     if len(text) > rendering.PAGE_MAX and found.template != "error.html":
         why = f"this page would have {len(text):,} characters: `{found.command}` shows it all"
-        return failed(site, HTTPStatus.INTERNAL_SERVER_ERROR, why, "Too large")
+        return error_page_response(site, HTTPStatus.INTERNAL_SERVER_ERROR, why, "Too large")
     return HTMLResponse(text, found.status)
 
 
-def failed(site: Site, status: int, text: str, title: str = "") -> Response:
+def error_page_response(site: Site, status: int, text: str, title: str = "") -> Response:
     """A page that says why there is no other one."""
     values = {
         "title": title or HTTPStatus(status).phrase,
@@ -118,10 +128,12 @@ def failed(site: Site, status: int, text: str, title: str = "") -> Response:
         "text": text,
         "status": status,
     }
-    return _rendered(site, rendering.Page("error.html", values, "preflights --help", status))
+    return _render_page_response(
+        site, rendering.Page("error.html", values, "preflights --help", status)
+    )
 
 
-def _status(error: PreflightsError) -> int:
+def _error_http_status(error: PreflightsError) -> int:
     if isinstance(error, UnknownSession) or error.code == "no_decision":
         return HTTPStatus.NOT_FOUND
     if isinstance(error, AmbiguousSession) or error.code == "no_day":
@@ -129,7 +141,7 @@ def _status(error: PreflightsError) -> int:
     return HTTPStatus.CONFLICT if isinstance(error, Refused) else HTTPStatus.INTERNAL_SERVER_ERROR
 
 
-async def _form(http: HttpRequest, site: Site) -> dict[str, tuple[str, ...]]:
+async def _read_form_fields(http: HttpRequest, site: Site) -> dict[str, tuple[str, ...]]:
     """The fields of a form of ours.
 
     Raises:
@@ -166,7 +178,9 @@ async def _static(http: HttpRequest) -> Response:
     name = http.path_params["name"]
     if name not in FILES:
         raise HTTPException(HTTPStatus.NOT_FOUND)
-    return Response(rendering.file(name), media_type=FILES[name], headers={"cache-control": KEPT})
+    return Response(
+        rendering.read_static_file(name), media_type=FILES[name], headers={"cache-control": KEPT}
+    )
 
 
 # 2. Serving ----------------------------------------------------------------------------------
@@ -181,11 +195,13 @@ def application(site: Site, ends: Callable[[], bool] = lambda: False) -> ASGIApp
 
     async def refused(_http: HttpRequest, error: Exception) -> Response:
         assert isinstance(error, HTTPException), "it is registered for these"
-        return await run_in_threadpool(failed, site, error.status_code, error.detail)
+        return await run_in_threadpool(error_page_response, site, error.status_code, error.detail)
 
     async def broke(_http: HttpRequest, error: Exception) -> Response:
         text = f"a bug of ours: {type(error).__name__}; the terminal shows more"
-        return await run_in_threadpool(failed, site, HTTPStatus.INTERNAL_SERVER_ERROR, text)
+        return await run_in_threadpool(
+            error_page_response, site, HTTPStatus.INTERNAL_SERVER_ERROR, text
+        )
 
     handlers: Any = {HTTPException: refused, Exception: broke}
     app = Starlette(routes=routes(), exception_handlers=handlers)

@@ -30,10 +30,10 @@ from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.surfaces.view import timeline
 from preflights_es.surfaces.view.rendering import (
-    Asked,
     Page,
+    PageRequest,
     Site,
-    form,
+    form_way,
     page,
 )
 from preflights_es.surfaces.view.words import value
@@ -60,11 +60,11 @@ EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
 # 1. The list ---------------------------------------------------------------------------------
 
 
-def listed(asked: Asked) -> Page:
+def sessions_page(asked: PageRequest) -> Page:
     """Sessions of the project, newest first."""
     query = asked.query
     workflow, status = query.get("workflow", ""), query.get("status", "")
-    number = _whole(query.get("page"), 1)
+    number = _positive_number(query.get("page"), 1)
     rows, _ = use.list_session_rows(
         asked.request,
         everything=True,
@@ -91,7 +91,7 @@ def listed(asked: Asked) -> Page:
     return Page("sessions.html", values, f"preflights sessions --all{which}")
 
 
-def _whole(text: str | None, otherwise: int) -> int:
+def _positive_number(text: str | None, otherwise: int) -> int:
     """A number of an address, at least 1."""
     is_one = text is not None and text.isascii() and text.isdecimal() and len(text) < 10
     return max(int(text), 1) if is_one and text is not None else otherwise
@@ -145,7 +145,7 @@ def looked(request: Request, typed: str) -> Looked:
     return Looked(at.process, read, found.damage)
 
 
-class Standing(msgspec.Struct, frozen=True, dict=True):
+class ViewAtEvent(msgspec.Struct, frozen=True, dict=True):
     """How a session stood behind an event."""
 
     view: View | None = None
@@ -171,32 +171,32 @@ def pruned(found: Any) -> Any:
     return [*map(pruned, found)] if isinstance(found, list) else found
 
 
-def standings(at: Looked, versions: Collection[int]) -> dict[int, Standing]:
+def standings(at: Looked, versions: Collection[int]) -> dict[int, ViewAtEvent]:
     """A session behind some of its events, by their versions; before the first it is nothing."""
     held = [one for one in versions if 0 < one <= at.holds_to]
     found = {
-        version: _standing(at, version, stood)
+        version: _view_at_event(at, version, stood)
         for version, stood in timeline.stood_behind(at.read, held).items()
     }
-    return {one: found.get(one) or Standing(why=at.read.why if one else "") for one in versions}
+    return {one: found.get(one) or ViewAtEvent(why=at.read.why if one else "") for one in versions}
 
 
-def _standing(at: Looked, version: int, stood: timeline.Stood) -> Standing:
+def _view_at_event(at: Looked, version: int, stood: timeline.SessionAtEvent) -> ViewAtEvent:
     session = stood.session
     if session is None:
-        return Standing(why=stood.why)
+        return ViewAtEvent(why=stood.why)
     is_undecided = session.undecided is not None and version < len(at.stored)
     if is_undecided:
         session = replace(session, undecided=None)
     try:
-        return Standing(_view(at, session, version), is_undecided=is_undecided)
+        return ViewAtEvent(_build_session_view(at, session, version), is_undecided=is_undecided)
     except PreflightsError as error:
-        return Standing(why=str(error))
+        return ViewAtEvent(why=str(error))
     except Exception as error:  # the view of a workflow, perhaps of another package
-        return Standing(why=f"its view fails: {type(error).__name__}: {error}")
+        return ViewAtEvent(why=f"its view fails: {type(error).__name__}: {error}")
 
 
-def _view(at: Looked, session: Session[Any], version: int) -> View:
+def _build_session_view(at: Looked, session: Session[Any], version: int) -> View:
     read = at.read
     one = read.stored[version - 1]
     handle = Handle(one.session_id, one.project, read.workflow, session, one.hash)
@@ -211,32 +211,32 @@ class Changed(msgspec.Struct, frozen=True):
     now: str
 
 
-def changed(before: Standing, now: Standing) -> list[Changed]:
+def list_view_changes(before: ViewAtEvent, now: ViewAtEvent) -> list[Changed]:
     """The first of them, in the order of the session's JSON."""
-    found = islice(differences(_compared(before), _compared(now)), CHANGES)
+    found = islice(differences(_comparable_view(before), _comparable_view(now)), CHANGES)
     return [
         Changed(pointer, *("" if one is ABSENT else value(one) for one in both))
         for pointer, *both in found
     ]
 
 
-def _compared(one: Standing) -> dict[str, Any]:
+def _comparable_view(one: ViewAtEvent) -> dict[str, Any]:
     if one.view is None:
         return {}
     return {"status": one.view.status, **one.told}
 
 
-def shown(asked: Asked) -> Page:
+def session_page(asked: PageRequest) -> Page:
     """The timeline, and the session as it stood behind one event: the last, where none is named."""
     at = looked(asked.request, asked.path["session"])
     last = len(at.stored)
-    version = min(_whole(asked.query.get("at"), last), last)
+    version = min(_positive_number(asked.query.get("at"), last), last)
     prices = [price(one) for one in at.process.settings.prices]
-    part = timeline.Line.of(at.read).part(timeline.part_of(version), prices)
+    part = timeline.SessionTimeline.of(at.read).part(timeline.part_of(version), prices)
     stood = standings(at, (version - 1, version, last))
     now = stood[version]
     one = at.stored[version - 1]
-    text = _text(one)
+    text = _stored_payload_text(one)
     values = {
         "title": f"Session {short_session(one.session_id)}",
         "section": "sessions",
@@ -251,7 +251,7 @@ def shown(asked: Asked) -> Page:
         "has_costs": any(mark.costs for mark in part.marks),
         "mark": part.marks[version - part.first],
         "now": now,
-        "changes": changed(stood[version - 1], now),
+        "changes": list_view_changes(stood[version - 1], now),
         "look": _pretty(one, text)[:LOOK],
         "size": len(one.data or b""),
         "is_whole": len(text) <= LOOK,
@@ -265,21 +265,21 @@ def shown(asked: Asked) -> Page:
 
 def _limited(told: dict[str, Any]) -> dict[str, Any] | str:
     """All of it, or the beginning of its JSON where it is too much for a page."""
-    text = _lines(told)
+    text = _indent_json(told)
     return told if len(text) <= PAYLOAD else f"{text[:PAYLOAD]}\n…"
 
 
 # 3. Payloads ---------------------------------------------------------------------------------
 
 
-def payload(asked: Asked) -> Page:
+def payload_page(asked: PageRequest) -> Page:
     """One payload to the byte, in parts where it is large."""
     at = looked(asked.request, asked.path["session"])
-    one = _event(at, asked.path["version"])
+    one = _find_event_by_version(at, asked.path["version"])
     is_raw = "raw" in asked.query
-    text = _text(one) if is_raw else _pretty(one, _text(one))
+    text = _stored_payload_text(one) if is_raw else _pretty(one, _stored_payload_text(one))
     parts = max(-(-len(text) // PAYLOAD), 1)
-    number = min(_whole(asked.query.get("page"), 1), parts)
+    number = min(_positive_number(asked.query.get("page"), 1), parts)
     values = {
         "title": f"Event {one.version} of session {short_session(one.session_id)}",
         "section": "sessions",
@@ -295,7 +295,7 @@ def payload(asked: Asked) -> Page:
     return Page("event.html", values, command)
 
 
-def _event(at: Looked, typed: str) -> Stored:
+def _find_event_by_version(at: Looked, typed: str) -> Stored:
     is_number = typed.isascii() and typed.isdigit() and len(typed) < len("1000000000")
     version = int(typed) if is_number else 0
     if not 1 <= version <= len(at.stored):
@@ -303,7 +303,7 @@ def _event(at: Looked, typed: str) -> Stored:
     return at.stored[version - 1]
 
 
-def _text(one: Stored) -> str:
+def _stored_payload_text(one: Stored) -> str:
     return (one.data or b"").decode("utf-8", "backslashreplace")
 
 
@@ -320,7 +320,7 @@ async def _bytes(http: HttpRequest) -> Response:
 
     def found() -> Response:
         at = looked(site.asks(), http.path_params["session"])
-        one = _event(at, http.path_params["version"])
+        one = _find_event_by_version(at, http.path_params["version"])
         name = f"{short_session(one.session_id)}-{one.version}.json"
         headers = {"content-disposition": f'attachment; filename="{name}"'}
         return Response(one.data or b"", media_type="application/json", headers=headers)
@@ -334,7 +334,7 @@ async def _bytes(http: HttpRequest) -> Response:
 # 4. Replay -----------------------------------------------------------------------------------
 
 
-class Side(msgspec.Struct, frozen=True):
+class DivergenceSide(msgspec.Struct, frozen=True):
     """A value as it was recorded or computed, around its first difference."""
 
     same: str
@@ -342,9 +342,9 @@ class Side(msgspec.Struct, frozen=True):
     behind: str
 
 
-def sides(recorded: Any, computed: Any) -> tuple[Side, Side]:
+def sides(recorded: Any, computed: Any) -> tuple[DivergenceSide, DivergenceSide]:
     """Both sides of a difference, each with what only it has in the middle."""
-    a, b = (one if isinstance(one, str) else _lines(one) for one in (recorded, computed))
+    a, b = (one if isinstance(one, str) else _indent_json(one) for one in (recorded, computed))
     start = _common(a, b)
     shorter = min(len(a), len(b)) - start
     end = min(_common(a[::-1], b[::-1]), shorter)
@@ -357,19 +357,19 @@ def _common(a: str, b: str) -> int:
     return next((n for n, (x, y) in pairs if x != y), min(len(a), len(b)))
 
 
-def _lines(value: Any) -> str:
+def _indent_json(value: Any) -> str:
     return msgspec.json.format(canonical_json(value), indent=2).decode()
 
 
-def _side(text: str, start: int, end: int) -> Side:
+def _side(text: str, start: int, end: int) -> DivergenceSide:
     before, behind = text[:start], text[len(text) - end :]
     differs = text[start : len(text) - end]
     if len(before) > AROUND:
         before = f"…{before[-AROUND:]}"
-    return Side(before, shortened(differs, LOOK), shortened(behind, AROUND))
+    return DivergenceSide(before, shortened(differs, LOOK), shortened(behind, AROUND))
 
 
-def replay(asked: Asked) -> Page:
+def replay(asked: PageRequest) -> Page:
     """What a replay can be, and what came of it; nothing is recorded."""
     from preflights_es.use.replays import Again, replays, rerun  # looking needs none of it
 
@@ -416,7 +416,9 @@ async def _live(http: HttpRequest) -> Response:
         raise HTTPException(404, str(error)) from error
 
     async def news() -> AsyncIterator[str]:
-        async for version in _versions(at, _whole(http.query_params.get("after"), 1), state.ends):
+        async for version in _versions(
+            at, _positive_number(http.query_params.get("after"), 1), state.ends
+        ):
             yield f"data: {version}\n\n" if version else ":\n\n"
 
     headers = {"cache-control": "no-store"}
@@ -456,7 +458,7 @@ async def _versions(at: FoundSession, after: int, ends: Callable[[], bool]) -> A
         await asyncio.sleep(TURN_S)
 
 
-async def _report(http: HttpRequest) -> Response:
+async def _regression_report_page(http: HttpRequest) -> Response:
     """The page of a regression report, under its own policy: no other script runs in it."""
     site: Site = http.app.state.site
     root, path = site.request.process.settings.root, http.path_params["path"]
@@ -469,15 +471,15 @@ async def _report(http: HttpRequest) -> Response:
 
 
 ROUTES: Final = (
-    page("/sessions", listed),
-    page("/sessions/{session}", shown),
-    page("/sessions/{session}/event/{version}", payload),
+    page("/sessions", sessions_page),
+    page("/sessions/{session}", session_page),
+    page("/sessions/{session}/event/{version}", payload_page),
     page("/sessions/{session}/replay", replay),
-    form("/sessions/{session}/replay", replay),
+    form_way("/sessions/{session}/replay", replay),
 )
 STREAMS: Final = (
     Route("/sessions/{session}/event/{version}/bytes", _bytes, methods=["GET"]),
     Route("/sessions/{session}/live", _live, methods=["GET"]),
-    Route("/reports/{path:path}", _report, methods=["GET"]),
+    Route("/reports/{path:path}", _regression_report_page, methods=["GET"]),
 )
 """What is no page."""

@@ -44,7 +44,7 @@ class Built(Result, frozen=True):
     """By path from the site's top."""
 
 
-def checked(name: str) -> Path:
+def check_site_folder(name: str) -> Path:
     """The folder of a site, as it can be written.
 
     Raises:
@@ -64,12 +64,12 @@ def checked(name: str) -> Path:
     if any(is_git(part) for part in top.parts):
         raise Refused(f"{name} lies in a folder of git: name another one")
     if top.is_dir():
-        with _told(name), files.open_folder_below(top) as folder:
+        with _report_unwritable_site(name), files.open_folder_below(top) as folder:
             _former(folder, name)
     return top
 
 
-def write(built: Built, top: Path) -> ExportedSite:
+def write_site(built: Built, top: Path) -> ExportedSite:
     """Bring a folder to what the site holds, file by file; what is there already stays untouched.
 
     A site that was left in the middle by a crash is still known as one.
@@ -78,7 +78,7 @@ def write(built: Built, top: Path) -> ExportedSite:
         Refused: the folder holds something else.
         StoreUnavailable: it cannot be written.
     """
-    with _told(str(top)), contextlib.ExitStack() as stack:
+    with _report_unwritable_site(str(top)), contextlib.ExitStack() as stack:
         with files.open_folder_below(top.parent) as above:
             folder = stack.enter_context(above.below(top.name, makes=True))
         former = _former(folder, str(top))
@@ -87,14 +87,14 @@ def write(built: Built, top: Path) -> ExportedSite:
             open_[name] = stack.enter_context(folder.below(name, makes=True))
         for path in built.files:
             _refuse_foreign(open_, path, former, top)
-        _mark(folder, {*former, *built.files})
+        _write_site_marker(folder, {*former, *built.files})
         changed = sum(
-            _brought(*_place(open_, path), content, is_new=path not in former)
+            _brought(*_folder_and_name(open_, path), content, is_new=path not in former)
             for path, content in built.files.items()
         )
         gone = sorted(former - built.files.keys())
         removed = sum(_removed(stack, open_, folder, path) for path in gone)
-        _mark(folder, built.files)
+        _write_site_marker(folder, built.files)
     return ExportedSite(
         folder=str(top),
         decisions=built.decisions,
@@ -132,12 +132,12 @@ def _former(folder: Folder, name: str) -> set[str]:
 
 
 def _refuse_foreign(open_: Mapping[str, Folder], path: str, former: set[str], top: Path) -> None:
-    folder, name = _place(open_, path)
+    folder, name = _folder_and_name(open_, path)
     if path not in former and folder.lies(name) is not None:
         raise Refused(f"{top / path} is not of an exported site, and stands where a page belongs")
 
 
-def _place(open_: Mapping[str, Folder], path: str) -> tuple[Folder, str]:
+def _folder_and_name(open_: Mapping[str, Folder], path: str) -> tuple[Folder, str]:
     below, _, name = path.rpartition("/")
     return open_[below], name
 
@@ -159,13 +159,13 @@ def _removed(
     with contextlib.suppress(FileNotFoundError):
         if below not in open_:
             open_[below] = stack.enter_context(folder.below(below))
-        place, name = _place(open_, path)
+        place, name = _folder_and_name(open_, path)
         place.remove(name)
         return True
     return False
 
 
-def _mark(folder: Folder, paths: Iterable[str]) -> None:
+def _write_site_marker(folder: Folder, paths: Iterable[str]) -> None:
     content = msgspec.json.format(
         msgspec.json.encode(_Marker(FORMAT, tuple(sorted(paths)))), indent=1
     )
@@ -173,7 +173,7 @@ def _mark(folder: Folder, paths: Iterable[str]) -> None:
 
 
 @contextlib.contextmanager
-def _told(name: str) -> Iterator[None]:
+def _report_unwritable_site(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:

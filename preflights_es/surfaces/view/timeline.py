@@ -48,7 +48,7 @@ LONG_MS: Final = (2_000, 120_000)
 # 1. Marks ------------------------------------------------------------------------------------
 
 
-class Mark(msgspec.Struct, frozen=True, kw_only=True):
+class TimelineMark(msgspec.Struct, frozen=True, kw_only=True):
     """One event."""
 
     version: int
@@ -91,13 +91,13 @@ class Tick(msgspec.Struct, frozen=True):
     is_new_day: bool
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class TimelinePart(msgspec.Struct, frozen=True, kw_only=True):
     """At most `PART` events that follow each other."""
 
     first: int
     last: int
     width: float
-    marks: tuple[Mark, ...]
+    marks: tuple[TimelineMark, ...]
     gaps: tuple[Gap, ...]
     ticks: tuple[Tick, ...]
     top: int = TOP
@@ -112,7 +112,7 @@ def part_of(version: int) -> int:
     return (max(version, 1) - 1) // PART * PART + 1
 
 
-class Line(msgspec.Struct, frozen=True):
+class SessionTimeline(msgspec.Struct, frozen=True):
     """All events of a session, of which parts are drawn."""
 
     steps: Sequence[LoggedStep]
@@ -122,15 +122,15 @@ class Line(msgspec.Struct, frozen=True):
     """Versions of the events whose payloads an erasure took."""
 
     @classmethod
-    def of(cls, read: Read) -> Line:
+    def of(cls, read: Read) -> SessionTimeline:
         """Those of a session."""
         calls = {call.version: call for call in usage.calls(read) if call.attempt}
         return cls([*steps(read)], calls, frozenset(erased(read.stored)))
 
-    def part(self, first: int, prices: Sequence[Price] = ()) -> Part:
+    def part(self, first: int, prices: Sequence[Price] = ()) -> TimelinePart:
         """The events from the one of a version on."""
         told = self.steps[first - 1 : first - 1 + PART]
-        places, gaps = _places(told, self.calls)
+        places, gaps = _place_timeline_events(told, self.calls)
         width = (places[-1] if places else 0.0) + EDGE
         ends = _outcomes(told, places)
         marks = []
@@ -138,7 +138,7 @@ class Line(msgspec.Struct, frozen=True):
             call = self.calls.get(step.stored.version)
             end = ends.get(call.call, width - EDGE / 2) if call else x
             marks.append(self._mark(step, call, x, max(end - x, STEP / 2) if call else 0.0, prices))
-        return Part(
+        return TimelinePart(
             first=first,
             last=first + len(told) - 1,
             width=width,
@@ -149,16 +149,16 @@ class Line(msgspec.Struct, frozen=True):
 
     def _mark(
         self, step: LoggedStep, call: Call | None, x: float, width: float, prices: Sequence[Price]
-    ) -> Mark:
+    ) -> TimelineMark:
         costs = usage.used([msgspec.structs.asdict(call)], prices=prices)[0].costs if call else ()
-        return Mark(
+        return TimelineMark(
             version=step.stored.version,
             lane=lane_of(step.stored),
-            name=_name(step.stored),
+            name=_event_short_name(step.stored),
             is_input=step.role == "input",
             follows=step.follows,
             actor=step.actor,
-            at=_at(step.stored),
+            at=_recorded_moment(step.stored),
             x=x,
             width=width,
             call=call,
@@ -192,7 +192,7 @@ def lane_of(one: Stored) -> Lane:
             return "agent"
 
 
-def _name(one: Stored) -> str:
+def _event_short_name(one: Stored) -> str:
     return str(one.type).rsplit(".", 1)[0].removeprefix(f"{one.workflow}.").replace("_", " ")
 
 
@@ -204,7 +204,7 @@ def _is_bad(event: Event | None, call: Call | None) -> bool:
     )
 
 
-def _at(one: Stored) -> int | None:
+def _recorded_moment(one: Stored) -> int | None:
     """When it was recorded: a database keeps what it is given."""
     at: Any = one.recorded_at
     return at if isinstance(at, int) else None
@@ -222,7 +222,9 @@ def _outcomes(told: Sequence[LoggedStep], places: Sequence[float]) -> dict[str, 
 # 2. Times ------------------------------------------------------------------------------------
 
 
-def _places(told: Sequence[LoggedStep], calls: Mapping[int, Call]) -> tuple[list[float], list[Gap]]:
+def _place_timeline_events(
+    told: Sequence[LoggedStep], calls: Mapping[int, Call]
+) -> tuple[list[float], list[Gap]]:
     """Where each event stands: by its time, beside those of the same moment, long gaps folded.
 
     What takes longer than one and a half times the longest call is a wait of people.
@@ -234,7 +236,7 @@ def _places(told: Sequence[LoggedStep], calls: Mapping[int, Call]) -> tuple[list
     places, gaps = list[float](), list[Gap]()
     x, before = EDGE - STEP, None
     for step in told:
-        at = _at(step.stored)
+        at = _recorded_moment(step.stored)
         passed = 0.0
         if at is not None and before is not None:
             passed = max((at - before) / 1_000, 0.0)
@@ -255,7 +257,7 @@ def _ticks(
     behind = {round(gap.x + gap.width + STEP / 2, 1) for gap in gaps}
     free, day = 0.0, -1
     for step, x in zip(told, places, strict=True):
-        at = _at(step.stored)
+        at = _recorded_moment(step.stored)
         if at is None or (x < free and x not in behind):
             continue
         today = at // 86_400_000_000
@@ -266,33 +268,35 @@ def _ticks(
 # 3. How a session stood ----------------------------------------------------------------------
 
 
-class Stood(msgspec.Struct, frozen=True):
+class SessionAtEvent(msgspec.Struct, frozen=True):
     """A session as it stood behind an event, or why that cannot be said."""
 
     session: Session[Any] | None
     why: str = ""
 
 
-def stood_behind(read: Read, versions: Iterable[int]) -> dict[int, Stood]:
+def stood_behind(read: Read, versions: Iterable[int]) -> dict[int, SessionAtEvent]:
     """A session behind some of its events, by their versions; it is folded once."""
     covered = erased_before(read.stored)
     session: Session[Any] = Session(read.workflow.initial, version=max(covered - 1, 0))
     found = {}
     for version in sorted({*versions}):
         if version <= covered:  # the erasure itself is folded from nothing
-            found[version] = Stood(None, "its payloads were erased")
+            found[version] = SessionAtEvent(None, "its payloads were erased")
             continue
         try:
             for n in range(session.version, version):
-                session = after(read.workflow, session, read.events[n], read.stored[n])
+                session = evolve_recorded_event(
+                    read.workflow, session, read.events[n], read.stored[n]
+                )
         except (LogDamaged, SessionFaulted) as error:
-            found[version] = Stood(None, str(error))
+            found[version] = SessionAtEvent(None, str(error))
         else:
-            found[version] = Stood(session)
+            found[version] = SessionAtEvent(session)
     return found
 
 
-def after(
+def evolve_recorded_event(
     workflow: Workflow[Any], session: Session[Any], event: Event | None, one: Stored
 ) -> Session[Any]:
     """A session behind one more of its recorded events.

@@ -10,7 +10,7 @@ import msgspec
 
 from preflights_es.kernel.ids import EPOCH
 from preflights_es.projections.usage import KINDS, Kind, Used, UsedThen
-from preflights_es.surfaces.view.rendering import Asked, Page, page
+from preflights_es.surfaces.view.rendering import Page, PageRequest, page
 from preflights_es.surfaces.view.words import clock, count, date, millis
 from preflights_es.use.usage import HOUR, UsageOverTime, usage_over_time
 
@@ -23,7 +23,7 @@ DAY: Final = 24 * HOUR
 Number = Callable[[Used], float | None]
 
 
-class Bar(msgspec.Struct, frozen=True):
+class UsageBar(msgspec.Struct, frozen=True):
     """A part of the bar of a span."""
 
     x: float
@@ -41,7 +41,7 @@ class Plot(msgspec.Struct, frozen=True):
     total: str
     most: str
     """The value at the top."""
-    bars: tuple[Bar, ...]
+    bars: tuple[UsageBar, ...]
 
 
 class Axis(msgspec.Struct, frozen=True):
@@ -81,7 +81,7 @@ def stacked(
     for one in spans:
         sums[one.begins or 0] = sums.get(one.begins or 0, 0) + (number(one.used) or 0)
     most = max(sums.values(), default=0)
-    tops, bars = dict[int, float](), list[Bar]()
+    tops, bars = dict[int, float](), list[UsageBar]()
     for one in sorted(spans, key=lambda one: _series(series, one.kind)):
         value, begins = number(one.used) or 0, one.begins or 0
         if not value:
@@ -89,14 +89,14 @@ def stacked(
         height = value / most * HEIGHT
         top = tops.get(begins, HEIGHT) - height
         tops[begins] = top
-        told = f"{axis.told(begins)}, {one.kind or 'unnamed'}: {_said(value)}"
+        told = f"{axis.told(begins)}, {one.kind or 'unnamed'}: {_format_usage_value(value)}"
         x, width = axis.x(begins)
         place = _series(series, one.kind)
-        bars.append(Bar(x, round(top, 2), width, round(height, 2), place, told))
-    total = _said(sum(sums.values()))
+        bars.append(UsageBar(x, round(top, 2), width, round(height, 2), place, told))
+    total = _format_usage_value(sum(sums.values()))
     if unknown := sum(number(one.used) is None for one in spans):
         total = "?" if unknown == len(spans) else f"{total} + ?"
-    return Plot(title, total, _said(most), tuple(bars))
+    return Plot(title, total, _format_usage_value(most), tuple(bars))
 
 
 def latencies(axis: Axis, spans: Sequence[UsedThen]) -> Plot:
@@ -111,7 +111,7 @@ def latencies(axis: Axis, spans: Sequence[UsedThen]) -> Plot:
         told = f"{axis.told(begins)}: median {millis(median)}, longest {millis(longest)}"
         for height, share in ((longest / most * HEIGHT, 0.15), (median / most * HEIGHT, 1.0)):
             left, top = round(x + width * (1 - share) / 2, 2), round(HEIGHT - height, 2)
-            bars.append(Bar(left, top, round(width * share, 2), round(height, 2), 0, told))
+            bars.append(UsageBar(left, top, round(width * share, 2), round(height, 2), 0, told))
     return Plot("Latency: median and longest", "", millis(most) if bars else "", tuple(bars))
 
 
@@ -119,7 +119,7 @@ def _series(series: Sequence[str], kind: str) -> int:
     return series.index(kind) if kind in series else SERIES
 
 
-def _said(value: float) -> str:
+def _format_usage_value(value: float) -> str:
     return count(round(value)) if value == round(value) else f"{value:,.4f}"
 
 
@@ -149,11 +149,14 @@ def _costs(currency: str) -> Number:
 # 2. The page ---------------------------------------------------------------------------------
 
 
-def spent(asked: Asked) -> Page:
+def spent(asked: PageRequest) -> Page:
     """The plots and tables of the project."""
     query = asked.query
     of: Kind = next((one for one in KINDS if one == query.get("by")), "workflow")
-    since, until = _day(query.get("since", "")), _day(query.get("until", ""))
+    since, until = (
+        _parse_day_start(query.get("since", "")),
+        _parse_day_start(query.get("until", "")),
+    )
     last = None if until is None else until + DAY - 1
     asked.request.finish_pending()
     found = usage_over_time(asked.request, of, since=since, until=last)
@@ -186,7 +189,7 @@ def spent(asked: Asked) -> Page:
     return Page("usage.html", values, f"preflights usage{by}{between}")
 
 
-def _day(text: str) -> int | None:
+def _parse_day_start(text: str) -> int | None:
     """The beginning of a day that is written `2026-11-26`; None of anything else."""
     try:
         day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)

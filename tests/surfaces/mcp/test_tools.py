@@ -12,7 +12,13 @@ import pytest
 from mcp import Client
 
 from preflights_es.kernel.text import escaped_text
-from preflights_es.surfaces.mcp.server import INSTRUCTIONS, described, offered, server, threads
+from preflights_es.surfaces.mcp.server import (
+    INSTRUCTIONS,
+    described,
+    list_offered_tools,
+    server,
+    threads,
+)
 from preflights_es.surfaces.mcp.tools import VALUE_MAX
 from tests.cli.clones import cloned, committed
 from tests.cli.program import Project
@@ -283,7 +289,7 @@ def test_an_error_is_one_line_with_what_to_do(shop: Project) -> None:
 
 
 def test_what_is_read_at_the_start_of_a_session_is_short() -> None:
-    told = [described(one) for one in offered()]
+    told = [described(one) for one in list_offered_tools()]
     assert {one.name for one in told} == TOOLS
     listed = [one.model_dump(by_alias=True, exclude_none=True, mode="json") for one in told]
     cost = tokens(INSTRUCTIONS) + sum(tokens(as_json(one)) for one in listed)
@@ -299,7 +305,7 @@ def as_json(value: Any) -> str:
 
 
 def test_no_tool_destroys_and_readers_say_so() -> None:
-    for one in map(described, offered()):
+    for one in map(described, list_offered_tools()):
         assert one.annotations is not None
         assert one.annotations.destructive_hint is False
         assert one.annotations.read_only_hint is (one.name not in WRITES - {"recall"})

@@ -17,7 +17,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from preflights_es.settings.load import load_settings
-from preflights_es.surfaces.mcp.server import key
+from preflights_es.surfaces.mcp.server import load_sealing_key
 from tests.cli.program import BIN, TIMEOUT_S, Project, environment
 from tests.surfaces.mcp.clients import CLAUDE, person, talk, told
 
@@ -241,18 +241,18 @@ def test_a_key_that_others_know_or_that_is_cut_gives_way(
     shop: Project, spoil: Callable[[Path], None]
 ) -> None:
     settings = load_settings(shop.folder)
-    first = key(settings)
-    assert key(settings) == first
+    first = load_sealing_key(settings)
+    assert load_sealing_key(settings) == first
     at = shop.log.parent / "mcp.key"
     at.unlink()
     spoil(at)
-    second = key(settings)
+    second = load_sealing_key(settings)
     assert second not in (first, KNOWN)
-    assert key(settings) == second, "a restart goes on with it"
+    assert load_sealing_key(settings) == second, "a restart goes on with it"
     assert (at.is_symlink(), at.stat().st_mode & 0o777) == (False, 0o600)
 
 
 def test_where_no_key_can_be_kept_the_process_has_its_own(shop: Project) -> None:
     settings = load_settings(shop.folder)
     (shop.log.parent / "mcp.key").mkdir(parents=True)
-    assert key(settings) != key(settings)
+    assert load_sealing_key(settings) != load_sealing_key(settings)

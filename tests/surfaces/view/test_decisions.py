@@ -177,7 +177,7 @@ def test_ten_thousand_decisions_come_in_parts(shop: Project, opened: Open) -> No
 
 def test_a_page_offers_the_topics_with_the_most_decisions() -> None:
     counts = Counter({f"topic {n}": n % 500 for n in range(10_000)})
-    found = decisions.topics(counts)
+    found = decisions.most_common_topics(counts)
     assert len(found) == decisions.TOPICS_MAX
     assert min(number for _, number in found) == 490
     assert found == sorted(found)

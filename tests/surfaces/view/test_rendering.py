@@ -29,7 +29,7 @@ from tests.records.test_render_hostile import ANY, HOSTILE, MARKUP
     ],
 )
 def test_a_value_is_written_as_text_and_markup_as_it_is(value: Any, written: str) -> None:
-    assert rendering.written(value) == written
+    assert rendering.render_template_value(value) == written
     text = rendering._environment().from_string("{{ value }}").render(value=value)
     assert text == written
 

@@ -315,7 +315,7 @@ def test_a_payload_that_is_no_json_is_shown_all_the_same(of_file: OpenFile) -> N
     content = b'"\\u0000' + b"[" * 300 + b"]" * 300
     odd = resealed([replace(events[0], data=b'"a"'), *events[1:]])
     changed = [replace(odd[0], data=content[:7]), *odd[1:]]
-    assert sessions._pretty(changed[0], sessions._text(changed[0])) == '"\\u0000'
+    assert sessions._pretty(changed[0], sessions._stored_payload_text(changed[0])) == '"\\u0000'
 
 
 # 5. Hostile words ----------------------------------------------------------------------------

@@ -30,9 +30,9 @@ from preflights_es.surfaces.view.timeline import (
     LANES,
     PART,
     STEP,
-    Line,
-    Mark,
-    Part,
+    SessionTimeline,
+    TimelineMark,
+    TimelinePart,
     part_of,
     stood_behind,
 )
@@ -44,11 +44,11 @@ from tests.projections.test_usage import price
 SECOND = 1_000_000  # microseconds
 
 
-def part(session: Read, first: int, prices: Sequence[Price] = ()) -> Part:
-    return Line.of(session).part(first, prices)
+def part(session: Read, first: int, prices: Sequence[Price] = ()) -> TimelinePart:
+    return SessionTimeline.of(session).part(first, prices)
 
 
-def marks(session: Read) -> tuple[Mark, ...]:
+def marks(session: Read) -> tuple[TimelineMark, ...]:
     return part(session, 1).marks
 
 

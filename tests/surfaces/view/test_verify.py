@@ -34,7 +34,7 @@ Verdict = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def browser(browser: Browser) -> Browser:
-    script = rendering.file("verify.js").decode()
+    script = rendering.read_static_file("verify.js").decode()
     browser.open(f"<!doctype html><title>Verifier</title><script>{script}</script>")
     return browser
 
@@ -85,7 +85,7 @@ def without(proof: Proof, *versions: int) -> Proof:
 
 
 def test_the_verifier_is_small() -> None:
-    assert len(rendering.file("verify.js")) <= SIZE_MAX
+    assert len(rendering.read_static_file("verify.js")) <= SIZE_MAX
 
 
 def test_the_vectors_of_the_specification_verify(call: Call) -> None:
