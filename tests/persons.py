@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_cli.advice import worded
+from preflights_cli.advice import error_with_advice
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.settings.load import Settings, load_settings
 
@@ -40,4 +40,4 @@ class Person:
         with pytest.raises(SettingsError) as caught:
             self.loaded(**variables)
         assert "\n" not in str(caught.value)
-        return worded(caught.value)
+        return error_with_advice(caught.value)

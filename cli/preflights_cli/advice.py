@@ -103,7 +103,7 @@ def advised(text: str, code: str, fields: Mapping[str, Any]) -> str:
     return text + ADVICE[code].format(**fields) if code in ADVICE else text
 
 
-def worded(error: PreflightsError) -> str:
+def error_with_advice(error: PreflightsError) -> str:
     """An error, and the command that helps."""
     fields = error.fields
     if error.code == "unreadable_event":

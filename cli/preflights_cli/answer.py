@@ -6,10 +6,10 @@ import click
 
 from preflights_cli import dialogue
 from preflights_cli import options as answer_options
-from preflights_cli.common import Voice, common, is_terminal, key_option, led
+from preflights_cli.common import Voice, common, is_terminal, key_option, with_lead_options
 from preflights_cli.inbox import the_one
-from preflights_cli.options import reasoned
-from preflights_cli.rendering import said
+from preflights_cli.options import with_reason_options
+from preflights_cli.rendering import say_session_result
 from preflights_es.kernel.decisions import StatedReasons
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text
@@ -27,7 +27,7 @@ from preflights_es.use.request import Request
 @click.option(
     "--not-this", is_flag=True, help="The menu is about something else; decide in own words."
 )
-@reasoned
+@with_reason_options
 @key_option
 @common
 def answer_command(
@@ -56,12 +56,14 @@ def answer_command(
     if not_this:
         if answer or relayed or why is not None:
             raise click.UsageError("--not-this stands alone: answer what is asked then")
-        return said(voice, FEATURES.port("dismiss_topic")(app, session))
+        return say_session_result(voice, FEATURES.port("dismiss_topic")(app, session))
     _refuse_nothing(answer, why)
     if relayed and not answer:
         raise click.UsageError("--relayed takes an answer")
-    given = answer_options.worded(answer)
-    return said(voice, sessions.answer_session(app, session, given, relays=relayed, reasons=why))
+    given = answer_options.parse_answer_words(answer)
+    return say_session_result(
+        voice, sessions.answer_session(app, session, given, relays=relayed, reasons=why)
+    )
 
 
 def _refuse_nothing(answer: tuple[str, ...], why: StatedReasons | None) -> None:
@@ -73,7 +75,7 @@ def _refuse_nothing(answer: tuple[str, ...], why: StatedReasons | None) -> None:
 @click.command()
 @click.argument("session")
 @click.argument("answer", nargs=-1, metavar="KEY=VALUE...")
-@reasoned
+@with_reason_options
 @key_option
 @common
 def revise_command(
@@ -94,13 +96,15 @@ def revise_command(
     """
     _refuse_nothing(answer, why)
     given = answer_options.keyed(answer)
-    return said(voice, sessions.answer_session(app, session, given, revise=True, reasons=why))
+    return say_session_result(
+        voice, sessions.answer_session(app, session, given, revise=True, reasons=why)
+    )
 
 
 @click.command()
 @click.argument("session", required=False)
 @click.option("--no-input", is_flag=True, help="Ask no question; finish open calls and documents.")
-@led
+@with_lead_options
 @common
 def resume_command(session: str | None, no_input: bool, app: Request, voice: Voice) -> int:
     """Continue a session: at a terminal ask the open questions, else show the session.
@@ -119,8 +123,8 @@ def resume_command(session: str | None, no_input: bool, app: Request, voice: Voi
     session = session or the_one(voice, resumable(app), "resume") or LAST
     found = sessions.resume(app, session, anew=app.leads.named)
     if is_terminal() and not (voice.as_json or no_input):
-        return dialogue.run(app, voice, found)
-    return said(voice, found)
+        return dialogue.run_dialogue(app, voice, found)
+    return say_session_result(voice, found)
 
 
 @click.command()
@@ -141,7 +145,7 @@ def abandon_command(session: str, reason: str, force: bool, app: Request, voice:
     """
     found = sessions.abandon(app, session, reason, force=force)
     if voice.as_json:
-        return said(voice, found)
+        return say_session_result(voice, found)
     voice.say(f"Abandoned {short_session(found.session_id)}.")
     if found.written:
         voice.say(f"  rejected in {escaped_text(found.written.path)}")

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from preflights_cli import EXIT_DAMAGED
 from preflights_cli.advice import advised
-from preflights_cli.common import Voice, given, reading
-from preflights_cli.consent import what, who
+from preflights_cli.common import Voice, reading_command, require_option_value
+from preflights_cli.consent import event_tag_in_words, who
 from preflights_cli.dates import minute
-from preflights_cli.progress import bar, counted
+from preflights_cli.progress import bar, count_in_words
 from preflights_cli.trail import trail_command
 from preflights_es.history.verification import Broken, CheckpointComparison, Grown, Unwritten
 from preflights_es.kernel.ids import iso, short_session
@@ -63,9 +63,12 @@ audit_command.add_command(trail_command)
 @click.argument("session", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="Include every project in this log.")
 @click.option(
-    "--against", metavar="FILE", callback=given, help="Also compare with this checkpoint."
+    "--against",
+    metavar="FILE",
+    callback=require_option_value,
+    help="Also compare with this checkpoint.",
 )
-@reading
+@reading_command
 def verify_command(
     session: tuple[str, ...], everything: bool, against: str | None, app: Request, voice: Voice
 ) -> int:
@@ -119,12 +122,12 @@ def _passed_over(passed: Passed, *, named: bool) -> Iterator[str]:
     if named:
         yield "all other sessions"
     if passed.others:
-        yield f"{counted(passed.others, 'session')} of other projects (--all)"
+        yield f"{count_in_words(passed.others, 'session')} of other projects (--all)"
     if passed.unread:
-        them = f"{counted(passed.unread, 'session')} that cannot be folded"
+        them = f"{count_in_words(passed.unread, 'session')} that cannot be folded"
         yield f"what follows from {them} (see `preflights sessions --all --all-workflows`)"
     if passed.unknown:
-        them = f"{counted(passed.unknown, 'session')} of a workflow that is not known here"
+        them = f"{count_in_words(passed.unknown, 'session')} of a workflow that is not known here"
         yield f"what follows from {them} (see `preflights sessions --status unknown`)"
     for one in passed.unreadable:
         yield f"what follows from session {short_session(one.session_id)}: {escaped_text(str(one))}"
@@ -151,14 +154,19 @@ def _summary(found: Verification) -> str:
     erased = f" ({found.erased} erased)" if found.erased else ""
     broken = len(found.broken)
     trouble = f"{broken} broken" if broken else "every chain holds"
-    sessions, events = counted(found.sessions, "session"), counted(found.events, "event")
+    sessions, events = (
+        count_in_words(found.sessions, "session"),
+        count_in_words(found.events, "event"),
+    )
     return f"{sessions}{erased}, {events}: {trouble}."
 
 
 def _summary_of_files(sessions: int, events: int, damage: Sequence[FileDamage]) -> str:
     """Of a clone without a log."""
     trouble = f"{len(damage)} damaged" if damage else "every chain holds"
-    return f"{counted(sessions, 'session file')}, {counted(events, 'event')}: {trouble}."
+    return (
+        f"{count_in_words(sessions, 'session file')}, {count_in_words(events, 'event')}: {trouble}."
+    )
 
 
 def _signatures(found: SignatureCount) -> Iterator[str]:
@@ -166,25 +174,27 @@ def _signatures(found: SignatureCount) -> Iterator[str]:
     said = []
     if found.signed:
         are = "is" if found.signed == 1 else "are"
-        by = counted(len(found.signers), "signer")
-        said.append(f"{counted(found.signed, 'act')} {are} signed by {by}")
+        by = count_in_words(len(found.signers), "signer")
+        said.append(f"{count_in_words(found.signed, 'act')} {are} signed by {by}")
     if found.unknown:
         keys = "a key that is" if len(found.keys) == 1 else "keys that are"
         are = "is" if found.unknown == 1 else "are"
-        what = f"{found.unknown:,}" if said else f"{counted(found.unknown, 'act')} {are} signed"
+        what = (
+            f"{found.unknown:,}" if said else f"{count_in_words(found.unknown, 'act')} {are} signed"
+        )
         said.append(f"{what} by {keys} not among your signers")
     if said:
         yield f"{', '.join(said)}."
     if found.unchecked:
         were = "was" if found.unchecked == 1 else "were"
-        yield f"{counted(found.unchecked, 'signature')} {were} not checked: {escaped_text(found.why)}."
+        yield f"{count_in_words(found.unchecked, 'signature')} {were} not checked: {escaped_text(found.why)}."
 
 
 def _acceptances(files: FilesAlone, broken: Sequence[Broken]) -> Iterator[str]:
     """What else is to be known of a clone without a log."""
     if unproved := sum(one.code == "signature_does_not_verify" for one in broken):
         do = "does" if unproved == 1 else "do"
-        yield f"{counted(unproved, 'signature')} {do} not verify."
+        yield f"{count_in_words(unproved, 'signature')} {do} not verify."
     for hurt in files.damage:
         yield f"{escaped_text(hurt.file)}: {escaped_text(hurt.found)}"
 
@@ -209,7 +219,7 @@ def _say_unwritten(voice: Voice, unwritten: Sequence[Unwritten]) -> None:
             f"`preflights resume {id_}` writes it"
         )
     if more := max(len(unwritten) - UNWRITTEN_MAX, 0):
-        voice.say(f"and {counted(more, 'more document')}; --json has all of them")
+        voice.say(f"and {count_in_words(more, 'more document')}; --json has all of them")
 
 
 def _say_compared(voice: Voice, compared: CheckpointComparison, file: str) -> None:
@@ -228,13 +238,13 @@ def _say_compared(voice: Voice, compared: CheckpointComparison, file: str) -> No
         )
         if number
     )
-    sessions = counted(compared.sessions, "session")
+    sessions = count_in_words(compared.sessions, "session")
     voice.say(f"Against {escaped_text(file)} ({sessions}): {numbers or 'nothing is there'}.")
 
 
 def _say_grown(voice: Voice, grew: Sequence[Grown]) -> None:
     for grown in grew[:GREW_MAX]:
-        events = counted(len(grown.events), "event")
+        events = count_in_words(len(grown.events), "event")
         voice.say(
             f"{short_session(grown.session_id)} grew by {events} since version {grown.remembered}:"
         )
@@ -242,12 +252,12 @@ def _say_grown(voice: Voice, grew: Sequence[Grown]) -> None:
         for one in inputs[:INPUTS_MAX]:
             by = who(one.actor_kind or "", one.actor_name or "")
             voice.say(
-                f"  event {one.version}, {minute(iso(one.recorded_at))}: {what(one.type)} by {by}"
+                f"  event {one.version}, {minute(iso(one.recorded_at))}: {event_tag_in_words(one.type)} by {by}"
             )
         if more := max(len(inputs) - INPUTS_MAX, 0):
-            voice.say(f"  and {counted(more, 'more Input')}")
+            voice.say(f"  and {count_in_words(more, 'more Input')}")
     if more := max(len(grew) - GREW_MAX, 0):
-        voice.say(f"and {counted(more, 'other session')} grew; --json has all of them")
+        voice.say(f"and {count_in_words(more, 'other session')} grew; --json has all of them")
 
 
 # 2. Checkpoints ------------------------------------------------------------------------------
@@ -257,11 +267,15 @@ def _say_grown(voice: Voice, grew: Sequence[Grown]) -> None:
     "checkpoint", short_help="Write the version and hash of every session to a file."
 )
 @click.option(
-    "-o", "--output", metavar="FILE", callback=given, help="Write to this new file; - is stdout."
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=require_option_value,
+    help="Write to this new file; - is stdout.",
 )
 @click.option("--all", "everything", is_flag=True, help="Include every project in this log.")
 @click.option("--force", is_flag=True, help="Replace an older checkpoint, if the log still fits.")
-@reading
+@reading_command
 def checkpoint_command(
     output: str | None, everything: bool, force: bool, app: Request, voice: Voice
 ) -> int:
@@ -283,6 +297,6 @@ def checkpoint_command(
         voice.lines(content)
         return 0
     voice.json(made)
-    sessions = counted(made.sessions, "session")
+    sessions = count_in_words(made.sessions, "session")
     voice.say(f"Wrote {sessions} to {escaped_text(file)}, root {made.root}.")
     return 0

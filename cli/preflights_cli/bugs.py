@@ -21,16 +21,16 @@ def bug_of(error: BaseException, workflow: str = "") -> tuple[str, str]:
     """
     from preflights_es.runtime.features import FEATURES
 
-    places = list(_places(error))
+    places = list(_raising_places(error))
     for path, line in places:
         if package := FEATURES.package_of(path, workflow):
-            return f"of the package {package}", _place(path, line)
+            return f"of the package {package}", _format_code_place(path, line)
         if not workflow and _is_ours(path):
             break
-    return OURS, _place(*places[0]) if places else ""
+    return OURS, _format_code_place(*places[0]) if places else ""
 
 
-def _places(error: BaseException) -> Iterator[tuple[str, int]]:
+def _raising_places(error: BaseException) -> Iterator[tuple[str, int]]:
     """Files and lines, that which raised it first."""
     if isinstance(error, WorkflowBug) and error.place[1]:
         yield error.place
@@ -45,5 +45,5 @@ def _is_ours(path: str) -> bool:
     return any(path.startswith(folder + os.sep) for folder in folders)
 
 
-def _place(path: str, line: int) -> str:
+def _format_code_place(path: str, line: int) -> str:
     return f" ({path}, line {line})"

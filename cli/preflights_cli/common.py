@@ -147,7 +147,9 @@ def is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def whole(_ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> str | None:
+def require_quoted_text(
+    _ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]
+) -> str | None:
     """A text of several words, refused where the quotes around it are missing."""
     if len(value) > 1:
         found = f"the {parameter.name} has {len(value)} parts"
@@ -155,7 +157,9 @@ def whole(_ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...
     return value[0] if value else None
 
 
-def given(_ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+def require_option_value(
+    _ctx: click.Context, parameter: click.Parameter, value: str | None
+) -> str | None:
     """The value of an option, refused where it is blank: a script's variable that is not set.
 
     Raises:
@@ -172,7 +176,7 @@ def each_given(
 ) -> tuple[str, ...]:
     """As `given`, of an option that is repeatable."""
     for one in values:
-        given(ctx, parameter, one)
+        require_option_value(ctx, parameter, one)
     return values
 
 
@@ -180,7 +184,7 @@ def _person(ctx: click.Context, parameter: click.Parameter, value: str | None) -
     """A name that can stand in a record."""
     from preflights_es.redaction.masking import redact
 
-    if name := given(ctx, parameter, value):
+    if name := require_option_value(ctx, parameter, value):
         if found := problem(name.strip(), NAME_MAX):
             raise click.BadParameter(f"it {found}", param=parameter)
         if not visible(name):
@@ -217,20 +221,25 @@ language_option = _setting("language")
 PROVIDER_OPTIONS = ("provider", "model", "base_url", "seed", "faults")
 
 
-def _key(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+def _require_nameable_key(
+    ctx: click.Context, parameter: click.Parameter, value: str | None
+) -> str | None:
     """A text that can be named when it is refused."""
-    if (key := given(ctx, parameter, value)) and (found := problem(key, NAME_MAX)):
+    if (key := require_option_value(ctx, parameter, value)) and (found := problem(key, NAME_MAX)):
         raise click.BadParameter(f"it {found}", param=parameter)
     return value
 
 
 key_option = click.option(
-    "--key", metavar="KEY", callback=_key, help="Idempotency key: repeated runs record once."
+    "--key",
+    metavar="KEY",
+    callback=_require_nameable_key,
+    help="Idempotency key: repeated runs record once.",
 )
 """For commands that record something on behalf of a script that may be run again."""
 
 
-def led(command: Callable[P, R]) -> Callable[P, R]:
+def with_lead_options(command: Callable[P, R]) -> Callable[P, R]:
     """The options that choose who leads a session; above `common` or `recording`."""
     for name in reversed(PROVIDER_OPTIONS):
         command = _setting(name)(command)
@@ -247,7 +256,7 @@ def recording(command: Callable[P, R]) -> Callable[..., R]:
     return _opening(command, creates=True)
 
 
-def reading(command: Callable[P, R]) -> Callable[..., R]:
+def reading_command(command: Callable[P, R]) -> Callable[..., R]:
     """As `common`, for a command that only reads the log: it does not wait for those who write."""
     return _opening(command, reads=True)
 
@@ -283,8 +292,14 @@ def _opening(
     @click.option("--json", "as_json", is_flag=True, help="Print JSON; ask no question.")
     @click.option("-q", "--quiet", is_flag=True, help="Leave hints out.")
     @click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")
-    @click.option("--db", metavar="URL", callback=given, help="The log's database.")
-    @click.option("--as", "who", metavar="ACTOR", callback=given, help="Who acts, as KIND:NAME.")
+    @click.option("--db", metavar="URL", callback=require_option_value, help="The log's database.")
+    @click.option(
+        "--as",
+        "who",
+        metavar="ACTOR",
+        callback=require_option_value,
+        help="Who acts, as KIND:NAME.",
+    )
     @click.option("--debug", is_flag=True, help="Show the traceback of a bug.")
     @click.pass_context
     @wraps(command)
@@ -302,7 +317,7 @@ def _opening(
         looks = reads and not any(options[flag] for flag in writes_where)
         looks = looks or any(options[flag] for flag in reads_where)
         makes = not looks and (creates or bool(options.get(creates_where)))
-        with opened(voice, database, asked, language, who, key or "", makes, looks) as app:
+        with open_program(voice, database, asked, language, who, key or "", makes, looks) as app:
             if signs is not None:
                 app.signs = signs
             try:
@@ -344,7 +359,7 @@ def _refuse_filed(app: Request, unknown: UnknownSession) -> None:
 
 
 @contextlib.contextmanager
-def opened(
+def open_program(
     voice: Voice,
     database: str | None,
     asked: Options,
@@ -356,7 +371,7 @@ def opened(
 ) -> Iterator[Request]:
     """The program in the current folder, given back at the end."""
     program = composition.opened_process(
-        folder(),
+        current_folder(),
         terminal=is_terminal(),
         asks=not voice.as_json,
         database=database,
@@ -387,7 +402,7 @@ def opened(
         app.close()
 
 
-def folder() -> Path:
+def current_folder() -> Path:
     """The current folder."""
     try:
         return Path.cwd()

@@ -8,10 +8,10 @@ from typing import Final
 import click
 
 from preflights_cli import EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_WAITING, dialogue
-from preflights_cli.advice import worded
+from preflights_cli.advice import error_with_advice
 from preflights_cli.common import Voice, is_terminal
-from preflights_cli.progress import bar, counted
-from preflights_cli.rendering import exit_code, shown_of
+from preflights_cli.progress import bar, count_in_words
+from preflights_cli.rendering import session_exit_code, shown_of
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, one_line
@@ -25,12 +25,12 @@ NAMED_MAX: Final = 3  # decisions that one contradicts
 def one_by_one(app: Request, voice: Voice, proposed: Sequence[View]) -> int:
     """Show each proposal, and take the person's word on it; 130 where the person stops."""
     asked = [one for one in proposed if shown_of(one.workflow).conversation]
-    if not asked or not _agreed(f"\nLook at {_counted(asked)} now, one by one?"):
+    if not asked or not _person_confirms(f"\nLook at {_count_proposals(asked)} now, one by one?"):
         return 0
     for number, one in enumerate(asked, 1):
         voice.say(f"\n{number} of {len(asked)}:")
         shown_of(one.workflow).describe(voice, one)
-        if dialogue.run(app, voice, one) == EXIT_INTERRUPTED:
+        if dialogue.run_dialogue(app, voice, one) == EXIT_INTERRUPTED:
             return EXIT_INTERRUPTED
     return 0
 
@@ -53,14 +53,14 @@ def confirmed(app: Request, voice: Voice, proposed: Sequence[View], by: str | No
     if not voice.as_json:
         for one in proposed:
             shown_of(one.workflow).describe(voice, one)
-    if asks and not _agreed(f"Confirm {_counted(proposed)}?"):
+    if asks and not _person_confirms(f"Confirm {_count_proposals(proposed)}?"):
         return EXIT_WAITING
     with bar(voice, "Confirming")(len(proposed)) as update:
         codes = []
         for one in proposed:
             codes.append(_confirmed(app, one, by))
             update(1)
-    voice.say(f"Confirmed {codes.count(0)} of {_counted(proposed)}.")
+    voice.say(f"Confirmed {codes.count(0)} of {_count_proposals(proposed)}.")
     return EXIT_REFUSED if EXIT_REFUSED in codes else max(codes)
 
 
@@ -70,11 +70,11 @@ def _confirmed(app: Request, one: View, by: str | None) -> int:
         done = sessions.accept_session(app, one.session_id, by=by, expect=one.version)
     except Refused as refused:
         click.echo(
-            f"{short_session(one.session_id)} is not confirmed: {escaped_text(worded(refused))}",
+            f"{short_session(one.session_id)} is not confirmed: {escaped_text(error_with_advice(refused))}",
             err=True,
         )
         return EXIT_REFUSED
-    if code := exit_code(done):
+    if code := session_exit_code(done):
         why = "; ".join(refusal.message for refusal in done.refusals) or _waits(done)
         settle = shown_of(one.workflow).accept.format(id=short_session(one.session_id))
         click.echo(
@@ -93,11 +93,11 @@ def _waits(done: View) -> str:
     return f"{done.to_do} ({', '.join(named)})" if related else done.to_do
 
 
-def _counted(proposed: Sequence[View]) -> str:
-    return counted(len(proposed), "proposal")
+def _count_proposals(proposed: Sequence[View]) -> str:
+    return count_in_words(len(proposed), "proposal")
 
 
-def _agreed(question: str) -> bool:
+def _person_confirms(question: str) -> bool:
     """Whether the person says yes; Ctrl-D says no."""
     try:
         return click.confirm(question)

@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from preflights_cli.common import Voice, is_terminal
-from preflights_cli.progress import counted
+from preflights_cli.progress import count_in_words
 from preflights_es.history.imports import ActorInputs, Review, SessionChange
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, shortened
@@ -40,7 +40,7 @@ class Consent:
         if not review.changes or self._yes:
             return ""
         self._list(review)
-        sessions = counted(len(review.changes), "session")
+        sessions = count_in_words(len(review.changes), "session")
         if is_terminal() and not self._voice.as_json:
             done = click.confirm(f"Let {sessions} go on as listed?")
             return "" if done else "you did not agree"
@@ -52,13 +52,13 @@ class Consent:
             title = escaped_text(shortened(change.title, TITLE_MAX))
             project = escaped_text(change.project)
             self._voice.say(f"{short_session(change.session_id)} ({project})  {title}")
-            self._voice.say(f"  {_does(change)}: {_said(change.said)}")
+            self._voice.say(f"  {_does(change)}: {_inputs_in_words(change.said)}")
         if more := max(len(review.changes) - SHOWN_MAX, 0):
-            self._voice.say(f"and {counted(more, 'other session')}")
+            self._voice.say(f"and {count_in_words(more, 'other session')}")
 
 
 def _does(change: SessionChange) -> str:
-    events = counted(change.new_events, "event")
+    events = count_in_words(change.new_events, "event")
     parts = [f"extends it by {events}"]
     if change.superseded_by is not None:
         parts.append(f"it is replaced by {escaped_text(short_session(change.superseded_by))}")
@@ -70,20 +70,20 @@ def _does(change: SessionChange) -> str:
     return ", ".join(parts)
 
 
-def _said(said: tuple[ActorInputs, ...]) -> str:
+def _inputs_in_words(said: tuple[ActorInputs, ...]) -> str:
     """`decision acknowledged by user Mallory, 2 answers given by agent claude`."""
-    parts = [_one(one) for one in said[:SAID_SHOWN_MAX]]
+    parts = [_input_in_words(one) for one in said[:SAID_SHOWN_MAX]]
     if len(said) > SAID_SHOWN_MAX:
         parts.append("and others")
     return ", ".join(parts) or "no Input"
 
 
-def _one(one: ActorInputs) -> str:
+def _input_in_words(one: ActorInputs) -> str:
     times = f" ({one.events:,} times)" if one.events > 1 else ""
-    return f"{what(one.type)} by {who(one.actor_kind, one.actor_name)}{times}"
+    return f"{event_tag_in_words(one.type)} by {who(one.actor_kind, one.actor_name)}{times}"
 
 
-def what(tag: str) -> str:
+def event_tag_in_words(tag: str) -> str:
     """The words of a tag: `decision acknowledged` of `NAME.decision_acknowledged.v1`."""
     parts = tag.split(".")
     return escaped_text(parts[1] if len(parts) == 3 else tag).replace("_", " ")

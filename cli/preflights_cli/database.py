@@ -6,8 +6,8 @@ import click
 from msgspec.structs import asdict
 
 from preflights_cli import EXIT_REFUSED
-from preflights_cli.common import Voice, reading, reading_where, recording
-from preflights_cli.progress import bar, counted
+from preflights_cli.common import Voice, reading_command, reading_where, recording
+from preflights_cli.progress import bar, count_in_words
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text
 from preflights_es.use.request import Request
@@ -42,7 +42,7 @@ def upgrade_command(app: Request, voice: Voice) -> int:
 
 
 @db_command.command("status", short_help="Show where the log is, and whether it is intact.")
-@reading
+@reading_command
 def status_command(app: Request, voice: Voice) -> int:
     """Show where the log is, how large it is, and whether its file is intact.
 
@@ -64,7 +64,7 @@ def status_command(app: Request, voice: Voice) -> int:
 
 @db_command.command("backup", short_help="Copy the log to a new file, while writers go on.")
 @click.argument("file")
-@reading
+@reading_command
 def backup_command(file: str, app: Request, voice: Voice) -> int:
     """Copy the log to a new file, while writers go on; the copy is verified first.
 
@@ -80,7 +80,10 @@ def backup_command(file: str, app: Request, voice: Voice) -> int:
         raise click.BadParameter("a database cannot be written to a stream: name a new file")
     made = backup(app, file, bar(voice, "Verifying"))
     voice.json(made)
-    sessions, events = counted(made.sessions, "session"), counted(made.events, "event")
+    sessions, events = (
+        count_in_words(made.sessions, "session"),
+        count_in_words(made.events, "event"),
+    )
     voice.say(escaped_text(f"Copied {sessions}, {events}, to {file}: every chain holds."))
     return 0
 
@@ -107,13 +110,13 @@ def render_command(session: str, to_stdout: bool, check: bool, app: Request, voi
     done, other = render(app, session, write=not check, prints=to_stdout)
     voice.json(done)
     if done.text is None:
-        voice.say(escaped_text(_said(done, other)))
+        voice.say(escaped_text(_rendered_document_outcome(done, other)))
     elif not voice.as_json:
         click.echo(done.text, nl=False)
     return EXIT_REFUSED if done.outcome in ("missing", "differs") else 0
 
 
-def _said(done: Rendered, other: InItsPlace | None) -> str:
+def _rendered_document_outcome(done: Rendered, other: InItsPlace | None) -> str:
     if other and done.outcome in ("differs", "beside"):
         mend = "`preflights admin renumber` gives one of them another number"
         theirs = (

@@ -65,7 +65,7 @@ class Moment(click.ParamType[int]):
         return at
 
 
-def between(what: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def time_range_options(what: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """`--since` and `--until`.
 
     Args:
@@ -91,7 +91,7 @@ def refuse_backwards(since: int | None, until: int | None) -> None:
         raise click.UsageError(message)
 
 
-def day(at: int | None) -> str:
+def format_date_only(at: int | None) -> str:
     """The date alone; empty where there is none."""
     return "" if at is None else iso(at)[:DAY_LENGTH]
 

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import click
 
-from preflights_cli.advice import worded
-from preflights_cli.common import Voice, given, reading, tell_behind
+from preflights_cli.advice import error_with_advice
+from preflights_cli.common import Voice, reading_command, require_option_value, tell_behind
 from preflights_cli.dates import DAY_LENGTH, Moment
-from preflights_cli.progress import counted
+from preflights_cli.progress import count_in_words
 from preflights_cli.table import streamed
 from preflights_es.kernel.errors import RecordWithoutSession
 from preflights_es.kernel.events import Actor
@@ -43,23 +43,23 @@ def say_foreign(
     for row in doubtful[:DOUBTFUL_MAX]:
         voice.warn(f"{row.path}: {row.doubt}")
     if (more := len(doubtful) - DOUBTFUL_MAX) > 0:
-        voice.warn(f"and {counted(more, 'record')} more: `preflights check` names them all")
+        voice.warn(f"and {count_in_words(more, 'record')} more: `preflights check` names them all")
     if not rows or voice.as_json:
         return
     voice.say("Records of other tools, or written by hand:")
-    streamed(("record", "status", "date", "title"), _rows(rows))
+    streamed(("record", "status", "date", "title"), _foreign_record_rows(rows))
 
 
-def _rows(found: Sequence[ForeignRow]) -> Iterable[list[str]]:
+def _foreign_record_rows(found: Sequence[ForeignRow]) -> Iterable[list[str]]:
     """Where records lie in several folders, or two bear one number, the path names each."""
     labels = Counter(row.label for row in found)
     are_apart = len({row.path.rpartition("/")[0] for row in found}) > 1
     for row in found:
         label = row.path if are_apart or labels[row.label] > 1 else row.label
-        yield [label, _status(row), row.date, one_line(row.title)]
+        yield [label, _foreign_status_in_words(row), row.date, one_line(row.title)]
 
 
-def _status(row: ForeignRow) -> str:
+def _foreign_status_in_words(row: ForeignRow) -> str:
     if row.status == "unknown":
         return f"unknown: {row.status_text}"
     status = row.status.replace("_", " ")
@@ -75,7 +75,7 @@ def say_record(voice: Voice, app: Request, named: RecordWithoutSession) -> None:
         return
     voice.say(voice.bold(escaped_text(shape.title)))
     voice.say(escaped_text(f"  record      {shape.path} ({shape.tool}), without a session"))
-    voice.say(escaped_text(f"  status      {_status(shape)}"))
+    voice.say(escaped_text(f"  status      {_foreign_status_in_words(shape)}"))
     texts = {
         "date": shape.date,
         "context": shape.context,
@@ -103,9 +103,18 @@ LISTING: Final = "sessions --status damaged"
     metavar="DATE",
     help="Decisions in force at the end of this day, or at this time (UTC without an offset).",
 )
-@click.option("--category", metavar="NAME", callback=given, help="Only this category.")
-@click.option("--query", metavar="TEXT", callback=given, help="Only what matches, the best first.")
-@click.option("--path", metavar="FILE", callback=given, help="Only what holds for this file.")
+@click.option(
+    "--category", metavar="NAME", callback=require_option_value, help="Only this category."
+)
+@click.option(
+    "--query",
+    metavar="TEXT",
+    callback=require_option_value,
+    help="Only what matches, the best first.",
+)
+@click.option(
+    "--path", metavar="FILE", callback=require_option_value, help="Only what holds for this file."
+)
 @click.option(
     "--unused",
     "is_unused",
@@ -113,7 +122,7 @@ LISTING: Final = "sessions --status damaged"
     help="Patterns of files of decisions in force that match no file any more.",
 )
 @click.option("--all", "everything", is_flag=True, help="Every patch, also those not in force.")
-@reading
+@reading_command
 def decisions_command(
     at: int | None,
     category: str | None,
@@ -159,7 +168,9 @@ def decisions_command(
     say_foreign(voice, found.head.foreign, found.unread, found.doubtful)
     if found.head.everywhere and not voice.as_json:
         count = found.head.everywhere
-        voice.say(f"{counted(count, 'decision')} {'names' if count == 1 else 'name'} no files.")
+        voice.say(
+            f"{count_in_words(count, 'decision')} {'names' if count == 1 else 'name'} no files."
+        )
     return 0
 
 
@@ -177,19 +188,19 @@ def _say_unused(app: Request, voice: Voice) -> int:
 def _tell_missing(voice: Voice, found: DecisionListing, *, looks_back: bool) -> None:
     """Say which sessions cannot be folded, and how many were erased: the list leaves them out."""
     if found.damage:
-        voice.warn(worded(found.damage))
+        voice.warn(error_with_advice(found.damage))
     for one in found.lost:
-        voice.warn(_lost(one))
+        voice.warn(_lost_session_warning(one))
     if found.more:
-        more = counted(found.more, "session")
+        more = count_in_words(found.more, "session")
         voice.warn(f"and {more} more: `preflights {LISTING}` lists them all")
     if found.erased and looks_back and not voice.quiet:
         were = "was" if found.erased == 1 else "were"
-        what = f"{counted(found.erased, 'session')} of this project {were} erased"
+        what = f"{count_in_words(found.erased, 'session')} of this project {were} erased"
         click.echo(f"{what}: what may have been decided there is not told.", err=True)
 
 
-def _lost(one: LostSession) -> str:
+def _lost_session_warning(one: LostSession) -> str:
     id_ = short_session(one.session_id)
     if not one.is_mended:
         return f"session {id_} is {one.status}: what it decided is not told"
@@ -210,11 +221,11 @@ def _say_decisions(
 ) -> None:
     columns: dict[str, Callable[[DecisionRow], str]] = {
         "uid": lambda decided: short_session(decided.uid),
-        **({"standing": _standing} if everything else {}),
-        "record": _record,
-        "by": _by,
-        "category": _category,
-        "decided": _values,
+        **({"standing": _decision_standing_cell} if everything else {}),
+        "record": _decision_record_cell,
+        "by": _decision_acceptor_cell,
+        "category": _decision_category_cell,
+        "decided": _decision_values_cell,
         "title": lambda decided: one_line(decided.title),
     }
     are_some = streamed(tuple(columns), ([cell(one) for cell in columns.values()] for one in found))
@@ -228,7 +239,7 @@ def _say_decisions(
         voice.say("Nothing is decided here." if everything else "Nothing is in force here.")
 
 
-def _standing(decided: DecisionRow) -> str:
+def _decision_standing_cell(decided: DecisionRow) -> str:
     """Where it stands, and what took its place."""
     later = decided.superseded_by
     return (
@@ -236,14 +247,14 @@ def _standing(decided: DecisionRow) -> str:
     )
 
 
-def _record(decided: DecisionRow) -> str:
+def _decision_record_cell(decided: DecisionRow) -> str:
     record = "task" if decided.kind == "task" else ""
     if decided.number is not None:
         record = f"ADR-{decided.number:04}"
     return f"{record} {'(file)' if decided.file else ''}".strip()
 
 
-def _by(decided: DecisionRow) -> str:
+def _decision_acceptor_cell(decided: DecisionRow) -> str:
     """Who acknowledged it, and the day on which it was accepted."""
     actor = decided.acknowledged_by
     if actor is None:
@@ -266,17 +277,18 @@ def who(actor: Actor | Who) -> str:
     return f"{KINDS[actor.kind]}{f' ({actor.name})' if actor.name else ''}"
 
 
-def _category(decided: DecisionRow) -> str:
-    return decided.category + _mark(decided, CATEGORY)
+def _decision_category_cell(decided: DecisionRow) -> str:
+    return decided.category + _suggested_value_mark(decided, CATEGORY)
 
 
-def _values(decided: DecisionRow) -> str:
+def _decision_values_cell(decided: DecisionRow) -> str:
     return ", ".join(
-        f"{name}: {one_line(value)}{_mark(decided, name)}" for name, value in decided.fields
+        f"{name}: {one_line(value)}{_suggested_value_mark(decided, name)}"
+        for name, value in decided.fields
     )
 
 
-def _mark(decided: DecisionRow, field: str) -> str:
+def _suggested_value_mark(decided: DecisionRow, field: str) -> str:
     """A mark for a model's reading: it is never shown as a person's word."""
     is_suggested = any(o.field == field and o.source == "suggested" for o in decided.provenance)
     return " (model)" if is_suggested else ""

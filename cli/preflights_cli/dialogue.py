@@ -11,14 +11,14 @@ import click
 
 from preflights_cli import EXIT_INTERRUPTED, EXIT_WAITING
 from preflights_cli import options as answer_options
-from preflights_cli.advice import worded
+from preflights_cli.advice import error_with_advice
 from preflights_cli.common import Voice, say_saved
 from preflights_cli.german import Say, spoken
 from preflights_cli.rendering import (
-    ask,
-    describe,
-    exit_code,
+    describe_session,
+    say_question,
     say_refusals,
+    session_exit_code,
     shown_of,
     tell_asking,
 )
@@ -34,7 +34,7 @@ HELP: Final = ("?", "h?", "help", "hilfe")
 """What people type who want to know what can be typed; no answer."""
 
 
-class Left(Exception):
+class ConversationLeft(Exception):
     """The person ended the conversation; what was said is recorded."""
 
 
@@ -46,7 +46,7 @@ class Pressed(Exception):
         self.key = key
 
 
-def run(
+def run_dialogue(
     app: Request,
     voice: Voice,
     session: View,
@@ -68,11 +68,11 @@ def run(
             code: int = converse(app, voice, session, accepting=accepting, by=by, **said)
             return code
         session = conversed(app, voice, session)
-    except (Left, KeyboardInterrupt) as left:
+    except (ConversationLeft, KeyboardInterrupt) as left:
         say_saved(session.session_id, spoken(session))
-        return EXIT_WAITING if isinstance(left, Left) else EXIT_INTERRUPTED
-    describe(voice, session)
-    return exit_code(session)
+        return EXIT_WAITING if isinstance(left, ConversationLeft) else EXIT_INTERRUPTED
+    describe_session(voice, session)
+    return session_exit_code(session)
 
 
 # 1. Questions --------------------------------------------------------------------------------
@@ -95,18 +95,18 @@ Turn = Callable[[Request, Voice, View], View]
 
 
 def _turn(app: Request, voice: Voice, session: View) -> View:
-    given = answered(voice, session, session.questions[0])
-    return taken(app, voice, session, given, revise=False)
+    given = ask_for_answer(voice, session, session.questions[0])
+    return submit_dialogue_answer(app, voice, session, given, revise=False)
 
 
-def taken(
+def submit_dialogue_answer(
     app: Request, voice: Voice, before: View, given: answer_options.Answers, *, revise: bool
 ) -> View:
     """The session after an answer, or as it stands where the answer cannot be recorded."""
     try:
         session = sessions.answer_session(app, before.session_id, given, revise=revise)
     except Refused as refused:
-        not_taken = spoken(before)("Not taken: {why}", why=escaped_text(worded(refused)))
+        not_taken = spoken(before)("Not taken: {why}", why=escaped_text(error_with_advice(refused)))
         click.echo(not_taken, err=True)
         return sessions.show(app, before.session_id)  # another process may have ended it
     say_refusals(session)
@@ -121,7 +121,7 @@ def _say_new_warnings(voice: Voice, before: tuple[str, ...], session: View) -> N
             voice.warn(warning)
 
 
-def answered(
+def ask_for_answer(
     voice: Voice,
     session: View,
     question: Question,
@@ -144,16 +144,16 @@ def answered(
     say = spoken(session)
     default = "" if prompt else shown_of(session.workflow).default(session)
     if not prompt:
-        ask(voice, session, question)
+        say_question(voice, session, question)
     if default:
         voice.say(say("  Enter takes {option}.", option=escaped_text(default)))
     if keys_help:
         voice.say(f"  {keys_help}")
     while True:
-        text = line(prompt or "> ")
+        text = read_typed_line(prompt or "> ")
         text = text if text.strip() else default
         if not text.strip():
-            raise Left
+            raise ConversationLeft
         if text.strip().casefold() in HELP:
             click.echo(" ".join(filter(None, (_help(say, question), keys_help))), err=True)
             continue
@@ -182,12 +182,12 @@ def _help(say: Say, question: Question) -> str:
 
 
 def _specified(say: Say) -> str:
-    while (text := line(say("In your own words: ")).strip()).casefold() in ("", *HELP):
+    while (text := read_typed_line(say("In your own words: ")).strip()).casefold() in ("", *HELP):
         pass
     return text
 
 
-def line(prompt: str) -> str:
+def read_typed_line(prompt: str) -> str:
     """What is typed up to Enter.
 
     Not by `input`, for which a NUL (Ctrl-Space) is the end of the text.
@@ -200,5 +200,5 @@ def line(prompt: str) -> str:
             click.echo("Not taken: it is no valid text: retype it.", err=True)
             continue
         if not text:
-            raise Left
+            raise ConversationLeft
         return text.removesuffix("\n")

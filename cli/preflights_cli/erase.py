@@ -9,10 +9,10 @@ from typing import Final
 import click
 
 from preflights_cli import EXIT_REFUSED
-from preflights_cli.advice import worded
+from preflights_cli.advice import error_with_advice
 from preflights_cli.common import Voice, is_terminal, reading_where, sign_option
-from preflights_cli.dates import day
-from preflights_cli.progress import counted, tell_scrubbed
+from preflights_cli.dates import format_date_only
+from preflights_cli.progress import count_in_words, tell_scrubbed
 from preflights_es.history.erasure import Doomed, Quotes
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ids import short_session
@@ -71,7 +71,7 @@ def erase_command(
     app, ids = resolve_erasure_targets(app, session, looks=dry_run)
     planned = plan_erasure(app, ids, reason)
     for error in planned.kept:
-        voice.warn(worded(error))
+        voice.warn(error_with_advice(error))
     doomed, others, quotes = planned.doomed, planned.others, planned.quotes
     also: Sequence[Doomed] | None = others if quoting else []
     going = [*doomed, *(others if quoting else ())]
@@ -83,7 +83,7 @@ def erase_command(
         voice.say("Nothing was erased: this is a dry run.")
         return 0
     if not yes:
-        also = _agreed(voice, doomed, others, quoting=quoting)
+        also = _confirm_erasing(voice, doomed, others, quoting=quoting)
     if also is None:
         voice.say("Nothing was erased.")
         return EXIT_REFUSED
@@ -99,17 +99,17 @@ def erase_command(
 
 def _tell(voice: Voice, one: Doomed | PreflightsError) -> None:
     if isinstance(one, PreflightsError):
-        voice.warn(worded(one))
+        voice.warn(error_with_advice(one))
     else:
         voice.say(f"Erased {short_session(one.session_id)}.")
 
 
-def _agreed(
+def _confirm_erasing(
     voice: Voice, doomed: Sequence[Doomed], others: Sequence[Doomed], *, quoting: bool
 ) -> Sequence[Doomed] | None:
     """The sessions that go as well; None where a person thinks better of it."""
     asked = [*doomed, *(others if quoting else ())]
-    if not click.confirm(f"Erase {counted(len(asked), 'session')} for good?"):
+    if not click.confirm(f"Erase {count_in_words(len(asked), 'session')} for good?"):
         return None
     if not others or quoting:
         return others
@@ -128,8 +128,10 @@ def _say_doomed(voice: Voice, doomed: Sequence[Doomed], *, titled: bool) -> None
         # Without a question the erased title is not repeated: logs of scripts are kept.
         title = f"  {escaped_text(shortened(one.title or '', TITLE_MAX))}" if titled else ""
         status = one.status.replace("_", " ")
-        events = counted(one.version, "event")
-        voice.say(f"{short_session(one.session_id)}  {status}, {events}, {day(one.last_at)}{title}")
+        events = count_in_words(one.version, "event")
+        voice.say(
+            f"{short_session(one.session_id)}  {status}, {events}, {format_date_only(one.last_at)}{title}"
+        )
         for path in one.documents:
             voice.say(f"  its document stays: {escaped_text(path)}")
         for provider in one.sent_to:

@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from preflights_cli.common import Voice, reading
+from preflights_cli.common import Voice, reading_command
 from preflights_es.kernel.text import escaped_text
 from preflights_es.use.facts.facts import Facts, read_known_facts
 from preflights_es.use.request import Request
@@ -15,7 +15,7 @@ SHOWN_MAX: Final = 30  # packages that stand for no known product
 
 
 @click.command()
-@reading
+@reading_command
 def facts_command(app: Request, voice: Voice) -> int:
     """Show what the repository says of itself: packages, images, languages, CI, README.
 
@@ -31,11 +31,11 @@ def facts_command(app: Request, voice: Voice) -> int:
     found = read_known_facts(app)
     voice.json(found)
     if not voice.as_json:
-        _say(voice, found)
+        _say_facts(voice, found)
     return 0
 
 
-def _say(voice: Voice, found: Facts) -> None:
+def _say_facts(voice: Voice, found: Facts) -> None:
     known = [one for one in found.technologies if one.product]
     others = [one for one in found.technologies if not one.product]
     lines = [("README", found.readme)]

@@ -90,13 +90,17 @@ def _say_inbox(app: Request, voice: Voice) -> None:
 def _say_waiting(found: Iterable[Waiting], files: Iterable[FiledSession] = ()) -> bool:
     """What waits, one a line; whether anything does."""
     rows = (
-        (short_session(one.session_id), SAID[one.kind], _about(one), settling(one)) for one in found
+        (short_session(one.session_id), SAID[one.kind], _waiting_subject(one), settling(one))
+        for one in found
     )
-    filed = ((short_session(one.session_id), "file", _said(one), _syncs(one)) for one in files)
+    filed = (
+        (short_session(one.session_id), "file", _session_file_state(one), _syncs(one))
+        for one in files
+    )
     return streamed(("id", "waits", "intention", "settle it with"), chain(rows, filed))
 
 
-def _about(one: Waiting) -> str:
+def _waiting_subject(one: Waiting) -> str:
     origin = f" ({one.origin})" if one.origin else ""
     room = CELL_MAX
     if one.kind == "question":  # why it is open says more than its last words
@@ -104,7 +108,7 @@ def _about(one: Waiting) -> str:
     return f"{shortened(one_line(one.intention), room)}{origin}"
 
 
-def _said(file: FiledSession) -> str:
+def _session_file_state(file: FiledSession) -> str:
     return f"its file {'erases it' if file.is_erased else FILED[file.compared]}"
 
 

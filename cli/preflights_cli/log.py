@@ -8,8 +8,8 @@ from typing import Any, Final
 import click
 from msgspec import UNSET
 
-from preflights_cli.common import Voice, reading
-from preflights_cli.dates import day, second
+from preflights_cli.common import Voice, reading_command
+from preflights_cli.dates import format_date_only, second
 from preflights_cli.table import streamed
 from preflights_es.kernel.completions import Message
 from preflights_es.kernel.errors import LogDamaged
@@ -33,7 +33,7 @@ _UNSAID: Final = ("", None, (), False, UNSET, UNSEEN)
 
 @click.command()
 @click.argument("session", default="last")
-@reading
+@reading_command
 def log_command(session: str, app: Request, voice: Voice) -> int:
     """Show the events of a session; with --json one a line, as `admin export` writes them.
 
@@ -58,27 +58,29 @@ def log_command(session: str, app: Request, voice: Voice) -> int:
 
 
 def _say_events(voice: Voice, found: LoggedSession) -> None:
-    from preflights_es.projections.audit import kind
+    from preflights_es.projections.audit import speaker_kind_of_event
 
     stored, taken = found.stored, erased(found.stored)
     holds = not isinstance(found.damage, LogDamaged)
     rows = (
         (
             str(one.version),
-            _at(second, one),
+            _format_recorded_at(second, one),
             _indented(one),
-            kind(one) or "",
-            _told(one, event, taken, holds=holds),
+            speaker_kind_of_event(one) or "",
+            _event_in_words(one, event, taken, holds=holds),
         )
         for one, event in zip(stored, found.events, strict=True)
     )
     streamed(("", "UTC", "event", "by", "what"), rows, whole=True)
     first = stored[0]
-    began = _at(day, first)
+    began = _format_recorded_at(format_date_only, first)
     voice.hint(f"Session {first.session_id} of {began} in project {escaped_text(first.project)}")
 
 
-def _told(one: Stored, event: Event | Unread | None, taken: set[int], *, holds: bool) -> str:
+def _event_in_words(
+    one: Stored, event: Event | Unread | None, taken: set[int], *, holds: bool
+) -> str:
     if one.data is None:
         return ERASED if one.version in taken else GONE
     if event is None:
@@ -88,7 +90,7 @@ def _told(one: Stored, event: Event | Unread | None, taken: set[int], *, holds: 
     return what_of(event)
 
 
-def _at(form: Callable[[int], str], one: Stored) -> str:
+def _format_recorded_at(form: Callable[[int], str], one: Stored) -> str:
     """When it was recorded; empty where a damaged database has something else."""
     at: Any = one.recorded_at
     return form(at) if isinstance(at, int) else ""
@@ -112,10 +114,12 @@ def what_of(event: object) -> str:
     }
     names = [name for name in getattr(event, "__struct_fields__", ()) if name not in hidden]
     pairs = ((name, getattr(event, name)) for name in names)
-    return ", ".join(f"{name}={_short(value)}" for name, value in pairs if value not in _UNSAID)
+    return ", ".join(
+        f"{name}={_short_field_value(value)}" for name, value in pairs if value not in _UNSAID
+    )
 
 
-def _short(value: object) -> str:
+def _short_field_value(value: object) -> str:
     if isinstance(value, str):
         return repr(shortened(one_line(value), WHAT_MAX))
     if isinstance(value, Question):
@@ -128,10 +132,10 @@ def _short(value: object) -> str:
         return short_session(value.session_id)
     if isinstance(value, tuple) and value and isinstance(value[0], Message):
         before = f"{len(value) - 1} before, " if len(value) > 1 else ""
-        return f"[{before}{_short(value[-1].content)}]"
+        return f"[{before}{_short_field_value(value[-1].content)}]"
     if isinstance(value, tuple):
-        return shortened("[" + ", ".join(_short(v) for v in value) + "]", WHAT_MAX)
+        return shortened("[" + ", ".join(_short_field_value(v) for v in value) + "]", WHAT_MAX)
     names = getattr(value, "__struct_fields__", None)
     if names is None:
         return str(value)
-    return " ".join(_short(getattr(value, n)) for n in names if getattr(value, n))
+    return " ".join(_short_field_value(getattr(value, n)) for n in names if getattr(value, n))

@@ -38,32 +38,32 @@ from preflights_es.system.interpreter import (
 MESSAGE_MAX = 1_000  # characters of an error: what was typed may be much longer
 
 
-class Unread(Exception):
+class UnreadOutput(Exception):
     """The reader of a command's output closed the pipe."""
 
 
 @contextlib.contextmanager
-def _unread() -> Iterator[None]:
+def _raise_unread_output() -> Iterator[None]:
     """click would end with 1 where a pipe is closed, which means something else here."""
     try:
         yield
     except BrokenPipeError as error:
-        raise Unread from error
+        raise UnreadOutput from error
 
 
 class _Main(Program):
     """The whole program: a closed pipe is no error."""
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        with _unread():
+        with _raise_unread_output():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _unread():
+        with _raise_unread_output():
             return super().invoke(ctx)
 
 
-def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
         click.echo(f"preflights {__version__}")
         ctx.exit()
@@ -81,7 +81,7 @@ def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> N
     is_flag=True,
     is_eager=True,
     expose_value=False,
-    callback=_version,
+    callback=_print_version,
     help="Show the version and exit.",
 )
 @click.pass_context
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _open_streams()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupted)
-    _leave(run(list(sys.argv[1:] if arguments is None else arguments)))
+    _leave(run_command_line(list(sys.argv[1:] if arguments is None else arguments)))
 
 
 def _leave(code: int) -> NoReturn:
@@ -146,13 +146,13 @@ def _open_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def run(arguments: list[str]) -> int:
+def run_command_line(arguments: list[str]) -> int:
     """The exit code of one command; every error ends here, in one line on stderr."""
     try:
         code = _ran(arguments)
         _warn_of_packages()
         return code
-    except (Unread, BrokenPipeError):
+    except (UnreadOutput, BrokenPipeError):
         # What a shell says of any program that is stopped by it; not 0, since a command that was
         # cut short knows nothing of the rest. The signal itself stays ignored: it would also end us
         # for a line to a server that broke.
@@ -179,15 +179,15 @@ def _ran(arguments: list[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         return EXIT_INTERRUPTED
-    except (Unread, BrokenPipeError):
+    except (UnreadOutput, BrokenPipeError):
         raise
     except OSError as error:
         _drop_output()
         return _environment_failed(error)
     except OverflowError as error:  # also of click and of Python's own modules
-        return _failed(_clock_error() or error, arguments)
+        return _report_failure(_clock_error() or error, arguments)
     except Exception as error:  # said in words, or shown as the bug it is
-        return _failed(error, arguments)
+        return _report_failure(error, arguments)
     return result if isinstance(result, int) else 0
 
 
@@ -248,8 +248,8 @@ def _environment_failed(error: OSError) -> int:
     return EXIT_ENVIRONMENT
 
 
-def _failed(error: Exception, arguments: Sequence[str]) -> int:
-    from preflights_cli.advice import worded
+def _report_failure(error: Exception, arguments: Sequence[str]) -> int:
+    from preflights_cli.advice import error_with_advice
     from preflights_es.kernel.errors import PreflightsError, SessionFaulted
     from preflights_es.kernel.text import escaped_text, shortened
 
@@ -258,7 +258,7 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
         return _bug(error.error, arguments, replay, error.workflow)
     if not isinstance(error, PreflightsError):
         return _bug(error, arguments)
-    message = worded(error)
+    message = error_with_advice(error)
     click.echo(f"preflights: {shortened(escaped_text(message), MESSAGE_MAX)}", err=True)
     if "--json" in arguments:
         import json  # ASCII, whatever was typed: also what is no text at all
@@ -266,10 +266,10 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
         shape = {"format": "error/1", "code": error.code, "message": message}
         text = json.dumps({**shape, "fields": error.fields}, default=str)
         click.echo(text.replace("\x7f", "\\u007f"), err=True)
-    return _exit_code(error)
+    return _exit_code_of_error(error)
 
 
-def _exit_code(error: Exception) -> int:
+def _exit_code_of_error(error: Exception) -> int:
     from preflights_es.kernel import errors
 
     codes = (

@@ -40,7 +40,7 @@ def keyed(texts: tuple[str, ...]) -> Answers:
     return list(answers.items())
 
 
-def worded(texts: tuple[str, ...]) -> Answers:
+def parse_answer_words(texts: tuple[str, ...]) -> Answers:
     """`[KEY=]VALUE` words; those without a key answer the open question, whose key is ""."""
     without = tuple(text for text in texts if not _KEYED.fullmatch(text))
     with_key = keyed(tuple(text for text in texts if _KEYED.fullmatch(text)))
@@ -55,7 +55,7 @@ def from_file(name: str) -> Answers:
     """
     import json
 
-    where, raw = content(name, FILE_MAX)
+    where, raw = read_input_file(name, FILE_MAX)
     if len(raw) > FILE_MAX:
         raise Refused(f"{where} has more than {FILE_MAX:,} bytes: no answers are that long")
     try:
@@ -68,10 +68,10 @@ def from_file(name: str) -> Answers:
         raise Refused(f"{where} is nested too deeply: it is an object of texts") from error
     if not isinstance(data, dict):
         raise Refused(f'{where}: expected an object such as {{"auth_strategy": "OAuth"}}')
-    return [(key, _values(where, key, value)) for key, value in data.items()]
+    return [(key, _answer_texts_in_file(where, key, value)) for key, value in data.items()]
 
 
-def content(name: str, most: int) -> tuple[str, bytes]:
+def read_input_file(name: str, most: int) -> tuple[str, bytes]:
     """What a message calls a file, `-` for stdin, and its content: a byte too many at most.
 
     Raises:
@@ -91,16 +91,16 @@ def _gathered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object in which a key that stands twice has both values, as on the command line."""
     found: dict[str, Any] = {}
     for key, value in pairs:
-        both = [*_listed(found[key]), *_listed(value)] if key in found else value
+        both = [*_wrap_in_list(found[key]), *_wrap_in_list(value)] if key in found else value
         found[key] = both
     return found
 
 
-def _listed(value: Any) -> list[Any]:
+def _wrap_in_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _values(where: str, key: str, value: Any) -> tuple[str, ...]:
+def _answer_texts_in_file(where: str, key: str, value: Any) -> tuple[str, ...]:
     values = value if isinstance(value, list) else [value]
     if not all(isinstance(v, str) for v in values):
         raise Refused(f"{where}: the answer to {key!r} is neither a text nor a list of texts")
@@ -110,7 +110,7 @@ def _values(where: str, key: str, value: Any) -> tuple[str, ...]:
 R = TypeVar("R")
 
 
-def reasoned(command: Callable[..., R]) -> Callable[..., R]:
+def with_reason_options(command: Callable[..., R]) -> Callable[..., R]:
     """The five options, given to the command as one `why`; above `common` or `recording`."""
 
     @wraps(command)
@@ -181,14 +181,14 @@ def mode_of(asked: Mapping[str, Any]) -> str:
     Raises:
         UsageError: the options contradict each other.
     """
-    simulators = _given(("--seed", asked["seed_"]), ("--faults", asked["faults_"]))
-    others = _given(
+    simulators = _names_of_given_options(("--seed", asked["seed_"]), ("--faults", asked["faults_"]))
+    others = _names_of_given_options(
         ("--provider", asked["provider_"]),
         ("--model", asked["model_"]),
         ("--prompt", asked["prompts"]),
         ("--answer", asked["answered"]),
     )
-    around = _given(("--from", asked["start"]), ("--live", asked["live"]))
+    around = _names_of_given_options(("--from", asked["start"]), ("--live", asked["live"]))
     if asked["drift"] and asked["simulate"]:
         _refuse("--drift runs on with the recorded responses, --simulate with others: give one")
     if asked["drift"] and (found := [*simulators, *others, *around]):
@@ -206,7 +206,7 @@ def mode_of(asked: Mapping[str, Any]) -> str:
     return "strict"
 
 
-def _given(*options: tuple[str, Any]) -> list[str]:
+def _names_of_given_options(*options: tuple[str, Any]) -> list[str]:
     return [name for name, value in options if value not in (None, (), False)]
 
 

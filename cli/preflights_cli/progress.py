@@ -34,7 +34,7 @@ def bar(voice: Voice, label: str, *, least: int = BAR_FROM) -> Drawn:
     return drawn
 
 
-def counted(number: int, what: str) -> str:
+def count_in_words(number: int, what: str) -> str:
     """`1 session`, `2,000 sessions`."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 

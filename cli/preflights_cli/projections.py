@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from preflights_cli.common import Voice, common, reading
+from preflights_cli.common import Voice, common, reading_command
 from preflights_cli.decisions import LISTING
-from preflights_cli.progress import bar, counted
+from preflights_cli.progress import bar, count_in_words
 from preflights_cli.table import streamed
 from preflights_es.kernel.text import escaped_text
 from preflights_es.use.request import Request
@@ -27,7 +27,7 @@ def projections_command() -> None:
 
 
 @projections_command.command("status", short_help="Show how far each projection is.")
-@reading
+@reading_command
 def status_command(app: Request, voice: Voice) -> int:
     """Show how far each projection is; this command folds no session.
 
@@ -46,7 +46,10 @@ def status_command(app: Request, voice: Voice) -> int:
                 for one in found.projections
             ),
         )
-        sessions, waiting = counted(found.sessions, "session"), counted(found.waiting, "append")
+        sessions, waiting = (
+            count_in_words(found.sessions, "session"),
+            count_in_words(found.waiting, "append"),
+        )
         voice.say(f"{sessions} in the log, {waiting} to fold.")
     return 0
 
@@ -70,15 +73,18 @@ def rebuild_command(names: tuple[str, ...], app: Request, voice: Voice) -> int:
         raise click.BadParameter(message, param_hint="NAME")
     done, mended = rebuild(app, names, bar(voice, "Rebuilding"))
     voice.json(done)
-    sessions, events = counted(done.sessions, "session"), counted(done.events, "event")
+    sessions, events = (
+        count_in_words(done.sessions, "session"),
+        count_in_words(done.events, "event"),
+    )
     voice.say(f"Rebuilt {', '.join(done.rebuilt)} from {sessions} ({events}).")
     if done.reopened:
-        voice.say(f"Restored {counted(done.reopened, 'open call')} without a row.")
+        voice.say(f"Restored {count_in_words(done.reopened, 'open call')} without a row.")
     for due in mended.owed:
         voice.hint(
             f"{escaped_text(due.path)} was never written: the next command in its project writes it"
         )
     if mended.unfolded:
         lists = f"`preflights {LISTING} --any-project` lists them"
-        voice.warn(f"{counted(mended.unfolded, 'session')} could not be folded: {lists}")
+        voice.warn(f"{count_in_words(mended.unfolded, 'session')} could not be folded: {lists}")
     return 0

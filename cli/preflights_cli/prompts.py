@@ -39,12 +39,12 @@ def prompts_command(name: str | None, as_json: bool) -> int:
         for key, id_ in workflow.prompts
     ]
     if name is not None:
-        used = [_named(name, used)]
+        used = [_find_prompt(name, used)]
         if not as_json:
             sys.stdout.buffer.write(used[0][2].text.encode())  # byte by byte as it is sent
             return 0
     voice = Voice(as_json=as_json, quiet=False, verbose=False)
-    rows = [_row(*one, whole=name is not None) for one in used]
+    rows = [_prompt_table_row(*one, whole=name is not None) for one in used]
     settings = load_settings(Path.cwd())
     asks = {"provider": settings.provider, "model": settings.model, "host": settings.host}
     voice.json({"format": "prompts/1", "prompts": rows, "asks": asks})
@@ -59,7 +59,7 @@ def prompts_command(name: str | None, as_json: bool) -> int:
     return 0
 
 
-def _named(name: str, used: list[Used]) -> Used:
+def _find_prompt(name: str, used: list[Used]) -> Used:
     """The prompt that is meant, by its name or version.
 
     Raises:
@@ -75,6 +75,6 @@ def _named(name: str, used: list[Used]) -> Used:
     raise Refused(f"no prompt {name!r}: expected one of {known}", code="unknown_prompt")
 
 
-def _row(name: str, workflow: str, found: Prompt, *, whole: bool) -> dict[str, str]:
+def _prompt_table_row(name: str, workflow: str, found: Prompt, *, whole: bool) -> dict[str, str]:
     row = {"name": name, "version": found.id, "workflow": workflow, "sha256": found.sha256}
     return row | {"text": found.text} if whole else row

@@ -75,7 +75,7 @@ def shown_of(workflow: str) -> Shown:
     return shown_by if isinstance(shown_by, Shown) else PLAIN
 
 
-def exit_code(session: View) -> int:
+def session_exit_code(session: View) -> int:
     """1 when something was refused or failed, 3 when a person goes on, 5 when a model does."""
     if session.not_done or session.failed:
         return EXIT_REFUSED
@@ -90,17 +90,19 @@ def say_refusals(session: View) -> None:
     """What was recorded and does not count, on stderr."""
     for one in session.refusals:
         not_so = "Not done: {why}" if one.key is None else "Not taken: {why}"
-        said = spoken(session)(not_so, why=escaped_text(_message(session, one, spoken(session))))
+        said = spoken(session)(
+            not_so, why=escaped_text(_not_done_message(session, one, spoken(session)))
+        )
         click.echo(said, err=True)
 
 
-def _message(session: View, one: NotDone, say: Say = english) -> str:
+def _not_done_message(session: View, one: NotDone, say: Say = english) -> str:
     key = f"{one.key!r} " if one.key and one.message.startswith(f"{one.key!r} ") else ""
     said = key + say(one.message.removeprefix(key))
     return said + say(shown_of(session.workflow).advice.get(one.code, ""))
 
 
-def said(voice: Voice, session: View) -> int:
+def say_session_result(voice: Voice, session: View) -> int:
     """Say how a session stands after a call; the exit code."""
     say_refusals(session)
     for warning in session.warnings:
@@ -111,13 +113,15 @@ def said(voice: Voice, session: View) -> int:
     elif session.asking:
         voice.say(f"Recorded in {short_session(session.session_id)}.")
     else:
-        describe(voice, session)
-    return exit_code(session)
+        describe_session(voice, session)
+    return session_exit_code(session)
 
 
 def session_json(session: View) -> dict[str, object]:
     """Its versioned JSON; what is refused names the command that helps."""
-    refusals = tuple(replace(one, message=_message(session, one)) for one in session.refusals)
+    refusals = tuple(
+        replace(one, message=_not_done_message(session, one)) for one in session.refusals
+    )
     completed = shown_of(session.workflow).completed(session)
     return replace(completed, refusals=refusals).shape()
 
@@ -129,7 +133,7 @@ def tell_asking(voice: Voice, session: View) -> None:
         voice.warn(advised(session.asking, "asking_elsewhere", {"session": id_}))
 
 
-def describe(voice: Voice, session: View) -> None:
+def describe_session(voice: Voice, session: View) -> None:
     """A session in a few lines, and what may come next."""
     if session.erased is not None:
         _say_erased(voice, session.session_id, session.erased)
@@ -138,10 +142,10 @@ def describe(voice: Voice, session: View) -> None:
     shown_by.describe(voice, session)
     if session.status == "needs_answers":
         voice.say()
-        ask(voice, session, session.questions[0])
+        say_question(voice, session, session.questions[0])
         for line in shown_by.below(session):
             voice.say(f"  {escaped_text(line)}")
-    voice.hint(shown_by.hint(session) or _next(session))
+    voice.hint(shown_by.hint(session) or _next_command_hint(session))
 
 
 def _say_erased(voice: Voice, session_id: str, erased: ErasedBy) -> None:
@@ -155,7 +159,7 @@ def _say_erased(voice: Voice, session_id: str, erased: ErasedBy) -> None:
     voice.say(escaped_text(f"  {minute(iso(erased.at))}, by {who}"))
 
 
-def ask(voice: Voice, session: View, question: Question) -> None:
+def say_question(voice: Voice, session: View, question: Question) -> None:
     """A question with the label and the key under which it is answered, and numbered options."""
     say, shown_by = spoken(session), shown_of(session.workflow)
     label = shown_by.labels.get(question.id) or dict(session.labels).get(question.id)
@@ -172,7 +176,7 @@ def ask(voice: Voice, session: View, question: Question) -> None:
             voice.say(f"     {escaped_text(one_line(text))}")
 
 
-def _next(session: View) -> str:
+def _next_command_hint(session: View) -> str:
     text = {
         "needs_answers": "Answer with: preflights answer {id} VALUE",
         "waiting": "Ask the model again with: preflights resume {id}",
@@ -182,11 +186,11 @@ def _next(session: View) -> str:
     return spoken(session)(text, id=short_session(session.session_id))
 
 
-def _plain(voice: Voice, session: View) -> None:
+def _describe_plain_session(voice: Voice, session: View) -> None:
     voice.say(voice.bold(escaped_text(one_line(session.intention))))
     voice.say(f"  session {short_session(session.session_id)}, {session.status.replace('_', ' ')}")
     if result := getattr(session.view, "result", ""):
         voice.say(f"  {escaped_text(one_line(str(result)))}")
 
 
-PLAIN: Final = Shown(describe=_plain)
+PLAIN: Final = Shown(describe=_describe_plain_session)

@@ -9,10 +9,10 @@ from typing import Any, Final, cast
 import click
 
 from preflights_cli import EXIT_ENVIRONMENT, EXIT_REFUSED
-from preflights_cli.common import Voice, given, reading
+from preflights_cli.common import Voice, reading_command, require_option_value
 from preflights_cli.options import keyed, mode_of
 from preflights_cli.progress import bar
-from preflights_cli.reports import pairs
+from preflights_cli.reports import parse_name_value_pairs
 from preflights_cli.transfer import BAR_BYTES, session_file
 from preflights_es.history.child import ABSENT_TEXT, Divergence
 from preflights_es.history.report import Rerun
@@ -36,11 +36,11 @@ def say_divergence(voice: Voice, id_: str, divergence: Divergence) -> None:
     )
     if divergence.cause:
         voice.say(f"  cause:    {escaped_text(divergence.cause)}")
-    voice.say(f"  recorded: {value(divergence.recorded)}")
-    voice.say(f"  computed: {value(divergence.computed)}")
+    voice.say(f"  recorded: {format_replay_value(divergence.recorded)}")
+    voice.say(f"  computed: {format_replay_value(divergence.computed)}")
 
 
-def value(found: Any) -> str:
+def format_replay_value(found: Any) -> str:
     """A JSON value on one line, for people."""
     text = found if found == ABSENT_TEXT else canonical_json(found).decode()
     return shortened(escaped_text(text), VALUE_MAX)
@@ -90,7 +90,7 @@ def _again(mode: str, asked: Mapping[str, Any]) -> Again:
         provider=asked["provider_"],
         model=asked["model_"],
         answers=keyed(asked["answered"]),
-        prompts=pairs("--prompt", asked["prompts"], "clarify=v2"),
+        prompts=parse_name_value_pairs("--prompt", asked["prompts"], "clarify=v2"),
         start=asked["start"] or "",
         live=asked["live"],
     )
@@ -111,7 +111,7 @@ def _say_again(voice: Voice, result: Rerun, *, everything: bool) -> None:
     _say_run(voice, result)
     for change in result.changes:
         voice.say(
-            f"  {escaped_text(change.pointer)}: {value(change.recorded)} -> {value(change.child)}"
+            f"  {escaped_text(change.pointer)}: {format_replay_value(change.recorded)} -> {format_replay_value(change.child)}"
         )
     if not result.otherwise or everything:
         for divergence in result.divergences if everything else result.divergences[:1]:
@@ -150,9 +150,19 @@ def _say_run(voice: Voice, result: Rerun) -> None:
     "--simulate", is_flag=True, help="Run again with the simulator (see --seed, --faults)."
 )
 @click.option(
-    "--provider", "provider_", metavar="NAME", callback=given, help="What if: another provider."
+    "--provider",
+    "provider_",
+    metavar="NAME",
+    callback=require_option_value,
+    help="What if: another provider.",
 )
-@click.option("--model", "model_", metavar="MODEL", callback=given, help="What if: another model.")
+@click.option(
+    "--model",
+    "model_",
+    metavar="MODEL",
+    callback=require_option_value,
+    help="What if: another model.",
+)
 @click.option(
     "--prompt",
     "prompts",
@@ -162,7 +172,11 @@ def _say_run(voice: Voice, result: Rerun) -> None:
 )
 @click.option("--seed", "seed_", type=int, metavar="N", help="Seed of the simulator.")
 @click.option(
-    "--faults", "faults_", metavar="FAULTS", callback=given, help="Faults of the simulator."
+    "--faults",
+    "faults_",
+    metavar="FAULTS",
+    callback=require_option_value,
+    help="Faults of the simulator.",
 )
 @click.option(
     "--answer", "answered", multiple=True, metavar="KEY=VALUE", help="What if: another answer."
@@ -171,14 +185,17 @@ def _say_run(voice: Voice, result: Rerun) -> None:
     "--from",
     "start",
     metavar="STEP",
-    callback=given,
+    callback=require_option_value,
     help="Step or event where the what-if begins.",
 )
 @click.option("--live", is_flag=True, help="Let a what-if ask a model; this costs money.")
 @click.option(
-    "--out", metavar="FILE.jsonl", callback=given, help="Write the new run to a new file."
+    "--out",
+    metavar="FILE.jsonl",
+    callback=require_option_value,
+    help="Write the new run to a new file.",
 )
-@reading
+@reading_command
 def replay_command(
     session: tuple[str, ...], everything: bool, app: Request, voice: Voice, **asked: Any
 ) -> int:
@@ -203,7 +220,7 @@ def replay_command(
     found, unknown = replays(app, named, everything=everything, drawn=drawn)
     voice.json(found)
     for result in found.sessions:
-        _say(voice, result)
+        _say_replay(voice, result)
     for one in unknown:
         voice.warn(f"session {short_session(one.session_id)} is not replayed: {one.why}")
     if any(result.status != "identical" for result in found.sessions):
@@ -226,7 +243,7 @@ def _is_file(typed: str) -> bool:
         return False
 
 
-def _say(voice: Voice, result: Replayed) -> None:
+def _say_replay(voice: Voice, result: Replayed) -> None:
     id_ = short_session(result.session_id)
     if result.status == "erased":
         voice.say(f"{id_} was erased: its payloads are gone and cannot be replayed")

@@ -14,7 +14,9 @@ from preflights_es.system.files import new_file
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def pairs(option: str, texts: Sequence[str], example: str) -> tuple[tuple[str, str], ...]:
+def parse_name_value_pairs(
+    option: str, texts: Sequence[str], example: str
+) -> tuple[tuple[str, str], ...]:
     """What is typed as NAME=VALUE.
 
     Raises:
@@ -59,14 +61,16 @@ def reports_of(
     Raises:
         UsageError: there is no such format.
     """
-    found = list(pairs("--report", typed, example))
+    found = list(parse_name_value_pairs("--report", typed, example))
     for name, _ in found:
         if name not in formats:
             refuse(f"--report: found {name!r}, expected one of {', '.join(formats)}")
     return found
 
 
-def check(wanted: Sequence[tuple[str, str]], *, replacing: bool, is_json: bool) -> None:
+def check_report_files(
+    wanted: Sequence[tuple[str, str]], *, replacing: bool, is_json: bool
+) -> None:
     """That all reports can be written, before the run takes long.
 
     Raises:
@@ -83,7 +87,7 @@ def check(wanted: Sequence[tuple[str, str]], *, replacing: bool, is_json: bool) 
             raise Refused(f"{file} exists: name a new file, or give --replace")
 
 
-def write(
+def write_report_files(
     rendered: Callable[[str], str], wanted: Sequence[tuple[str, str]], *, replacing: bool
 ) -> None:
     """The report in files; - is stdout.

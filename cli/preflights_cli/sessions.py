@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import click
 
-from preflights_cli.common import Voice, reading, tell_behind
+from preflights_cli.common import Voice, reading_command, tell_behind
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import RecordWithoutSession
 from preflights_es.kernel.text import one_line
@@ -33,7 +33,7 @@ def _refuse_unknown(app: Request, status: str) -> None:
 )
 @click.option("--workflow", metavar="NAME", default="", help="Of this workflow, not decisions.")
 @click.option("--all-workflows", is_flag=True, help="Of every workflow, plans and notes too.")
-@reading
+@reading_command
 def sessions_command(
     everything: bool,
     any_project: bool,
@@ -108,7 +108,7 @@ def _age(seconds: int) -> str:
 
 @click.command()
 @click.argument("session", default="last")
-@reading
+@reading_command
 def show_command(session: str, app: Request, voice: Voice) -> int:
     """Show one session: what is decided, by whom, and what is open.
 
@@ -117,10 +117,10 @@ def show_command(session: str, app: Request, voice: Voice) -> int:
       preflights show
       preflights show 3f9a12c4 --json
     """
-    from preflights_cli.rendering import said
+    from preflights_cli.rendering import say_session_result
 
     try:
-        said(voice, sessions.show(app, session))
+        say_session_result(voice, sessions.show(app, session))
     except RecordWithoutSession as error:
         from preflights_cli.decisions import say_record
 
@@ -131,7 +131,7 @@ def show_command(session: str, app: Request, voice: Voice) -> int:
 @click.command()
 @click.argument("session", required=False)
 @click.option("--for", "task", metavar="TASK", help="What the agent is about to do, in words.")
-@reading
+@reading_command
 def prompt_command(session: str | None, task: str | None, app: Request, voice: Voice) -> int:
     """Print the brief for a coding agent: what is decided, and what is still open.
 

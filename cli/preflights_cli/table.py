@@ -45,7 +45,7 @@ def streamed(names: Row, rows: Iterable[Row], *, whole: bool = False) -> bool:
     Args:
         whole: the last cell is wanted whole, however many lines it takes.
     """
-    pages = _pages(rows)
+    pages = _split_into_pages(rows)
     first = next(pages, None)
     if first is None:
         return False
@@ -53,7 +53,7 @@ def streamed(names: Row, rows: Iterable[Row], *, whole: bool = False) -> bool:
     return True
 
 
-def _pages(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def _split_into_pages(rows: Iterable[Row]) -> Iterator[list[Row]]:
     left = iter(rows)
     while page := list(islice(left, PAGE)):
         yield page
@@ -77,7 +77,7 @@ def _draw(names: Row, pages: Iterable[Sequence[Row]], *, whole: bool) -> None:
         widths = _fitting(wanted[:beside], words[:beside], room)
         if number == 0:
             _echo_heading(names, widths)
-        click.echo("\n".join(_lines(rows, widths)))
+        click.echo("\n".join(_table_lines(rows, widths)))
 
 
 def _least(wanted: Sequence[int], words: Sequence[int]) -> int:
@@ -116,14 +116,14 @@ def _longest_word(text: str) -> int:
 
 def _echo_heading(names: Row, widths: Sequence[int]) -> None:
     colour = coloured(sys.stdout)
-    for line in _lines([names], widths):
+    for line in _table_lines([names], widths):
         click.echo(click.style(line, bold=True), color=colour)
     rule = "─" if _speaks_unicode() else "-"
     below = _width() if len(widths) < len(names) else 0
     click.echo(rule * max(sum(widths) + len(GAP) * (len(widths) - 1), below))
 
 
-def _lines(rows: Iterable[Row], widths: Sequence[int]) -> Iterator[str]:
+def _table_lines(rows: Iterable[Row], widths: Sequence[int]) -> Iterator[str]:
     """What is printed of rows: as many lines as the cell takes that has the most."""
     for row in rows:
         cells = [_wrapped(cell, width) for cell, width in zip(row, widths, strict=False)]
@@ -136,16 +136,18 @@ def _lines(rows: Iterable[Row], widths: Sequence[int]) -> Iterator[str]:
 
 def _narrow(text: str) -> str:
     """Any cell but the last; what has no width counts as a character all the same."""
-    return _cut(escaped_text(shortened(text, CELL_MAX)), CELL_MAX)
+    return _cut_to_width(escaped_text(shortened(text, CELL_MAX)), CELL_MAX)
 
 
 def _last(text: str, *, whole: bool) -> str:
     return (
-        escaped_text(text) if whole else _cut(escaped_text(shortened(text, BRIEF_MAX)), BRIEF_MAX)
+        escaped_text(text)
+        if whole
+        else _cut_to_width(escaped_text(shortened(text, BRIEF_MAX)), BRIEF_MAX)
     )
 
 
-def _cut(text: str, width: int) -> str:
+def _cut_to_width(text: str, width: int) -> str:
     """The text, with an ellipsis where it ends too early."""
     if _size(text) <= width:
         return text

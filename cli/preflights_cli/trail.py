@@ -8,8 +8,8 @@ from typing import Final
 
 import click
 
-from preflights_cli.common import Voice, escaped, given, reading
-from preflights_cli.dates import between, refuse_backwards
+from preflights_cli.common import Voice, escaped, reading_command, require_option_value
+from preflights_cli.dates import refuse_backwards, time_range_options
 from preflights_cli.decisions import who
 from preflights_cli.log import ERASED, GONE, UNREAD, indented, what_of
 from preflights_cli.table import streamed
@@ -28,14 +28,14 @@ HEADINGS: Final = ("session", "", "UTC", "event", "by", "what")
 # 1. For people -------------------------------------------------------------------------------
 
 
-def _table(voice: Voice, found: Iterable[DecodedStep]) -> bool:
+def _print_trail_table(voice: Voice, found: Iterable[DecodedStep]) -> bool:
     """Whether there was a step."""
     imported: dict[str, ImportedBy] = {}
 
     def row(one: DecodedStep) -> tuple[str, ...]:
         if one.step.imported is not None and len(imported) < IMPORTED_MAX:
             imported[one.step.session_id] = one.step.imported
-        return _row(one)
+        return _trail_table_row(one)
 
     is_any = streamed(HEADINGS, map(row, found), whole=True)
     for session_id, one in imported.items():
@@ -43,19 +43,19 @@ def _table(voice: Voice, found: Iterable[DecodedStep]) -> bool:
     return is_any
 
 
-def _row(told: DecodedStep) -> tuple[str, ...]:
+def _trail_table_row(told: DecodedStep) -> tuple[str, ...]:
     step = told.step
     return (
         short_session(step.session_id),
         str(step.version),
         step.recorded_at[:19].replace("T", " "),
         indented(step.type, step.workflow, is_input=step.role == "input"),
-        _by(step, told.event),
-        _what(told),
+        _step_actor_label(step, told.event),
+        _step_in_words(told),
     )
 
 
-def _by(step: TrailStep, event: Event | None) -> str:
+def _step_actor_label(step: TrailStep, event: Event | None) -> str:
     """The actor behind an Input, and how an acceptance came; empty for a Decision."""
     if step.role == "decision":
         return ""
@@ -71,7 +71,7 @@ def _by(step: TrailStep, event: Event | None) -> str:
     return f"{who(Actor(step.actor.kind, step.actor.name))}{mark}"
 
 
-def _what(told: DecodedStep) -> str:
+def _step_in_words(told: DecodedStep) -> str:
     if told.event is not None:
         signature = told.step.signature
         return what_of(told.event) + (f", {escaped_text(str(signature))}" if signature else "")
@@ -90,18 +90,21 @@ def _json_lines(voice: Voice, found: Iterable[DecodedStep]) -> None:
 
 @click.command("trail", short_help="Show every step, as a table or JSON Lines.")
 @click.option(
-    "--decision", metavar="UID", callback=given, help="Only steps that led to this decision."
+    "--decision",
+    metavar="UID",
+    callback=require_option_value,
+    help="Only steps that led to this decision.",
 )
-@click.option("--session", metavar="ID", callback=given, help="Only this session.")
-@between("Steps")
+@click.option("--session", metavar="ID", callback=require_option_value, help="Only this session.")
+@time_range_options("Steps")
 @click.option(
     "--actor",
     metavar="WHO",
-    callback=given,
+    callback=require_option_value,
     help="Only steps of this kind of actor (user, agent, script, model) or of this name.",
 )
 @click.option("--any-project", is_flag=True, help="Include every project in this log.")
-@reading
+@reading_command
 def trail_command(
     decision: str | None,
     session: str | None,
@@ -130,10 +133,15 @@ def trail_command(
     app.finish_pending()
     who = (actor or "").strip()
     of = partial(trail, app, decision=decision, session=session, any_project=any_project)
-    found = of(since=since, until=until, actor=who, tell=lambda one: voice.warn(_said(one)))
+    found = of(
+        since=since,
+        until=until,
+        actor=who,
+        tell=lambda one: voice.warn(_trail_trouble_in_words(one)),
+    )
     if voice.as_json:
         _json_lines(voice, found.steps)
-    elif not _table(voice, found.steps):
+    elif not _print_trail_table(voice, found.steps):
         is_filtered = any(of().steps)
         voice.say("No step fits the filter." if is_filtered else "Nothing was recorded.")
     if found.actors and not found.has_actor:
@@ -144,7 +152,7 @@ def trail_command(
     return 0
 
 
-def _said(trouble: Trouble) -> str:
+def _trail_trouble_in_words(trouble: Trouble) -> str:
     id_, why = short_session(trouble.session_id), trouble.why
     match trouble.kind:
         case "left_out":

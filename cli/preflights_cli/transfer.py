@@ -9,9 +9,9 @@ from typing import Final
 import click
 
 from preflights_cli import EXIT_REFUSED
-from preflights_cli.common import Voice, given, reading, recording
+from preflights_cli.common import Voice, reading_command, recording, require_option_value
 from preflights_cli.consent import Consent
-from preflights_cli.progress import bar, counted
+from preflights_cli.progress import bar, count_in_words
 from preflights_es.history.transfer import Collision, TransferredSession
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
@@ -29,11 +29,15 @@ SHOWN_MAX: Final = 20  # sessions of a file that are named one by one
 @click.command()
 @click.argument("session", required=False)
 @click.option(
-    "-o", "--output", metavar="FILE", callback=given, help="Write to this new file; - is stdout."
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=require_option_value,
+    help="Write to this new file; - is stdout.",
 )
 @click.option("--all", "everything", is_flag=True, help="Every session of this project.")
 @click.option("--any-project", is_flag=True, help="Every session of every project in this log.")
-@reading
+@reading_command
 def export_command(
     session: str | None,
     output: str | None,
@@ -62,8 +66,8 @@ def export_command(
     drawn = bar(voice, "Exporting")
     made = export(app, str(output), named, any_project=any_project, drawn=drawn)
     voice.json(made)
-    of = f" of {counted(made.sessions, 'session')}" if many else ""
-    voice.say(escaped_text(f"Wrote {counted(made.events, 'event')}{of} to {output}."))
+    of = f" of {count_in_words(made.sessions, 'session')}" if many else ""
+    voice.say(escaped_text(f"Wrote {count_in_words(made.events, 'event')}{of} to {output}."))
     return 0
 
 
@@ -95,7 +99,9 @@ def import_command(file: str, yes: bool, app: Request, voice: Voice) -> int:
     if consent.refused:
         raise Refused(f"{consent.refused}; nothing was imported")
     if told.sessions > 1:
-        voice.say(f"{counted(told.sessions, 'session')}, {counted(told.new, 'new event')}.")
+        voice.say(
+            f"{count_in_words(told.sessions, 'session')}, {count_in_words(told.new, 'new event')}."
+        )
     warn_twice(voice, made.collisions)
     return 0
 
@@ -112,7 +118,7 @@ def warn_twice(voice: Voice, twice: Sequence[Collision]) -> None:
         ids = ", ".join(map(short_session, one.session_ids[:SHOWN_MAX]))
         voice.warn(f"the number {one.number:04d} of {one.project} is used twice now: {ids}")
     if more := len(twice) - SHOWN_MAX if len(twice) > SHOWN_MAX else 0:
-        voice.warn(f"and so do {counted(more, 'other number')}")
+        voice.warn(f"and so do {count_in_words(more, 'other number')}")
     if twice:
         voice.warn(
             "`preflights admin renumber` mends it where the records of both lie in the folder; "
@@ -132,11 +138,11 @@ class Telling:
         self.sessions += 1
         self.new += one.new
         if self.sessions <= SHOWN_MAX:
-            _say(self._voice, one)
+            _say_taken_session(self._voice, one)
 
 
-def _say(voice: Voice, one: TransferredSession) -> None:
-    what = counted(one.new, "new event") if one.new else "nothing new"
+def _say_taken_session(voice: Voice, one: TransferredSession) -> None:
+    what = count_in_words(one.new, "new event") if one.new else "nothing new"
     erased = ", erased" if one.erased else ""
     head = one.head
     voice.say(
@@ -177,7 +183,7 @@ def sync_command(yes: bool, app: Request, voice: Voice) -> int:
 
 def _say_synced(app: Request, voice: Voice, done: Synced) -> None:
     if done.written:
-        voice.say(f"Wrote {counted(len(done.written), 'session file')}.")
+        voice.say(f"Wrote {count_in_words(len(done.written), 'session file')}.")
     for file in done.waiting:
         id_ = short_session(file.session_id)
         voice.say(escaped_text(f"{file.path} erases session {id_}: `preflights admin erase {id_}`"))

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from preflights_cli.common import Voice, reading, tell_behind
-from preflights_cli.dates import between, refuse_backwards
+from preflights_cli.common import Voice, reading_command, tell_behind
+from preflights_cli.dates import refuse_backwards, time_range_options
 from preflights_cli.table import streamed
-from preflights_es.projections.usage import BY, By, Used
+from preflights_es.projections.usage import BY, By, UsageTotals
 from preflights_es.use.request import Request
 from preflights_es.use.usage import usage
 
@@ -25,9 +25,9 @@ UNKNOWN = "?"
     multiple=True,
     help="Group by this; repeatable. Default: all three.",
 )
-@between("Calls")
+@time_range_options("Calls")
 @click.option("--any-project", is_flag=True, help="Include every project in this log.")
-@reading
+@reading_command
 def usage_command(
     by: tuple[str, ...],
     since: int | None,
@@ -54,7 +54,7 @@ def usage_command(
     if voice.as_json:
         return 0
     if found.usage:
-        _say(voice, found.usage, found.by)
+        _say_usage(voice, found.usage, found.by)
     elif usage(app, any_project=any_project).usage:
         voice.say("No call fits the filter.")
     else:
@@ -62,28 +62,28 @@ def usage_command(
     return 0
 
 
-def _say(voice: Voice, found: Sequence[Used], names: Sequence[By]) -> None:
+def _say_usage(voice: Voice, found: Sequence[UsageTotals], names: Sequence[By]) -> None:
     headings = (*names, "calls", "trouble", "tokens in", "out", "median ms", "cost")
-    streamed(headings, (_row(one, names) for one in found))
+    streamed(headings, (_usage_table_row(one, names) for one in found))
     if any(one.unmeasured for one in found):
         voice.hint("Some calls did not report their tokens: the sums leave them out.")
     if any(one.unpriced for one in found):
         voice.hint("Configure prices with [[prices]] in preflights.toml.")
 
 
-def _row(one: Used, names: Sequence[By]) -> tuple[str, ...]:
+def _usage_table_row(one: UsageTotals, names: Sequence[By]) -> tuple[str, ...]:
     return (
         *(getattr(one, name) for name in names),
-        _text(one.calls),
-        _trouble(one),
-        _text(one.input_tokens),
-        _text(one.output_tokens),
-        _text(one.latency_ms_median),
-        _cost(one),
+        _format_known_number(one.calls),
+        _failed_calls_in_words(one),
+        _format_known_number(one.input_tokens),
+        _format_known_number(one.output_tokens),
+        _format_known_number(one.latency_ms_median),
+        _format_usage_cost(one),
     )
 
 
-def _trouble(one: Used) -> str:
+def _failed_calls_in_words(one: UsageTotals) -> str:
     """The number of failed calls in words; empty without any."""
     counts = (
         ("retries", one.retries),
@@ -95,11 +95,11 @@ def _trouble(one: Used) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in counts if count)
 
 
-def _text(value: Any) -> str:
+def _format_known_number(value: Any) -> str:
     return UNKNOWN if value is None else f"{value:,}"
 
 
-def _cost(one: Used) -> str:
+def _format_usage_cost(one: UsageTotals) -> str:
     known = ", ".join(f"{cost.amount} {cost.currency}" for cost in one.costs)
     if not one.unpriced:
         return known

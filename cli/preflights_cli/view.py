@@ -15,7 +15,7 @@ from preflights_cli import EXIT_REFUSED
 from preflights_cli.advice import advised
 from preflights_cli.common import Voice, is_terminal, reading_where
 from preflights_cli.inbox import settling
-from preflights_cli.progress import counted
+from preflights_cli.progress import count_in_words
 from preflights_es.kernel.errors import ExtraMissing
 from preflights_es.kernel.text import escaped_text, shortened
 from preflights_es.use.request import Request
@@ -84,7 +84,7 @@ def view_command(
         raise click.UsageError(message)
     if export is not None:
         return _exported(app, voice, export, everything=everything, sessions=sessions, yes=yes)
-    with _needed():
+    with _require_view_extra():
         from preflights_es.surfaces.view import server
         from preflights_es.surfaces.view.guard import Keys
         from preflights_es.surfaces.view.rendering import Site
@@ -124,7 +124,7 @@ def view_command(
 
 
 @contextmanager
-def _needed() -> Iterator[None]:
+def _require_view_extra() -> Iterator[None]:
     """What the extra brings, imported within; what a page imports late is looked for at once.
 
     Raises:
@@ -155,7 +155,7 @@ def _exported(
     app: Request, voice: Voice, name: str, *, everything: bool, sessions: bool, yes: bool
 ) -> int:
     """Write the site, once a person saw what it publishes."""
-    with _needed():
+    with _require_view_extra():
         from preflights_es.surfaces.view.export import built
         from preflights_es.surfaces.view.site_folder import check_site_folder, write_site
 
@@ -163,19 +163,21 @@ def _exported(
         message = "without a terminal, --export needs --yes"
         raise click.UsageError(message)
     top = check_site_folder(name)
-    with _needed():
+    with _require_view_extra():
         site = built(app, everything=everything, sessions=sessions)
     for why in site.left_out:
         voice.warn(f"left out: {escaped_text(why)}")
     names = ", ".join(escaped_text(shortened(one, NAME_SHOWN)) for one in site.names[:NAMES_SHOWN])
     more = ", ..." if len(site.names) > NAMES_SHOWN else ""
     voice.say(
-        f"The site publishes {counted(site.decisions, 'decision')}, "
-        f"{counted(len(site.names), 'name')}{f' ({names}{more})' if names else ''} "
-        f"and the texts of {counted(site.texts, 'event')}."
+        f"The site publishes {count_in_words(site.decisions, 'decision')}, "
+        f"{count_in_words(len(site.names), 'name')}{f' ({names}{more})' if names else ''} "
+        f"and the texts of {count_in_words(site.texts, 'event')}."
     )
     if site.whole:
-        voice.say(f"With {counted(site.whole, 'session file')}, it publishes all that was said.")
+        voice.say(
+            f"With {count_in_words(site.whole, 'session file')}, it publishes all that was said."
+        )
     if not yes and not click.confirm(f"Write it to {escaped_text(str(top))}?"):
         voice.say("Nothing was written.")
         return EXIT_REFUSED
@@ -183,7 +185,7 @@ def _exported(
     voice.json(done)
     left = done.files - done.written
     voice.say(
-        f"Wrote {counted(done.written, 'file')} to {escaped_text(done.folder)}; {left:,} stayed as they "
+        f"Wrote {count_in_words(done.written, 'file')} to {escaped_text(done.folder)}; {left:,} stayed as they "
         f"were, {done.removed:,} went."
     )
     return 0

@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from preflights_cli.common import Voice, reading, tell_behind
+from preflights_cli.common import Voice, reading_command, tell_behind
 from preflights_cli.dates import DAY_LENGTH, minute
 from preflights_cli.decisions import KINDS, who
 from preflights_cli.rendering import shown_of
@@ -45,7 +45,7 @@ SPEAKERS: Final = {**{kind: f"by {who}" for kind, who in KINDS.items()}, "model"
 @click.argument("what", metavar="UID|FIELD|ARTIFACT|FILE", default="last")
 @click.argument("field", required=False)
 @click.option("--all", "everything", is_flag=True, help="Of a file: also replaced decisions.")
-@reading
+@reading_command
 def why_command(what: str, field: str | None, everything: bool, app: Request, voice: Voice) -> int:
     """Show where a value came from: the answer, question, intention, model and person behind it.
 
@@ -109,7 +109,7 @@ def _of_held(one: Held) -> Iterator[tuple[str, str]]:
     yield "decided", ", ".join(f"{name}: {one_line(value)}" for name, value in one.fields)
     yield "because", one_line(one.because)
     yield "not", ", ".join(map(one_line, one.instead_of))
-    yield ("accepted", f"{day} by {_by(by)}") if by else ("dated", day)
+    yield ("accepted", f"{day} by {_actor_in_words(by)}") if by else ("dated", day)
     yield "signature", str(one.signature) if one.signature else ""
     yield "holds for", one.pattern
     yield "hold", "" if one.hold == "tell" else HELD[one.hold]
@@ -122,7 +122,7 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
     voice.say(voice.bold(escaped_text(f"{name}: {one_line(value.value)}")))
     voice.say(f"  decision   {value.uid[-8:]}, {value.standing}")
     intention = value.intention
-    voice.say(f"  intention  {_quoted(intention.text)}, {_by_at(intention)}")
+    voice.say(f"  intention  {_quote_shown_line(intention.text)}, {_by_at(intention)}")
     if value.task is not None:
         voice.say(f"  task       {value.task}")
     if value.observed is not None:
@@ -132,17 +132,17 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
     if value.keyword is not None:
         voice.say(f"  keyword    {escaped_text(value.keyword)}, a word of the intention")
     if (question := value.question) is not None:
-        voice.say(f"  question   {_quoted(question.text)} (event {question.version})")
+        voice.say(f"  question   {_quote_shown_line(question.text)} (event {question.version})")
     if (answer := value.answer) is not None:
         said = ", ".join(map(one_line, answer.values))
         source = sources.get(value.source, value.source)
-        relayed = f", relayed by {_by(answer.relayed_by)}" if answer.relayed_by else ""
-        voice.say(f"  answer     {_quoted(said)}, {source}, {_by_at(answer)}{relayed}")
+        relayed = f", relayed by {_actor_in_words(answer.relayed_by)}" if answer.relayed_by else ""
+        voice.say(f"  answer     {_quote_shown_line(said)}, {source}, {_by_at(answer)}{relayed}")
     if (response := value.response) is not None:
         did = "read the value" if value.answer is None else "worded the question"
         who_said = "writer" if response.provider in WRITERS else "model"
         voice.say(
-            f"  {who_said:<10} {escaped_text(_model(response))} {did} (event {response.version})"
+            f"  {who_said:<10} {escaped_text(_response_model_label(response))} {did} (event {response.version})"
         )
         text = shortened(one_line(response.text or ""), RESPONSE_MAX)
         voice.say(f"             {escaped_text(text)}")
@@ -150,9 +150,9 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
     _say_read(voice, value.read)
     if (done := value.acknowledged) is not None:
         word = "accepted" if done.by is not None and done.by.kind == "user" else "proposed"
-        relayed = f", passed on by {_by(done.relayed_by)}" if done.relayed_by else ""
+        relayed = f", passed on by {_actor_in_words(done.relayed_by)}" if done.relayed_by else ""
         filed = _as_filed(value.imported, done.version)
-        voice.say(f"  {word:<10} {_by_at(done)}{relayed}{filed}{_seen(done)}")
+        voice.say(f"  {word:<10} {_by_at(done)}{relayed}{filed}{_evidence_and_signature(done)}")
     _say_imported(voice, value.imported)
     _say_others(voice, value)
     _say_again(voice, value.asked_again)
@@ -161,9 +161,9 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
 def _say_again(voice: Voice, asked: Sequence[AskedAgain]) -> None:
     """When it was asked again, and kept."""
     for one in asked:
-        relayed = f", passed on by {_by(one.relayed_by)}" if one.relayed_by else ""
-        kept = f"kept by {_by(one.by)}, {minute(one.at)}{relayed} (session {short_session(one.session_id)})"
-        voice.say(f"  again      {_quoted(one.intention)}, {kept}")
+        relayed = f", passed on by {_actor_in_words(one.relayed_by)}" if one.relayed_by else ""
+        kept = f"kept by {_actor_in_words(one.by)}, {minute(one.at)}{relayed} (session {short_session(one.session_id)})"
+        voice.say(f"  again      {_quote_shown_line(one.intention)}, {kept}")
 
 
 def _as_filed(imported: Sequence[ImportedBy], version: int) -> str:
@@ -188,11 +188,13 @@ def _say_others(voice: Voice, value: Why) -> None:
 
 def _say_reasons(voice: Voice, value: Why) -> None:
     if (because := value.because) is not None:
-        voice.say(f"  because    {_quoted(because.text)}, {SPEAKERS[because.by]}")
+        voice.say(f"  because    {_quote_shown_line(because.text)}, {SPEAKERS[because.by]}")
     for one in value.consequences:
-        voice.say(f"  follows    {_quoted(one.text)}, {SPEAKERS[one.by]}")
+        voice.say(f"  follows    {_quote_shown_line(one.text)}, {SPEAKERS[one.by]}")
     for other in value.alternatives:
-        voice.say(f"  not        {_quoted(alternative_text(other))}, {SPEAKERS[other.by]}")
+        voice.say(
+            f"  not        {_quote_shown_line(alternative_text(other))}, {SPEAKERS[other.by]}"
+        )
 
 
 def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
@@ -204,7 +206,7 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
         voice.say(escaped_text(f"  {one_line(one.field):<10} {value}"))
     voice.say(f"  standing   {one.standing}")
     if one.reason:
-        voice.say(f"  reason     {_quoted(one.reason)}")
+        voice.say(f"  reason     {_quote_shown_line(one.reason)}")
     voice.say(f"  session    {short_session(one.session_id)}, begun {_by_at(one.begun)}")
     for file in one.files:
         voice.say(escaped_text(f"  document   {file.path}, SHA-256 {file.sha256[:DIGEST]}"))
@@ -216,19 +218,21 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
         voice.say(escaped_text(f"  {word:<10} {record.id}, {of_session}"))
     for answer in one.answers:
         voice.say(
-            f"  answer     {_quoted(', '.join(map(one_line, answer.values)))}, {_by_at(answer)}"
+            f"  answer     {_quote_shown_line(', '.join(map(one_line, answer.values)))}, {_by_at(answer)}"
         )
     if (response := one.response) is not None:
         voice.say(
-            f"  model      {escaped_text(_model(response))} answered (event {response.version})"
+            f"  model      {escaped_text(_response_model_label(response))} answered (event {response.version})"
         )
         voice.say(
             f"             {escaped_text(shortened(one_line(response.text or ''), RESPONSE_MAX))}"
         )
     for change in one.standings:
-        relayed = f", passed on by {_by(change.relayed_by)}" if change.relayed_by else ""
+        relayed = (
+            f", passed on by {_actor_in_words(change.relayed_by)}" if change.relayed_by else ""
+        )
         filed = _as_filed(one.imported, change.version)
-        seen = _seen(change)
+        seen = _evidence_and_signature(change)
         voice.say(f"  {change.standing:<10} {_by_at(change)}{relayed}{filed}{seen}")
     _say_imported(voice, one.imported)
     if one.superseded_by:
@@ -254,24 +258,24 @@ def _say_read(voice: Voice, sources: Sequence[SourceSession]) -> None:
         voice.say(f"  read       sessions {', '.join(read)}")
 
 
-def _quoted(text: str) -> str:
+def _quote_shown_line(text: str) -> str:
     return f'"{escaped_text(one_line(text))}"'
 
 
 def _by_at(said: WhyInput | Acknowledged) -> str:
-    return f"by {_by(said.by)}, {minute(said.at)} (event {said.version})"
+    return f"by {_actor_in_words(said.by)}, {minute(said.at)} (event {said.version})"
 
 
-def _seen(done: Acknowledged) -> str:
+def _evidence_and_signature(done: Acknowledged) -> str:
     seen = f", seen: {escaped_text(str(done.evidence))}" if done.evidence != UNSEEN else ""
     return f"{seen}, {escaped_text(str(done.signature))}" if done.signature else seen
 
 
-def _by(actor: Actor | Who | None) -> str:
+def _actor_in_words(actor: Actor | Who | None) -> str:
     return escaped_text(who(actor)) if actor else ""
 
 
-def _model(response: WhyResponse) -> str:
+def _response_model_label(response: WhyResponse) -> str:
     model = response.model
     prompts = ", ".join(response.prompts)
     of = f" ({model})" if model else ""

@@ -10,7 +10,12 @@ import msgspec
 from preflights_es.kernel.items import Planned
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.ports import Row
-from preflights_es.projections.projection import Projection, Read, kept, text
+from preflights_es.projections.projection import (
+    Projection,
+    Read,
+    database_text,
+    decode_projected_value,
+)
 
 
 class ArtifactColumns(msgspec.Struct, frozen=True):
@@ -43,15 +48,15 @@ def plans(read: Read) -> tuple[Planned, ...]:
     return read.workflow.planned(read.folded, read.sessions)
 
 
-def rows(read: Read) -> tuple[Row, ...]:
+def fold_artifact_rows(read: Read) -> tuple[Row, ...]:
     """One a plan."""
     return tuple(
         (
             read.head.session_id,
             plan.version,
-            text(read.head.project),
-            text(plan.id),
-            text(plan.type),
+            database_text(read.head.project),
+            database_text(plan.id),
+            database_text(plan.type),
             plan.standing,
             plan.created_at,
             canonical_json(plan).decode(),
@@ -63,7 +68,7 @@ def rows(read: Read) -> tuple[Row, ...]:
 ARTIFACTS: Final = Projection(
     name="artifacts",
     version=1,
-    rows=rows,
+    rows=fold_artifact_rows,
     row=ArtifactColumns,
     key=2,
     index=("project", "session_id", "version", "standing"),
@@ -71,11 +76,11 @@ ARTIFACTS: Final = Projection(
 PROJECTION: Final = ARTIFACTS
 
 
-def plan(row: Mapping[str, Any]) -> PlanRow:
+def decode_plan_row(row: Mapping[str, Any]) -> PlanRow:
     """A row, as it was folded.
 
     Raises:
         ProjectionDamaged: no fold writes such a row.
     """
-    planned = kept(ARTIFACTS.name, row, "plan", Planned)
+    planned = decode_projected_value(ARTIFACTS.name, row, "plan", Planned)
     return PlanRow(row["session_id"], row["project"], planned)

@@ -83,13 +83,13 @@ def steps_of(
         is_input = one.input_id is not None
         if isinstance(event, CompletionRequested):
             requests[event.call] = Model(event.provider, event.model)
-        model = _model(event, requests)
+        model = _model_behind_event(event, requests)
         yield LoggedStep(
             stored=one,
             event=event,
             role="input" if is_input else "decision",
             follows=None if is_input else follows,
-            actor=_behind(one, event, model) if is_input else None,
+            actor=_actor_behind_event(one, event, model) if is_input else None,
             model=model,
             damage=damage,
         )
@@ -97,7 +97,7 @@ def steps_of(
             follows = one.version
 
 
-def kind(one: Stored) -> SpeakerKind | None:
+def speaker_kind_of_event(one: Stored) -> SpeakerKind | None:
     """Who is behind an Input, as far as its envelope says; None for a Decision."""
     match one.actor_kind:
         case "user" | "agent" | "script" as found:
@@ -106,9 +106,9 @@ def kind(one: Stored) -> SpeakerKind | None:
             return None
 
 
-def _behind(one: Stored, event: Event | None, model: Model | None) -> TrailActor | None:
+def _actor_behind_event(one: Stored, event: Event | None, model: Model | None) -> TrailActor | None:
     actor = event.actor if isinstance(event, Input) else None
-    found = kind(one) or (actor.kind if actor else None)
+    found = speaker_kind_of_event(one) or (actor.kind if actor else None)
     if found is None:
         return None
     if found == "model":
@@ -116,7 +116,7 @@ def _behind(one: Stored, event: Event | None, model: Model | None) -> TrailActor
     return TrailActor(found, actor.name if actor else "")
 
 
-def _model(event: Event | None, requests: dict[str, Model]) -> Model | None:
+def _model_behind_event(event: Event | None, requests: dict[str, Model]) -> Model | None:
     match event:
         case CompletionRequested():
             return requests[event.call]
@@ -140,7 +140,7 @@ class TrailFilter(msgspec.Struct, frozen=True, kw_only=True):
     """The last version that is wanted."""
 
 
-def wanted(found: Iterator[LoggedStep], want: TrailFilter) -> Iterator[LoggedStep]:
+def filter_wanted_steps(found: Iterator[LoggedStep], want: TrailFilter) -> Iterator[LoggedStep]:
     """Those of a session's steps that are wanted."""
     is_theirs = not want.actor
     for step in found:
@@ -148,11 +148,11 @@ def wanted(found: Iterator[LoggedStep], want: TrailFilter) -> Iterator[LoggedSte
             is_theirs = is_by(step, want.actor)
         if want.upto is not None and step.stored.version > want.upto:
             return
-        if is_theirs and _within(step.stored.recorded_at, want):
+        if is_theirs and _is_within_period(step.stored.recorded_at, want):
             yield step
 
 
-def _within(at: object, want: TrailFilter) -> bool:
+def _is_within_period(at: object, want: TrailFilter) -> bool:
     """Whether a step is of the time that is wanted; damage that has no time is hidden by none."""
     if not isinstance(at, int):
         return True

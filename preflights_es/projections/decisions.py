@@ -11,7 +11,13 @@ from msgspec.structs import replace
 from preflights_es.kernel.decisions import DecidedPatch
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.ports import Row
-from preflights_es.projections.projection import DECISIONS_VERSION, Projection, Read, kept, text
+from preflights_es.projections.projection import (
+    DECISIONS_VERSION,
+    Projection,
+    Read,
+    database_text,
+    decode_projected_value,
+)
 
 
 class DecisionColumns(msgspec.Struct, frozen=True):
@@ -41,16 +47,16 @@ def accepted_at(patch: DecidedPatch) -> int | None:
     return patch.acknowledged_at if patch.standing in ("accepted", "superseded") else None
 
 
-def rows(read: Read) -> tuple[Row, ...]:
+def fold_decision_rows(read: Read) -> tuple[Row, ...]:
     """One a patch."""
     return tuple(
         (
             read.head.session_id,
             patch.version,
-            text(read.head.project),
-            text(patch.uid),
+            database_text(read.head.project),
+            database_text(patch.uid),
             patch.standing,
-            text(patch.category),
+            database_text(patch.category),
             accepted_at(patch),
             patch.superseded_at,
             canonical_json(patch).decode(),
@@ -62,7 +68,7 @@ def rows(read: Read) -> tuple[Row, ...]:
 DECISIONS: Final = Projection(
     name="decisions",
     version=DECISIONS_VERSION,
-    rows=rows,
+    rows=fold_decision_rows,
     row=DecisionColumns,
     key=2,
     index=("project", "session_id", "version", "accepted_at", "superseded_at"),
@@ -70,17 +76,19 @@ DECISIONS: Final = Projection(
 PROJECTION: Final = DECISIONS
 
 
-def decision(row: Mapping[str, Any]) -> PatchRow:
+def decode_patch_row(row: Mapping[str, Any]) -> PatchRow:
     """A row, as it was folded.
 
     Raises:
         ProjectionDamaged: no fold writes such a row.
     """
-    decided = kept(DECISIONS.name, row, "decided", DecidedPatch)
+    decided = decode_projected_value(DECISIONS.name, row, "decided", DecidedPatch)
     return PatchRow(row["session_id"], row["project"], decided)
 
 
-def in_force(rows: Iterable[Mapping[str, Any]], at: int | None = None) -> Iterator[PatchRow]:
+def filter_decisions_in_force(
+    rows: Iterable[Mapping[str, Any]], at: int | None = None
+) -> Iterator[PatchRow]:
     """The architecture: decisions that a person had accepted and no later one had superseded.
 
     Args:
@@ -92,5 +100,5 @@ def in_force(rows: Iterable[Mapping[str, Any]], at: int | None = None) -> Iterat
             continue
         if at is not None and (began > at or (ended is not None and ended <= at)):
             continue
-        one = decision(row)
+        one = decode_patch_row(row)
         yield one if at is None else replace(one, decided=one.decided.stood(at))

@@ -8,7 +8,7 @@ import msgspec
 
 from preflights_es.kernel.items import KeptItem
 from preflights_es.kernel.ports import Row
-from preflights_es.projections.projection import Projection, Read, text, whole
+from preflights_es.projections.projection import Projection, Read, database_integer, database_text
 
 
 class ItemColumns(msgspec.Struct, frozen=True):
@@ -39,7 +39,7 @@ class ItemColumns(msgspec.Struct, frozen=True):
     date: str | None
 
 
-def rows(read: Read) -> tuple[Row, ...]:
+def fold_item_rows(read: Read) -> tuple[Row, ...]:
     """One an item; none of a session that was given up or cannot be folded."""
     if read.workflow.items is None or not read.sessions or read.sessions[-1].closed:
         return ()
@@ -47,42 +47,42 @@ def rows(read: Read) -> tuple[Row, ...]:
     return tuple(
         (
             read.head.session_id,
-            whole(item.number),
-            text(read.head.project),
-            text(item.type),
-            text(item.status),
-            text(item.title),
-            *(_said(one) for one in (item.importance, item.energy, item.due)),
+            database_integer(item.number),
+            database_text(read.head.project),
+            database_text(item.type),
+            database_text(item.status),
+            database_text(item.title),
+            *(_optional_database_text(one) for one in (item.importance, item.energy, item.due)),
             item.duration_min,
             item.duration_max,
-            *(_said(one) for one in (item.start_time, item.end_time)),
-            text(item.noted_at),
-            whole(item.began_at),
+            *(_optional_database_text(one) for one in (item.start_time, item.end_time)),
+            database_text(item.noted_at),
+            database_integer(item.began_at),
             last.version,
             last.hash.hex(),
-            _said(item.source),
+            _optional_database_text(item.source),
             item.confidence,
-            *(_said(one) for one in (item.content, item.decision)),
+            *(_optional_database_text(one) for one in (item.content, item.decision)),
             item.record,
-            _said(item.date),
+            _optional_database_text(item.date),
         )
-        for item in _held(read, session.state)
+        for item in _items_of_state(read, session.state)
     )
 
 
-def _held(read: Read, state: object) -> tuple[KeptItem, ...]:
+def _items_of_state(read: Read, state: object) -> tuple[KeptItem, ...]:
     held = read.workflow.items
     return held(state) if held is not None else ()
 
 
-def _said(value: str | None) -> str | None:
-    return None if value is None else text(value)
+def _optional_database_text(value: str | None) -> str | None:
+    return None if value is None else database_text(value)
 
 
 ITEMS: Final = Projection(
     name="items",
     version=1,
-    rows=rows,
+    rows=fold_item_rows,
     row=ItemColumns,
     key=2,
     index=("project", "session_id"),

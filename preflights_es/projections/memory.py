@@ -12,7 +12,7 @@ from preflights_es.kernel.decisions import DecidedPatch, Rationale
 from preflights_es.kernel.ports import CATEGORY, DOCUMENT, FIELD, TITLE, VALUE, Row
 from preflights_es.kernel.words import collect_search_words, count_search_words
 from preflights_es.projections.decisions import accepted_at
-from preflights_es.projections.projection import MEMORY_VERSION, Projection, Read, text
+from preflights_es.projections.projection import MEMORY_VERSION, Projection, Read, database_text
 
 INTENTION: Final = 5
 OPTION: Final = 6  # the name of one that was turned down
@@ -47,23 +47,23 @@ class Counted(msgspec.Struct, frozen=True):
     length: int
 
 
-def rows(read: Read) -> tuple[Row, ...]:
+def fold_memory_rows(read: Read) -> tuple[Row, ...]:
     """One a word of each decision that a person accepted."""
     made: list[Row] = []
     for patch in read.patches:
         if (at := accepted_at(patch)) is None:
             continue
-        found = counted_words(patch, read.view.intention, _asked(read, patch))
+        found = counted_words(patch, read.view.intention, _question_texts_behind(read, patch))
         made += (
             (
                 read.head.session_id,
                 patch.version,
-                text(term),
-                text(read.head.project),
+                database_text(term),
+                database_text(read.head.project),
                 field,
                 count,
                 found.length,
-                text(patch.uid),
+                database_text(patch.uid),
                 at,
                 patch.superseded_at,
             )
@@ -85,7 +85,7 @@ def counted_words(patch: DecidedPatch, intention: str, asked: Iterable[str] = ()
         (TITLE, patch.scope or ""),
         *((FIELD, name) for name, _ in patch.fields),
         (INTENTION, intention),
-        *_reasons(patch.rationale),
+        *_rationale_texts(patch.rationale),
         *((ASKED, said) for said in asked),
     )
     fields: dict[str, int] = {}
@@ -103,7 +103,7 @@ def counted_words(patch: DecidedPatch, intention: str, asked: Iterable[str] = ()
     return Counted(terms, counts.total())
 
 
-def _reasons(rationale: Rationale) -> Iterator[tuple[int, str]]:
+def _rationale_texts(rationale: Rationale) -> Iterator[tuple[int, str]]:
     """What was turned down, and what speaks for and against: people ask for these words, too."""
     for one in rationale.alternatives:
         yield OPTION, one.name
@@ -112,7 +112,7 @@ def _reasons(rationale: Rationale) -> Iterator[tuple[int, str]]:
     yield from ((REASON, one.text) for one in reasons if one)
 
 
-def _asked(read: Read, patch: DecidedPatch) -> Iterator[str]:
+def _question_texts_behind(read: Read, patch: DecidedPatch) -> Iterator[str]:
     """The question behind each value, and its options where an actor or a model wrote them."""
     for origin in patch.origins[1:]:
         if origin.asked is None:
@@ -126,7 +126,7 @@ def _asked(read: Read, patch: DecidedPatch) -> Iterator[str]:
 MEMORY: Final = Projection(
     name="memory",
     version=MEMORY_VERSION,
-    rows=rows,
+    rows=fold_memory_rows,
     row=MemoryColumns,
     key=3,
     index=("project", "term", "session_id", "superseded_at"),

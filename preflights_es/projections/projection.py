@@ -53,7 +53,7 @@ class Projection(msgspec.Struct, frozen=True, kw_only=True):
     of Python and of libraries."""
 
 
-def kept(name: str, row: Mapping[str, Any], column: str, kind: type[T]) -> T:
+def decode_projected_value(name: str, row: Mapping[str, Any], column: str, kind: type[T]) -> T:
     """The value that a projection keeps as JSON in a column, as it was folded.
 
     Raises:
@@ -70,12 +70,12 @@ def _decoder(kind: type[Any]) -> Callable[[bytes], Any]:
     return decoder(kind)
 
 
-def whole(value: object) -> int:
+def database_integer(value: object) -> int:
     """As a database can hold it; 0 for what is no number: a damaged log may have anything."""
     return value if isinstance(value, int) and -INT_MAX - 1 <= value <= INT_MAX else 0
 
 
-def text(value: str) -> str:
+def database_text(value: str) -> str:
     """As a database can hold it: PostgreSQL takes no NUL."""
     return value.replace("\0", "\ufffd")
 
@@ -133,7 +133,7 @@ def unreadable(read: Read, error: Exception) -> Read:
     return Read(read.head, read.workflow, read.stored, read.version, nothing, (), "faulted", why)
 
 
-class Reader:
+class ProjectionReader:
     """Folds sessions of any workflow."""
 
     def __init__(
@@ -167,7 +167,7 @@ class Reader:
         """A session of which the decodable part is shown."""
         head, stored = stream.head, stream.events
         decode = self._decoder(workflow)
-        events = tuple(_decoded(decode, one) for one in stored)
+        events = tuple(_decode_event_or_none(decode, one) for one in stored)
         return Read(head, workflow, stored, stream.version, events, (), trouble, why)
 
     def _folded(self, workflow: Workflow[Any], stream: Stream) -> Read:
@@ -196,7 +196,7 @@ class Reader:
         return Read(head, workflow, stored, version, tuple(events), (), trouble, why)
 
 
-def _decoded(decode: Decode, one: Stored) -> Event | None:
+def _decode_event_or_none(decode: Decode, one: Stored) -> Event | None:
     if one.data is None:
         return None
     try:
@@ -219,7 +219,7 @@ def declared() -> tuple[Projection, ...]:
     return tuple(one for one in found if isinstance(one, Projection))
 
 
-def named(names: Iterable[str]) -> tuple[Projection, ...]:
+def import_projections(names: Iterable[str]) -> tuple[Projection, ...]:
     """Some of them, each in the module of its name; no other module is imported."""
     return tuple(import_module(f"{folder.__name__}.{name}").PROJECTION for name in names)
 

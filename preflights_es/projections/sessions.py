@@ -11,7 +11,7 @@ from preflights_es.kernel import session as kernel
 from preflights_es.kernel.lead import FellBack, LeadChanged, LeadTaken, setup_of
 from preflights_es.kernel.ports import Row
 from preflights_es.kernel.questions import Answers
-from preflights_es.projections.projection import Projection, Read, text, whole
+from preflights_es.projections.projection import Projection, Read, database_integer, database_text
 
 
 class SessionColumns(msgspec.Struct, frozen=True):
@@ -32,23 +32,23 @@ class SessionColumns(msgspec.Struct, frozen=True):
     moved_at: int
 
 
-def rows(read: Read) -> tuple[Row, ...]:
+def fold_session_rows(read: Read) -> tuple[Row, ...]:
     """One a session; of a session in trouble, what it is called in place of its intention."""
     head = read.head
-    status, progress, intention = _shown(read)
-    provider, model, fell_back = _led(read)
+    status, progress, intention = _session_status_columns(read)
+    provider, model, fell_back = _last_lead_of_session(read)
     return (
         (
             head.session_id,
-            text(head.project),
-            text(head.workflow),
+            database_text(head.project),
+            database_text(head.workflow),
             status,
             progress,
             sum(map(_is_answer, map(type, read.events))),
-            text(provider),
-            text(model),
-            text(fell_back),
-            text(intention),
+            database_text(provider),
+            database_text(model),
+            database_text(fell_back),
+            database_text(intention),
             read.version,
             *_span(read),
         ),
@@ -57,7 +57,7 @@ def rows(read: Read) -> tuple[Row, ...]:
 
 def _span(read: Read) -> tuple[int, int]:
     """When its first and its last event were recorded; not in their order, for clocks step back."""
-    times = [whole(one.recorded_at) for one in read.stored]
+    times = [database_integer(one.recorded_at) for one in read.stored]
     return min(times, default=0), max(times, default=0)
 
 
@@ -67,7 +67,7 @@ def _is_answer(kind: type[Any]) -> bool:
     return issubclass(kind, Answers)
 
 
-def _shown(read: Read) -> tuple[str, float | None, str]:
+def _session_status_columns(read: Read) -> tuple[str, float | None, str]:
     if read.trouble:
         return read.trouble, None, "" if read.trouble == "erased" else read.why
     session = read.sessions[-1]
@@ -82,7 +82,7 @@ def _shown(read: Read) -> tuple[str, float | None, str]:
 _LEADS: Final = frozenset((LeadChanged, LeadTaken, FellBack))
 
 
-def _led(read: Read) -> tuple[str, str, str]:
+def _last_lead_of_session(read: Read) -> tuple[str, str, str]:
     """Provider, model, and why the reference took over, as the events say it last."""
     provider = model = fell_back = ""
     setup = setup_of(read.events[0]) if read.events else None
@@ -105,7 +105,7 @@ def _led(read: Read) -> tuple[str, str, str]:
 SESSIONS: Final = Projection(
     name="sessions",
     version=1,
-    rows=rows,
+    rows=fold_session_rows,
     row=SessionColumns,
     # In the order in which rows are read, with all that is asked before a row is: a row has texts.
     index=("project", "session_id", "status", "began_at", "moved_at"),

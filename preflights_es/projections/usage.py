@@ -21,7 +21,7 @@ from preflights_es.kernel.completions import (
 from preflights_es.kernel.events import Input, ResponseIgnored
 from preflights_es.kernel.lead import FellBack, ResponseAccepted, ResponseRejected
 from preflights_es.kernel.ports import Row, Stored
-from preflights_es.projections.projection import Projection, Read, text, whole
+from preflights_es.projections.projection import Projection, Read, database_integer, database_text
 
 K = TypeVar("K")
 
@@ -36,7 +36,7 @@ PER: Final = 1_000_000  # tokens that a price is for
 # 1. Rows -------------------------------------------------------------------------------------
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class ProviderCall(msgspec.Struct, frozen=True, kw_only=True):
     """A request, or a response that came too late; in the order of the table's columns."""
 
     session_id: str
@@ -64,17 +64,17 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 _CALLS: Final = frozenset((CompletionRequested, CompletionReceived, CompletionFailed))
 
 
-def rows(read: Read) -> tuple[Row, ...]:
+def fold_usage_rows(read: Read) -> tuple[Row, ...]:
     """The calls of every decodable session, also of erased and damaged ones."""
     if _CALLS.isdisjoint(map(type, read.events)):
         return ()
-    return tuple(msgspec.structs.astuple(call) for call in calls(read))
+    return tuple(msgspec.structs.astuple(call) for call in fold_provider_calls(read))
 
 
-def calls(read: Read) -> list[Call]:
+def fold_provider_calls(read: Read) -> list[ProviderCall]:
     """The same as typed rows."""
-    made: dict[str, Call] = {}
-    late: list[Call] = []
+    made: dict[str, ProviderCall] = {}
+    late: list[ProviderCall] = []
     outcome: CompletionReceived | CompletionFailed | None = None
     takes = False
     for one, event in zip(read.stored, read.events, strict=True):
@@ -86,7 +86,7 @@ def calls(read: Read) -> list[Call]:
                 outcome = event
                 takes = event.call in made and made[event.call].outcome == "open"
                 if takes:
-                    made[event.call] = _with(made[event.call], event)
+                    made[event.call] = _with_call_outcome(made[event.call], event)
                 continue
             case Input():
                 outcome = None
@@ -98,41 +98,43 @@ def calls(read: Read) -> list[Call]:
         elif isinstance(event, ResponseIgnored):
             late.append(_late(read, one, outcome, made.get(outcome.call)))
         elif outcome.call in made:
-            made[outcome.call] = _judged(made[outcome.call], event)
+            made[outcome.call] = _with_call_verdict(made[outcome.call], event)
     return [*made.values(), *late]
 
 
-def _requested(read: Read, one: Stored, event: CompletionRequested) -> Call:
-    return Call(
+def _requested(read: Read, one: Stored, event: CompletionRequested) -> ProviderCall:
+    return ProviderCall(
         session_id=read.head.session_id,
-        version=whole(one.version),
-        project=text(read.head.project),
-        workflow=text(read.head.workflow),
-        call=text(event.call),
-        provider=text(event.provider),
-        model=text(event.model),
-        prompt=text(", ".join(name for name, _ in event.prompts)),
-        at=whole(one.recorded_at),
+        version=database_integer(one.version),
+        project=database_text(read.head.project),
+        workflow=database_text(read.head.workflow),
+        call=database_text(event.call),
+        provider=database_text(event.provider),
+        model=database_text(event.model),
+        prompt=database_text(", ".join(name for name, _ in event.prompts)),
+        at=database_integer(one.recorded_at),
         attempt=event.attempt,
     )
 
 
-def _with(call: Call, event: CompletionReceived | CompletionFailed) -> Call:
+def _with_call_outcome(
+    call: ProviderCall, event: CompletionReceived | CompletionFailed
+) -> ProviderCall:
     return replace(
         call,
-        outcome="received" if isinstance(event, CompletionReceived) else text(event.kind),
+        outcome="received" if isinstance(event, CompletionReceived) else database_text(event.kind),
         input_tokens=event.input_tokens,
         output_tokens=event.output_tokens,
         latency_ms=event.latency_ms,
     )
 
 
-def _judged(call: Call, event: object) -> Call:
+def _with_call_verdict(call: ProviderCall, event: object) -> ProviderCall:
     match event:
         case ResponseAccepted():
             return replace(call, judged="accepted")
         case ResponseRejected(kind=kind):
-            return replace(call, judged=text(kind))
+            return replace(call, judged=database_text(kind))
         case FellBack():
             return replace(call, fell_back=1)
         case _:
@@ -143,18 +145,18 @@ def _late(
     read: Read,
     one: Stored,
     event: CompletionReceived | CompletionFailed,
-    request: Call | None,
-) -> Call:
-    return Call(
+    request: ProviderCall | None,
+) -> ProviderCall:
+    return ProviderCall(
         session_id=read.head.session_id,
-        version=whole(one.version),
-        project=text(read.head.project),
-        workflow=text(read.head.workflow),
-        call=text(event.call),
+        version=database_integer(one.version),
+        project=database_text(read.head.project),
+        workflow=database_text(read.head.workflow),
+        call=database_text(event.call),
         provider=request.provider if request else "",
-        model=request.model if request else text(event.model),
+        model=request.model if request else database_text(event.model),
         prompt=request.prompt if request else "",
-        at=whole(one.recorded_at),
+        at=database_integer(one.recorded_at),
         attempt=0,
         outcome="late",
         input_tokens=event.input_tokens,
@@ -163,7 +165,7 @@ def _late(
     )
 
 
-USAGE: Final = Projection(name="usage", version=1, rows=rows, row=Call, key=2)
+USAGE: Final = Projection(name="usage", version=1, rows=fold_usage_rows, row=ProviderCall, key=2)
 PROJECTION: Final = USAGE
 
 
@@ -190,7 +192,7 @@ class Cost(msgspec.Struct, frozen=True):
     """Decimal: no sum of money is rounded on its way."""
 
 
-class Used(msgspec.Struct, frozen=True, kw_only=True):
+class UsageTotals(msgspec.Struct, frozen=True, kw_only=True):
     """What calls of one kind came to; None is unknown, and never 0."""
 
     provider: str
@@ -223,7 +225,7 @@ def used(
     since: int | None = None,
     until: int | None = None,
     prices: Sequence[Price] = (),
-) -> list[Used]:
+) -> list[UsageTotals]:
     """Sums by provider, and by model and prompt where asked for, in their order.
 
     Args:
@@ -231,7 +233,7 @@ def used(
         until: microseconds; calls that were asked for later are left out.
     """
     groups = _summed(
-        _within(rows, since, until),
+        _usage_rows_within(rows, since, until),
         lambda row: tuple(row[name] if name in by else "" for name in BY),
         prices,
     )
@@ -245,7 +247,7 @@ class UsedThen(msgspec.Struct, frozen=True, kw_only=True):
     """Microseconds since 1970 UTC; None of all times."""
     kind: str
     """A workflow, model or prompt; empty of all calls."""
-    used: Used
+    used: UsageTotals
 
 
 def used_over_time(
@@ -264,7 +266,7 @@ def used_over_time(
         since, until: as in `used`.
     """
     groups = _summed(
-        _within(rows, since, until),
+        _usage_rows_within(rows, since, until),
         lambda row: (row["at"] // step * step if step else 0, row[of] if of else ""),
         prices,
     )
@@ -274,7 +276,7 @@ def used_over_time(
     ]
 
 
-def _within(
+def _usage_rows_within(
     rows: Iterable[Mapping[str, Any]], since: int | None, until: int | None
 ) -> Iterator[Mapping[str, Any]]:
     for row in rows:
@@ -345,12 +347,12 @@ def price_of(row: Mapping[str, Any], prices: Sequence[Price]) -> Price | None:
     return max(fitting, key=lambda price: price.since, default=None)
 
 
-def _used(key: tuple[str, ...], total: _Sum, by: Sequence[By]) -> Used:
+def _used(key: tuple[str, ...], total: _Sum, by: Sequence[By]) -> UsageTotals:
     provider, model, prompt = key
     latencies = total.latencies
     from statistics import median
 
-    return Used(
+    return UsageTotals(
         provider=provider,
         model=model if "model" in by else None,
         prompt=prompt if "prompt" in by else None,

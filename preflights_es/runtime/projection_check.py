@@ -18,7 +18,7 @@ from preflights_es.kernel.errors import (
     WorkflowMissing,
 )
 from preflights_es.kernel.ports import Folded, FoldedSession, Head, KeptRows, Row, Stored, Stream
-from preflights_es.projections.projection import Projection, Read, Reader
+from preflights_es.projections.projection import Projection, ProjectionReader, Read
 from preflights_es.runtime.projector import EVENTS, rows_of
 from preflights_es.store.projection_feed import SqlFollowing
 
@@ -42,7 +42,7 @@ class ProjectionCheck:
         log: SqlFollowing,
         made: SqlFollowing,
         projections: Sequence[Projection],
-        reader: Reader,
+        reader: ProjectionReader,
         again: Callable[[str], Stream | None],
     ) -> None:
         """Args:

@@ -34,7 +34,7 @@ from preflights_es.kernel.ports import (
     Row,
     Stream,
 )
-from preflights_es.projections.projection import Projection, Read, Reader, unreadable
+from preflights_es.projections.projection import Projection, ProjectionReader, Read, unreadable
 from preflights_es.projections.sessions import SESSIONS
 from preflights_es.store.projection_feed import SqlFollowing
 
@@ -109,7 +109,7 @@ class Projector:
         self,
         log: SqlFollowing,
         projections: Sequence[Projection],
-        reader: Reader,
+        reader: ProjectionReader,
     ) -> None:
         self._log = log
         self._projections = {one.name: one for one in projections}

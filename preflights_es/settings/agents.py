@@ -96,10 +96,10 @@ def agent_of(env: Mapping[str, str]) -> str:
     """The agent whose environment this is, with a version where it says one; empty without one."""
     said = env.get(NAMED, "").strip()
     found = next((name for name, _ in signs(env)), "")
-    return _spoken(said) if found and _is_name(said) else found
+    return _format_agent_version(said) if found and _is_agent_name(said) else found
 
 
-def _spoken(said: str) -> str:
+def _format_agent_version(said: str) -> str:
     """Name and version, where it is so written: `claude-code_2-1-330_harness`, `codex/0.169.0`."""
     name = _VERSIONED.match(said)
     return f"{name[1]} {re.sub('[-_]', '.', name[2])}" if name else said
@@ -109,20 +109,22 @@ def signs(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Pairs of an agent's name and a variable that shows it."""
     for one in SIGNS:
         name, equals, value = one.variable.partition("=")
-        if name != NAMED and (env.get(name) == value if equals else _says(env.get(name, ""))):
+        if name != NAMED and (
+            env.get(name) == value if equals else _is_value_set(env.get(name, ""))
+        ):
             yield one.agent, name
-    if _says(env.get(NAMED, "")):
+    if _is_value_set(env.get(NAMED, "")):
         yield "agent", NAMED
 
 
 def is_ci(env: Mapping[str, str]) -> bool:
     """Whether a CI runs the program."""
-    return any(_says(env.get(name, "")) for name in CI)
+    return any(_is_value_set(env.get(name, "")) for name in CI)
 
 
-def _says(value: str) -> bool:
+def _is_value_set(value: str) -> bool:
     return value.strip().lower() not in _UNSET
 
 
-def _is_name(text: str) -> bool:
-    return _says(text) and text.lower() not in _YES and not problem(text, NAME_MAX)
+def _is_agent_name(text: str) -> bool:
+    return _is_value_set(text) and text.lower() not in _YES and not problem(text, NAME_MAX)

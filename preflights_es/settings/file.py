@@ -53,12 +53,12 @@ def check_prices(tables: tuple[PriceTable, ...], refused: Callable[[str], Settin
     """
     seen: set[tuple[str, str, dt.date]] = set()
     for number, one in enumerate(tables, 1):
-        if found := _trouble(one, seen):
+        if found := _price_problem(one, seen):
             raise refused(f"entry {number}: {found}")
         seen.add((one.provider, one.model, one.since))
 
 
-def _trouble(one: PriceTable, seen: set[tuple[str, str, dt.date]]) -> str | None:
+def _price_problem(one: PriceTable, seen: set[tuple[str, str, dt.date]]) -> str | None:
     for name in ("provider", "model"):
         if not 0 < len(getattr(one, name).strip()) <= NAME_MAX:
             return f"{name} is empty or too long"
@@ -204,7 +204,7 @@ class Layer(msgspec.Struct, frozen=True):
     """By the setting's name; only what is said."""
     called: Callable[[str], str]
     """What the place calls a setting."""
-    file: Source | None = None
+    file: SettingsFileSource | None = None
 
     def wrong(self, name: str, found: str) -> SettingsError:
         """What is wrong with a setting of this place."""
@@ -247,18 +247,21 @@ class Layers(tuple[Layer, ...]):
 def outside(options: Mapping[str, Any], env: Mapping[str, str]) -> Iterator[Layer]:
     """Options and variables."""
     called = {"actor": "--as"}
-    yield Layer(_said(options), lambda name: called.get(name, f"--{name.replace('_', '-')}"))
+    yield Layer(
+        _without_missing_values(options),
+        lambda name: called.get(name, f"--{name.replace('_', '-')}"),
+    )
     for names in _OURS, _SEEDS:
         values = {name: env.get(variable) or None for name, variable in names.items()}
-        yield Layer(_said(values), names.__getitem__)
+        yield Layer(_without_missing_values(values), names.__getitem__)
 
 
-def within(files: Sequence[FileSettings]) -> Iterator[Layer]:
+def settings_file_layers(files: Sequence[FileSettings]) -> Iterator[Layer]:
     """What files say, each by our names first."""
     for told in files:
         seeds = {name: told.values.get(also) for name, also in _SEEDS.items()}
         yield Layer(told.values, str, told.source)
-        yield Layer(_said(seeds), _SEEDS.__getitem__, told.source)
+        yield Layer(_without_missing_values(seeds), _SEEDS.__getitem__, told.source)
 
 
 def safe(text: str) -> str:
@@ -268,7 +271,7 @@ def safe(text: str) -> str:
     return redact(text).text
 
 
-def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+def _without_missing_values(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -286,7 +289,7 @@ DOTS_MAX: Final = 2_000_000  # steps, see `_table`; a file of 5,000 lines takes 
 # 1. The shape --------------------------------------------------------------------------------
 
 
-class Source(msgspec.Struct, frozen=True):
+class SettingsFileSource(msgspec.Struct, frozen=True):
     """A file, and how to say where in it something is wrong."""
 
     path: Path
@@ -304,7 +307,7 @@ class Source(msgspec.Struct, frozen=True):
         self, at: tuple[str, ...], found: str, code: str = "", **fields: str
     ) -> SettingsError:
         key = ".".join((*self.prefix, *at)) or "the file"
-        line = line_of(self.text, (*self.prefix, *at))
+        line = find_key_line(self.text, (*self.prefix, *at))
         where = f"{self.name}, line {line}" if line else self.name
         return SettingsError(f"{where}: {key}: {found}", code=code, key=key, **fields)
 
@@ -325,7 +328,7 @@ class Source(msgspec.Struct, frozen=True):
 class FileSettings(msgspec.Struct, frozen=True):
     """What a file says."""
 
-    source: Source
+    source: SettingsFileSource
     values: Mapping[str, Any]
     """By the key, but for the tables of workflows."""
     workflows: Mapping[str, Any]
@@ -346,13 +349,13 @@ def users_keys(told: FileSettings) -> list[str]:
         for name, value in told.values.items()
         if KEYS[name].is_own and (name not in PROVIDERS or ALIASES.get(value, value) in REAL)
     )
-    return sorted(names, key=lambda name: line_of(source.text, (*source.prefix, name)))
+    return sorted(names, key=lambda name: find_key_line(source.text, (*source.prefix, name)))
 
 
 # 3. Reading ----------------------------------------------------------------------------------
 
 
-def read(cwd: Path, root: Path) -> FileSettings | None:
+def read_project_settings(cwd: Path, root: Path) -> FileSettings | None:
     """The nearest settings file between here and the project's root.
 
     Raises:
@@ -361,10 +364,12 @@ def read(cwd: Path, root: Path) -> FileSettings | None:
     for folder in (cwd, *cwd.parents):
         for name, prefix in ((FILE, ()), (PYPROJECT, ("tool", "preflights"))):
             path = folder / name
-            if (text := _text(path, name, root)) is None or (prefix and "preflights" not in text):
+            if (text := _read_settings_text(path, name, root)) is None or (
+                prefix and "preflights" not in text
+            ):
                 continue
-            source = Source(path, text, prefix)
-            found = _table(source)
+            source = SettingsFileSource(path, text, prefix)
+            found = _parse_settings_source(source)
             if found is not None:
                 return found
         if folder == root:
@@ -372,19 +377,19 @@ def read(cwd: Path, root: Path) -> FileSettings | None:
     return None
 
 
-def own(path: Path) -> FileSettings | None:
+def read_own_settings(path: Path) -> FileSettings | None:
     """The user's own file; None where there is none.
 
     Raises:
         SettingsError: it cannot be read, or is wrong.
     """
-    if (text := _text(path, str(path), None)) is None:
+    if (text := _read_settings_text(path, str(path), None)) is None:
         return None
-    source = Source(path, text, (), is_own=True)
-    return _table(source)
+    source = SettingsFileSource(path, text, (), is_own=True)
+    return _parse_settings_source(source)
 
 
-def _text(path: Path, name: str, root: Path | None) -> str | None:
+def _read_settings_text(path: Path, name: str, root: Path | None) -> str | None:
     """What a file holds; None where there is none.
 
     Args:
@@ -404,18 +409,18 @@ def _text(path: Path, name: str, root: Path | None) -> str | None:
         raise SettingsError(f"{name} cannot be read: {error}") from error
 
 
-def _table(source: Source) -> FileSettings | None:
+def _parse_settings_source(source: SettingsFileSource) -> FileSettings | None:
     # The parser's time grows with the square of a key's dots: 40 KB of them are 20 s.
     dots = [line.count(".") for line in source.text.split("\n")]  # TOML knows no other line's end
     if sum(n * n for n in dots) + max(dots) * len(dots) > DOTS_MAX:
         raise SettingsError(f"{source.name}: has lines with too many dots: shorten them")
     try:
-        return _converted(source, _parsed(source))
+        return _converted(source, _parse_settings_toml(source))
     except RecursionError as error:
         raise SettingsError(f"{source.name}: is nested too deeply") from error
 
 
-def _parsed(source: Source) -> Any:
+def _parse_settings_toml(source: SettingsFileSource) -> Any:
     import tomllib
 
     try:
@@ -424,7 +429,7 @@ def _parsed(source: Source) -> Any:
         raise SettingsError(f"{source.name}: not valid TOML: {error}") from error
 
 
-def _converted(source: Source, data: Any) -> FileSettings | None:
+def _converted(source: SettingsFileSource, data: Any) -> FileSettings | None:
     for key in source.prefix:
         if not isinstance(data, dict) or key not in data:
             return None
@@ -439,16 +444,16 @@ def _converted(source: Source, data: Any) -> FileSettings | None:
     tables = {name: value for name, value in named if name not in KEYS and _is_workflow(name)}
     rest = {name: value for name, value in named if name not in tables} if tables else data
     try:
-        table = msgspec.convert(rest, _shape())
+        table = msgspec.convert(rest, _settings_file_shape())
     except msgspec.ValidationError as error:
-        raise source.wrong(*_place(str(error), _shape())) from error
+        raise source.wrong(*_locate_validation_error(str(error), _settings_file_shape())) from error
     values = {key: value for key in KEYS if (value := getattr(table, key)) is not None}
     return FileSettings(
         source, values, {name: _workflow(source, name, tables[name]) for name in tables}
     )
 
 
-def _shape() -> type[msgspec.Struct]:
+def _settings_file_shape() -> type[msgspec.Struct]:
     """All keys but the tables of workflows."""
     fields = [(key, one.kind | None, None) for key, one in KEYS.items()]
     return msgspec.defstruct("File", fields, forbid_unknown_fields=True)
@@ -460,7 +465,7 @@ def _is_workflow(name: str) -> bool:
     return workflow is not None and workflow.settings is not None
 
 
-def _workflow(source: Source, name: str, data: Any) -> Any:
+def _workflow(source: SettingsFileSource, name: str, data: Any) -> Any:
     """What the table of a workflow comes to."""
     workflow = WORKFLOWS[name]
     assert workflow.settings is not None, "looked at before"
@@ -468,7 +473,9 @@ def _workflow(source: Source, name: str, data: Any) -> Any:
     try:
         table = msgspec.convert(data, told.shape)
     except msgspec.ValidationError as error:
-        at, found = _place_of_entry(data, told.shape) or _place(str(error), told.shape)
+        at, found = _place_of_entry(data, told.shape) or _locate_validation_error(
+            str(error), told.shape
+        )
         raise source.wrong((name, *at), found) from error
     return told.configured(source, table)
 
@@ -494,7 +501,7 @@ def _place_of_entry(data: Any, shape: type) -> tuple[tuple[str, ...], str] | Non
             try:
                 msgspec.convert(given, get_args(kind)[1])
             except msgspec.ValidationError as error:
-                inside, text = _place(str(error), get_args(kind)[1])
+                inside, text = _locate_validation_error(str(error), get_args(kind)[1])
                 return (field, name, *inside), text
     return None
 
@@ -504,7 +511,7 @@ _NO_CHOICE = late_pattern(r"Invalid enum value ('.*')")
 _UNKNOWN = late_pattern(r"Object contains unknown field `([^`]*)`")
 
 
-def _place(message: str, shape: Any) -> tuple[tuple[str, ...], str]:
+def _locate_validation_error(message: str, shape: Any) -> tuple[tuple[str, ...], str]:
     """The path of keys in a validation message about a shape, and the message without it."""
     found = _PLACE.search(message)
     text = message[: found.start()] if found else message
@@ -514,7 +521,10 @@ def _place(message: str, shape: Any) -> tuple[tuple[str, ...], str]:
         known = ", ".join(_keys_at(shape, path))
         return (*path, unknown.group(1)), f"unknown key: expected one of {known}"
     if found := _NO_CHOICE.fullmatch(text):
-        return path, f"found {found[1]}, expected {' or '.join(_choices(_kind_at(shape, path)))}"
+        return (
+            path,
+            f"found {found[1]}, expected {' or '.join(_allowed_words(_kind_at(shape, path)))}",
+        )
     return path, (text[0].lower() + text[1:]).replace(" | null`", "`")
 
 
@@ -529,11 +539,11 @@ def _kind_at(shape: Any, path: tuple[str, ...]) -> Any:
     return shape
 
 
-def _choices(kind: Any) -> list[str]:
+def _allowed_words(kind: Any) -> list[str]:
     """The words that a type takes: its own, or those of its parts."""
     if get_origin(kind) is Literal:
         return [repr(one) for one in get_args(kind)]
-    return [word for part in get_args(kind) for word in _choices(part)]
+    return [word for part in get_args(kind) for word in _allowed_words(part)]
 
 
 def _struct_of(kind: Any) -> type[msgspec.Struct]:
@@ -544,7 +554,7 @@ def _struct_of(kind: Any) -> type[msgspec.Struct]:
     return next(inner, msgspec.Struct)
 
 
-def line_of(text: str, path: tuple[str, ...]) -> int:
+def find_key_line(text: str, path: tuple[str, ...]) -> int:
     """The line of a TOML text that sets a key, or the nearest table above it; 0 when neither.
 
     Reads table headers and keys at the start of lines, which is where people write them.

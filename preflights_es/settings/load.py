@@ -30,18 +30,17 @@ from preflights_es.settings.file import (
     SignTable,
     check_prices,
     outside,
-    own,
-    read,
+    read_own_settings,
+    read_project_settings,
+    settings_file_layers,
     users_keys,
-    within,
 )
 from preflights_es.settings.places import (
     OWN,
     actor_of,
-    beside,
     cache_folder,
     config_folder,
-    folder,
+    document_folder_setting,
     git_folders,
     is_read_only,
     log_folder,
@@ -50,6 +49,7 @@ from preflights_es.settings.places import (
     project_named,
     project_of,
     remembered_project,
+    resolve_database_path,
     stand_in,
 )
 from preflights_es.settings.project import git_index, is_own
@@ -197,20 +197,20 @@ def load_settings(
     asked = options or Options()
     git = git_folders(cwd)
     root = git[0] if git else cwd
-    here = read(cwd, root)
+    here = read_project_settings(cwd, root)
     if here and not git:
         root = here.source.path.parent
     typed = msgspec.structs.asdict(asked)
     typed |= {"database": database or None, "language": language or None, "actor": actor or None}
     ours = Layers(outside(typed, env))
-    mine = _own(env)
+    mine = _find_own_settings(env)
     if here:
         _refuse_users_keys(here, env)
     for key in ("agents", "sign"):
         if mine and key in mine.values and _leads_through(root, mine.source.path):
             raise mine.source.wrong((key,), f"{OWN_ELSEWHERE}: no repository says this")
     files = tuple(filter(None, (here, mine)))
-    layers = Layers((*ours, *within(files)))
+    layers = Layers((*ours, *settings_file_layers(files)))
     named_project = project_named(layers.first("project"))
     # Another repository's folder of git says nothing of this one, wherever its log is named.
     own_git = git if git and is_own(*git) else None
@@ -218,7 +218,7 @@ def load_settings(
     kind, find_name = actor_of(layers.first("actor"), env, cwd, git)
     agent, agent_variables = agent_seen(env)
     log = layers.first("database")
-    named = beside(log.layer.file, log.value) if log else None
+    named = resolve_database_path(log.layer.file, log.value) if log else None
     known = named or named_project or remembered
     records, agents = layers.first("records"), layers.first("agents")
     reading, signing = layers.first("metrics"), layers.first("sign")
@@ -237,9 +237,9 @@ def load_settings(
         stand_in=stand_in(git[1], env) if git and not named else None,
         is_read_only=is_read_only(git[1]) if git and not named else False,
         is_database_named=bool(named),
-        decisions=folder("decisions", layers),
+        decisions=document_folder_setting("decisions", layers),
         cwd=cwd,
-        tasks=folder("tasks", layers),
+        tasks=document_folder_setting("tasks", layers),
         plans=plan_documents(layers),
         keeps_sessions=records is None or records.value.sessions,
         find_actor_name=find_name,
@@ -329,10 +329,10 @@ def agent_seen(environment: Mapping[str, str] | None = None) -> tuple[str, tuple
     return agent_of(env), tuple(sorted({name for _, name in signs(env)}))
 
 
-def _own(env: Mapping[str, str]) -> FileSettings | None:
+def _find_own_settings(env: Mapping[str, str]) -> FileSettings | None:
     """The user's own file; a folder that may not be entered holds none of ours."""
     lies = config_folder(env)
-    return own(lies / OWN) if lies and os.access(lies, os.X_OK) else None
+    return read_own_settings(lies / OWN) if lies and os.access(lies, os.X_OK) else None
 
 
 def _leads_through(root: Path, path: Path) -> bool:

@@ -25,7 +25,14 @@ from preflights_es.kernel.text import (
     shortened,
 )
 from preflights_es.settings.agents import is_ci
-from preflights_es.settings.file import KEYS, TEXT_MAX, FoundSetting, Layers, PlansTable, Source
+from preflights_es.settings.file import (
+    KEYS,
+    TEXT_MAX,
+    FoundSetting,
+    Layers,
+    PlansTable,
+    SettingsFileSource,
+)
 from preflights_es.settings.project import (
     FOLDER,
     common_of,
@@ -56,15 +63,15 @@ def git_folders(cwd: Path) -> tuple[Path, Path] | None:
         dot = folder / ".git"
         if dot.is_file():
             named = named_by(dot)
-            return (folder, _checked(folder, dot, named).resolve()) if named else None
+            return (folder, _trusted_git_folder(folder, dot, named).resolve()) if named else None
         if is_git_s(dot):
-            return folder, _checked(folder, dot, dot)
+            return folder, _trusted_git_folder(folder, dot, dot)
         if is_git_s(folder):
             return None
     return None
 
 
-def _checked(folder: Path, dot: Path, git: Path) -> Path:
+def _trusted_git_folder(folder: Path, dot: Path, git: Path) -> Path:
     """Git's common directory, of a repository that git would read for this user.
 
     Git itself is asked where another user owns it: its settings may say that it is safe.
@@ -201,7 +208,7 @@ def _user_folder(
     return None
 
 
-def beside(source: Source | None, database: str | None) -> str | None:
+def resolve_database_path(source: SettingsFileSource | None, database: str | None) -> str | None:
     """A path in a settings file is relative to that file; a URL there holds no password."""
     if source is None or database is None:
         return database
@@ -216,7 +223,7 @@ def beside(source: Source | None, database: str | None) -> str | None:
     return str(source.path.resolve().parent / database)
 
 
-def folder(name: str, layers: Layers) -> str:
+def document_folder_setting(name: str, layers: Layers) -> str:
     """A folder of documents, inside the project; empty where none is said and it is found."""
     if (said := layers.first(name)) is None:
         default: str = KEYS[name].default or ""

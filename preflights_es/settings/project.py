@@ -48,20 +48,20 @@ def _is_head(path: Path) -> bool:
             return os.readlink(path).startswith("refs/")
     except (OSError, ValueError):
         return False
-    return _HEAD.match(pointer(path)) is not None
+    return _HEAD.match(read_git_pointer(path)) is not None
 
 
 def common_of(folder: Path) -> Path | None:
     """What all work trees share: another folder where git's folder of a linked one names it."""
     if not os.path.lexists(folder / "commondir"):
         return folder
-    told = pointer(folder / "commondir").rstrip("\r\n")
+    told = read_git_pointer(folder / "commondir").rstrip("\r\n")
     return folder / told if told else None
 
 
 def named_by(dot: Path) -> Path | None:
     """The folder that a `.git` file names; None where git calls it no such file, or no folder."""
-    key, _, path = pointer(dot).partition("gitdir: ")
+    key, _, path = read_git_pointer(dot).partition("gitdir: ")
     pointed = dot.parent / path.rstrip("\r\n")
     return pointed if not key and path.strip() and is_git_s(pointed) else None
 
@@ -108,7 +108,7 @@ def is_own(root: Path, common: Path) -> bool:
     root, common = root.resolve(), common.resolve()
     if root in common.parents:
         return True
-    config, linked = pointer(common / "config"), common / "worktrees"
+    config, linked = read_git_pointer(common / "config"), common / "worktrees"
     if found := _WORKTREE.search(config):  # of a submodule
         return resolved(common / found[1].strip()) == root
     if linked.is_dir():
@@ -118,12 +118,12 @@ def is_own(root: Path, common: Path) -> bool:
 
 def _pointed(path: Path) -> Path | None:
     """The `.git` of a linked work tree, as git keeps it; links of its folders followed."""
-    told = Path(path.parent, pointer(path).strip())
+    told = Path(path.parent, read_git_pointer(path).strip())
     folder = resolved(told.parent)
     return folder / told.name if folder else None
 
 
-def pointer(path: Path) -> str:
+def read_git_pointer(path: Path) -> str:
     """What one of git's small files says; empty where it says nothing that git would take."""
     try:
         text = os.fsdecode(regular(path, POINTER_MAX))
@@ -138,7 +138,9 @@ def plain_name(env: Mapping[str, str], common: Path | None) -> str | None:
     Args:
         common: git's common directory; None outside of git.
     """
-    if common is not None and (not (told := pointer(common / "config")) or _ELSEWHERE.search(told)):
+    if common is not None and (
+        not (told := read_git_pointer(common / "config")) or _ELSEWHERE.search(told)
+    ):
         return None
     if any("GIT_CONFIG" in key and key != _NO_SYSTEM for key in env):
         return None
@@ -149,7 +151,7 @@ def plain_name(env: Mapping[str, str], common: Path | None) -> str | None:
     )
     if env.get(_NO_SYSTEM) in ("1", "true") and not any(map(os.path.lexists, files)):
         return ""
-    own = pointer(files[0])
+    own = read_git_pointer(files[0])
     if "\\" in own or "include" in own.lower():
         return None
     sections = (part for part in _SECTION.split(own) if part[:5].lower() == "user]")

@@ -31,7 +31,7 @@ def asked_whom(layers: Layers, env: Mapping[str, str]) -> dict[str, Any]:
     beside = Layers(one for one in layers if _named_in(one) in ("", provider))
     return {
         "provider": provider,
-        "model": _model(beside.first("model")) or DEFAULT_MODELS.get(provider, ""),
+        "model": _check_model_name(beside.first("model")) or DEFAULT_MODELS.get(provider, ""),
         "base_url": _base_url(provider, Layers((*beside, *_of_sdk(provider, env)))),
         "api": _api(layers.first("api")),
         "faults": _faults(layers.first("faults")),
@@ -79,7 +79,7 @@ def _provider(layers: Layers) -> str:
     return provider
 
 
-def _model(found: FoundSetting | None) -> str:
+def _check_model_name(found: FoundSetting | None) -> str:
     if found is None:
         return ""
     model = cast("str", found.value).strip()

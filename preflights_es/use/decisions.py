@@ -21,7 +21,11 @@ from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.ids import EPOCH, iso, iso_or_none
 from preflights_es.kernel.ports import Choice
 from preflights_es.kernel.text import caseless
-from preflights_es.projections.decisions import PatchRow, decision, in_force
+from preflights_es.projections.decisions import (
+    PatchRow,
+    decode_patch_row,
+    filter_decisions_in_force,
+)
 from preflights_es.records.record_list import Unread
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.use.foreign import Foreign, ForeignRow, number_clashes_of, read_foreign_records
@@ -197,7 +201,7 @@ def log_decisions(
     choice: Choice = "all" if everything else "in_force"
     then = INT_MAX if at is None else at
     rows = process.projector.rows("decisions", process.project, choice, then)
-    for one in map(decision, rows) if everything else in_force(rows, at):
+    for one in map(decode_patch_row, rows) if everything else filter_decisions_in_force(rows, at):
         if category is None or _is_of(one.decided, category):
             yield row_of(process, one)
 
@@ -239,7 +243,7 @@ def notice_clashes(request: Request, path: str = "") -> None:
 def _other_categories(request: Request, category: str) -> tuple[str, ...]:
     """The categories of this project, in force or not; none where it has this one."""
     rows = request.process.projector.rows("decisions", request.process.project)
-    there = {decision(row).decided.category for row in rows}
+    there = {decode_patch_row(row).decided.category for row in rows}
     has_it = caseless(category) in map(caseless, there)
     return () if has_it else tuple(sorted(there))
 

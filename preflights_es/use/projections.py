@@ -12,7 +12,7 @@ from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.codec import Codec
 
 if TYPE_CHECKING:
-    from preflights_es.projections.projection import Projection, Reader
+    from preflights_es.projections.projection import Projection, ProjectionReader
     from preflights_es.runtime.projector import Projector
     from preflights_es.store.projection_feed import SqlFollowing
 
@@ -33,15 +33,15 @@ def projected() -> list[str]:
 
 def projections() -> tuple[Projection, ...]:
     """All that are kept."""
-    from preflights_es.projections.projection import named
+    from preflights_es.projections.projection import import_projections
     from preflights_es.store.frozen import PROJECTED
 
-    return named(PROJECTED)
+    return import_projections(PROJECTED)
 
 
-def build_projection_reader() -> Reader:
+def build_projection_reader() -> ProjectionReader:
     """What folds a session for a projection, or for the trail."""
-    from preflights_es.projections.projection import Reader
+    from preflights_es.projections.projection import ProjectionReader
 
     codecs: dict[str, Codec] = {}
 
@@ -50,4 +50,4 @@ def build_projection_reader() -> Reader:
             codecs[workflow.name] = Codec(workflow)
         return codecs[workflow.name].decode
 
-    return Reader(WORKFLOWS, decoder, misplaced)
+    return ProjectionReader(WORKFLOWS, decoder, misplaced)

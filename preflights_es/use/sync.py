@@ -12,8 +12,8 @@ from preflights_es.history.imports import Review, SessionChange
 from preflights_es.history.transfer import Collision, Collisions, TransferredSession
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ids import decision_uid
-from preflights_es.projections.artifacts import plan
-from preflights_es.projections.decisions import decision
+from preflights_es.projections.artifacts import decode_plan_row
+from preflights_es.projections.decisions import decode_patch_row
 from preflights_es.records import files
 from preflights_es.store import jsonl
 from preflights_es.store.chain import erased_before, verified
@@ -140,10 +140,10 @@ def _write_lacking_files(
 
 def _session_document_paths(process: Process) -> Iterator[tuple[str, str]]:
     """Pairs of a session and the path of its record or artifact, as it was written."""
-    for row in map(decision, process.projector.rows("decisions", process.project)):
+    for row in map(decode_patch_row, process.projector.rows("decisions", process.project)):
         if row.decided.written:
             yield row.session_id, row.decided.written.path
-    for made in map(plan, process.projector.rows("artifacts", process.project)):
+    for made in map(decode_plan_row, process.projector.rows("artifacts", process.project)):
         if made.planned.path:
             yield made.session_id, made.planned.path
 

@@ -21,10 +21,10 @@ from preflights_es.projections.audit import (
     Model,
     TrailActor,
     TrailFilter,
+    filter_wanted_steps,
     is_by,
     steps,
     steps_of,
-    wanted,
 )
 from preflights_es.projections.projection import Read
 from preflights_es.store.chain import erased
@@ -300,7 +300,7 @@ def _decode_wanted_steps(
     workflow = process.runner.workflows.get(stored[0].workflow) if stored else None
     brought = add_import_acceptor(workflow, stored, [one for _, one in came])
     taken = erased(stored)
-    for step in wanted(trail.passing(logged), want):
+    for step in filter_wanted_steps(trail.passing(logged), want):
         version = step.stored.version
         by = next((one for one in brought if one.brought(version)), None)
         signature = _signature(process, step)

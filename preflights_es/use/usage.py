@@ -13,7 +13,7 @@ from preflights_es.projections.usage import (
     By,
     Kind,
     Price,
-    Used,
+    UsageTotals,
     UsedThen,
     used,
     used_over_time,
@@ -34,7 +34,7 @@ class Usage(Result, frozen=True, tag_field="format", tag="usage/1"):
     """What the sums are by."""
     behind: bool
     """Whether it may be older than the log, because another process was writing."""
-    usage: tuple[Used, ...]
+    usage: tuple[UsageTotals, ...]
 
 
 def usage(

@@ -28,8 +28,8 @@ from preflights_es.kernel.json import decode_plain_json
 from preflights_es.kernel.questions import Answers, OriginDetails, answers_in
 from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.text import caseless
-from preflights_es.projections.artifacts import plan, plans
-from preflights_es.projections.decisions import PatchRow, in_force
+from preflights_es.projections.artifacts import decode_plan_row, plans
+from preflights_es.projections.decisions import PatchRow, filter_decisions_in_force
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.archives import ImportedBy, imports_of
@@ -185,7 +185,7 @@ def _trace_field_in_log(request: Request, process: Process, what: str) -> list[t
     rows = process.projector.rows("decisions", process.project, "in_force")
     having = [
         one
-        for one in in_force(rows)
+        for one in filter_decisions_in_force(rows)
         if any(_is_named(origin, one.decided, what) for origin in one.decided.origins)
     ]
     if process.projector.behind:
@@ -371,7 +371,9 @@ def artifacts_named(request: Request, what: str, field: str = "") -> tuple[WhyAr
     typed = what.strip().lower()
     if not _ID.fullmatch(typed):
         return ()
-    rows = request.reading.rows(lambda of: map(plan, of.projector.rows("artifacts", of.project)))
+    rows = request.reading.rows(
+        lambda of: map(decode_plan_row, of.projector.rows("artifacts", of.project))
+    )
     found = {one.planned.id: one.session_id for one in rows if one.planned.id.startswith(typed)}
     if len(found) > 1:
         ids = ", ".join(found)

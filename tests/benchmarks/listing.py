@@ -10,7 +10,7 @@ import time
 from contextlib import closing
 
 from preflights_es.kernel.events import INT_MAX
-from preflights_es.projections.decisions import in_force
+from preflights_es.projections.decisions import filter_decisions_in_force
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
@@ -43,7 +43,9 @@ def figures() -> list[Figure]:
 
             def listed_s() -> float:
                 began = time.process_time()
-                for _ in in_force(projections.rows("decisions", "bench", "in_force")):
+                for _ in filter_decisions_in_force(
+                    projections.rows("decisions", "bench", "in_force")
+                ):
                     pass
                 return time.process_time() - began
 
@@ -97,10 +99,10 @@ def listed(path: str, *words: str) -> None:
     """One command; says on stderr the peak of its memory, in megabytes."""
     import os
 
-    from preflights_cli.main import run
+    from preflights_cli.main import run_command_line
     from tests.benchmarks.rebuilding import peak_mb
 
     os.environ["PREFLIGHTS_PROJECT"] = "bench"
     os.chdir(os.path.dirname(path))  # documents that its sessions owe are written there
-    assert run(["--db", path, *words]) == 0
+    assert run_command_line(["--db", path, *words]) == 0
     print(peak_mb(), file=sys.stderr)

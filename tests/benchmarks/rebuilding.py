@@ -63,10 +63,10 @@ def _measured(path: str) -> tuple[Pair, float]:
 
 def rebuilt(path: str) -> None:
     """Every projection, from zero, as the command does it; prints the peak of its memory."""
-    from preflights_cli.main import run
+    from preflights_cli.main import run_command_line
 
     collect_seldom()  # as the command does
-    assert run(["--db", path, "admin", "projections", "rebuild"]) == 0
+    assert run_command_line(["--db", path, "admin", "projections", "rebuild"]) == 0
     print(peak_mb())
 
 

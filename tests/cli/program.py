@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 import preflights_es
-from preflights_cli.main import run
+from preflights_cli.main import run_command_line
 from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.use.answers import finish_due_documents
 from tests.cli.forked import can_be_forked, forked
@@ -135,7 +135,7 @@ class Project:
         with self._surroundings(env or {}), redirect_stdout(out), redirect_stderr(err):
             before, sys.stdin = sys.stdin, _stream(stdin)
             try:
-                code = run(list(args))
+                code = run_command_line(list(args))
             finally:
                 sys.stdin = before
         return Result(code, _read(out), _read(err))

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 import preflights_es
-from preflights_cli.advice import ADVICE, worded
+from preflights_cli.advice import ADVICE, error_with_advice
 from preflights_cli.commands import commands
 from preflights_es.kernel import errors
 from tests.cli.program import Project
@@ -79,7 +79,7 @@ def test_an_error_has_a_code_and_the_fields_that_advice_needs() -> None:
     error = errors.SessionMoved("0000-3f9a12c4", 6, 7)
     assert (error.code, error.fields["found"]) == ("session_moved", 7)
     assert "`" not in str(error)
-    assert worded(error).endswith(": look at it again with `preflights show 3f9a12c4`")
+    assert error_with_advice(error).endswith(": look at it again with `preflights show 3f9a12c4`")
     for code, said in ADVICE.items():
         needed = {name for _, name, _, _ in Formatter().parse(said) if name}
         assert needed <= {"session", "name", "own", "flag", "path", "package"}, code

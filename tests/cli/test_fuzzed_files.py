@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from preflights_cli.progress import counted
+from preflights_cli.progress import count_in_words
 from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Stored
@@ -150,7 +150,7 @@ def told(done: Result, before: Streams, after: Streams) -> None:
     for key, events in after.items():
         new = len(events) - len(before.get(key, ()))
         if new:
-            began = f"{short_session(key)} ({escaped_text(events[0].project)}): {counted(new, 'new event')}, "
+            began = f"{short_session(key)} ({escaped_text(events[0].project)}): {count_in_words(new, 'new event')}, "
             assert any(line.startswith(f"{began}version {len(events)}") for line in lines), done
         else:
             assert events == before[key]

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from preflights_cli.common import PAGE, Voice
-from preflights_cli.main import run
+from preflights_cli.main import run_command_line
 from tests.cli.archives import many
 from tests.cli.program import Project
 from tests.cli.tampering import flipped, tampered
@@ -45,7 +45,7 @@ def peak(house: Project, *args: str) -> int:
     with house._surroundings({}), open(os.devnull, "w") as sink, redirect_stdout(sink):
         tracemalloc.start()
         try:
-            assert run(list(args)) == 0
+            assert run_command_line(list(args)) == 0
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

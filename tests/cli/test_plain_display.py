@@ -67,7 +67,9 @@ def spoken(say: Callable[[Voice], int]) -> tuple[int, str, str]:
 
 def test_it_is_shown_with_its_status_and_its_question(handle: Handle) -> None:
     assert "toy" not in WORKFLOWS
-    code, out, err = spoken(lambda voice: rendering.said(voice, session_of(Step(handle, ()))))
+    code, out, err = spoken(
+        lambda voice: rendering.say_session_result(voice, session_of(Step(handle, ())))
+    )
     id_ = SESSION[-8:]
     assert code == 3
     assert out.splitlines() == [
@@ -83,7 +85,9 @@ def test_it_is_shown_with_its_status_and_its_question(handle: Handle) -> None:
 
 
 def test_what_is_refused_is_said(handle: Handle) -> None:
-    code, _, err = spoken(lambda voice: rendering.said(voice, session_of(Step(handle, REFUSED))))
+    code, _, err = spoken(
+        lambda voice: rendering.say_session_result(voice, session_of(Step(handle, REFUSED)))
+    )
     assert code == 1
     assert err.splitlines()[:2] == [
         "Not taken: 'tune' was refused: unknown question: it takes tone",

@@ -21,7 +21,7 @@ from preflights_cli.table import (
     PAGE,
     PIPE_WIDTH,
     _chopped,
-    _cut,
+    _cut_to_width,
     _size,
     streamed,
 )
@@ -46,7 +46,7 @@ NARROW = st.text(st.sampled_from("ab  -é…"), max_size=60)
 def test_narrow_text_is_measured_and_cut_as_rich_does(text: str, width: int) -> None:
     assert _size(text) == cell_len(text)
     cut = text if len(text) <= width else set_cell_size(text, width - 1) + "…"
-    assert _cut(text, width) == cut
+    assert _cut_to_width(text, width) == cut
     assert _chopped(f"x{text}", width) == chop_cells(f"x{text}", width)
 
 

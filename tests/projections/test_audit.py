@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
-from preflights_es.projections.audit import TrailActor, TrailFilter, steps, wanted
+from preflights_es.projections.audit import TrailActor, TrailFilter, filter_wanted_steps, steps
 from tests.each import each
 from tests.projections.recording import golden, goldens
 from tests.projections.test_decisions import read
@@ -51,19 +51,21 @@ def test_of_what_was_erased_the_kind_of_the_actor_is_left() -> None:
     before = [step.actor.kind for step in steps(session) if step.actor]
     assert [step.actor for step in found if step.role == "input"] == list(map(TrailActor, before))
     assert {"model", "user"} <= set(before)
-    assert list(wanted(iter(found), TrailFilter(actor="model")))
+    assert list(filter_wanted_steps(iter(found), TrailFilter(actor="model")))
 
 
 def test_an_actor_is_asked_for_by_kind_by_name_or_by_both() -> None:
     session = read(golden("a_script_proposes_and_a_person_confirms")[0])
     names = {step.actor for step in steps(session) if step.actor}
     person = next(actor for actor in names if actor.kind == "user")
-    by_kind = list(wanted(steps(session), TrailFilter(actor="USER")))
+    by_kind = list(filter_wanted_steps(steps(session), TrailFilter(actor="USER")))
     assert by_kind
-    assert by_kind == list(wanted(steps(session), TrailFilter(actor=f"user:{person.name}")))
+    assert by_kind == list(
+        filter_wanted_steps(steps(session), TrailFilter(actor=f"user:{person.name}"))
+    )
     assert {step.actor for step in by_kind if step.role == "input"} == {person}
     assert any(step.role == "decision" for step in by_kind), "and what followed"
-    assert list(wanted(steps(session), TrailFilter(actor="nobody"))) == []
+    assert list(filter_wanted_steps(steps(session), TrailFilter(actor="nobody"))) == []
 
 
 def test_what_a_model_said_is_found_only_as_the_models() -> None:
@@ -72,10 +74,14 @@ def test_what_a_model_said_is_found_only_as_the_models() -> None:
     model = responses[0].model
     assert model is not None
     for said in ("model", "MODEL", f"model:{model.model}", f"model:{model.provider}", model.model):
-        theirs = [s for s in wanted(steps(session), TrailFilter(actor=said)) if s.role == "input"]
+        theirs = [
+            s
+            for s in filter_wanted_steps(steps(session), TrailFilter(actor=said))
+            if s.role == "input"
+        ]
         assert theirs == responses, said
     for said in ("user", "agent", "script", f"script:{model.model}"):
-        theirs = list(wanted(steps(session), TrailFilter(actor=said)))
+        theirs = list(filter_wanted_steps(steps(session), TrailFilter(actor=said)))
         assert not [s for s in theirs if s in responses], said
 
 
@@ -85,20 +91,24 @@ def test_a_word_that_is_a_kind_is_not_a_name(name: str) -> None:
     named = TrailActor("script", name)
     found = [replace(step, actor=step.actor and named) for step in steps(session)]
     for said in ("user", "agent", "model", "user:Ada", "agent:Ada", name):
-        assert list(wanted(iter(found), TrailFilter(actor=said))) == [], said
+        assert list(filter_wanted_steps(iter(found), TrailFilter(actor=said))) == [], said
     for said in ("script", f"script:{name}", f"SCRIPT:{name.upper()}"):
-        assert list(wanted(iter(found), TrailFilter(actor=said))) == found, said
+        assert list(filter_wanted_steps(iter(found), TrailFilter(actor=said))) == found, said
 
 
 def test_a_time_is_that_of_the_store_and_both_ends_count() -> None:
     session = read(golden("keyword_skips_the_generic_question")[0])
     times = [step.stored.recorded_at for step in steps(session)]
     middle = times[len(times) // 2]
-    since = list(wanted(steps(session), TrailFilter(since=middle)))
-    until = list(wanted(steps(session), TrailFilter(until=middle)))
+    since = list(filter_wanted_steps(steps(session), TrailFilter(since=middle)))
+    until = list(filter_wanted_steps(steps(session), TrailFilter(until=middle)))
     assert len(since) == sum(at >= middle for at in times)
     assert len(until) == sum(at <= middle for at in times)
-    assert [s.stored.version for s in wanted(steps(session), TrailFilter(upto=3))] == [1, 2, 3]
+    assert [s.stored.version for s in filter_wanted_steps(steps(session), TrailFilter(upto=3))] == [
+        1,
+        2,
+        3,
+    ]
 
 
 def test_a_step_whose_time_was_damaged_is_hidden_by_no_time() -> None:
@@ -106,7 +116,7 @@ def test_a_step_whose_time_was_damaged_is_hidden_by_no_time() -> None:
     *others, last = steps(session)
     lost = replace(last, stored=replace(last.stored, recorded_at="yesterday"))
     for want in (TrailFilter(since=2**62), TrailFilter(until=0)):
-        assert list(wanted(iter([*others, lost]), want)) == [lost]
+        assert list(filter_wanted_steps(iter([*others, lost]), want)) == [lost]
 
 
 def test_who_has_no_name_is_asked_for_by_a_kind_and_no_more() -> None:
@@ -115,4 +125,4 @@ def test_who_has_no_name_is_asked_for_by_a_kind_and_no_more() -> None:
     inputs = [step for step in steps(session) if step.actor]
     assert len(inputs) > 1
     found = [replace(inputs[0], actor=nameless), *(replace(s, actor=named) for s in inputs[1:])]
-    assert list(wanted(iter(found), TrailFilter(actor="script:"))) == found[:1]
+    assert list(filter_wanted_steps(iter(found), TrailFilter(actor="script:"))) == found[:1]

@@ -17,9 +17,14 @@ from preflights_es.kernel.decisions import DecidedPatch, Origin
 from preflights_es.kernel.events import Actor, Input
 from preflights_es.kernel.ports import Head, Stored, Stream
 from preflights_es.kernel.questions import Answers
-from preflights_es.projections.decisions import accepted_at, decision, in_force, rows
+from preflights_es.projections.decisions import (
+    accepted_at,
+    decode_patch_row,
+    filter_decisions_in_force,
+    fold_decision_rows,
+)
 from preflights_es.projections.projection import Read
-from preflights_es.projections.sessions import rows as session_rows
+from preflights_es.projections.sessions import fold_session_rows as session_rows
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.sql import SqlStore
 from preflights_es.use.projections import build_projection_reader
@@ -186,8 +191,8 @@ def test_a_session_cut_anywhere_has_rows(events: Sequence[Stored], upto: int) ->
     session = read(events[:upto])
     assert not session.trouble
     first = session.events[0]
-    for row in rows(session):
-        found = decision(_row(row)).decided
+    for row in fold_decision_rows(session):
+        found = decode_patch_row(_row(row)).decided
         assert isinstance(first, Input)
         assert found.asked_by == first.actor
         assert found in session.patches
@@ -213,7 +218,7 @@ def test_the_architecture_of_a_moment_is_what_was_accepted_and_not_superseded_th
     began, ended = former["accepted_at"], former["superseded_at"]
 
     def standing(at: int | None) -> list[str]:
-        return [one.decided.uid for one in in_force(kept, at)]
+        return [one.decided.uid for one in filter_decisions_in_force(kept, at)]
 
     assert standing(began - 1) == []
     assert standing(began) == [former["uid"]]
@@ -226,7 +231,7 @@ def test_nothing_that_came_later_is_told_of_a_moment(store: SqlStore) -> None:
     recorded(store, golden("one_decision_supersedes_another"))
     kept = list(following(store).rows("decisions", None))
     former = next(row for row in kept if row["superseded_at"] is not None)
-    (one,) = in_force(kept, former["accepted_at"])
+    (one,) = filter_decisions_in_force(kept, former["accepted_at"])
     assert one.decided.standing == "accepted"
     assert one.decided.superseded_by is None
     assert one.decided.superseded_at is None
@@ -243,7 +248,7 @@ def test_a_moment_has_the_number_and_the_document_that_it_had(store: SqlStore) -
             # Of several events of one Input, the last is what stands at its time.
             if upto < len(events) and events[upto].input_id is None:
                 continue
-            for one in in_force(kept, state.input.at):
+            for one in filter_decisions_in_force(kept, state.input.at):
                 if one.decided.uid == state.uid:
                     assert one.decided.number == state.number
                     assert one.decided.written == state.written
@@ -263,8 +268,8 @@ def test_a_proposal_is_never_in_force(store: SqlStore) -> None:
     recorded(store, [proposed])
     kept = list(following(store).rows("decisions", None))
     assert [row["standing"] for row in kept] == ["proposed"]
-    assert list(in_force(kept)) == []
-    assert list(in_force(kept, 2**62)) == []
+    assert list(filter_decisions_in_force(kept)) == []
+    assert list(filter_decisions_in_force(kept, 2**62)) == []
 
 
 def test_only_workflows_that_decide_have_decisions() -> None:

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from preflights_es.kernel.events import INT_MAX
-from preflights_es.projections.decisions import in_force
+from preflights_es.projections.decisions import filter_decisions_in_force
 from preflights_es.projections.sessions import SESSIONS
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
@@ -160,7 +160,9 @@ def test_what_is_in_force_is_the_same_whether_all_rows_are_read_or_not(store: Sq
     for moment in [None, *(time + step for time in times for step in (-1, 0, 1))]:
         then = INT_MAX if moment is None else moment
         chosen = list(projections.rows("decisions", "house", "in_force", then))
-        assert list(in_force(chosen, moment)) == list(in_force(everything, moment))
+        assert list(filter_decisions_in_force(chosen, moment)) == list(
+            filter_decisions_in_force(everything, moment)
+        )
         assert len(chosen) < len(everything)
 
 

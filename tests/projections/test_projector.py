@@ -15,7 +15,7 @@ from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.kernel.ports import AppendBatch, Draft, Row
 from preflights_es.kernel.session import misplaced
 from preflights_es.projections.decisions import DECISIONS
-from preflights_es.projections.projection import Projection, Read, Reader
+from preflights_es.projections.projection import Projection, ProjectionReader, Read
 from preflights_es.projections.sessions import SESSIONS
 from preflights_es.projections.usage import USAGE
 from preflights_es.runtime.features import WORKFLOWS
@@ -436,7 +436,9 @@ def newer(store: SqlStore) -> Projector:
         return decode
 
     return Projector(
-        SqlFollowing(store), (SESSIONS, DECISIONS, USAGE), Reader(WORKFLOWS, decoder, misplaced)
+        SqlFollowing(store),
+        (SESSIONS, DECISIONS, USAGE),
+        ProjectionReader(WORKFLOWS, decoder, misplaced),
     )
 
 
@@ -451,7 +453,7 @@ def test_a_bug_in_a_fold_hides_its_own_session_only(store: SqlStore) -> None:
 
     workflows = {"clarification": replace(clarification, evolve=evolve)}
     codec = Codec(clarification)
-    buggy = Reader(workflows, lambda _: codec.decode, misplaced)
+    buggy = ProjectionReader(workflows, lambda _: codec.decode, misplaced)
     projections = Projector(SqlFollowing(store), (SESSIONS, DECISIONS, USAGE), buggy)
     rows = list(projections.rows("sessions", None))
     assert [row["session_id"] for row in rows] == ids

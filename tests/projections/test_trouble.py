@@ -11,10 +11,10 @@ from typing import Any, Final
 import pytest
 from msgspec.structs import replace
 
-from preflights_cli.advice import worded
+from preflights_cli.advice import error_with_advice
 from preflights_es.kernel.errors import ProjectionDamaged
 from preflights_es.kernel.ports import Row, Stored
-from preflights_es.projections.decisions import DECISIONS, decision
+from preflights_es.projections.decisions import DECISIONS, decode_patch_row
 from preflights_es.projections.projection import Projection, Read
 from preflights_es.runtime.projector import Projector
 from preflights_es.store.projection_feed import SqlFollowing
@@ -186,7 +186,7 @@ def test_a_row_of_the_wrong_kind_is_named_with_what_mends_it(
         changed(store, f"UPDATE projected_{table} SET {value}")
         with pytest.raises(ProjectionDamaged) as raised:
             list(following(store).rows(table, None))
-        assert f"`preflights admin projections rebuild {table}`" in worded(raised.value)
+        assert f"`preflights admin projections rebuild {table}`" in error_with_advice(raised.value)
         following(store).rebuild([table])
         assert list(following(store).rows(table, None))
 
@@ -199,5 +199,5 @@ def test_a_patch_that_cannot_be_read_is_named_with_what_mends_it(
     changed(store, f"UPDATE projected_decisions SET decided = '{decided}'")
     for row in following(store).rows("decisions", None):
         with pytest.raises(ProjectionDamaged) as raised:
-            decision(row)
-        assert "`preflights admin projections rebuild decisions`" in worded(raised.value)
+            decode_patch_row(row)
+        assert "`preflights admin projections rebuild decisions`" in error_with_advice(raised.value)

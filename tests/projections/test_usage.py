@@ -15,11 +15,11 @@ from preflights_es.kernel.lead import FellBack, ResponseRejected
 from preflights_es.projections.projection import Read
 from preflights_es.projections.usage import (
     KINDS,
-    Call,
     Cost,
     Price,
+    ProviderCall,
+    fold_usage_rows,
     price_of,
-    rows,
     used,
     used_over_time,
 )
@@ -28,16 +28,16 @@ from tests.projections.recording import goldens
 from tests.projections.test_decisions import read
 
 DAY = 86_400_000_000  # microseconds
-COLUMNS = Call.__struct_fields__
+COLUMNS = ProviderCall.__struct_fields__
 
 
 def calls(session: Read) -> list[dict[str, Any]]:
-    return [dict(zip(COLUMNS, row, strict=True)) for row in rows(session)]
+    return [dict(zip(COLUMNS, row, strict=True)) for row in fold_usage_rows(session)]
 
 
 def call(**fields: Any) -> dict[str, Any]:
     """A row, in which everything went well."""
-    made = Call(
+    made = ProviderCall(
         session_id="s",
         version=1,
         project="house",

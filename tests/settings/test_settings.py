@@ -22,7 +22,7 @@ from preflights_es.features.clarification.domain.values import Field, Heuristics
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.text import NAME_MAX
-from preflights_es.settings.file import TEXT_MAX, line_of
+from preflights_es.settings.file import TEXT_MAX, find_key_line
 from preflights_es.settings.load import Settings, load_settings
 from preflights_es.store.urls import file_of, parse_log_address
 from preflights_es.use.bootstrap import actor as actor_of
@@ -376,13 +376,13 @@ def test_a_line_is_found_by_its_key_or_by_the_table_above() -> None:
         h = 3
         """
     )
-    assert line_of(text, ("project",)) == 2
-    assert line_of(text, ("a", "b", "c")) == 4
-    assert line_of(text, ("a", "d")) == 5
-    assert line_of(text, ("a", "unknown")) == 3
-    assert line_of(text, ("quoted.key", "e", "f g")) == 9
-    assert line_of(text, ("many", "h")) == 11
-    assert line_of(text, ("nothing",)) == 0
+    assert find_key_line(text, ("project",)) == 2
+    assert find_key_line(text, ("a", "b", "c")) == 4
+    assert find_key_line(text, ("a", "d")) == 5
+    assert find_key_line(text, ("a", "unknown")) == 3
+    assert find_key_line(text, ("quoted.key", "e", "f g")) == 9
+    assert find_key_line(text, ("many", "h")) == 11
+    assert find_key_line(text, ("nothing",)) == 0
 
 
 def test_a_table_that_is_unknown_is_named_where_it_begins(project: Path) -> None:

@@ -23,7 +23,7 @@ from preflights_es.kernel import ids
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Actor
 from preflights_es.projections import audit
-from preflights_es.projections.decisions import in_force
+from preflights_es.projections.decisions import filter_decisions_in_force
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.settings import load
@@ -158,11 +158,11 @@ def test_what_was_superseded_is_not_in_force_whatever_the_clock_says(program: Ti
     first = program.decided("Add a login")
     second = program.decided("Add a better login", supersedes=first)
     rows = list(following(program.process.store).rows("decisions", PROJECT))
-    assert [one.session_id for one in in_force(rows)] == [second]
-    assert [one.session_id for one in in_force(rows, at=2**62)] == [second]
-    assert list(in_force(rows, at=-(2**62))) == []
+    assert [one.session_id for one in filter_decisions_in_force(rows)] == [second]
+    assert [one.session_id for one in filter_decisions_in_force(rows, at=2**62)] == [second]
+    assert list(filter_decisions_in_force(rows, at=-(2**62))) == []
     for moment in [row[name] for row in rows for name in ("accepted_at", "superseded_at")]:
-        assert len(list(in_force(rows, at=moment or 0))) <= 1, "never both"
+        assert len(list(filter_decisions_in_force(rows, at=moment or 0))) <= 1, "never both"
 
 
 # 2. Calls ------------------------------------------------------------------------------------

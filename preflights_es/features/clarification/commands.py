@@ -14,18 +14,18 @@ from preflights_cli.common import (
     by_option,
     common,
     each_given,
-    given,
     is_terminal,
     key_option,
     language_option,
-    led,
     reading_where,
     recording,
+    require_option_value,
+    require_quoted_text,
     sign_option,
-    whole,
+    with_lead_options,
 )
-from preflights_cli.options import from_file, keyed, reasoned
-from preflights_cli.rendering import said
+from preflights_cli.options import from_file, keyed, with_reason_options
+from preflights_cli.rendering import say_session_result
 from preflights_es.features.clarification import display
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.values import Mark
@@ -140,15 +140,21 @@ def question_options(command: Callable[..., R]) -> Callable[..., R]:
             help="A file that the question follows from, such as src/db.py:12-40.",
         ),
         click.option(
-            "--matters", metavar="TEXT", callback=given, help="What depends on the answer."
+            "--matters",
+            metavar="TEXT",
+            callback=require_option_value,
+            help="What depends on the answer.",
         ),
         click.option(
-            "--topic", metavar="TOPIC", callback=given, help="What the question is about."
+            "--topic",
+            metavar="TOPIC",
+            callback=require_option_value,
+            help="What the question is about.",
         ),
         click.option(
             "--recommend",
             metavar="OPTION: WHY",
-            callback=given,
+            callback=require_option_value,
             help="Recommend an option, with a reason.",
         ),
         click.option(
@@ -165,7 +171,10 @@ def question_options(command: Callable[..., R]) -> Callable[..., R]:
             "--option", "options", multiple=True, metavar="TEXT", help="One of its options."
         ),
         click.option(
-            "--question", metavar="TEXT", callback=given, help="Ask this question of yours."
+            "--question",
+            metavar="TEXT",
+            callback=require_option_value,
+            help="Ask this question of yours.",
         ),
     ):
         told = option(told)
@@ -215,12 +224,12 @@ def _refuse_own(flags: Mapping[str, bool]) -> None:
 
 
 @click.command()
-@click.argument("intention", nargs=-1, metavar="INTENTION", callback=whole)
+@click.argument("intention", nargs=-1, metavar="INTENTION", callback=require_quoted_text)
 @click.option("--answer", "answered", multiple=True, metavar="KEY=VALUE", help="Answer in advance.")
 @click.option(
     "--answers-file",
     metavar="FILE",
-    callback=given,
+    callback=require_option_value,
     help="Answers as a JSON object; - is stdin.",
 )
 @click.option("--no-input", is_flag=True, help="Stop at the first open question with exit code 3.")
@@ -240,20 +249,29 @@ def _refuse_own(flags: Mapping[str, bool]) -> None:
 @click.option(
     "--keep-known",
     metavar="DECISION",
-    callback=given,
+    callback=require_option_value,
     help="Keep this decision in force, of those that start lists; decide nothing new.",
 )
-@click.option("--scope", metavar="TEXT", callback=given, help="What the decision is for.")
-@click.option("--task", metavar="TASK", callback=given, help="Clarify this open task of a note.")
+@click.option(
+    "--scope", metavar="TEXT", callback=require_option_value, help="What the decision is for."
+)
+@click.option(
+    "--task",
+    metavar="TASK",
+    callback=require_option_value,
+    help="Clarify this open task of a note.",
+)
 @question_options
-@click.option("--workflow", "name", metavar="NAME", callback=given, help="Another workflow.")
+@click.option(
+    "--workflow", "name", metavar="NAME", callback=require_option_value, help="Another workflow."
+)
 @click.option(
     "--strict", is_flag=True, help="If the model fails, wait; do not go on with the rules."
 )
-@reasoned
+@with_reason_options
 @language_option
 @key_option
-@led
+@with_lead_options
 @recording
 def start_command(
     name: str | None,
@@ -347,11 +365,11 @@ def start_command(
             if written and not asks and (lacks := lacking(written)):
                 voice.remark(f"The question lacks: {'; '.join(lacks)}.")
     if not asks:
-        return said(voice, found)
+        return say_session_result(voice, found)
     from preflights_cli import dialogue  # only at a terminal
 
     more = {"choices": choices} if choices else {}
-    return dialogue.run(app, voice, found, accepting=accepting, by=by, **more)
+    return dialogue.run_dialogue(app, voice, found, accepting=accepting, by=by, **more)
 
 
 @click.command()
@@ -371,7 +389,7 @@ def start_command(
     help="Replace a decision that differs; repeatable.",
 )
 @choice_options
-@reasoned
+@with_reason_options
 @key_option
 @common
 def accept_command(
@@ -419,17 +437,17 @@ def accept_command(
             raise
         raise Refused(str(unknown), code="no_session_to_accept", **unknown.fields) from unknown
     if voice.as_json or not is_terminal():
-        return said(voice, found)
+        return say_session_result(voice, found)
 
-    from preflights_cli.dialogue import Left  # only at a terminal
+    from preflights_cli.dialogue import ConversationLeft  # only at a terminal
     from preflights_es.features.clarification.conversation import resolved
 
     def try_again(choices: Choices, seen: View) -> View:
         return _accepted(app, seen.session_id, by, mark, seen.version, None, choices)
 
     try:
-        return said(voice, resolved(voice, found, choices, try_again))
-    except Left:
+        return say_session_result(voice, resolved(voice, found, choices, try_again))
+    except ConversationLeft:
         return EXIT_WAITING
 
 

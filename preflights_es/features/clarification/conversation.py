@@ -17,12 +17,20 @@ import click
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from preflights_cli.advice import worded
+from preflights_cli.advice import error_with_advice
 from preflights_cli.common import Voice
-from preflights_cli.dialogue import HELP, Left, Pressed, answered, conversed, line, taken
+from preflights_cli.dialogue import (
+    HELP,
+    ConversationLeft,
+    Pressed,
+    ask_for_answer,
+    conversed,
+    read_typed_line,
+    submit_dialogue_answer,
+)
 from preflights_cli.german import Say, english, spoken
 from preflights_cli.options import alternative
-from preflights_cli.rendering import describe, exit_code, say_refusals
+from preflights_cli.rendering import describe_session, say_refusals, session_exit_code
 from preflights_es.features.clarification.display import (
     LABELS,
     compared,
@@ -145,9 +153,9 @@ def _ended(
             session = _revised(app, voice, session)
             is_new = own(session).patch != before
         else:
-            raise Left
-    describe(voice, session)
-    return exit_code(session)
+            raise ConversationLeft
+    describe_session(voice, session)
+    return session_exit_code(session)
 
 
 def _before_proposal(
@@ -229,10 +237,10 @@ def _key(say: Say, *, takes_known: bool) -> str:
         try:
             pressed = click.getchar().lower()
         except EOFError:
-            raise Left from None
+            raise ConversationLeft from None
         key = pressed.strip("\r\n") or pressed  # Enter behind it, in one burst
         if takes_known and key in ("k", "r") and key == pressed:
-            key = f"{key}{line(key)}".strip()
+            key = f"{key}{read_typed_line(key)}".strip()
         else:
             click.echo(key if key.isprintable() else "")
         if key in ("a", "r", "e", "d", *_LEAVING) or (takes_known and _is_known_key(key)):
@@ -246,11 +254,11 @@ def _revised(app: Request, voice: Voice, session: View) -> View:
     again = answerable(app, session.session_id)
     try:
         question = _chosen_again(voice, spoken(session), again)
-        given = answered(voice, session, question)
-    except Left:
+        given = ask_for_answer(voice, session, question)
+    except ConversationLeft:
         voice.say(spoken(session)("Nothing was changed."))
         return session
-    session = taken(app, voice, session, given, revise=True)
+    session = submit_dialogue_answer(app, voice, session, given, revise=True)
     return conversed(app, voice, replace(session, refusals=()), _turn)
 
 
@@ -262,7 +270,7 @@ def _chosen_again(voice: Voice, say: Say, again: list[tuple[str, Question]]) -> 
     for number, (name, question) in enumerate(again, 1):
         voice.say(f"  {number}. {escaped_text(say(LABELS.get(question.id, name)))}")
     while True:
-        text = line(f"> ({len(again)}) ").strip() or str(len(again))
+        text = read_typed_line(f"> ({len(again)}) ").strip() or str(len(again))
         for number, (name, question) in enumerate(again, 1):
             if text.casefold() in (str(number), name.casefold(), question.id):
                 return question
@@ -324,7 +332,7 @@ def _settled(app: Request, session: View, text: str) -> View:
     try:
         after = settle(app, session.session_id, place or "1", expect=session.version)
     except Refused as refused:
-        click.echo(say("Not taken: {why}", why=escaped_text(worded(refused))), err=True)
+        click.echo(say("Not taken: {why}", why=escaped_text(error_with_advice(refused))), err=True)
         return sessions.show(app, session.session_id)
     say_refusals(after)
     if key == "r" and not after.not_done:
@@ -352,7 +360,7 @@ def _turn(app: Request, voice: Voice, session: View) -> View:
     keys = _keys(found)
     told = " ".join(say(_MEANS[key]) for key in keys if key in _MEANS)
     try:
-        given = answered(
+        given = ask_for_answer(
             *(voice, session, question),
             prompt=say("Decision: ") if is_whole else "",
             is_key=lambda text: _is_key(text, keys) or (is_whole and text in _MENU_KEYS),
@@ -363,7 +371,7 @@ def _turn(app: Request, voice: Voice, session: View) -> View:
             click.echo(say(_NO_MENU, key=pressed.key), err=True)
             return session
         return _pressed(app, session, pressed.key)
-    return taken(app, voice, session, given, revise=False)
+    return submit_dialogue_answer(app, voice, session, given, revise=False)
 
 
 _MENU_KEYS: Final = ("n", "k", "r")
@@ -457,7 +465,7 @@ NOTHING: Final = ("-", "\u2013", "\u2014")
 
 def _line(say: Say, prompt: str) -> str:
     _drop_typed()
-    while (text := line(prompt).strip()).casefold() in HELP:
+    while (text := read_typed_line(prompt).strip()).casefold() in HELP:
         click.echo(say("In your own words; Enter goes on."), err=True)
     return text
 
@@ -491,13 +499,15 @@ def resolved(
 def _with(said: Choices, one: RelatedDecision, say: Say) -> Choices:
     key = _choice_key(say, is_exception=one.evolution == "exception")
     if key == "l":
-        raise Left
+        raise ConversationLeft
     if key == "r":
         return replace(said, supersedes=(*said.supersedes, one.uid))
     if key == "e":
         return replace(said, exceptions=(*said.exceptions, one.uid))
     why = say("Why do both stay in force? ")
-    while (reason := line(why).strip()).casefold() in ("", *HELP) or is_placeholder(reason):
+    while (reason := read_typed_line(why).strip()).casefold() in ("", *HELP) or is_placeholder(
+        reason
+    ):
         if reason:
             click.echo(say("{reason} is a placeholder.", reason=escaped_text(reason)))
     return replace(said, keeps=(*said.keeps, (one.uid, reason)))
@@ -519,7 +529,7 @@ def _choice_key(say: Say, *, is_exception: bool) -> str:
             key = click.getchar().lower()
             key = key.strip("\r\n") or key  # Enter behind it, in one burst
         except EOFError:
-            raise Left from None
+            raise ConversationLeft from None
         click.echo(key if key.isprintable() else "")
         if key in ("r", "e" if is_exception else "k"):
             return key

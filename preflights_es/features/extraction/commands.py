@@ -11,16 +11,16 @@ from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import (
     Voice,
     common,
-    given,
     is_terminal,
     key_option,
     language_option,
-    led,
-    reading,
+    reading_command,
     recording,
-    whole,
+    require_option_value,
+    require_quoted_text,
+    with_lead_options,
 )
-from preflights_cli.rendering import Shown, said
+from preflights_cli.rendering import Shown, say_session_result
 from preflights_cli.table import streamed
 from preflights_es.features.extraction.domain.events import NOTE_MAX, Energy, Importance, ItemType
 from preflights_es.features.extraction.domain.state import NoteView, ShownItem
@@ -45,9 +45,13 @@ BYTES_MAX: Final = 4 * NOTE_MAX + 3  # of a file: every character in four, and a
 
 
 @click.command()
-@click.argument("note", metavar="[TEXT]", nargs=-1, callback=whole)
+@click.argument("note", metavar="[TEXT]", nargs=-1, callback=require_quoted_text)
 @click.option(
-    "--file", "file", metavar="FILE", callback=given, help="Read the note from a file; - is stdin."
+    "--file",
+    "file",
+    metavar="FILE",
+    callback=require_option_value,
+    help="Read the note from a file; - is stdin.",
 )
 @click.option("--no-input", is_flag=True, help="Stop at the question with exit code 3.")
 @click.option(
@@ -55,7 +59,7 @@ BYTES_MAX: Final = 4 * NOTE_MAX + 3  # of a file: every character in four, and a
 )
 @language_option
 @key_option
-@led
+@with_lead_options
 @recording
 def take_command(
     note: str | None,
@@ -86,8 +90,8 @@ def take_command(
     if is_terminal() and not (voice.as_json or no_input):
         from preflights_cli import dialogue  # lists of notes need none
 
-        return dialogue.run(app, voice, found)
-    return said(voice, found)
+        return dialogue.run_dialogue(app, voice, found)
+    return say_session_result(voice, found)
 
 
 def _text(note: str | None, file: str | None) -> str:
@@ -123,7 +127,7 @@ def _is_one_edit(word: str, name: str) -> bool:
 def _read(file: str) -> str:
     from preflights_cli import options
 
-    where, raw = options.content(file, BYTES_MAX)
+    where, raw = options.read_input_file(file, BYTES_MAX)
     if len(raw) > BYTES_MAX:
         raise Refused(f"{where} is too long: a note has at most {NOTE_MAX:,} characters")
     try:
@@ -139,7 +143,7 @@ def _read(file: str) -> str:
 
 @click.command()
 @click.option("--all", "everything", is_flag=True, help="Also what is done or cancelled.")
-@reading
+@reading_command
 def list_command(everything: bool, app: Request, voice: Voice) -> int:
     """List open tasks, events and ideas of this project, the oldest note's first.
 
@@ -168,7 +172,7 @@ def list_command(everything: bool, app: Request, voice: Voice) -> int:
     "--note",
     "session",
     metavar="SESSION",
-    callback=given,
+    callback=require_option_value,
     help="Session of the note the item is from.",
 )
 @click.option("--minutes", metavar="MIN[-MAX]", help="Duration of a task.")
@@ -215,7 +219,7 @@ def _fields(minutes: str | None, said_of: dict[str, str | None]) -> list[tuple[s
 
 def _said(voice: Voice, session: View) -> int:
     """What became of it; what else the note waits for is no failure of this command."""
-    said(voice, session)
+    say_session_result(voice, session)
     return EXIT_REFUSED if session.not_done else 0
 
 

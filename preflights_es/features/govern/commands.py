@@ -7,10 +7,10 @@ from typing import Final
 
 import click
 
-from preflights_cli.common import Voice, given, reading
+from preflights_cli.common import Voice, reading_command, require_option_value
 from preflights_cli.progress import bar
-from preflights_cli.reports import check as check_reports
-from preflights_cli.reports import report_options, reports_of, write
+from preflights_cli.reports import check_report_files as check_reports
+from preflights_cli.reports import report_options, reports_of, write_report_files
 from preflights_es.features.govern.check import Checked, check
 from preflights_es.features.govern.findings import Finding
 from preflights_es.kernel.text import escaped_text
@@ -22,7 +22,7 @@ FORMATS: Final = ("json", "annotations")
 
 def _revision(_ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """A revision that git takes for no option."""
-    if (revision := given(_ctx, parameter, value)) and revision.startswith("-"):
+    if (revision := require_option_value(_ctx, parameter, value)) and revision.startswith("-"):
         message = "it begins with -: give a branch, a tag or a commit"
         raise click.BadParameter(message, param=parameter)
     return value
@@ -38,7 +38,7 @@ def _revision(_ctx: click.Context, parameter: click.Parameter, value: str | None
     "--require-signed", is_flag=True, help="A signer of the base has to sign what is accepted."
 )
 @report_options(FORMATS)
-@reading
+@reading_command
 def check_command(
     files: tuple[str, ...],
     base: str | None,
@@ -85,7 +85,7 @@ def check_command(
     if wanted:
         from preflights_es.features.govern.reports import RENDER
 
-        write(lambda name: RENDER[name](found), wanted, replacing=replaces)
+        write_report_files(lambda name: RENDER[name](found), wanted, replacing=replaces)
     voice.json(found)
     if all(file != "-" for _, file in wanted) and not voice.as_json:
         _say(voice, found)

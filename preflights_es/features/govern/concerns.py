@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.reach import Hold, Reach, specificity
 from preflights_es.kernel.text import escaped_text, one_line, shortened
-from preflights_es.projections.projection import kept
+from preflights_es.projections.projection import decode_projected_value
 from preflights_es.use.request import Request
 from preflights_es.use.work_tree import WorkTree
 
@@ -113,10 +113,10 @@ class _Kept(msgspec.Struct, frozen=True):
 
     def whole(self) -> DecisionRow:
         """As lists have it."""
-        from preflights_es.projections.decisions import decision
+        from preflights_es.projections.decisions import decode_patch_row
         from preflights_es.use.results import DecisionRow
 
-        row = DecisionRow.of(decision(self.row))
+        row = DecisionRow.of(decode_patch_row(self.row))
         return replace(row, file=self.file)
 
 
@@ -134,7 +134,9 @@ def _in_force(request: Request, known: Known) -> list[_Kept]:
 def _of_log(process: Process) -> Iterator[_Kept]:
     for row in process.projector.rows("decisions", process.project, "in_force", INT_MAX):
         if row["accepted_at"] is not None and row["superseded_at"] is None:
-            yield _Kept(row["session_id"], kept("decisions", row, "decided", _Said), row)
+            yield _Kept(
+                row["session_id"], decode_projected_value("decisions", row, "decided", _Said), row
+            )
 
 
 # 2. By paths ----------------------------------------------------------------------------------
@@ -231,7 +233,9 @@ def _whole(request: Request, rows: Sequence[_Kept]) -> tuple[list[Row], list[Row
 def _superseded(process: Process) -> Iterator[_Kept]:
     for row in process.projector.rows("decisions", process.project, "all", INT_MAX):
         if row["accepted_at"] is not None and row["superseded_at"] is not None:
-            yield _Kept(row["session_id"], kept("decisions", row, "decided", _Said), row)
+            yield _Kept(
+                row["session_id"], decode_projected_value("decisions", row, "decided", _Said), row
+            )
 
 
 def _brought_in(

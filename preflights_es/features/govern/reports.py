@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Literal
 
-from preflights_cli.progress import counted
+from preflights_cli.progress import count_in_words
 from preflights_es.features.govern.check import Checked
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import escaped_text
@@ -25,8 +25,8 @@ def summed(found: Checked) -> str:
     """`3 changed files: 1 error, 2 notes.`"""
     words = ("error", "warning", "note")
     counts = [(sum(one.level == word for one in found.findings), word) for word in words]
-    said = ", ".join(counted(count, word) for count, word in counts if count)
-    return f"{counted(found.changed, 'changed file')}: {said or 'nothing to say'}."
+    said = ", ".join(count_in_words(count, word) for count, word in counts if count)
+    return f"{count_in_words(found.changed, 'changed file')}: {said or 'nothing to say'}."
 
 
 def github_annotations(found: Checked) -> str:
@@ -58,7 +58,7 @@ def _limited(kind: Kind, lines: list[str]) -> list[str]:
     """As many as the host shows; where there are more, the last line says how many."""
     if len(lines) <= KIND_MAX:
         return lines
-    more = counted(len(lines) - KIND_MAX + 1, "more finding")
+    more = count_in_words(len(lines) - KIND_MAX + 1, "more finding")
     said = f"{more} not shown here: the report has them."
     return [*lines[: KIND_MAX - 1], _annotation(kind, said, title=TITLE)]
 

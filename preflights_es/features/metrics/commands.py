@@ -17,16 +17,16 @@ import msgspec
 from preflights_cli import EXIT_INTERRUPTED, EXIT_WAITING
 from preflights_cli.common import (
     Voice,
-    given,
     is_terminal,
     key_option,
     language_option,
-    led,
     recording,
-    whole,
+    require_option_value,
+    require_quoted_text,
+    with_lead_options,
 )
-from preflights_cli.dialogue import Left, line
-from preflights_cli.rendering import Shown, exit_code, said
+from preflights_cli.dialogue import ConversationLeft, read_typed_line
+from preflights_cli.rendering import Shown, say_session_result, session_exit_code
 from preflights_cli.table import streamed
 from preflights_es.features.metrics.domain.decide import chosen
 from preflights_es.features.metrics.domain.events import QUESTION_MAX
@@ -56,12 +56,18 @@ Options = dict[str, Any]
 
 
 @click.command()
-@click.argument("question", metavar="[TEXT]", nargs=-1, callback=whole)
+@click.argument("question", metavar="[TEXT]", nargs=-1, callback=require_quoted_text)
 @click.option(
-    "--follow-up", metavar="TEXT", callback=given, help="Go on in the last session, or --session."
+    "--follow-up",
+    metavar="TEXT",
+    callback=require_option_value,
+    help="Go on in the last session, or --session.",
 )
 @click.option(
-    "--session", metavar="ID", callback=given, help="The session for --follow-up, or for --run."
+    "--session",
+    metavar="ID",
+    callback=require_option_value,
+    help="The session for --follow-up, or for --run.",
 )
 @click.option("--run", "runs", is_flag=True, help="Run the query, read-only, and show its rows.")
 @click.option(
@@ -86,11 +92,13 @@ Options = dict[str, Any]
     type=click.Path(file_okay=False, exists=True, path_type=Path),
     help="A catalogue of your own: DIR/metrics/*.yaml, DIR/snippets/*.sql.",
 )
-@click.option("--on", metavar="URL", callback=given, help="The database of your catalogue.")
+@click.option(
+    "--on", metavar="URL", callback=require_option_value, help="The database of your catalogue."
+)
 @click.option("--strict", is_flag=True, help="If the model fails, wait.")
 @language_option
 @key_option
-@led
+@with_lead_options
 @recording
 def ask_command(
     question: str | None,
@@ -194,11 +202,11 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
     def _shown(self, session: AnswerView) -> int:
         """The answer with its rows; the exit code."""
         if not self.as_csv or self.voice.as_json:
-            return said(self.voice, session)
+            return say_session_result(self.voice, session)
         if session.result is not None:
             return self._as_csv_text(session)
         with redirect_stdout(sys.stderr):  # words are no CSV
-            return said(self.voice, session)
+            return say_session_result(self.voice, session)
 
     def _as_csv_text(self, session: AnswerView) -> int:
         assert session.result is not None, "it was run"
@@ -210,7 +218,7 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
         _say_nothing(self.voice, session)
         if session.result.more:
             self.voice.warn(f"there are more than {len(session.result.rows):,} rows: see --limit")
-        return exit_code(session)
+        return session_exit_code(session)
 
     def asked_on(self, session: View) -> int:
         """An answer; at a terminal, what is asked back is asked at once."""
@@ -252,9 +260,9 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
                 self.app.notices.clear()
                 if is_one and not session:
                     break
-        except (KeyboardInterrupt, Left) as error:
+        except (KeyboardInterrupt, ConversationLeft) as error:
             click.echo(err=True)
-            code = code if isinstance(error, Left) else EXIT_INTERRUPTED
+            code = code if isinstance(error, ConversationLeft) else EXIT_INTERRUPTED
         self.voice.quiet = quiet
         if session:
             self.voice.hint("Answer later with: preflights ask --follow-up TEXT")
@@ -288,7 +296,7 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
 def _chosen_at(title: str, options: Sequence[str]) -> str:
     """A choice of a menu by its number, or other words."""
     _list_options(options)
-    return chosen(line(f"{title}: ").strip(), options)
+    return chosen(read_typed_line(f"{title}: ").strip(), options)
 
 
 def _list_options(options: Sequence[str]) -> None:
@@ -306,9 +314,9 @@ def _safe(value: object) -> object:
 
 def _typed() -> Iterator[str]:
     """Lines of a person; Ctrl-D ends them."""
-    with suppress(Left):
+    with suppress(ConversationLeft):
         while True:
-            yield line("Q: ")
+            yield read_typed_line("Q: ")
     click.echo(err=True)
 
 

@@ -6,8 +6,15 @@ from typing import Final
 
 import click
 
-from preflights_cli.common import Voice, given, key_option, language_option, led, recording
-from preflights_cli.rendering import Shown, said
+from preflights_cli.common import (
+    Voice,
+    key_option,
+    language_option,
+    recording,
+    require_option_value,
+    with_lead_options,
+)
+from preflights_cli.rendering import Shown, say_session_result
 from preflights_es.features.planning.domain.schedule import WARNINGS
 from preflights_es.features.planning.domain.state import DayView, Entry, NotPlanned
 from preflights_es.features.planning.situation import Wanted
@@ -22,12 +29,18 @@ from preflights_es.use.request import Request
 @click.command()
 @click.option("--minutes", type=int, metavar="N", help="The most that the plan may take.")
 @click.option("--busy", multiple=True, metavar="FROM-TO", help="A time that is taken: 13:00-14:00.")
-@click.option("--from", "start", metavar="TIME", callback=given, help="Begin at; default: now.")
-@click.option("--until", "end", metavar="TIME", callback=given, help="End at; default: 18:00.")
-@click.option("--focus", metavar="TASK", callback=given, help="Choose the focus yourself.")
+@click.option(
+    "--from", "start", metavar="TIME", callback=require_option_value, help="Begin at; default: now."
+)
+@click.option(
+    "--until", "end", metavar="TIME", callback=require_option_value, help="End at; default: 18:00."
+)
+@click.option(
+    "--focus", metavar="TASK", callback=require_option_value, help="Choose the focus yourself."
+)
 @language_option
 @key_option
-@led
+@with_lead_options
 @recording
 def today_command(
     minutes: int | None,
@@ -53,7 +66,7 @@ def today_command(
     wanted = Wanted(minutes=minutes, busy=busy, start=start, end=end)
     found = today(app, wanted, focus=focus)
     if not isinstance(found, NothingToPlan):
-        return said(voice, found)
+        return say_session_result(voice, found)
     voice.json(found)
     voice.say(found.warnings[0])
     voice.hint('Write down what to do: preflights note "..."')

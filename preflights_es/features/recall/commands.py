@@ -6,8 +6,15 @@ from typing import Final
 
 import click
 
-from preflights_cli.common import Voice, key_option, language_option, led, recording, whole
-from preflights_cli.rendering import Shown, said
+from preflights_cli.common import (
+    Voice,
+    key_option,
+    language_option,
+    recording,
+    require_quoted_text,
+    with_lead_options,
+)
+from preflights_cli.rendering import Shown, say_session_result
 from preflights_es.features.recall.domain.events import FoundRecord
 from preflights_es.features.recall.domain.views import RecallView, Remembered, Standing
 from preflights_es.features.recall.use.sessions import recall
@@ -18,14 +25,16 @@ from preflights_es.use.request import Request
 
 
 @click.command()
-@click.argument("question", nargs=-1, required=True, metavar="QUESTION", callback=whole)
+@click.argument(
+    "question", nargs=-1, required=True, metavar="QUESTION", callback=require_quoted_text
+)
 @click.option("--all", "everything", is_flag=True, help="Also decisions that match weakly.")
 @click.option(
     "--strict", is_flag=True, help="If the model fails, wait; do not go on with the rules."
 )
 @language_option
 @key_option
-@led
+@with_lead_options
 @recording
 def recall_command(
     question: str, everything: bool, strict: bool, app: Request, voice: Voice
@@ -42,7 +51,7 @@ def recall_command(
       preflights recall "welche Datenbank?" --all
       preflights recall "caching" --json
     """
-    return said(voice, recall(app, question, everything=everything, strict=strict))
+    return say_session_result(voice, recall(app, question, everything=everything, strict=strict))
 
 
 def describe(voice: Voice, session: View) -> None:

@@ -26,7 +26,7 @@ from preflights_es.kernel.errors import AnotherVersion, LogDamaged, Refused
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.imports import NAME as IMPORTS
 from preflights_es.kernel.ports import Head, Stream
-from preflights_es.projections.sessions import SessionColumns, rows
+from preflights_es.projections.sessions import SessionColumns, fold_session_rows
 from preflights_es.providers.capabilities import ALIASES
 from preflights_es.runtime.finding import LAST
 from preflights_es.store.log_rows import head_of
@@ -295,7 +295,7 @@ class _Picking:
 
     def _row(self, stream: Stream) -> SessionColumns | None:
         try:
-            return SessionColumns(*rows(self._reader.read(stream))[0])
+            return SessionColumns(*fold_session_rows(self._reader.read(stream))[0])
         except AnotherVersion:
             return None
 

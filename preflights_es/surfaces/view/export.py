@@ -32,7 +32,7 @@ from preflights_es.kernel.text import shown_lines
 from preflights_es.projections import usage
 from preflights_es.projections.audit import steps
 from preflights_es.projections.projection import Read
-from preflights_es.projections.usage import Call, Used
+from preflights_es.projections.usage import ProviderCall, UsageTotals
 from preflights_es.store import jsonl
 from preflights_es.surfaces.view import decisions, rendering, timeline
 from preflights_es.surfaces.view.drawing import bars
@@ -99,7 +99,7 @@ class Told(msgspec.Struct, frozen=True):
     began: int
     """Microseconds since 1970 UTC; the same of its last event."""
     ended: int
-    used: Used | None
+    used: UsageTotals | None
     """By the calls whose responses are published; None without one."""
 
 
@@ -369,14 +369,14 @@ class _Building:
         self.files[path] = content
 
 
-def _published_calls(read: Read, said: set[int]) -> dict[int, Call]:
+def _published_calls(read: Read, said: set[int]) -> dict[int, ProviderCall]:
     """By the version of the request: those calls whose response is published."""
     outcomes = {
         event.call
         for one, event in _stored_event_pairs(read)
         if one.version in said and isinstance(event, CompletionReceived | CompletionFailed)
     }
-    found = usage.calls(read) if outcomes else ()
+    found = usage.fold_provider_calls(read) if outcomes else ()
     return {one.version: one for one in found if one.attempt and one.call in outcomes}
 
 

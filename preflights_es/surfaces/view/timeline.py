@@ -19,7 +19,7 @@ from preflights_es.kernel.session import Session, Workflow, misplaced
 from preflights_es.projections import usage
 from preflights_es.projections.audit import LoggedStep, TrailActor, steps
 from preflights_es.projections.projection import Read
-from preflights_es.projections.usage import Call, Cost, Price
+from preflights_es.projections.usage import Cost, Price, ProviderCall
 from preflights_es.store.chain import erased, erased_before
 
 Lane = Literal["person", "rules", "model", "agent", "files"]
@@ -64,7 +64,7 @@ class TimelineMark(msgspec.Struct, frozen=True, kw_only=True):
     x: float
     width: float = 0.0
     """Of a call: until its outcome; 0.0 of everything else."""
-    call: Call | None = None
+    call: ProviderCall | None = None
     """What a request of a model came to."""
     costs: tuple[Cost, ...] = ()
     is_open: bool = False
@@ -116,7 +116,7 @@ class SessionTimeline(msgspec.Struct, frozen=True):
     """All events of a session, of which parts are drawn."""
 
     steps: Sequence[LoggedStep]
-    calls: Mapping[int, Call]
+    calls: Mapping[int, ProviderCall]
     """By the version of the request."""
     erased: frozenset[int]
     """Versions of the events whose payloads an erasure took."""
@@ -124,7 +124,7 @@ class SessionTimeline(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, read: Read) -> SessionTimeline:
         """Those of a session."""
-        calls = {call.version: call for call in usage.calls(read) if call.attempt}
+        calls = {call.version: call for call in usage.fold_provider_calls(read) if call.attempt}
         return cls([*steps(read)], calls, frozenset(erased(read.stored)))
 
     def part(self, first: int, prices: Sequence[Price] = ()) -> TimelinePart:
@@ -148,7 +148,12 @@ class SessionTimeline(msgspec.Struct, frozen=True):
         )
 
     def _mark(
-        self, step: LoggedStep, call: Call | None, x: float, width: float, prices: Sequence[Price]
+        self,
+        step: LoggedStep,
+        call: ProviderCall | None,
+        x: float,
+        width: float,
+        prices: Sequence[Price],
     ) -> TimelineMark:
         costs = usage.used([msgspec.structs.asdict(call)], prices=prices)[0].costs if call else ()
         return TimelineMark(
@@ -196,7 +201,7 @@ def _event_short_name(one: Stored) -> str:
     return str(one.type).rsplit(".", 1)[0].removeprefix(f"{one.workflow}.").replace("_", " ")
 
 
-def _is_bad(event: Event | None, call: Call | None) -> bool:
+def _is_bad(event: Event | None, call: ProviderCall | None) -> bool:
     if isinstance(event, CompletionFailed):
         return True
     return call is not None and (
@@ -223,7 +228,7 @@ def _outcomes(told: Sequence[LoggedStep], places: Sequence[float]) -> dict[str, 
 
 
 def _place_timeline_events(
-    told: Sequence[LoggedStep], calls: Mapping[int, Call]
+    told: Sequence[LoggedStep], calls: Mapping[int, ProviderCall]
 ) -> tuple[list[float], list[Gap]]:
     """Where each event stands: by its time, beside those of the same moment, long gaps folded.
 

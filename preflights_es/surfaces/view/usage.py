@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from preflights_es.kernel.ids import EPOCH
-from preflights_es.projections.usage import KINDS, Kind, Used, UsedThen
+from preflights_es.projections.usage import KINDS, Kind, UsageTotals, UsedThen
 from preflights_es.surfaces.view.rendering import Page, PageRequest, page
 from preflights_es.surfaces.view.words import clock, count, date, millis
 from preflights_es.use.usage import HOUR, UsageOverTime, usage_over_time
@@ -20,7 +20,7 @@ HEIGHT: Final = 100.0
 ROWS: Final = 500  # of a table on a page
 DAY: Final = 24 * HOUR
 
-Number = Callable[[Used], float | None]
+Number = Callable[[UsageTotals], float | None]
 
 
 class UsageBar(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from typing import Any, Final
 from preflights_es.kernel.ids import EARLIEST, EPOCH, LATEST
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import shortened
-from preflights_es.projections.usage import Call, Cost, Used
+from preflights_es.projections.usage import Cost, ProviderCall, UsageTotals
 
 VALUE_MAX: Final = 300  # characters of a value beside others
 UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
@@ -77,7 +77,7 @@ def value(found: Any) -> str:
     return shortened(text, VALUE_MAX)
 
 
-def tokens(call: Call | Used) -> str:
+def tokens(call: ProviderCall | UsageTotals) -> str:
     """`1,204 → 56`: what a call, or several, read and wrote."""
     return f"{count(call.input_tokens)} → {count(call.output_tokens)}"
 

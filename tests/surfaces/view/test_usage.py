@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.projections.usage import Used, UsedThen, used_over_time
+from preflights_es.projections.usage import UsageTotals, UsedThen, used_over_time
 from preflights_es.surfaces.view import usage
 from preflights_es.surfaces.view.usage import HEIGHT, SERIES, Axis, latencies, plots, stacked
 from preflights_es.use.usage import HOUR, UsageOverTime
@@ -105,11 +105,11 @@ def test_spans_of_hours_say_the_hour() -> None:
 # 2. The page ---------------------------------------------------------------------------------
 
 
-def asked(shop: Project) -> list[Used]:
+def asked(shop: Project) -> list[UsageTotals]:
     for seed in ("1", "2", "3"):
         shop.call("start", f"Store {seed}", "--provider", "sim", "--seed", seed, "--json")
     shop.call("note", "call Bob at 9", "--provider", "sim", "--seed", "1", "--json")
-    found: list[Used] = shop.call("usage", "--json").json["usage"]
+    found: list[UsageTotals] = shop.call("usage", "--json").json["usage"]
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Final, get_args
 import click
 
 from preflights_cli import EXIT_REFUSED
-from preflights_cli.common import Voice, folder
+from preflights_cli.common import Voice, current_folder
 from preflights_es.features.agents.agent_files import (
     AGENTS,
     PROGRAM,
@@ -83,7 +83,7 @@ def init_command(
       preflights init --plans
     """
     voice = Voice(as_json=as_json, quiet=False, verbose=False)
-    settings, writes = load_settings(folder()), not prints
+    settings, writes = load_settings(current_folder()), not prints
     named = _named(agents) or (() if host or plans else agents_found(settings))
     if not (named or host or plans):
         raise click.UsageError(NOTHING)

@@ -19,7 +19,7 @@ from preflights_es.features.clarification.use.clarifications import (
 )
 from preflights_es.kernel.errors import PreflightsError, Refused, StoreUnavailable
 from preflights_es.kernel.ids import iso
-from preflights_es.projections.decisions import DECISIONS, decision
+from preflights_es.projections.decisions import DECISIONS, decode_patch_row
 from preflights_es.records import files
 from preflights_es.records.documents import Documents
 from preflights_es.records.foreign_records import record_header
@@ -139,7 +139,7 @@ def _second(request: Request) -> list[str]:
     rows = process.projector.rows(DECISIONS.name, process.project)
     return [
         one.session_id
-        for one in map(decision, rows)
+        for one in map(decode_patch_row, rows)
         if one.decided.number is not None and (one.decided.number, one.session_id) not in given
     ]
 

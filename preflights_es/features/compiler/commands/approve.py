@@ -10,11 +10,11 @@ from preflights_cli.common import (
     Voice,
     by_option,
     common,
-    given,
     key_option,
+    require_option_value,
     sign_option,
 )
-from preflights_cli.rendering import said
+from preflights_cli.rendering import say_session_result
 from preflights_es.features.compiler.use.approval import approve, lock_tests, reject
 from preflights_es.use.request import Request
 
@@ -51,12 +51,12 @@ def approve_command(
       preflights approve 3f9a12c4
       preflights approve 3f9a12c4 --by "Ada Lovelace" --expect 4
     """
-    return said(voice, approve(app, id_, by=by, expect=expect))
+    return say_session_result(voice, approve(app, id_, by=by, expect=expect))
 
 
 @click.command()
 @click.argument("id_", metavar="ID")
-@click.option("--reason", required=True, metavar="TEXT", callback=given, help="Why.")
+@click.option("--reason", required=True, metavar="TEXT", callback=require_option_value, help="Why.")
 @by_option
 @sign_option
 @key_option
@@ -70,7 +70,7 @@ def reject_command(id_: str, reason: str, by: str | None, app: Request, voice: V
       preflights reject 3f9a12c4 --reason "Too many layers" --by "Ada Lovelace"
     """
     found = reject(app, id_, reason, by=by)
-    said(voice, found)
+    say_session_result(voice, found)
     return EXIT_REFUSED if found.not_done else 0
 
 
@@ -99,4 +99,4 @@ def tests_command(id_: str | None, by: str | None, app: Request, voice: Voice) -
       preflights lock tests
       preflights lock tests 3f9a12c4 --by "Ada Lovelace"
     """
-    return said(voice, lock_tests(app, id_, by=by))
+    return say_session_result(voice, lock_tests(app, id_, by=by))

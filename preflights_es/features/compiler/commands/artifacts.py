@@ -8,8 +8,8 @@ import click
 import msgspec
 
 from preflights_cli.commands import Lazy
-from preflights_cli.common import Voice, reading, tell_behind
-from preflights_cli.progress import counted
+from preflights_cli.common import Voice, reading_command, tell_behind
+from preflights_cli.progress import count_in_words
 from preflights_cli.table import streamed
 from preflights_es.features.compiler.use.artifacts import (
     ArtifactRow,
@@ -55,7 +55,7 @@ def artifacts_command() -> None:
     is_flag=True,
     help="Also superseded and rejected ones, and failure reports.",
 )
-@reading
+@reading_command
 def list_command(everything: bool, app: Request, voice: Voice) -> int:
     """List the artifacts that can be approved or are in force, the oldest first.
 
@@ -80,7 +80,7 @@ def list_command(everything: bool, app: Request, voice: Voice) -> int:
     if not streamed(names, map(_cells, found.rows)):
         voice.say("There are no artifacts." if not found.ended else "No artifact is in force.")
     if found.ended:
-        voice.hint(f"{counted(found.ended, 'artifact')} ended: preflights artifacts --all")
+        voice.hint(f"{count_in_words(found.ended, 'artifact')} ended: preflights artifacts --all")
     return 0
 
 
@@ -113,7 +113,7 @@ def _standing(one: ArtifactRow) -> str:
 
 @click.command()
 @click.argument("id_", metavar="ID")
-@reading
+@reading_command
 def show_command(id_: str, app: Request, voice: Voice) -> int:
     """Show an artifact, or a FailureReport: its standing, then its JSON.
 

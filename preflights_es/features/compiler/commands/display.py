@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from preflights_cli.common import Voice
-from preflights_cli.progress import counted
+from preflights_cli.progress import count_in_words
 from preflights_cli.rendering import Shown
 from preflights_es.features.compiler.domain.values import PASSES
 from preflights_es.features.compiler.domain.views import PlanView, ShownPlan
@@ -81,7 +81,7 @@ def _say_payload(voice: Voice, one: ShownPlan) -> None:
     for line in lines[:most]:
         voice.say(f"  {escaped_text(shortened(line, WIDTH_MAX))}")
     more, cut = len(lines) - most, sum(len(line) > WIDTH_MAX for line in lines[:most])
-    rest = [f"{counted(cut, 'line')} cut"] if cut else []
+    rest = [f"{count_in_words(cut, 'line')} cut"] if cut else []
     rest += [f"{more:,} more lines"] if more > 0 else []
     if rest:
         voice.say(f"  ... {' and '.join(rest)}: preflights artifacts show {one.id}")

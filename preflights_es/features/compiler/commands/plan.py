@@ -12,14 +12,14 @@ from preflights_cli import dialogue
 from preflights_cli.commands import Lazy
 from preflights_cli.common import (
     Voice,
-    folder,
+    current_folder,
     is_terminal,
     key_option,
-    led,
     recording,
-    whole,
+    require_quoted_text,
+    with_lead_options,
 )
-from preflights_cli.rendering import said
+from preflights_cli.rendering import say_session_result
 from preflights_es.features.compiler.domain.values import PassName
 from preflights_es.features.compiler.use import sessions
 from preflights_es.use.request import Request
@@ -49,7 +49,7 @@ _OPTIONS: Final[tuple[Callable[[Command], Command], ...]] = (
     ),
     click.option("--no-input", is_flag=True, help="Stop at a question with exit code 3."),
     key_option,
-    led,
+    with_lead_options,
     recording,
 )
 
@@ -133,7 +133,7 @@ def impl_command(app: Request, voice: Voice, file: str, **options: Any) -> int:
 
 
 @click.command()
-@click.argument("goal", nargs=-1, required=True, callback=whole)
+@click.argument("goal", nargs=-1, required=True, callback=require_quoted_text)
 @_passing
 def refactor_command(app: Request, voice: Voice, goal: str, **options: Any) -> int:
     """Plan a refactoring, from the approved ArchitecturePlan and the locked TestPlan.
@@ -161,12 +161,12 @@ def _run(
     wanted = sessions.Wanted(name, target, goal, use)
     found = sessions.plan(app, wanted)
     if is_terminal() and not (voice.as_json or no_input):
-        return dialogue.run(app, voice, found)
-    return said(voice, found)
+        return dialogue.run_dialogue(app, voice, found)
+    return say_session_result(voice, found)
 
 
 def _from_root(root: os.PathLike[str], typed: str) -> str:
     """A path that was typed in the current folder, as the project's root has it."""
     if not typed.strip() or "\0" in typed:
         return typed
-    return os.path.relpath(os.path.join(folder(), typed), root)
+    return os.path.relpath(os.path.join(current_folder(), typed), root)

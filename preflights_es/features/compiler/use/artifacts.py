@@ -16,7 +16,7 @@ from preflights_es.kernel.errors import ArtifactOutside, Refused
 from preflights_es.kernel.ids import iso, iso_or_none
 from preflights_es.kernel.items import Planned, ReadFileDigest
 from preflights_es.kernel.text import escaped_text, one_line
-from preflights_es.projections.artifacts import PlanRow, plan
+from preflights_es.projections.artifacts import PlanRow, decode_plan_row
 from preflights_es.records.files import checked_folder, found_hash
 from preflights_es.runtime.finding import LAST
 from preflights_es.use.process import Process
@@ -31,7 +31,7 @@ def plan_rows(request: Request) -> tuple[PlanRow, ...]:
 
 def _rows(process: Process) -> Iterator[PlanRow]:
     """Those of one log."""
-    return map(plan, process.projector.rows("artifacts", process.project))
+    return map(decode_plan_row, process.projector.rows("artifacts", process.project))
 
 
 def plans_in_force(rows: Iterable[PlanRow]) -> list[PlanRow]:

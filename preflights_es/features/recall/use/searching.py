@@ -41,7 +41,7 @@ from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.ports import CATEGORY, TERMS_MAX, TITLE, VALUE
 from preflights_es.kernel.words import also_called, collect_search_words
-from preflights_es.projections.decisions import decision
+from preflights_es.projections.decisions import decode_patch_row
 from preflights_es.projections.memory import OPTION, REASON
 from preflights_es.records.record_list import RecordIndex
 from preflights_es.store.projection_rows import SqlComparing
@@ -296,7 +296,7 @@ def decided_in_force(process: Process, session_id: str) -> DecidedPatch | None:
     """The decision of a session, where it is in force."""
     columns = process.following.columns("decisions")
     for row in process.following.kept("decisions", session_id).rows:
-        one = decision(dict(zip(columns, row, strict=True))).decided
+        one = decode_patch_row(dict(zip(columns, row, strict=True))).decided
         if is_in_force(one):
             return one
     return None

@@ -29,7 +29,7 @@ from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import Decision, SourceSession
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.kernel.words import collect_search_words
-from preflights_es.projections.decisions import DECISIONS, decision
+from preflights_es.projections.decisions import DECISIONS, decode_patch_row
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.use.answers import Given
@@ -144,7 +144,7 @@ def _decided(
         names = process.following.columns(DECISIONS.name)
         rows = (dict(zip(names, row, strict=True)) for row in kept.rows)
         source = SourceSession(session_id, head.version, head.hash.hex())
-        return [decision(row).decided for row in rows], source
+        return [decode_patch_row(row).decided for row in rows], source
     try:
         read = process.projector.reader.read(process.following.stream(head))
     except PreflightsError:

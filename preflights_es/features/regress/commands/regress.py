@@ -10,10 +10,17 @@ from typing import Any, Final
 import click
 
 from preflights_cli import EXIT_DAMAGED, EXIT_ENVIRONMENT, EXIT_INCONCLUSIVE, EXIT_REFUSED
-from preflights_cli.common import Voice, by_option, given, reading
+from preflights_cli.common import Voice, by_option, reading_command, require_option_value
 from preflights_cli.dates import Moment
-from preflights_cli.progress import bar, counted
-from preflights_cli.reports import check, pairs, refuse, report_options, reports_of, write
+from preflights_cli.progress import bar, count_in_words
+from preflights_cli.reports import (
+    check_report_files,
+    parse_name_value_pairs,
+    refuse,
+    report_options,
+    reports_of,
+    write_report_files,
+)
 from preflights_es.features.regress.change import ChangeOptions, change_of
 from preflights_es.features.regress.regress import (
     LOST,
@@ -44,13 +51,22 @@ EXAMPLES: Final = {
 
 @click.command()
 @click.argument("session", nargs=-1, metavar="[SESSION|FILE|FOLDER]...")
-@click.option("--workflow", metavar="NAME", callback=given, help="Only sessions of this workflow.")
+@click.option(
+    "--workflow",
+    metavar="NAME",
+    callback=require_option_value,
+    help="Only sessions of this workflow.",
+)
 @click.option(
     "--since", type=Moment(is_end=False), metavar="DATE", help="Only sessions with events since."
 )
-@click.option("--status", metavar="STATUS", callback=given, help="Only this status.")
-@click.option("--led-by", metavar="NAME", callback=given, help="Only this provider or model.")
-@click.option("--only", metavar="SESSION", callback=given, help="Only the session of this id.")
+@click.option("--status", metavar="STATUS", callback=require_option_value, help="Only this status.")
+@click.option(
+    "--led-by", metavar="NAME", callback=require_option_value, help="Only this provider or model."
+)
+@click.option(
+    "--only", metavar="SESSION", callback=require_option_value, help="Only the session of this id."
+)
 @click.option("--any-project", is_flag=True, help="Include every project in this log.")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="A sample of N sessions.")
 @click.option(
@@ -61,9 +77,19 @@ EXAMPLES: Final = {
     help="Change: another prompt, such as clarify=v2 or clarify=new.md.",
 )
 @click.option(
-    "--provider", "provider_", metavar="NAME", callback=given, help="Change: another provider."
+    "--provider",
+    "provider_",
+    metavar="NAME",
+    callback=require_option_value,
+    help="Change: another provider.",
 )
-@click.option("--model", "model_", metavar="MODEL", callback=given, help="Change: another model.")
+@click.option(
+    "--model",
+    "model_",
+    metavar="MODEL",
+    callback=require_option_value,
+    help="Change: another model.",
+)
 @click.option(
     "--parameter",
     "parameters",
@@ -99,18 +125,28 @@ EXAMPLES: Final = {
     help="With --live: ask N times, an odd number; most answers decide.",
 )
 @click.option("--jobs", type=click.IntRange(1, JOBS_MAX), metavar="N", help="Use N processes.")
-@click.option("--scheduler", metavar="tcp://...", callback=given, help="Use a Dask scheduler.")
+@click.option(
+    "--scheduler", metavar="tcp://...", callback=require_option_value, help="Use a Dask scheduler."
+)
 @click.option(
     "--resume", "resumes", is_flag=True, help="With --live: go on with an interrupted run."
 )
 @click.option(
-    "--accept", metavar="GROUP", callback=given, help="Accept the differences of a group."
+    "--accept",
+    metavar="GROUP",
+    callback=require_option_value,
+    help="Accept the differences of a group.",
 )
-@click.option("--reason", metavar="TEXT", callback=given, help="With --accept: why.")
+@click.option("--reason", metavar="TEXT", callback=require_option_value, help="With --accept: why.")
 @by_option
-@click.option("--history", metavar="FILE", callback=given, help="Keep one line a run; show them.")
+@click.option(
+    "--history",
+    metavar="FILE",
+    callback=require_option_value,
+    help="Keep one line a run; show them.",
+)
 @report_options(FORMATS)
-@reading
+@reading_command
 def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **asked: Any) -> int:
     """Run recorded sessions again with today's code, or with a change, and judge the result.
 
@@ -127,7 +163,7 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
       preflights regress --sample 500 --model claude-sonnet-5-5 --live --max-calls 200
     """
     wanted, options = reports_of(asked["reports"], FORMATS, EXAMPLES["--report"]), options_of(asked)
-    check(wanted, replacing=asked["replaces"], is_json=voice.as_json)
+    check_report_files(wanted, replacing=asked["replaces"], is_json=voice.as_json)
     selection = Selection(**{name: asked[name] for name in Selection.__struct_fields__})
     change = change_of(app.leads, change_asked(asked))
     by, why = acceptance(app, asked) if asked["accept"] else ("", "")
@@ -142,7 +178,7 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
     if wanted:
         from preflights_es.features.regress.commands.reports import rendered
 
-        write(partial(rendered, report), wanted, replacing=asked["replaces"])
+        write_report_files(partial(rendered, report), wanted, replacing=asked["replaces"])
     voice.json(report)
     if all(file != "-" for _, file in wanted):
         from preflights_es.features.regress.commands.reports import say
@@ -180,8 +216,8 @@ def acceptance(app: Request, asked: Mapping[str, Any]) -> tuple[str, str]:
 def announced(told: Announced) -> str:
     """What models will be asked, in words."""
     cost = "-" if told.cost is None else f"{told.cost:,.2f} {told.currency}"
-    sessions = counted(told.sessions, "session")
-    calls = counted(told.calls, "call")
+    sessions = count_in_words(told.sessions, "session")
+    calls = count_in_words(told.calls, "call")
     return f"asking models for {sessions}: at most {calls} in all, cost {cost}"
 
 
@@ -205,10 +241,12 @@ def _lacks_code(left_out: str) -> bool:
 def change_asked(asked: Mapping[str, Any]) -> ChangeOptions:
     """The change."""
     return ChangeOptions(
-        prompts=pairs("--prompt", asked["prompts"], EXAMPLES["--prompt"]),
+        prompts=parse_name_value_pairs("--prompt", asked["prompts"], EXAMPLES["--prompt"]),
         provider=asked["provider_"],
         model=asked["model_"],
-        parameters=pairs("--parameter", asked["parameters"], EXAMPLES["--parameter"]),
+        parameters=parse_name_value_pairs(
+            "--parameter", asked["parameters"], EXAMPLES["--parameter"]
+        ),
         seed=asked["seed_"],
     )
 

@@ -13,8 +13,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from preflights_cli.common import Voice
-from preflights_cli.progress import counted
-from preflights_cli.replay import value
+from preflights_cli.progress import count_in_words
+from preflights_cli.replay import format_replay_value
 from preflights_cli.table import streamed
 from preflights_es.features.regress.accepting import case_groups
 from preflights_es.features.regress.batches import LOG
@@ -74,9 +74,12 @@ def explained(case: Case) -> list[str]:
     for one in case.differences:
         at = f"version {one.version}, {escaped_text(one.type)}, " if one.version else ""
         lines.append(f"{at}{escaped_text(one.pointer) or 'the whole event'}")
-        lines += [f"  expected: {value(one.expected)}", f"  actual:   {value(one.actual)}"]
+        lines += [
+            f"  expected: {format_replay_value(one.expected)}",
+            f"  actual:   {format_replay_value(one.actual)}",
+        ]
     if (more := case.difference_count - len(case.differences)) > 0:
-        lines.append(f"and {counted(more, 'more difference')}")
+        lines.append(f"and {count_in_words(more, 'more difference')}")
     if case.repeat:
         lines.append(f"repeat with: {escaped_text(case.repeat)}")
     return lines
@@ -95,12 +98,12 @@ def say(voice: Voice, report: Report) -> None:
         _say_case(voice, cases[0], len(cases) - 1)
     if (more := sum(map(len, groups[SESSIONS_MAX:]))) > 0:
         voice.hint(f"{more:,} more: --report html=FILE shows all.")
-    voice.say(f"{counted(report.sessions, 'session')}: {_counts(report.counts)}.")
+    voice.say(f"{count_in_words(report.sessions, 'session')}: {_counts(report.counts)}.")
     if report.cause_counts:
         causes = ", ".join(f"{kind} {n:,}" for kind, n in report.cause_counts.items())
         voice.say(f"Causes: {causes}.")
     if report.drifted:
-        sessions = counted(report.drifted, "session")
+        sessions = count_in_words(report.drifted, "session")
         voice.say(f"Drift of the provider: both sides differ from the recording in {sessions}.")
     if report.accepted:
         said = (f"{count:,} accepted by {person}" for person, count in report.accepted.items())
@@ -153,7 +156,7 @@ def _say_case(voice: Voice, case: Case, alike: int) -> None:
     measures = f" ({', '.join(case.measures)})" if case.measures else ""
     causes = ", ".join(map(cause, case.causes))
     tail = "; ".join(filter(None, (case.message, causes)))
-    more = f" and {counted(alike, 'more session')}" if alike else ""
+    more = f" and {count_in_words(alike, 'more session')}" if alike else ""
     group = f" [{case.group}]" if case.group else ""
     voice.say(escaped_text(f"{name}{more} {case.outcome}{measures}: {tail}".rstrip(": ") + group))
     if case.intention:
@@ -161,7 +164,7 @@ def _say_case(voice: Voice, case: Case, alike: int) -> None:
     for one in case.differences:
         voice.say(escaped_text(f"  {_place(one)}: {_value(one.expected)} -> {_value(one.actual)}"))
     if (rest := case.difference_count - len(case.differences)) > 0:
-        voice.say(f"  and {counted(rest, 'more difference')}")
+        voice.say(f"  and {count_in_words(rest, 'more difference')}")
     voice.hint(escaped_text(f"  {case.repeat}"))
 
 
@@ -171,7 +174,7 @@ def _place(one: Difference) -> str:
 
 
 def _value(found: object) -> str:
-    return shortened(value(found), VALUE_MAX)
+    return shortened(format_replay_value(found), VALUE_MAX)
 
 
 # 2. JUnit ------------------------------------------------------------------------------------
