@@ -20,7 +20,7 @@ from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.signing import IN_SHORT
 from preflights_es.kernel.text import escaped_text, one_line
-from preflights_es.records.record_list import Unread
+from preflights_es.records.record_list import UnreadRecord
 from preflights_es.use.decisions import DecisionListing, LostSession, listing, notice_clashes
 from preflights_es.use.foreign import ForeignRow, show_foreign_record
 from preflights_es.use.holding import Unused, unused
@@ -34,7 +34,7 @@ DOUBTFUL_MAX: Final = 5  # records that are named each, where it is not understo
 def say_foreign(
     voice: Voice,
     rows: Sequence[ForeignRow],
-    unread: Iterable[Unread],
+    unread: Iterable[UnreadRecord],
     doubtful: Sequence[ForeignRow],
 ) -> None:
     """A table below that of decisions; what could not be read or understood on stderr."""

@@ -59,7 +59,7 @@ NAME: Final = late_pattern(
 FINISH_S: Final = 0.25  # seconds that a command waits for another one's documents before its own
 
 
-class Rebuilt(msgspec.Struct, frozen=True):
+class RebuiltDocument(msgspec.Struct, frozen=True):
     """What came of rebuilding a document."""
 
     path: str
@@ -180,7 +180,7 @@ class Documents:
             id_ = session_id[-8:]
             raise Refused(f"session {id_} has no document{why}", code=code, session=id_)
         due, state = found[-1]
-        return due, _text(workflow, session_id, due, state)
+        return due, _render_due_document(workflow, session_id, due, state)
 
     def asked_for(self, of: Workflow[Any], session_id: str, due: ArtifactDue, now: Any) -> str:
         """The same of a session that was folded.
@@ -189,7 +189,7 @@ class Documents:
             due: one of its requests for a document.
             now: its state behind that.
         """
-        return _text(of, session_id, due, now)
+        return _render_due_document(of, session_id, due, now)
 
     def paths(self, session_id: str) -> set[str]:
         """Where the log of a session asked for its documents."""
@@ -206,7 +206,7 @@ class Documents:
         for due, state in self._asked(stored):
             workflow = self._runner.workflow(stored[0].workflow)
             with contextlib.suppress(LogFromFuture):  # a template of a newer version
-                found.add(files.hash_of(_text(workflow, session_id, due, state)))
+                found.add(files.hash_of(_render_due_document(workflow, session_id, due, state)))
         return found
 
     def brief(
@@ -236,7 +236,7 @@ class Documents:
             )
         record = handle.workflow.record(handle.session.state)
         record = replace(record, session_id=handle.session_id)
-        return render.brief(record, in_force, signature)
+        return render.render_record_brief(record, in_force, signature)
 
     def record_paths(self) -> list[str]:
         """The pages of the folders of records by their names, relative to the root.
@@ -263,18 +263,18 @@ class Documents:
             return sequence_of(PurePosixPath(folder).as_posix(), paths) | taken
         return {number for _, _, number in numbered_groups(paths)}
 
-    def rebuilt(self, handle: Handle, *, write: bool) -> Rebuilt:
+    def rebuilt(self, handle: Handle, *, write: bool) -> RebuiltDocument:
         """Put the document back where it belongs, or only say how its file compares."""
         due, text = self.text(handle.session_id)
         target = self.target(due.path, handle.workflow.filing)
         lies = files.found_hash(target)
         if lies == files.hash_of(text):
-            return Rebuilt(due.path, "same")
+            return RebuiltDocument(due.path, "same")
         if not write:
-            return Rebuilt(due.path, "missing" if lies is None else "differs")
+            return RebuiltDocument(due.path, "missing" if lies is None else "differs")
         with files.alone(self.root):
             written, beside = self._filed(handle, due.path, text)
-        return Rebuilt(written.path, "beside" if beside else "written")
+        return RebuiltDocument(written.path, "beside" if beside else "written")
 
     def other_at(self, session_id: str, path: str) -> str:
         """The session whose record lies at a path, where it is another one; else empty."""
@@ -299,7 +299,7 @@ class Documents:
         at = PurePosixPath(path)
         own = at if filing else of_own_folder(at)
         name = own.name if own == at else f"{own.name}.md"
-        if not (re.fullmatch(filing.name, name) if filing else _is_name(name)):
+        if not (re.fullmatch(filing.name, name) if filing else _is_document_name(name)):
             expected = "0007-title.md or 3f9a12c45d6e-title.md"
             such = filing.name if filing else f"such as {expected}"
             raise ArtifactOutside(
@@ -394,7 +394,7 @@ class Documents:
     ) -> tuple[WrittenFile, bool]:
         ours = partial(self.hashes, handle.session_id)
         target = self.target(path, handle.workflow.filing)
-        return files.filed(self.root, target, path, text, ours, former, mend)
+        return files.write_document(self.root, target, path, text, ours, former, mend)
 
     def foreign(self, path: str) -> RecordHeader | None:
         """The record of this path, relative to the root, if it does not say that it is ours.
@@ -431,19 +431,19 @@ class Documents:
             link = "" if number is None else _relative(due.path, found.path)
             mark = partial(with_status, tool=found.tool, by=NewStatus(name, link))
             target = files.checked_folder(self.root, str(old.parent)) / old.name
-            files.changed(self.root, target, mark)
+            files.change_file_content(self.root, target, mark)
 
     def _mended(self, handle: Handle, due: ArtifactDue, content: bytes) -> bytes | None:
         """A person's edits with the status that the log gives; None where more has changed."""
-        from preflights_es.records.record_status import mended
+        from preflights_es.records.record_status import mend_record_status
 
         id_, before = handle.session_id, None
         for asked, state in self._asked(self._stored(id_)):
-            after = _record(handle.workflow, id_, state)
+            after = _record_of_state(handle.workflow, id_, state)
             if asked.call == due.call:
                 break
             before = after
-        return None if before is None else mended(content, before, after)
+        return None if before is None else mend_record_status(content, before, after)
 
     def _former(self, handle: Handle, path: str) -> Path | None:
         """Where the document lay before, when its log asked for it there."""
@@ -458,20 +458,22 @@ class Documents:
             return None  # its folder is no longer ours to touch
 
 
-def _text(workflow: Workflow[Any], session_id: str, due: ArtifactDue, state: Any) -> str:
+def _render_due_document(
+    workflow: Workflow[Any], session_id: str, due: ArtifactDue, state: Any
+) -> str:
     """What a file holds.
 
     Raises:
         LogFromFuture: this version has no such template.
     """
     if (filing := workflow.filing) is None:
-        record = _record(workflow, session_id, state)
-        return render.document(due.template, replace(record, path=due.path))
+        record = _record_of_state(workflow, session_id, state)
+        return render.render_document(due.template, replace(record, path=due.path))
     check_template(workflow, due.template)
     return filing.text(state)
 
 
-def _record(workflow: Workflow[Any], session_id: str, state: Any) -> Record:
+def _record_of_state(workflow: Workflow[Any], session_id: str, state: Any) -> Record:
     assert workflow.record is not None, "a record is due"
     return replace(workflow.record(state), session_id=session_id)
 
@@ -481,7 +483,7 @@ def _relative(path: str, document: str) -> str:
     return os.path.relpath(path, PurePosixPath(document).parent).replace(os.sep, "/")
 
 
-def _is_name(name: str) -> bool:
+def _is_document_name(name: str) -> bool:
     """Whether a file's name is one that `document_path` gives, whatever log it stands in."""
     found = NAME.fullmatch(name)
     if found is None or not found[2]:

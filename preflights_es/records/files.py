@@ -146,7 +146,7 @@ def _lock(handle: int, at_most_s: float | None) -> None:
             time.sleep(LOCK_WAIT_S)
 
 
-def filed(
+def write_document(
     root: Path,
     target: Path,
     path: str,
@@ -181,15 +181,19 @@ def filed(
         return found in (None, value) or found in known()
 
     try:
-        with _opened(root, target, makes=True) as folder:
+        with _open_target_folder(root, target, makes=True) as folder:
             name = target.name
-            beside = not is_ours(_hash(folder, name))
-            if beside and mend and (mended := _mended(folder, name, mend)) is not None:
+            beside = not is_ours(_hash_file_in_folder(folder, name))
+            if (
+                beside
+                and mend
+                and (mended := _mend_edited_document(folder, name, mend)) is not None
+            ):
                 content, written, beside = mended, sha256(mended).hexdigest(), False
             elif beside:
                 name = _free_name(folder, name, is_ours)
                 path = PurePosixPath(path).with_name(name).as_posix()
-            if _hash(folder, name) != written:
+            if _hash_file_in_folder(folder, name) != written:
                 with folder.new(name, replacing=True) as file:
                     file.write(content)
             folder.tidy(name)
@@ -200,7 +204,7 @@ def filed(
     return WrittenFile(path, written), beside
 
 
-def _mended(folder: atomic_file.Folder, name: str, mend: Mend) -> bytes | None:
+def _mend_edited_document(folder: atomic_file.Folder, name: str, mend: Mend) -> bytes | None:
     try:
         return mend(folder.content(name, DOCUMENT_MAX))
     except (FileNotFoundError, Unreadable):
@@ -211,7 +215,7 @@ def _free_name(folder: atomic_file.Folder, name: str, is_ours: IsOurs) -> str:
     """`.new` beside a person's file, or `.new2` where a person edited that as well, and so on."""
     for n in count(1):
         free = f"{name}.new{n if n > 1 else ''}"
-        found = _hash(folder, free)
+        found = _hash_file_in_folder(folder, free)
         if found == _NO_FILE or is_ours(found):
             return free
     raise AssertionError("numbers do not end")
@@ -230,13 +234,13 @@ def removed(root: Path, target: Path, ours: Collection[str]) -> None:
 
 
 def _remove(root: Path, target: Path, is_ours: IsOurs) -> None:
-    with contextlib.suppress(FileNotFoundError), _opened(root, target) as folder:
-        found = _hash(folder, target.name)
+    with contextlib.suppress(FileNotFoundError), _open_target_folder(root, target) as folder:
+        found = _hash_file_in_folder(folder, target.name)
         if found is not None and is_ours(found):
             folder.remove(target.name)
 
 
-def changed(
+def change_file_content(
     root: Path, target: Path, change: Callable[[bytes], bytes], *, write: bool = True
 ) -> bool:
     """Change a person's file in one step; one that cannot be read stays as it is.
@@ -251,7 +255,7 @@ def changed(
         StoreUnavailable: the disk refuses.
     """
     try:
-        with _opened(root, target) as folder:
+        with _open_target_folder(root, target) as folder:
             before = folder.content(target.name, DOCUMENT_MAX)
             after = change(before)
             if after != before and write:
@@ -264,7 +268,7 @@ def changed(
         raise StoreUnavailable(f"{target.name} cannot be written: {error.strerror}") from error
 
 
-def renamed(root: Path, target: Path, name: str) -> None:
+def rename_record_file(root: Path, target: Path, name: str) -> None:
     """Give a record, or its own folder, another name in the folder where it lies.
 
     Raises:
@@ -276,7 +280,7 @@ def renamed(root: Path, target: Path, name: str) -> None:
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
             os.rename(target, target.with_name(name))
             return
-        with _opened(root, target) as folder:
+        with _open_target_folder(root, target) as folder:
             folder.move(target.name, folder, name)
             folder.flush()
     except OSError as error:
@@ -299,7 +303,7 @@ def page_names(root: Path, folder: str) -> list[str]:
     return []
 
 
-def _opened(
+def _open_target_folder(
     root: Path, target: Path, *, makes: bool = False
 ) -> contextlib.AbstractContextManager[atomic_file.Folder]:
     """The folder of a target below the root."""
@@ -316,14 +320,14 @@ def found_hash(target: Path) -> str | None:
     """The hash of the file there; None without one. Links are not followed."""
     try:
         with atomic_file.open_folder_below(target.parent) as folder:
-            return _hash(folder, target.name)
+            return _hash_file_in_folder(folder, target.name)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError:
         return _NOT_OURS
 
 
-def _hash(folder: atomic_file.Folder, name: str) -> str | None:
+def _hash_file_in_folder(folder: atomic_file.Folder, name: str) -> str | None:
     try:
         return sha256(folder.content(name, DOCUMENT_MAX)).hexdigest()
     except FileNotFoundError:
@@ -366,7 +370,11 @@ def front_of(path: Path) -> Front:
         )
         return _closing_of(tail.decode("utf-8", "replace"))
     front = _ATTRIBUTE.sub("", found[1])
-    return Front(_value(front, "date"), _value(front, "session"), _value(front, "uid"))
+    return Front(
+        _read_front_value(front, "date"),
+        _read_front_value(front, "session"),
+        _read_front_value(front, "uid"),
+    )
 
 
 def _closing_of(text: str) -> Front:
@@ -379,7 +387,7 @@ def _closing_of(text: str) -> Front:
 _CLOSING: Final = late_pattern(r"^\* (Uid|Session): ([^\r\n]*)", re.MULTILINE)
 
 
-def _value(front: str, key: str) -> str:
+def _read_front_value(front: str, key: str) -> str:
     found = re.search(rf'^{key}: *"?([^"\n]*)"?', front, re.MULTILINE)
     return found.group(1).strip() if found else ""
 
@@ -404,7 +412,7 @@ def fronts(root: Path, folders: Sequence[str]) -> Iterator[tuple[str, Front]]:
                 front = front_of(path)
             except (OSError, Unreadable):
                 continue
-            yield _named(PurePosixPath(folder, *path.relative_to(top).parts)), front
+            yield _printable_path(PurePosixPath(folder, *path.relative_to(top).parts)), front
 
 
 def _regular(top: Path) -> Iterator[Path]:
@@ -421,6 +429,6 @@ def _regular(top: Path) -> Iterator[Path]:
         waiting += [Path(entry) for entry in reversed(below) if not entry.name.startswith(".")]
 
 
-def _named(path: PurePosixPath) -> str:
+def _printable_path(path: PurePosixPath) -> str:
     """A name that is no UTF-8 can be shown, and cannot stand in JSON as it is."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")

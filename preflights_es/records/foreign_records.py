@@ -19,7 +19,7 @@ from preflights_es.records.record_header import (
     Tool,
 )
 from preflights_es.records.record_names import (
-    day_of,
+    day_of_file_name,
     is_first_page,
     is_other_page,
     name_of_record,
@@ -31,24 +31,24 @@ from preflights_es.records.record_text import (
     READ_MAX,
     Heading,
     Parts,
-    Place,
+    TextPlace,
     body_of,
     chosen_of,
-    entries,
+    decode_record_text,
     narrow,
     parts_of,
     scalar,
-    text_of,
+    split_yaml_list,
 )
 from preflights_es.records.status_words import (
     REFERENCES_MAX,
     StatusSaid,
-    bare,
     goes_on,
     iso_date,
+    parse_status_text,
     reference,
     references,
-    said,
+    strip_links_and_emphasis,
 )
 from preflights_es.system.files import Unreadable
 
@@ -66,14 +66,14 @@ def foreign_record(path: str, content: bytes) -> ForeignRecord:
     Raises:
         Unreadable: it has more than `RECORD_MAX` bytes, or is in no encoding of Markdown.
     """
-    parts = _parts(content)
-    header = msgspec.structs.asdict(_header(path, parts))
+    parts = _parse_record_parts(content)
+    header = msgspec.structs.asdict(_read_foreign_header(path, parts))
     return ForeignRecord(**header | msgspec.structs.asdict(body_of(parts)))
 
 
 def record_header(path: str, content: bytes) -> RecordHeader:
     """Read what a list shows; arguments and errors as above."""
-    return _header(path, _parts(content))
+    return _read_foreign_header(path, _parse_record_parts(content))
 
 
 def listed_header(path: str, content: bytes, *, counts_number: bool = True) -> RecordHeader | None:
@@ -85,15 +85,15 @@ def listed_header(path: str, content: bytes, *, counts_number: bool = True) -> R
     Args:
         counts_number: whether a number or day is enough, as in a folder that is called so.
     """
-    parts = _parts(content)
-    header = _header(path, parts)
+    parts = _parse_record_parts(content)
+    header = _read_foreign_header(path, parts)
     name, is_known = name_of_record(path), header.status not in ("none", "unknown")
     if is_other_page(name):
         is_titled = not is_other_page(header.title.replace(" ", "-"))
         return header if is_titled and is_known and number_of(name) else None
     # Notes beside a record bear the number of their folder alone.
     is_own = is_first_page(path) or name == path.rpartition("/")[2].rpartition(".")[0]
-    is_numbered = is_own and (header.number is not None or bool(day_of(name)))
+    is_numbered = is_own and (header.number is not None or bool(day_of_file_name(name)))
     is_one = (is_numbered and counts_number) or is_known or status_of(parts) or has_decision(parts)
     return header if is_one else None
 
@@ -102,8 +102,8 @@ def is_decision(path: str, content: bytes) -> bool:
     """Whether a page is a record wherever it lies: its status is known, and it has a number or the
     headings of a decision.
     """
-    parts = _parts(content)
-    header = _header(path, parts)
+    parts = _parse_record_parts(content)
+    header = _read_foreign_header(path, parts)
     is_numbered = header.number is not None or has_decision(parts)
     is_known = header.status not in ("none", "unknown")
     return is_known and is_numbered and not is_other_page(name_of_record(path))
@@ -115,7 +115,7 @@ def has_decision(parts: Parts) -> bool:
     return any(name in _NYGARD or name in MADR_HEADINGS for name in names)
 
 
-def _parts(content: bytes) -> Parts:
+def _parse_record_parts(content: bytes) -> Parts:
     if len(content) > RECORD_MAX:
         raise Unreadable(f"it has more than {RECORD_MAX:,} bytes")
     try:
@@ -145,14 +145,14 @@ _DATED_ENTRY = late_pattern(
 _TEMPLATE_TITLE = late_pattern(r"[\[{<].*[\]}>]")
 
 
-def _header(path: str, parts: Parts) -> RecordHeader:
+def _read_foreign_header(path: str, parts: Parts) -> RecordHeader:
     name = name_of_record(path)
-    number, title = _title(name, parts)
-    found = _said(parts)
-    written = _value(
+    number, title = _read_number_and_title(name, parts)
+    found = _read_record_status(parts)
+    written = _first_stated_value(
         parts, "date", "datum", "decision-date", "created", "stand", "revdate", "last-updated"
     )
-    written = written or _below(parts, "date", "datum")
+    written = written or _text_below_heading(parts, "date", "datum")
     return RecordHeader(
         path=path,
         tool=_tool(name, parts, found),
@@ -162,16 +162,19 @@ def _header(path: str, parts: Parts) -> RecordHeader:
         status_text=found.text,
         superseded_by=found.superseded_by,
         supersedes=found.supersedes,
-        date=iso_date(written) or day_of(name) or iso_date(status_of(parts)) or _first_day(parts),
+        date=iso_date(written)
+        or day_of_file_name(name)
+        or iso_date(status_of(parts))
+        or _first_day(parts),
         applies_to=_applies_to(parts),
-        session=_value(parts, "session") if _value(parts, "uid") else "",
+        session=_first_stated_value(parts, "session") if _first_stated_value(parts, "uid") else "",
         chosen=shortened(chosen_of(parts), CHOSEN_MAX),
     )
 
 
 def _first_day(parts: Parts) -> str:
     """The first day of a changelog, as Cosmos writes it; empty where an entry could be two."""
-    entries_dated = _DATED_ENTRY.findall(_below(parts, "changelog", "change log"))
+    entries_dated = _DATED_ENTRY.findall(_text_below_heading(parts, "changelog", "change log"))
     return min(map(iso_date, entries_dated), default="")
 
 
@@ -194,17 +197,19 @@ def _title_heading(parts: Parts) -> Heading | None:
     return None if is_section else heading
 
 
-def _title(stem: str, parts: Parts) -> tuple[int | None, str]:
+def _read_number_and_title(stem: str, parts: Parts) -> tuple[int | None, str]:
     """Number and title: a number of the title counts where the file's name has none.
 
     Where the name has a day, `12. factor` may be words: the name has to bear the number, too.
     """
     number, heading = number_of(stem), _title_heading(parts)
     text = parts.at(heading.text)[:READ_MAX] if heading else ""
-    text = bare(text) or bare(_value(parts, "title", "titel"))
+    text = strip_links_and_emphasis(text) or strip_links_and_emphasis(
+        _first_stated_value(parts, "title", "titel")
+    )
     found = _NUMBERED.match(text)
     written = int(found[1] or found[2]) if found else None
-    if found and (found[1] or not day_of(stem) or number_behind_day(stem) == written):
+    if found and (found[1] or not day_of_file_name(stem) or number_behind_day(stem) == written):
         number = written if number is None else number
         # A label with another number than the file's name was copied from another record.
         if written == number or (found[1] and found[0].rstrip().endswith(":")):
@@ -222,10 +227,12 @@ def status_of(parts: Parts) -> str:
     """The text of the status, wherever the record has it; empty without one."""
     place = status_place(parts)
     heading = status_heading(parts)
-    return (place and _text(parts, place)) or (_beneath(parts, heading) if heading else "")
+    return (place and _read_place_text(parts, place)) or (
+        _beneath(parts, heading) if heading else ""
+    )
 
 
-def status_place(parts: Parts) -> Place | None:
+def status_place(parts: Parts) -> TextPlace | None:
     """Where a line, cell or key of the front matter says the status; None without one."""
     return next((place for key, place in parts.said.items() if _STATUS_KEY.fullmatch(key)), None)
 
@@ -245,18 +252,18 @@ _STATUS_KEY = late_pattern(_STATUS)
 _STATUS_NAME = late_pattern(rf"{_STATUS}|state|статус")
 
 
-def _said(parts: Parts) -> StatusSaid:
+def _read_record_status(parts: Parts) -> StatusSaid:
     """The status, with what other lines say of the records before and after this one."""
-    found = said(status_of(parts))
-    by = found.superseded_by or reference(_value(parts, *_REPLACED_BY))
-    takes = found.supersedes or tuple(references(_value(parts, *_REPLACES)))
+    found = parse_status_text(status_of(parts))
+    by = found.superseded_by or reference(_first_stated_value(parts, *_REPLACED_BY))
+    takes = found.supersedes or tuple(references(_first_stated_value(parts, *_REPLACES)))
     status = found.status
     if by and status in ("none", "unknown", "accepted"):
         status = "superseded"
     for name in ("links", "more information", "weitere informationen", "related decisions"):
-        if not (text := _below(parts, name)):
+        if not (text := _text_below_heading(parts, name)):
             continue
-        more = said(text)
+        more = parse_status_text(text)
         by = by or (more.superseded_by if status == "superseded" else None)
         takes = takes or more.supersedes
     return StatusSaid(status, found.text, by, takes[:REFERENCES_MAX])
@@ -268,7 +275,7 @@ def _applies_to(parts: Parts) -> tuple[str, ...]:
         place = parts.said.get(key)
         text = parts.at(place)[:READ_MAX] if place else ""
         text = text.replace("`+", "`").replace("+`", "`") if parts.is_asciidoc else text
-        if found := _IN_CODE.findall(text) or entries(text):
+        if found := _IN_CODE.findall(text) or split_yaml_list(text):
             return tuple(one for one in found[:PATTERNS_MAX] if len(one) <= PATTERN_MAX)
     return ()
 
@@ -278,28 +285,30 @@ _REPLACED_BY: Final = ("superseded-by", "superceded-by", "replaced-by", "ersetzt
 _REPLACES: Final = ("supersedes", "supercedes", "replaces", "ersetzt")
 
 
-def _value(parts: Parts, *keys: str) -> str:
+def _first_stated_value(parts: Parts, *keys: str) -> str:
     """What stands behind the first key that says something."""
     for key in keys:
         if place := parts.said.get(key):
-            found = _text(parts, place)
+            found = _read_place_text(parts, place)
             if found:
                 return found
     return ""
 
 
-def _text(parts: Parts, place: Place) -> str:
+def _read_place_text(parts: Parts, place: TextPlace) -> str:
     """What is said at a place: a list as a text with commas, a wrapped line with what follows."""
     text = parts.at(place)[:READ_MAX].strip()
     if place.form == "front":
         is_flow = text.startswith("[") and text.endswith("]") and not text.startswith("[[")
-        return ", ".join(entries(text)) if is_flow or text.startswith("- ") else scalar(text)
-    behind = text_of(parts.masked[place.end : place.end + READ_MAX])
+        return (
+            ", ".join(split_yaml_list(text)) if is_flow or text.startswith("- ") else scalar(text)
+        )
+    behind = decode_record_text(parts.masked[place.end : place.end + READ_MAX])
     following = behind.strip("\\ \t\n").partition("\n")[0]
     return f"{text} {following}" if place.form == "line" and goes_on(text, following) else text
 
 
-def _below(parts: Parts, *names: str) -> str:
+def _text_below_heading(parts: Parts, *names: str) -> str:
     """What stands below a heading, or behind the colon in it."""
     for heading in parts.sections:
         if heading.name.partition(":")[0].strip() in names and heading.level < 5:
@@ -310,7 +319,7 @@ def _below(parts: Parts, *names: str) -> str:
 def _beneath(parts: Parts, heading: Heading) -> str:
     if ":" in heading.name:
         return parts.at(heading.text)[:READ_MAX].partition(":")[2].strip()
-    return text_of(parts.below(heading)[:READ_MAX]).strip()
+    return decode_record_text(parts.below(heading)[:READ_MAX]).strip()
 
 
 # 2. Tool -------------------------------------------------------------------------------------

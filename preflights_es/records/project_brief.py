@@ -36,7 +36,7 @@ _PIECE = late_pattern(
 )
 
 
-def cost(text: str) -> float:
+def estimate_tokens(text: str) -> float:
     """How many tokens a text has: 1.00 to 1.15 times the count of a whole brief."""
     return sum(map(_piece_cost, _PIECE.findall(text))) * ABOVE
 
@@ -62,7 +62,7 @@ def _rare_cost(sign: str) -> float:
 
 def _word_cost(word: str) -> float:
     bare = word.strip()
-    if len(word) == 1 or bare in _OWN or (parts := _parts(word)) == 1:
+    if len(word) == 1 or bare in _OWN or (parts := _count_word_parts(word)) == 1:
         return 1.0
     least = next((letters for most, letters in RANDOM if parts >= most), 0.0)
     is_odd = bare[:2].isupper() and not bare.isupper()
@@ -71,9 +71,9 @@ def _word_cost(word: str) -> float:
     return max(1.0, FIRST + EACH * parts, LETTER * len(bare) if len(bare) >= LONG else 0.0)
 
 
-def _parts(word: str) -> int:
+def _count_word_parts(word: str) -> int:
     """In how many parts the pieces leave a word: those of the lowest rank are joined first."""
-    ranks, parts = _ranks(), list(word)
+    ranks, parts = _read_piece_ranks(), list(word)
     if word in ranks:
         return 1
     last = len(ranks)
@@ -90,7 +90,7 @@ def _parts(word: str) -> int:
 
 
 @cache
-def _ranks() -> dict[str, int]:
+def _read_piece_ranks() -> dict[str, int]:
     """By piece of a word: its place among them."""
     pieces = own_file(__spec__, "token_pieces.txt").decode().splitlines()
     return {piece: rank for rank, piece in enumerate(pieces)}
@@ -103,7 +103,7 @@ TEXT_MAX: Final = 32.0  # estimated tokens of one quoted text
 LISTED_MAX: Final = 3  # values of a conflict, and excluded values of a decision
 
 
-class InForce(Value, frozen=True, kw_only=True):
+class BriefDecision(Value, frozen=True, kw_only=True):
     """A decision as a brief tells it."""
 
     name: str
@@ -136,7 +136,7 @@ class InForce(Value, frozen=True, kw_only=True):
         return (" (file)" if self.file else "") + (f", {self.signature}" if self.signature else "")
 
 
-class Conflict(Value, frozen=True):
+class DecisionConflict(Value, frozen=True):
     """A field with two values in force, which no person kept on purpose."""
 
     category: str
@@ -148,7 +148,7 @@ class Conflict(Value, frozen=True):
     """Pairs of value and the decision's name, or the path of a record; newest first."""
 
 
-class Unclear(Value, frozen=True):
+class UnclearRecord(Value, frozen=True):
     """A record of another tool whose status is not understood: it is not in force."""
 
     path: str
@@ -187,15 +187,15 @@ IN_FORCE: Final = "In force, do not reconsider"
 NOTHING: Final = "Nothing: ask before you choose a technology.\n"
 
 
-def told(
-    decisions: Sequence[InForce],
-    conflicts: Sequence[Conflict],
-    proposed: Sequence[InForce],
+def compose_project_brief(
+    decisions: Sequence[BriefDecision],
+    conflicts: Sequence[DecisionConflict],
+    proposed: Sequence[BriefDecision],
     questions: Sequence[Open],
     total: int,
     more_open: int = 0,
     near: int = 0,
-    unclear: Sequence[Unclear] = (),
+    unclear: Sequence[UnclearRecord] = (),
 ) -> BriefText:
     """The brief: decisions first, the other lists in the room that they leave.
 
@@ -207,28 +207,30 @@ def told(
     lists = (
         _conflicts(conflicts),
         _List("Status not understood, ask", map(_unclear, unclear), len(unclear), DECISIONS),
-        _List("Proposed, not in force", map(_proposed, proposed), len(proposed), INBOX),
+        _List("Proposed, not in force", map(_brief_proposal_line, proposed), len(proposed), INBOX),
         _List("Open questions", map(_open, questions), len(questions) + more_open, INBOX),
     )
     text = f"{HEAD}\n## {IN_FORCE}\n\n"
-    room = ROOM - cost(text)
-    lines, count = listed(decisions, total, room - sum(one.least for one in lists), near)
+    room = ROOM - estimate_tokens(text)
+    lines, count = list_decisions_in_force(
+        decisions, total, room - sum(one.least for one in lists), near
+    )
     text += lines or NOTHING
-    room, counts = room - cost(lines), [count]
+    room, counts = room - estimate_tokens(lines), [count]
     for place, one in enumerate(lists):
         section, count = one.section(room - sum(later.least for later in lists[place + 1 :]))
-        room -= cost(section)
+        room -= estimate_tokens(section)
         text += section
         counts.append(count)
     return BriefText(text, *counts)
 
 
-def listed(
-    decisions: Sequence[InForce],
+def list_decisions_in_force(
+    decisions: Sequence[BriefDecision],
     total: int,
     room: float,
     near: int = 0,
-    conflicts: Sequence[Conflict] = (),
+    conflicts: Sequence[DecisionConflict] = (),
 ) -> tuple[str, int]:
     """Decisions in force, one line each, and how many of them it has; then what collides.
 
@@ -237,16 +239,16 @@ def listed(
         room: estimated tokens that it may have.
         near: how many, the first ones, are told with their reasons.
     """
-    lines = (_decision(one, reasons=place < near) for place, one in enumerate(decisions))
+    lines = (_brief_decision_line(one, reasons=place < near) for place, one in enumerate(decisions))
     clashes = _conflicts(conflicts)
     text, count = _List("", lines, total, DECISIONS).section(room - clashes.least)
     if not conflicts:
         return text, count
     text = text or NOTHING
-    return text + clashes.section(room - cost(text))[0], count
+    return text + clashes.section(room - estimate_tokens(text))[0], count
 
 
-def _conflicts(found: Sequence[Conflict]) -> _List:
+def _conflicts(found: Sequence[DecisionConflict]) -> _List:
     return _List("In conflict, ask which one holds", map(_conflict, found), len(found), DECISIONS)
 
 
@@ -272,7 +274,7 @@ class _List(NamedTuple):
     @property
     def least(self) -> float:
         """Estimated tokens of a section that only counts."""
-        return cost(self.heading + self._left(0)) if self.total else 0.0
+        return estimate_tokens(self.heading + self._left(0)) if self.total else 0.0
 
     def section(self, room: float) -> tuple[str, int]:
         """The first lines that fit, and how many; the rest is counted."""
@@ -280,7 +282,7 @@ class _List(NamedTuple):
             return "", 0
         kept, left = list[str](), room - self.least
         for line in self.lines:
-            left -= cost(line)
+            left -= estimate_tokens(line)
             if left < 0:
                 break
             kept.append(line)
@@ -291,63 +293,70 @@ class _List(NamedTuple):
         return f"and {count} more: preflights {self.command}\n" if count else ""
 
 
-def _decision(one: InForce, *, reasons: bool) -> str:
-    name = _cut(one.name) if one.tool else one.name
-    said = f"{_what(one)} ({name}{one.mark})"
+def _brief_decision_line(one: BriefDecision, *, reasons: bool) -> str:
+    name = _fit_brief_text(one.name) if one.tool else one.name
+    said = f"{_phrase_brief_decision(one)} ({name}{one.mark})"
     if reasons:
-        said += f". Because: {_cut(one.because)}" if one.because else ""
-        said += f". Not: {_several(one.excludes)}" if one.excludes else ""
-        said += "".join(f". Beside {name}: {_cut(reason)}" for name, reason in one.beside)
+        said += f". Because: {_fit_brief_text(one.because)}" if one.because else ""
+        said += f". Not: {_join_brief_texts(one.excludes)}" if one.excludes else ""
+        said += "".join(
+            f". Beside {name}: {_fit_brief_text(reason)}" for name, reason in one.beside
+        )
     return f"{said}\n"
 
 
-def _proposed(one: InForce) -> str:
-    return f"{_what(one)} (proposed, {one.name}{one.mark}, {one.date})\n"
+def _brief_proposal_line(one: BriefDecision) -> str:
+    return f"{_phrase_brief_decision(one)} (proposed, {one.name}{one.mark}, {one.date})\n"
 
 
-def _what(one: InForce) -> str:
+def _phrase_brief_decision(one: BriefDecision) -> str:
     """What is decided, and for what; the title where either is not known."""
-    about = _about(one.scope or one.category)
+    about = _capitalize_topic(one.scope or one.category)
     if not about or not one.fields:
-        return _cut(one.title)
+        return _fit_brief_text(one.title)
     room = TEXT_MAX / len(one.fields)
-    values = [f"{_cut(name, room / 2)}: {_cut(value, room)}" for name, value in one.fields[1:]]
-    first = _cut(one.fields[0][1], room)  # about says what it is
-    return f"{about}: {_several([first, *values], as_they_are=True)}"
+    values = [
+        f"{_fit_brief_text(name, room / 2)}: {_fit_brief_text(value, room)}"
+        for name, value in one.fields[1:]
+    ]
+    first = _fit_brief_text(one.fields[0][1], room)  # about says what it is
+    return f"{about}: {_join_brief_texts([first, *values], as_they_are=True)}"
 
 
-def _about(text: str) -> str:
+def _capitalize_topic(text: str) -> str:
     """A scope or a topic, as a line begins."""
     word = text.strip().partition(" ")[0]
-    return _cut(text[:1].upper() + text[1:] if word.islower() else text)
+    return _fit_brief_text(text[:1].upper() + text[1:] if word.islower() else text)
 
 
-def _several(texts: Sequence[str], *, as_they_are: bool = False) -> str:
-    form: Callable[[str], str] = str if as_they_are else lambda text: _cut(text, TEXT_MAX / 3)
+def _join_brief_texts(texts: Sequence[str], *, as_they_are: bool = False) -> str:
+    form: Callable[[str], str] = (
+        str if as_they_are else lambda text: _fit_brief_text(text, TEXT_MAX / 3)
+    )
     more = f", and {len(texts) - LISTED_MAX} more" if len(texts) > LISTED_MAX else ""
     return ", ".join(map(form, texts[:LISTED_MAX])) + more
 
 
-def _conflict(one: Conflict) -> str:
-    values = [f"{_cut(value, TEXT_MAX / 3)} ({name})" for value, name in one.values]
-    about = _about(one.scope or one.category)
-    field = f"{about}: {_cut(one.field, TEXT_MAX / 3)}" if one.field else about
-    return f"{field} is {_several(values, as_they_are=True)}\n"
+def _conflict(one: DecisionConflict) -> str:
+    values = [f"{_fit_brief_text(value, TEXT_MAX / 3)} ({name})" for value, name in one.values]
+    about = _capitalize_topic(one.scope or one.category)
+    field = f"{about}: {_fit_brief_text(one.field, TEXT_MAX / 3)}" if one.field else about
+    return f"{field} is {_join_brief_texts(values, as_they_are=True)}\n"
 
 
-def _unclear(one: Unclear) -> str:
-    return f"{_cut(one.title)} (status {_cut(one.status, TEXT_MAX / 3)}, {_cut(one.path)})\n"
+def _unclear(one: UnclearRecord) -> str:
+    return f"{_fit_brief_text(one.title)} (status {_fit_brief_text(one.status, TEXT_MAX / 3)}, {_fit_brief_text(one.path)})\n"
 
 
 def _open(one: Open) -> str:
-    return f"{_cut(one.question)} ({_cut(one.intention)}, {one.session})\n"
+    return f"{_fit_brief_text(one.question)} ({_fit_brief_text(one.intention)}, {one.session})\n"
 
 
-def _cut(text: str, room: float = TEXT_MAX) -> str:
+def _fit_brief_text(text: str, room: float = TEXT_MAX) -> str:
     """The text as one harmless line, cut to so many estimated tokens."""
     width = min(len(text), TITLE_MAX)
     found = inline(shortened(one_line(text), max(width, 1)))
-    while (size := cost(found)) > room and width > 1:
+    while (size := estimate_tokens(found)) > room and width > 1:
         width = max(1, min(width - 1, int(width * room / size)))
         found = inline(shortened(one_line(text), width))
     return found

@@ -157,7 +157,7 @@ def said_folders(root: Path, told: str) -> tuple[RecordFolder, ...]:
     """
     found = []
     if told:
-        _checked(root, told)
+        _check_record_folder(root, told)
         found.append(RecordFolder(told, "settings"))
     if (named := _adr_dir(root)) is not None and named != told:
         found.append(RecordFolder(named, ".adr-dir"))
@@ -221,11 +221,11 @@ def _within(root: Path, named: str) -> str:
     """A folder that a file names, relative to the root."""
     if "\n" in named or "\\" in named or problem(named, NAME_MAX) or not named.isprintable():
         raise ArtifactOutside(f"{named!r} is not one folder inside the project")
-    _checked(root, named)
+    _check_record_folder(root, named)
     return os.path.normpath(named).replace(os.sep, "/")
 
 
-def _checked(root: Path, folder: str) -> Path:
+def _check_record_folder(root: Path, folder: str) -> Path:
     from preflights_es.records.files import checked_folder
 
     return checked_folder(root, folder)

@@ -33,7 +33,7 @@ class Reference(msgspec.Struct, frozen=True, omit_defaults=True):
     """As it stands in the link, without its fragment."""
 
 
-class Said(msgspec.Struct, frozen=True):
+class TitleStatement(msgspec.Struct, frozen=True):
     """What a title states; every part is empty where it states nothing."""
 
     category: str = ""
@@ -61,7 +61,7 @@ class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
     """Of Preflights, where the record says that it is ours; a claim."""
     applies_to: tuple[str, ...] = ()
     """Entries of a list of what it is about, such as paths, as it is written."""
-    said: Said = Said()
+    said: TitleStatement = TitleStatement()
     """By its title."""
     chosen: str = ""
     """What its text says was chosen, on one line."""

@@ -103,10 +103,10 @@ def with_links(content: bytes, path: str, places: Mapping[str, NewPlace]) -> byt
             at = label.end()
     made.append(text[at:])
     changed = "".join(made)
-    return content if changed == text else _encoded(changed, content, wide)
+    return content if changed == text else _encode_record_text(changed, content, wide)
 
 
-def _encoded(text: str, content: bytes, wide: str) -> bytes:
+def _encode_record_text(text: str, content: bytes, wide: str) -> bytes:
     return content[:2] + text.encode(wide) if wide else text.encode()
 
 

@@ -16,7 +16,7 @@ from preflights_es.kernel import __version__
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.records.files import checked_folder
 from preflights_es.records.record_folder import RecordFolder, is_passed_over
-from preflights_es.records.record_header import RECORD_MAX, RecordHeader, Said
+from preflights_es.records.record_header import RECORD_MAX, RecordHeader, TitleStatement
 from preflights_es.records.record_names import (
     OTHER_TEXTS,
     is_dated,
@@ -38,7 +38,7 @@ Stamp = tuple[int, int, int, int]
 """Size, time of the content, time of the entry, inode; a change of a file changes one of them."""
 
 
-class Unread(msgspec.Struct, frozen=True):
+class UnreadRecord(msgspec.Struct, frozen=True):
     """A file that may be a record, and cannot be read."""
 
     path: str
@@ -58,7 +58,7 @@ class RecordWords(msgspec.Struct, frozen=True, array_like=True):
 NO_WORDS: Final = RecordWords(0, msgspec.Raw(msgspec.msgpack.encode({})))
 
 
-class Hit(NamedTuple):
+class WordHit(NamedTuple):
     """A word in a record."""
 
     record: int
@@ -80,9 +80,9 @@ class RecordIndex(msgspec.Struct, frozen=True):
         return msgspec.msgpack.decode(self.packed, type=dict[str, msgspec.Raw])
 
     @staticmethod
-    def hits(of: msgspec.Raw) -> list[Hit]:
+    def hits(of: msgspec.Raw) -> list[WordHit]:
         """The records that have a word."""
-        return msgspec.msgpack.decode(of, type=list[Hit])
+        return msgspec.msgpack.decode(of, type=list[WordHit])
 
 
 EMPTY: Final = RecordIndex((), msgspec.Raw(msgspec.msgpack.encode({})))
@@ -93,26 +93,26 @@ class Records(msgspec.Struct, frozen=True):
 
     records: tuple[RecordHeader, ...]
     """By folder and name; their paths are relative to the project's root."""
-    unread: tuple[Unread, ...] = ()
+    unread: tuple[UnreadRecord, ...] = ()
     index: RecordIndex = EMPTY
 
 
-class _Row(msgspec.Struct, frozen=True, array_like=True):
+class _CachedRecord(msgspec.Struct, frozen=True, array_like=True):
     stamp: Stamp
     header: RecordHeader | None
     """None for a file that is no record."""
     words: RecordWords
 
 
-class _Cache(msgspec.Struct, frozen=True, array_like=True):
+class _RecordListCache(msgspec.Struct, frozen=True, array_like=True):
     reader: str
     root: str
-    rows: dict[str, _Row]
+    rows: dict[str, _CachedRecord]
     index: msgspec.Raw
     check: int
 
 
-class _File(NamedTuple):
+class _RecordFile(NamedTuple):
     """A file of a folder of records."""
 
     path: str
@@ -129,7 +129,7 @@ def records_in(
     root: Path,
     folders: Sequence[RecordFolder],
     cache: Path | None = None,
-    said: Callable[[str], Said] = lambda _: Said(),
+    said: Callable[[str], TitleStatement] = lambda _: TitleStatement(),
 ) -> Records:
     """The records that lie in folders of a project; none where there is no such folder.
 
@@ -138,32 +138,34 @@ def records_in(
         cache: a file of our own, which is written when a record has changed.
         said: what a title states; asked of records that were not kept.
     """
-    kept, newest, index = _kept(cache, root)
-    rows: dict[str, _Row] = {}
-    unread: list[Unread] = []
+    kept, newest, index = _read_record_cache(cache, root)
+    rows: dict[str, _CachedRecord] = {}
+    unread: list[UnreadRecord] = []
     is_new = False
     for file in record_files(root, folders):
         if not is_page(file.path):
             ending = file.path.rpartition(".")[2]
-            unread.append(Unread(file.path, f"files that end in .{ending} are not read: use .md"))
+            unread.append(
+                UnreadRecord(file.path, f"files that end in .{ending} are not read: use .md")
+            )
             continue
         row = kept.get(file.path)
         if row is None or row.stamp != file.stamp or file.stamp[2] + RACE_NS > newest:
             try:
-                header, words = _read(file)
+                header, words = _read_record_file(file)
             except (OSError, Unreadable) as error:
-                unread.append(Unread(file.path, str(error)))
+                unread.append(UnreadRecord(file.path, str(error)))
                 continue
             if header is not None and not header.session:
                 header = replace(header, said=said(header.title))
-            row = _Row(file.stamp, header, words)
+            row = _CachedRecord(file.stamp, header, words)
             is_new = True
         rows[file.path] = row
     if is_new or len(rows) != len(kept):
         index = _indexed(rows.values())
         if cache is not None:
-            check = _check(rows.values(), index)
-            write_cache(cache, _Cache(READER, str(root), rows, index, check))
+            check = _checksum_of_rows(rows.values(), index)
+            write_cache(cache, _RecordListCache(READER, str(root), rows, index, check))
     kept_rows = [row for row in rows.values() if row.header]
     return Records(
         tuple(row.header for row in kept_rows if row.header),
@@ -172,7 +174,7 @@ def records_in(
     )
 
 
-def record_files(root: Path, folders: Sequence[RecordFolder]) -> Iterator[_File]:
+def record_files(root: Path, folders: Sequence[RecordFolder]) -> Iterator[_RecordFile]:
     """The pages of folders of records, and other documents that are numbered like records."""
     others = {folder.path for folder in folders}
     for folder in folders:
@@ -183,13 +185,13 @@ def record_files(root: Path, folders: Sequence[RecordFolder]) -> Iterator[_File]
                 raise
             continue
         before = "" if folder.path == "." else f"{folder.path}/"
-        for within, lies, stamp in sorted(_files(top, folder, others)):
+        for within, lies, stamp in sorted(_walk_record_folder(top, folder, others)):
             path = f"{before}{shown_name(within)}"
             if path not in folder.ignored:
-                yield _File(path, within, lies, stamp, folder.by != "content")
+                yield _RecordFile(path, within, lies, stamp, folder.by != "content")
 
 
-def _files(
+def _walk_record_folder(
     top: Path, folder: RecordFolder, others: Collection[str]
 ) -> Iterator[tuple[str, str, Stamp]]:
     """Path from the top, path, and stamp of each file.
@@ -230,7 +232,7 @@ def shown_name(name: str) -> str:
     return name if name.isascii() else os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _read(file: _File) -> tuple[RecordHeader | None, RecordWords]:
+def _read_record_file(file: _RecordFile) -> tuple[RecordHeader | None, RecordWords]:
     from preflights_es.records.foreign_records import listed_header
 
     if file.within.rpartition("/")[2].startswith("."):
@@ -245,10 +247,10 @@ def _read(file: _File) -> tuple[RecordHeader | None, RecordWords]:
     header = replace(header, path=file.path)
     # One that says it is ours is found in the log.
     named = title_of_name(name_of_record(name))
-    return header, NO_WORDS if header.session else _words(header.title, named, content)
+    return header, NO_WORDS if header.session else _count_record_words(header.title, named, content)
 
 
-def _words(title: str, named: str, content: bytes) -> RecordWords:
+def _count_record_words(title: str, named: str, content: bytes) -> RecordWords:
     from preflights_es.kernel.words import (
         count_search_words,  # a list of known records needs no words
     )
@@ -266,19 +268,21 @@ def _words(title: str, named: str, content: bytes) -> RecordWords:
     return RecordWords(found.total(), msgspec.Raw(msgspec.msgpack.encode(counts)))
 
 
-def _indexed(rows: Iterable[_Row]) -> msgspec.Raw:
-    found: dict[str, list[Hit]] = {}
+def _indexed(rows: Iterable[_CachedRecord]) -> msgspec.Raw:
+    found: dict[str, list[WordHit]] = {}
     for number, row in enumerate(row for row in rows if row.header):
         counts = msgspec.msgpack.decode(row.words.packed, type=dict[str, tuple[bool, int]])
         for word, (in_title, count) in counts.items():
-            found.setdefault(word, []).append(Hit(number, in_title, count))
+            found.setdefault(word, []).append(WordHit(number, in_title, count))
     return msgspec.Raw(msgspec.msgpack.encode(found))
 
 
 # The cache -----------------------------------------------------------------------------------
 
 
-def _kept(cache: Path | None, root: Path) -> tuple[dict[str, _Row], int, msgspec.Raw]:
+def _read_record_cache(
+    cache: Path | None, root: Path
+) -> tuple[dict[str, _CachedRecord], int, msgspec.Raw]:
     """What was kept of this project, and when; nothing where the file is not ours to believe."""
     if cache is None:
         return {}, 0, EMPTY.packed
@@ -286,15 +290,15 @@ def _kept(cache: Path | None, root: Path) -> tuple[dict[str, _Row], int, msgspec
         newest = os.stat(cache).st_mtime_ns
     except OSError:
         return {}, 0, EMPTY.packed
-    kept = read_cache(cache, CACHE_MAX, _Cache)
+    kept = read_cache(cache, CACHE_MAX, _RecordListCache)
     if kept is None or (kept.reader, kept.root) != (READER, str(root)):
         return {}, 0, EMPTY.packed
-    if kept.check != _check(kept.rows.values(), kept.index):
+    if kept.check != _checksum_of_rows(kept.rows.values(), kept.index):
         return {}, 0, EMPTY.packed
     return kept.rows, newest, kept.index
 
 
-def _check(rows: Iterable[_Row], index: msgspec.Raw) -> int:
+def _checksum_of_rows(rows: Iterable[_CachedRecord], index: msgspec.Raw) -> int:
     """A checksum of what is read only where it is asked for, when nothing else finds damage."""
     check = crc32(index)
     for row in rows:

@@ -64,10 +64,10 @@ class NumberedName(NamedTuple):
 def numbered_name(name: str) -> NumberedName | None:
     """A name that bears a number; a day, a month or a year is no number."""
     found = _NAMED.match(name)
-    if found is None or day_of(name) or _MONTH.match(name):
+    if found is None or day_of_file_name(name) or _MONTH.match(name):
         return None
     kind, before = (found["kind"] or "").lower(), found["before"]
-    if kind and day_of(name[len(kind) :].lstrip("-_ ")):
+    if kind and day_of_file_name(name[len(kind) :].lstrip("-_ ")):
         return None
     year = before[len(kind) :].strip("-_ ")
     series = "-".join(filter(None, ("" if kind in _OF_DECISIONS else kind, year)))
@@ -80,10 +80,10 @@ def number_of(name: str) -> int | None:
     return found.number if found else None
 
 
-def day_of(name: str) -> str:
+def day_of_file_name(name: str) -> str:
     """The day that a file's name begins with (`20201021-title.md`), ISO 8601; else empty."""
     found = _DAY.match(name)
-    return day(found[1], found[2], found[3]) if found else ""
+    return iso_day_or_empty(found[1], found[2], found[3]) if found else ""
 
 
 def number_behind_day(name: str) -> int | None:
@@ -94,7 +94,7 @@ def number_behind_day(name: str) -> int | None:
 
 def title_of_name(name: str) -> str:
     """The words of a name without number and day; empty where it has no other."""
-    day = day_of(name)
+    day = day_of_file_name(name)
     text = name[len(day.replace("-", "")) :] if day else name
     numbered = numbered_name(text)
     return one_line((numbered.after if numbered else text).replace("-", " ").replace("_", " "))
@@ -131,7 +131,7 @@ def of_own_folder(path: PurePosixPath) -> PurePosixPath:
 
 def is_dated(stem: str) -> bool:
     """Whether a name begins with a number or a day."""
-    return number_of(stem) is not None or bool(day_of(stem))
+    return number_of(stem) is not None or bool(day_of_file_name(stem))
 
 
 def is_record_name(name: str) -> bool:
@@ -147,7 +147,7 @@ def is_other_page(stem: str) -> bool:
     return _NO_RECORD.fullmatch(stem) is not None
 
 
-def day(year: str, month: str, of_month: str) -> str:
+def iso_day_or_empty(year: str, month: str, of_month: str) -> str:
     """ISO 8601; empty where there is no such day."""
     try:
         return date(int(year), int(month), int(of_month)).isoformat()

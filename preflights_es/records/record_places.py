@@ -33,7 +33,7 @@ from preflights_es.records.record_folder import (
 )
 from preflights_es.records.record_header import RecordHeader
 from preflights_es.records.record_names import (
-    day_of,
+    day_of_file_name,
     is_dated,
     is_page,
     is_record_name,
@@ -72,7 +72,7 @@ class _Key(msgspec.Struct, frozen=True, array_like=True):
     """Folders of usual names at the usual places: one that is new is seen before git knows it."""
 
 
-class _Kept(msgspec.Struct, frozen=True, array_like=True):
+class _CachedFolders(msgspec.Struct, frozen=True, array_like=True):
     key: _Key
     folders: tuple[RecordFolder, ...]
     pages: msgspec.Raw
@@ -111,7 +111,7 @@ class RecordPlaces:
         self._cache = cache
         self._records = records
         self._tree = tree
-        self._kept: _Kept | None = None
+        self._kept: _CachedFolders | None = None
         self._new: RecordFolder | None = None
 
     @property
@@ -150,7 +150,7 @@ class RecordPlaces:
     def _said(self) -> tuple[RecordFolder, ...]:
         return said_folders(self._root, self._told)
 
-    def _with_said(self, kept: _Kept) -> tuple[RecordFolder, ...]:
+    def _with_said(self, kept: _CachedFolders) -> tuple[RecordFolder, ...]:
         said = self._said()
         paths = {one.path for one in said}
         return (*said, *(one for one in kept.folders if one.path not in paths))
@@ -174,22 +174,22 @@ class RecordPlaces:
 
     # 2. Which there are ----------------------------------------------------------------------
 
-    def _last(self) -> _Kept | None:
+    def _last(self) -> _CachedFolders | None:
         """What was found last, here or by an earlier process."""
         if self._kept is None and (cache := self._cache()) is not None:
-            kept = read_cache(cache, KEPT_MAX, _Kept)
+            kept = read_cache(cache, KEPT_MAX, _CachedFolders)
             if kept and (kept.key.reader, kept.key.root) == (FINDER, str(self._root)):
                 self._kept = kept
         return self._kept
 
-    def _found(self, key: _Key, former: _Kept | None) -> _Kept:
+    def _found(self, key: _Key, former: _CachedFolders | None) -> _CachedFolders:
         """Look at all files that git lists; without git, at the usual places alone."""
         pages = former.pages if former else NO_PAGES
         tree = self._tree
         if tree is None and self._index:
             tree = listed_pages(self._root, self._env)
         found, pages = found_folders(self._root, tree, key.usual, pages)
-        self._kept = _Kept(key, found, pages)
+        self._kept = _CachedFolders(key, found, pages)
         if (cache := self._cache()) is not None:
             write_cache(cache, self._kept)
         return self._kept
@@ -280,8 +280,10 @@ def _has_record(root: Path, folder: str, pages: Sequence[str]) -> bool:
         within = page.removeprefix(f"{folder}/")
         if is_record_name(within) and number_of(within):
             return True
-        content = _beginning(root, page)
-        is_dated_only = bool(day_of(name_of_record(within)))  # as posts and minutes are, too
+        content = _read_page_beginning(root, page)
+        is_dated_only = bool(
+            day_of_file_name(name_of_record(within))
+        )  # as posts and minutes are, too
         if content is not None and listed_header(within, content, counts_number=not is_dated_only):
             return True
     return False
@@ -319,14 +321,14 @@ def _page(root: Path, folder: str, page: str, known: Page | None) -> Page | None
         return known
     from preflights_es.records.foreign_records import is_decision
 
-    content = _beginning(root, page) or b""
+    content = _read_page_beginning(root, page) or b""
     is_one = _STATUS.search(content) is not None and is_decision(
         page.removeprefix(f"{folder}/"), content
     )
     return lies.st_size, lies.st_mtime_ns, is_one
 
 
-def _beginning(root: Path, page: str) -> bytes | None:
+def _read_page_beginning(root: Path, page: str) -> bytes | None:
     try:
         return read_file_beginning(root / page, PAGE_MAX, follows=False)
     except (OSError, Unreadable):

@@ -23,13 +23,13 @@ def replaced_unsaid(records: Sequence[RecordHeader]) -> dict[str, RecordHeader]:
             of_number.setdefault((_sequence(one.path), one.number), []).append(one)
     for newer in records:
         for named in newer.supersedes if newer.status in _DECIDED else ():
-            older = _named(named, newer.path, of_path, of_number)
+            older = _find_named_record(named, newer.path, of_path, of_number)
             if older and older is not newer and older.status in ("none", "accepted"):
                 found.setdefault(older.path, newer)
     return found
 
 
-def _named(
+def _find_named_record(
     named: Reference,
     by: str,
     of_path: Mapping[str, RecordHeader],

@@ -23,15 +23,15 @@ from preflights_es.records.record_text import (
     READ_MAX,
     Heading,
     Parts,
-    Place,
+    TextPlace,
+    decode_record_text,
     narrow,
     parts_of,
     row_cells,
-    text_of,
     trimmed,
 )
-from preflights_es.records.render import proposal, related_name
-from preflights_es.records.status_words import said, says_status
+from preflights_es.records.render import phrase_proposal, related_name
+from preflights_es.records.status_words import parse_status_text, says_status
 from preflights_es.system.files import Unreadable
 
 _LINE = late_pattern(
@@ -92,7 +92,7 @@ def _change(plain: bytes, parts: Parts, tool: Tool, by: NewStatus) -> tuple[int,
     return _inserted(plain, parts, tool, by, newline)
 
 
-def mended(content: bytes, before: Record, after: Record) -> bytes | None:
+def mend_record_status(content: bytes, before: Record, after: Record) -> bytes | None:
     """A record of ours that a person edited, with its new status; None where more has changed.
 
     Args:
@@ -116,7 +116,7 @@ def mended(content: bytes, before: Record, after: Record) -> bytes | None:
     if not is_it:
         return None
     by = NewStatus(related_name(after.superseded_by) if after.superseded_by else "")
-    said_before, said_now = proposal(before).encode(), proposal(after).encode()
+    said_before, said_now = phrase_proposal(before).encode(), phrase_proposal(after).encode()
     content = content.replace(said_before, said_now, 1) if said_before else content
     return with_status(content, header.tool, by)
 
@@ -137,20 +137,20 @@ def _newline(content: bytes) -> str:
 # 1. A status that is there -------------------------------------------------------------------
 
 
-def _in_place(plain: bytes, parts: Parts, place: Place, by: NewStatus) -> tuple[int, int, str]:
+def _in_place(plain: bytes, parts: Parts, place: TextPlace, by: NewStatus) -> tuple[int, int, str]:
     before = plain[place.start : place.end]
     if place.form == "front":
         value = canonical_json(by.words).decode()
         blank = "" if plain[place.start - 1 : place.start] in (b" ", b"\t") else " "
         return place.start, place.end, blank + value
-    end = place.start + _replaced(parts.masked[place.start : place.end])
+    end = place.start + _length_of_status(parts.masked[place.start : place.end])
     # A value may stand on a line of its own, below its key.
     ahead = (b" ", b"\t", b"|", *((b"\n", b"\r") if before else ()))
     blank = "" if plain[place.start - 1 : place.start] in ahead else " "
-    return place.start, end, blank + _words(by, is_title=_is_title(before))
+    return place.start, end, blank + _phrase_new_status(by, is_title=_is_title(before))
 
 
-def _replaced(line: bytes) -> int:
+def _length_of_status(line: bytes) -> int:
     """How much of a line is the status; a relation to an older record behind it stays."""
     found = _TAKES.search(line)
     if found is None or not line[: found.start()].strip():
@@ -158,14 +158,14 @@ def _replaced(line: bytes) -> int:
     return len(line[: found.start()].rstrip())
 
 
-def _words(by: NewStatus, *, is_title: bool) -> str:
+def _phrase_new_status(by: NewStatus, *, is_title: bool) -> str:
     words = f"{by.words[0].upper()}{by.words[1:]}" if is_title else by.words
     return words.replace(by.name, f"[{by.name}]({by.path})") if by.path else words
 
 
 def _is_title(before: bytes) -> bool:
     """Whether the status that stood there begins with a capital."""
-    return next((char.isupper() for char in text_of(before) if char.isalpha()), False)
+    return next((char.isupper() for char in decode_record_text(before) if char.isalpha()), False)
 
 
 # 2. A section --------------------------------------------------------------------------------
@@ -175,17 +175,20 @@ def _in_section(
     parts: Parts, heading: Heading, by: NewStatus, newline: str
 ) -> tuple[int, int, str]:
     """The first line with a status; behind the heading where no line has one."""
-    words = _words(by, is_title=True)
+    words = _phrase_new_status(by, is_title=True)
     if ":" in heading.name:
         colon = parts.content.index(b":", heading.text.start)
         return colon + 1, heading.text.end, f" {words}"
     end = min(heading.end, heading.start + READ_MAX)
     lines = [*_LINE.finditer(parts.masked, heading.start, end)]
-    saying = [line for line in lines if says_status(text_of(line["text"]))]
+    saying = [line for line in lines if says_status(decode_record_text(line["text"]))]
     if not saying:
         return heading.start, heading.start, f"{newline * 2}{words}{_gap(parts, heading, newline)}"
-    which = said(status_of(parts)).text
-    line = next((one for one in saying if said(text_of(one["text"])).text == which), saying[0])
+    which = parse_status_text(status_of(parts)).text
+    line = next(
+        (one for one in saying if parse_status_text(decode_record_text(one["text"])).text == which),
+        saying[0],
+    )
     following = _LINE.match(parts.masked, line.end() + 1, heading.end)
     if following and not (line["item"] is not None or _stands_alone(following)):
         # A sentence goes on: it stays, and the new status stands above it.
@@ -195,12 +198,12 @@ def _in_section(
         if says_status(parts.at(cell)):
             start, end = cell.start, cell.end
             break
-    return start, start + _replaced(parts.masked[start:end].rstrip(b" \\")), words
+    return start, start + _length_of_status(parts.masked[start:end].rstrip(b" \\")), words
 
 
 def _stands_alone(line: re.Match[bytes]) -> bool:
     """Whether a line begins something of its own: an item, another status, a link's relation."""
-    text = text_of(line["text"])
+    text = decode_record_text(line["text"])
     return line["item"] is not None or says_status(text) or _RELATION.match(text) is not None
 
 
@@ -223,12 +226,12 @@ def _inserted(
     title = next((h for h in parts.headings[:1] if h.level == 1), None)
     # Below a first line of dashes a key would begin front matter.
     if title is None or (tool == "other" and parts.content.startswith(b"---", top)):
-        return top, top, f"Status: {_words(by, is_title=True)}{newline * 2}"
+        return top, top, f"Status: {_phrase_new_status(by, is_title=True)}{newline * 2}"
     line = {
-        "madr2": f"* Status: {_words(by, is_title=False)}",
-        "log4brains": f"- Status: {_words(by, is_title=False)}",
-        "nygard": f"## Status{newline * 2}{_words(by, is_title=True)}",
-    }.get(tool, f"Status: {_words(by, is_title=True)}")
+        "madr2": f"* Status: {_phrase_new_status(by, is_title=False)}",
+        "log4brains": f"- Status: {_phrase_new_status(by, is_title=False)}",
+        "nygard": f"## Status{newline * 2}{_phrase_new_status(by, is_title=True)}",
+    }.get(tool, f"Status: {_phrase_new_status(by, is_title=True)}")
     return title.start, title.start, f"{newline * 2}{line}" + _gap(parts, title, newline)
 
 

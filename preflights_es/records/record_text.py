@@ -10,7 +10,7 @@ import msgspec
 
 from preflights_es.kernel.text import late_pattern, one_line, shortened
 from preflights_es.records.asciidoc import as_markdown, blanks, is_asciidoc
-from preflights_es.records.status_words import bare, iso_date
+from preflights_es.records.status_words import iso_date, strip_links_and_emphasis
 
 BOM: Final = b"\xef\xbb\xbf"
 NAME_MAX: Final = 200  # bytes of a heading that are compared with names
@@ -68,7 +68,7 @@ _NAME_EDGES = late_pattern(r"^[\W\d_]+|[\W_]+$")
 Form = Literal["front", "line", "cell", "heading"]
 
 
-class Place(NamedTuple):
+class TextPlace(NamedTuple):
     """Where a value stands, and how."""
 
     start: int
@@ -82,7 +82,7 @@ class Heading(NamedTuple):
     level: int
     name: str
     """In lower case, without numbers and marks around it."""
-    text: Place
+    text: TextPlace
     start: int
     """Of what lies below it."""
     end: int
@@ -95,9 +95,9 @@ class Parts(NamedTuple):
     """Lines end with a line feed each, at the place of the file's own line end."""
     masked: bytes
     """The same with blanks for code and comments."""
-    front: Place | None
+    front: TextPlace | None
     headings: tuple[Heading, ...]
-    said: dict[str, Place]
+    said: dict[str, TextPlace]
     """What stands above the first section as `key: value`, by the key in lower case."""
     is_asciidoc: bool
 
@@ -107,9 +107,9 @@ class Parts(NamedTuple):
         first, rest = self.headings[:1], self.headings[1:]
         return rest + first if first and first[0].level == 1 else self.headings
 
-    def at(self, place: Place) -> str:
+    def at(self, place: TextPlace) -> str:
         """The text at a place."""
-        return text_of(self.content[place.start : place.end])
+        return decode_record_text(self.content[place.start : place.end])
 
     def below(self, heading: Heading) -> bytes:
         """What stands below a heading, without code and comments."""
@@ -128,7 +128,7 @@ def parts_of(content: bytes) -> Parts:
     is_other = is_asciidoc(text)
     masked = even[:body] + (as_markdown(text) if is_other else _FENCED.sub(blanks, text))
     headings = tuple(_headings(masked, body))
-    said = _said(even, masked, front, body, headings)
+    said = _read_keyed_places(even, masked, front, body, headings)
     return Parts(even, masked, front, headings, said, is_other)
 
 
@@ -144,7 +144,7 @@ def narrow(content: bytes) -> tuple[bytes, str]:
     return content[2:].decode(encoding).encode(), encoding
 
 
-def text_of(content: bytes) -> str:
+def decode_record_text(content: bytes) -> str:
     """Decoded as UTF-8, else as most old files of the West are."""
     try:
         return content.decode()
@@ -159,16 +159,16 @@ def text_of(content: bytes) -> str:
 # 1. Front matter -----------------------------------------------------------------------------
 
 
-def _front(content: bytes, top: int) -> Place | None:
+def _front(content: bytes, top: int) -> TextPlace | None:
     """The lines between the fences; where the second is missing, the first lines that are pairs."""
     for pattern in (_FRONT, _OPEN_FRONT):
         found = pattern.match(content, top)
         if found and _FIRST_KEY.match(content, found.start(1), found.end(1)):
-            return Place(found.start(1), found.end(1), "front")
+            return TextPlace(found.start(1), found.end(1), "front")
     return None
 
 
-def _pairs(content: bytes, front: Place) -> Iterator[tuple[str, Place]]:
+def _read_front_pairs(content: bytes, front: TextPlace) -> Iterator[tuple[str, TextPlace]]:
     for found in _PAIR.finditer(content, front.start, front.end):
         start, end = trimmed(content, *found.span("value"))
         value = content[start:end]
@@ -178,7 +178,7 @@ def _pairs(content: bytes, front: Place) -> Iterator[tuple[str, Place]]:
             end = start + closed.end()
         elif comment := _COMMENT.search(value):
             end = trimmed(content, start, start + comment.start())[1]
-        yield _key(found["key"]), Place(start, end, "front")
+        yield _normalize_record_key(found["key"]), TextPlace(start, end, "front")
 
 
 def trimmed(content: bytes, start: int, end: int) -> tuple[int, int]:
@@ -196,7 +196,7 @@ def scalar(text: str) -> str:
     return text.strip()
 
 
-def entries(text: str) -> list[str]:
+def split_yaml_list(text: str) -> list[str]:
     """The entries of a YAML list in either form, or of one text with commas between them."""
     rows = text.strip().splitlines()
     if len(rows) > 1 or text.lstrip().startswith("- "):
@@ -219,55 +219,60 @@ def _headings(masked: bytes, body: int) -> Iterator[Heading]:
         start, stop = trimmed(masked, *one.span("name" if one["marks"] else "under"))
         if one["marks"] and (closed := masked[start:stop].rstrip(b"#"))[-1:] in (b"", b" "):
             start, stop = trimmed(masked, start, start + len(closed))
-        name = _NAME_EDGES.sub("", text_of(masked[start:stop][:NAME_MAX]).casefold())
-        yield Heading(level, name, Place(start, stop, "heading"), one.end(), end)
+        name = _NAME_EDGES.sub("", decode_record_text(masked[start:stop][:NAME_MAX]).casefold())
+        yield Heading(level, name, TextPlace(start, stop, "heading"), one.end(), end)
 
 
-def _said(
+def _read_keyed_places(
     content: bytes,
     masked: bytes,
-    front: Place | None,
+    front: TextPlace | None,
     body: int,
     headings: tuple[Heading, ...],
-) -> dict[str, Place]:
+) -> dict[str, TextPlace]:
     """Of several lines with one key the first counts; the front matter comes before the text."""
-    found: dict[str, Place] = {}
-    for key, place in _pairs(content, front) if front else ():
+    found: dict[str, TextPlace] = {}
+    for key, place in _read_front_pairs(content, front) if front else ():
         found.setdefault(key, place)
     end = min(next((h.text.start for h in headings if h.level > 1), len(masked)), body + _HEAD)
     for line in _SAID.finditer(masked, body, end):
         start, stop = trimmed(masked, *line.span("value"))
         if broken := _BREAK.search(masked, start, stop):
             start, stop = trimmed(masked, start, broken.start())
-        found.setdefault(_key(line["key"]), Place(start, stop, "line"))
+        found.setdefault(_normalize_record_key(line["key"]), TextPlace(start, stop, "line"))
     for alone in _ALONE.finditer(masked, body, end):
-        key = _key(alone["key"])
+        key = _normalize_record_key(alone["key"])
         if key not in found or found[key].start == found[key].end:
-            found[key] = Place(*trimmed(masked, *alone.span("value")), "line")
+            found[key] = TextPlace(*trimmed(masked, *alone.span("value")), "line")
     for key, place in (*_cells(masked, body, end), *_closing(masked, body)):
         found.setdefault(key, place)
     return found
 
 
-def _closing(masked: bytes, body: int) -> Iterator[tuple[str, Place]]:
+def _closing(masked: bytes, body: int) -> Iterator[tuple[str, TextPlace]]:
     """What the last lines of a record of ours in Nygard's form say, which has no front matter."""
     start = max(body, len(masked) - _CLOSING_MAX)
     rule = masked.rfind(b"\n---", start)
-    lines = {_key(one["key"]): one for one in _CLOSING.finditer(masked, max(rule, start))}
+    lines = {
+        _normalize_record_key(one["key"]): one
+        for one in _CLOSING.finditer(masked, max(rule, start))
+    }
     if rule >= 0 and {"uid", "session"} <= lines.keys():
         for key, line in lines.items():
-            yield key, Place(*trimmed(masked, *line.span("value")), "line")
+            yield key, TextPlace(*trimmed(masked, *line.span("value")), "line")
 
 
-def _cells(masked: bytes, body: int, end: int) -> Iterator[tuple[str, Place]]:
+def _cells(masked: bytes, body: int, end: int) -> Iterator[tuple[str, TextPlace]]:
     """Pairs of a table: its first row with the newest other one, and first column with second."""
     rows = [row_cells(masked, row.start()) for row in _ROW.finditer(masked, body, end)]
-    keys = [_key(masked[cell.start : cell.end]) for cell in rows[0]] if rows else []
+    keys = (
+        [_normalize_record_key(masked[cell.start : cell.end]) for cell in rows[0]] if rows else []
+    )
     if len(rows) > 2 and (len(keys) > 2 or _NAMES.intersection(keys[1:])):
-        yield from zip(keys, _newest(masked, keys, rows[2:]), strict=False)
+        yield from zip(keys, _newest_history_row(masked, keys, rows[2:]), strict=False)
     for row in rows:
         if len(row) > 1:
-            yield _key(masked[row[0].start : row[0].end]), row[1]
+            yield _normalize_record_key(masked[row[0].start : row[0].end]), row[1]
 
 
 _DAYS: Final = frozenset(("date", "datum"))
@@ -275,30 +280,36 @@ _NAMES: Final = _DAYS | {"status", "zustand"}
 """What a second column is called where the first row names the columns."""
 
 
-def _newest(masked: bytes, keys: list[str], rows: list[list[Place]]) -> list[Place]:
+def _newest_history_row(
+    masked: bytes, keys: list[str], rows: list[list[TextPlace]]
+) -> list[TextPlace]:
     """The row with the last day, where there is a history; else the first."""
     at = next((place for place, key in enumerate(keys) if key in _DAYS), len(keys))
 
-    def day_of_row(row: list[Place]) -> str:
-        return iso_date(text_of(masked[row[at].start : row[at].end])) if at < len(row) else ""
+    def day_of_row(row: list[TextPlace]) -> str:
+        return (
+            iso_date(decode_record_text(masked[row[at].start : row[at].end]))
+            if at < len(row)
+            else ""
+        )
 
     return max(rows, key=day_of_row)
 
 
-def row_cells(masked: bytes, at: int) -> list[Place]:
+def row_cells(masked: bytes, at: int) -> list[TextPlace]:
     """The cells of the row of a table that begins there; none where no row does."""
     if (row := _ROW.match(masked, at)) is None:
         return []
-    at, cells = row.start("cells"), list[Place]()
+    at, cells = row.start("cells"), list[TextPlace]()
     for cell in row["cells"].split(b"|"):
         left = len(cell) - len(cell.lstrip())
-        cells.append(Place(at + left, at + max(left, len(cell.rstrip())), "cell"))
+        cells.append(TextPlace(at + left, at + max(left, len(cell.rstrip())), "cell"))
         at += len(cell) + 1
     return cells
 
 
-def _key(name: bytes) -> str:
-    return text_of(name).strip(" *_:\t").casefold().replace("_", "-").replace(" ", "-")
+def _normalize_record_key(name: bytes) -> str:
+    return decode_record_text(name).strip(" *_:\t").casefold().replace("_", "-").replace(" ", "-")
 
 
 READ_MAX: Final = 8_000  # bytes of a section that are read
@@ -324,9 +335,9 @@ def body_of(parts: Parts) -> Body:
         context=shortened(" ".join(_paragraphs(parts, sections["context"])), BODY_MAX),
         chosen=shortened(chosen, BODY_MAX),
         because=shortened(because, BODY_MAX),
-        considered=(tuple(_options(parts, sections["options"])) or _closing_options(parts))[
-            :OPTIONS_MAX
-        ],
+        considered=(
+            tuple(_read_considered_options(parts, sections["options"])) or _closing_options(parts)
+        )[:OPTIONS_MAX],
     )
 
 
@@ -376,17 +387,17 @@ def _section(parts: Parts, names: tuple[str, ...]) -> Heading | None:
 
 
 def _paragraphs(parts: Parts, heading: Heading | None) -> list[str]:
-    text = text_of(parts.below(heading)[:READ_MAX]) if heading else ""
-    return [one for one in map(_plain, _BLANK.split(text)) if one]
+    text = decode_record_text(parts.below(heading)[:READ_MAX]) if heading else ""
+    return [one for one in map(_strip_bullets_and_emphasis, _BLANK.split(text)) if one]
 
 
 _BLANK = late_pattern(r"\n[ \t]*(?:\n[ \t]*)+")
 
 
-def _plain(text: str) -> str:
+def _strip_bullets_and_emphasis(text: str) -> str:
     """One line without links, emphasis, and bullets where lines begin."""
     lines = (_BULLET.sub(r"\g<text>", line) for line in text.split("\n"))
-    return bare(" ".join(lines))
+    return strip_links_and_emphasis(" ".join(lines))
 
 
 def _choice(parts: Parts, heading: Heading | None) -> tuple[str, str]:
@@ -397,19 +408,19 @@ def _choice(parts: Parts, heading: Heading | None) -> tuple[str, str]:
     first, rest = found[0], one_line(" ".join(found[1:]))
     named = _CHOSEN.match(first)
     if named is None:
-        chosen, because = _reasoned(first)
+        chosen, because = _split_at_because(first)
         return chosen.strip(), because
     if quoted := _IN_QUOTES.match(named["rest"]):
         chosen, because = quoted["what"], _BECAUSE.sub("", quoted["rest"], count=1).strip()
     else:
-        chosen, because = _reasoned(named["rest"])
+        chosen, because = _split_at_because(named["rest"])
     if because in ("", ".", ":"):
         is_said = _BECAUSE.search(named["rest"]) is not None
         because = rest if is_said else ""
     return chosen.strip(" ,."), because
 
 
-def _reasoned(text: str) -> tuple[str, str]:
+def _split_at_because(text: str) -> tuple[str, str]:
     """Before and behind the first "because"."""
     found = _BECAUSE.search(text)
     return (text[: found.start()], text[found.end() :]) if found else (text, "")
@@ -418,14 +429,16 @@ def _reasoned(text: str) -> tuple[str, str]:
 def _closing_options(parts: Parts) -> tuple[str, ...]:
     """Those that a line names, with semicolons between."""
     place = parts.said.get("considered-options")
-    return tuple(_plain(parts.at(place)).split("; ")) if place else ()
+    return tuple(_strip_bullets_and_emphasis(parts.at(place)).split("; ")) if place else ()
 
 
-def _options(parts: Parts, heading: Heading | None) -> Iterator[str]:
+def _read_considered_options(parts: Parts, heading: Heading | None) -> Iterator[str]:
     """The list of a section, else the headings below it."""
     if heading is None:
         return
-    listed = [hit["text"] for hit in _BULLET.finditer(text_of(parts.below(heading)[:READ_MAX]))]
+    listed = [
+        hit["text"] for hit in _BULLET.finditer(decode_record_text(parts.below(heading)[:READ_MAX]))
+    ]
     if not listed:
         at = parts.headings.index(heading)
         for below in parts.headings[at + 1 :]:
@@ -434,7 +447,7 @@ def _options(parts: Parts, heading: Heading | None) -> Iterator[str]:
             if below.level == heading.level + 1:
                 listed.append(parts.at(below.text)[:READ_MAX])
     for text in listed:
-        plain = _plain(text)
+        plain = _strip_bullets_and_emphasis(text)
         if label := _LABEL.match(plain):
             plain = plain[label.end() :]
         if plain:

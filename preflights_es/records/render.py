@@ -59,7 +59,7 @@ _TEMPLATE = late_pattern(r"[a-z_]+\.v[0-9]+")
 _COUNT = late_pattern(r"^(\d+)(?=[.)])")
 
 
-def document(template: str, record: Record) -> str:
+def render_document(template: str, record: Record) -> str:
     """The text of an ADR or a task, a pure function of the record and the template's version.
 
     It is AsciiDoc where the ending of its path says so.
@@ -67,12 +67,12 @@ def document(template: str, record: Record) -> str:
     Raises:
         LogFromFuture: this version has no such template.
     """
-    text = _filled(_template(template), _values(record))
+    text = _fill_record_template(_template(template), _collect_template_values(record))
     text = _BLANKS.sub("\n\n", text)  # of what a section does not say
     return document_in_asciidoc(text) if record.path.endswith(ASCIIDOC) else text
 
 
-def brief(record: Record, in_force: str = "", signature: Signed | None = None) -> str:
+def render_record_brief(record: Record, in_force: str = "", signature: Signed | None = None) -> str:
     """What a coding agent has to know before it starts, in fewer than 500 tokens.
 
     What is open and what is decided come first; the intention gets the room they leave.
@@ -85,17 +85,17 @@ def brief(record: Record, in_force: str = "", signature: Signed | None = None) -
     values = {"context": ">", "outcome": "*", "open": "*", "in_force": ""}
     values["more"] = _before_you_code(record, str(signature or ""))
     values["standing"] = _STANDING.get(record.status, "Superseded, do not follow")
-    room = BRIEF_BYTES_MAX - len(_filled(template, values).encode())
-    values["open"] = _rows([("", question) for question in record.missing], room // 3)
+    room = BRIEF_BYTES_MAX - len(_fill_record_template(template, values).encode())
+    values["open"] = _list_within_room([("", question) for question in record.missing], room // 3)
     if not record.fields and not record.missing:
         values["open"] = "* Nothing was decided: ask before you choose a technology."
     room -= len(values["open"].encode())
-    values["outcome"] = _rows(_decided_values(record), room * 2 // 3)
+    values["outcome"] = _list_within_room(_decided_values(record), room * 2 // 3)
     if not values["outcome"]:
         values["standing"] = ""  # a section of which nothing is said is left out
     room -= len(values["outcome"].encode())
-    values["context"] = _fitted(record.intention, room, _quoted)
-    return _filled(template, values | {"in_force": in_force.rstrip("\n")})
+    values["context"] = _fitted(record.intention, room, _quote_as_block)
+    return _fill_record_template(template, values | {"in_force": in_force.rstrip("\n")})
 
 
 def check_template(workflow: Workflow[Any], template: str) -> None:
@@ -124,7 +124,7 @@ def _unknown(template: str) -> LogFromFuture:
     return LogFromFuture(f"{found}: upgrade preflights")
 
 
-def _filled(template: str, values: Mapping[str, str]) -> str:
+def _fill_record_template(template: str, values: Mapping[str, str]) -> str:
     from string import Template
 
     head, *sections = _SECTION.split(template)
@@ -146,33 +146,37 @@ def _says_something(text: str, values: Mapping[str, str]) -> bool:
 # 1. What a document says ---------------------------------------------------------------------
 
 
-def _values(record: Record) -> dict[str, str]:
+def _collect_template_values(record: Record) -> dict[str, str]:
     return {
-        "status": _yaml(_status(record)),
+        "status": _yaml(_phrase_record_status(record)),
         "date": record.date,
         "decision_makers": f"[{_yaml(record.decided_by)}]" if record.decided_by else "",
         "applies_to": canonical_json(record.reach.paths).decode() if record.reach.paths else "",
         "uid": _yaml(record.uid),
         "session": _yaml(record.session_id),
         "title": inline(shortened(record.title, TITLE_MAX)),
-        "context": _quoted(record.intention),
-        "question": "\n\n".join(_question(one, record) for one in record.shown if one.by),
+        "context": _quote_as_block(record.intention),
+        "question": "\n\n".join(
+            _render_shown_question(one, record) for one in record.shown if one.by
+        ),
         "considered": _considered(record),
-        "chosen": _chosen(record),
+        "chosen": _render_chosen_option(record),
         "decided": _decided_rows(record),
-        "consequences": _grouped(
+        "consequences": _list_by_speaker(
             (_speaker(one.by, record), inline(one.text)) for one in record.rationale.consequences
         ),
-        "rejected": _grouped(_against(record)),
+        "rejected": _list_by_speaker(_against(record)),
         "open": "\n".join(f"* {inline(question)}" for question in record.missing),
-        "more": _listed((*_evidence(record), *_replaced(record), *_kept_beside(record))),
+        "more": _markdown_list(
+            (*_evidence(record), *_render_superseded_decisions(record), *_kept_beside(record))
+        ),
         **_nygard_values(record),
     }
 
 
 def _nygard_values(record: Record) -> dict[str, str]:
     """What stands only in Nygard's form, which adr-tools reads: its words are English."""
-    status = _status(record)
+    status = _phrase_record_status(record)
     if record.superseded_by is not None:
         name = related_name(record.superseded_by)
         link = _link_target(record.superseded_by, record)
@@ -189,23 +193,23 @@ def _nygard_values(record: Record) -> dict[str, str]:
     return {
         "number": str(record.number or ""),
         "standing": f"{status[:1].upper()}{status[1:]}",
-        "replaced": "\n\n".join(_replaced(own)),
-        "evidence": _listed(_evidence(record)),
-        "kept": _listed(_kept(one, record) for one in record.kept),
+        "replaced": "\n\n".join(_render_superseded_decisions(own)),
+        "evidence": _markdown_list(_evidence(record)),
+        "kept": _markdown_list(_render_kept_decision(one, record) for one in record.kept),
         "closing": "\n".join(f"* {name}: {said}" for name, said in lines.items() if said),
     }
 
 
-def _listed(lines: Iterable[str]) -> str:
+def _markdown_list(lines: Iterable[str]) -> str:
     return "\n".join(f"* {line}" for line in lines)
 
 
-def _question(one: ShownQuestion, record: Record) -> str:
+def _render_shown_question(one: ShownQuestion, record: Record) -> str:
     """The question as it was shown, who wrote it, and why it matters."""
-    asked = _said(record, "asked by {}", inline(one.by))
-    lines = [f"{_said(record, 'Question: {}', inline(one.question))} ({asked})"]
+    asked = _phrase_in_language(record, "asked by {}", inline(one.by))
+    lines = [f"{_phrase_in_language(record, 'Question: {}', inline(one.question))} ({asked})"]
     if one.why:
-        lines.append(_said(record, "Why it matters: {}", inline(one.why)))
+        lines.append(_phrase_in_language(record, "Why it matters: {}", inline(one.why)))
     return "\n\n".join(lines)
 
 
@@ -232,13 +236,19 @@ def _offer(one: ShownQuestion, names: Collection[str], record: Record) -> str:
         return "\n".join(lines)
     by, labels = inline(one.by), ", ".join(inline(option.label) for option in one.options)
     is_mixed = len(names) > len(one.options)
-    told = [_said(record, "Offered by {}: {}." if is_mixed else "Offered by {}.", by, labels)]
+    told = [
+        _phrase_in_language(
+            record, "Offered by {}: {}." if is_mixed else "Offered by {}.", by, labels
+        )
+    ]
     if best := one.recommended:
         text = f"{inline(best.option)}{_new_reason(best.reason, record)}"
-        told.append(_ended(_said(record, "Recommended: {}", text)))
+        told.append(_end_sentence(_phrase_in_language(record, "Recommended: {}", text)))
     if one.quote:
         label, quote = inline(one.options[0].label), inline(one.quote)
-        told.append(_said(record, '{} read {} in the intention: "{}".', by, label, quote))
+        told.append(
+            _phrase_in_language(record, '{} read {} in the intention: "{}".', by, label, quote)
+        )
     return "\n".join(lines) + "\n\n" + " ".join(told)
 
 
@@ -261,10 +271,10 @@ def _reason(text: str, record: Record) -> str:
     said = continued(said) if record.language == "en" else said
     first = said.partition(" ")[0]
     colon = ":" if first.istitle() and first != "I" else ""
-    return f"{_said(record, ', because')}{colon} {_ended(inline(said), '')}"
+    return f"{_phrase_in_language(record, ', because')}{colon} {_end_sentence(inline(said), '')}"
 
 
-def _ended(text: str, end: str = ".") -> str:
+def _end_sentence(text: str, end: str = ".") -> str:
     """A sentence with one full stop at its end, or none."""
     if text.endswith(("!", "?", "\u2026", "..")):
         return text
@@ -281,16 +291,18 @@ def _against(record: Record) -> Iterator[tuple[str, str]]:
         is_chosen = caseless(option.label) in chosen
         if is_chosen or caseless(option.label) not in named:
             text = "Against {}, which was chosen: {}" if is_chosen else "Against {}: {}"
-            row = _said(record, text, inline(option.label), inline(option.against))
+            row = _phrase_in_language(record, text, inline(option.label), inline(option.against))
             is_person = one.by in ("", person)
             yield ("" if is_person else _offered_by(inline(one.by), record), row)
     for other in record.rationale.alternatives:
         if other.why_not:
-            row = _said(record, "Against {}: {}", inline(other.name), inline(other.why_not))
+            row = _phrase_in_language(
+                record, "Against {}: {}", inline(other.name), inline(other.why_not)
+            )
             yield (_speaker(other.by, record), row)
 
 
-def _grouped(rows: Iterable[tuple[str, str]]) -> str:
+def _list_by_speaker(rows: Iterable[tuple[str, str]]) -> str:
     """One list for each speaker: that of people first, without a name."""
     lists: dict[str, list[str]] = {"": []}
     for speaker, row in rows:
@@ -354,12 +366,12 @@ _GERMAN: Final[Mapping[str, str]] = {
 """The sentences of a record in German; the headings are MADR's, which tools look for."""
 
 
-def _said(record: Record, text: str, *parts: str) -> str:
+def _phrase_in_language(record: Record, text: str, *parts: str) -> str:
     """A sentence of the program in the record's language, around parts that are Markdown."""
     return (_GERMAN.get(text, text) if record.language == "de" else text).format(*parts)
 
 
-def _status(record: Record) -> str:
+def _phrase_record_status(record: Record) -> str:
     if record.superseded_by is None:
         return record.status
     return f"superseded by {related_name(record.superseded_by)}"
@@ -377,35 +389,37 @@ _HOW = {
 _BY = {"user": "a person", "agent": "an agent", "script": "a script", "model": "a model"}
 
 
-def _chosen(record: Record) -> str:
+def _render_chosen_option(record: Record) -> str:
     """What was chosen, and why; before it, that no person has confirmed it."""
     chosen, because = record.considered[:1], record.rationale.because
     if not chosen and record.rationale == Rationale():
         return ""
-    text = _said(record, "Nothing was decided")
+    text = _phrase_in_language(record, "Nothing was decided")
     if chosen:
-        text = _said(record, 'Chosen option: "{}"', inline(chosen[0]))
+        text = _phrase_in_language(record, 'Chosen option: "{}"', inline(chosen[0]))
     if because is not None:
         by = _speaker(because.by, record)
         text += _reason(because.text, record) + (f" ({by})" if by else "")
-    lines = [_ended(text)]
-    return "\n\n".join((*filter(None, (proposal(record),)), *lines))
+    lines = [_end_sentence(text)]
+    return "\n\n".join((*filter(None, (phrase_proposal(record),)), *lines))
 
 
-def proposal(record: Record) -> str:
+def phrase_proposal(record: Record) -> str:
     """Who proposed it, and who rejected it and why; empty where a person accepted it."""
-    by = _said(record, _BY[record.proposed_by]) if record.proposed_by else ""
+    by = _phrase_in_language(record, _BY[record.proposed_by]) if record.proposed_by else ""
     if record.rejected_by is None:
         text = "Proposed by {}; no person has confirmed it yet."
-        return _said(record, text, by) if by else ""
-    who = inline(record.rejected_by.name) or _said(record, _BY[record.rejected_by.kind])
+        return _phrase_in_language(record, text, by) if by else ""
+    who = inline(record.rejected_by.name) or _phrase_in_language(
+        record, _BY[record.rejected_by.kind]
+    )
     why = inline(record.why_rejected)
     rejected = (
-        _ended(_said(record, "Rejected by {}: {}", who, why))
+        _end_sentence(_phrase_in_language(record, "Rejected by {}: {}", who, why))
         if why
-        else _said(record, "Rejected by {}.", who)
+        else _phrase_in_language(record, "Rejected by {}.", who)
     )
-    return f"{_said(record, 'Proposed by {}.', by)} {rejected}" if by else rejected
+    return f"{_phrase_in_language(record, 'Proposed by {}.', by)} {rejected}" if by else rejected
 
 
 def _speaker(by: Speaker, record: Record) -> str:
@@ -413,14 +427,16 @@ def _speaker(by: Speaker, record: Record) -> str:
     if by == "user":
         return ""
     return _offered_by(
-        inline(dict(record.offered_by).get(by, "")) or _said(record, _BY[by]), record
+        inline(dict(record.offered_by).get(by, "")) or _phrase_in_language(record, _BY[by]), record
     )
 
 
 def _offered_by(name: str, record: Record) -> str:
     if record.status in ("accepted", "superseded") and record.decided_by:
-        return _said(record, "offered by {}, accepted by {}", name, inline(record.decided_by))
-    return _said(record, "offered by {}", name)
+        return _phrase_in_language(
+            record, "offered by {}, accepted by {}", name, inline(record.decided_by)
+        )
+    return _phrase_in_language(record, "offered by {}", name)
 
 
 _COVERED_BY_NONE: Final = "Other"
@@ -429,10 +445,10 @@ _COVERED_BY_NONE: Final = "Other"
 
 def _decided_rows(record: Record) -> str:
     """What it is for, and each value with how it was given."""
-    rows = [_said(record, "For: {}", inline(record.scope))] if record.scope else []
+    rows = [_phrase_in_language(record, "For: {}", inline(record.scope))] if record.scope else []
     if record.fields and record.category not in ("", _COVERED_BY_NONE):
-        rows.append(_said(record, "Category: {}", inline(record.category)))
-    rows += [_value(field, record) for field in record.fields]
+        rows.append(_phrase_in_language(record, "Category: {}", inline(record.category)))
+    rows += [_render_field_value(field, record) for field in record.fields]
     rows += _reach(record)
     return "\n".join(f"* {row}" for row in rows)
 
@@ -443,9 +459,13 @@ def _reach(record: Record) -> list[str]:
     by = (
         _speaker(record.reach.by, record) if paths and record.status in ("open", "proposed") else ""
     )
-    rows = [_said(record, "Holds for {}", paths) + (f" ({by})" if by else "")] if paths else []
+    rows = (
+        [_phrase_in_language(record, "Holds for {}", paths) + (f" ({by})" if by else "")]
+        if paths
+        else []
+    )
     if record.reach.hold != "tell":
-        rows.append(_said(record, _HOLD[record.reach.hold]))
+        rows.append(_phrase_in_language(record, _HOLD[record.reach.hold]))
     return rows
 
 
@@ -459,13 +479,17 @@ def _code(path: str) -> str:
     return inline(path) if "`" in path else f"`{path}`"
 
 
-def _value(field: RecordField, record: Record) -> str:
+def _render_field_value(field: RecordField, record: Record) -> str:
     if field.source in ("stated", "suggested"):  # which are no answers
-        how = _said(record, _HOW[field.source])
+        how = _phrase_in_language(record, _HOW[field.source])
     else:
         own = ", in their own words" if field.source in ("custom", "typed") else ""
-        how = _said(record, f"answered by {{}}{own}", _said(record, _BY[field.by]))
-    label = _said(record, "Decision") if field.name == OPEN_FIELD else inline(field.name)
+        how = _phrase_in_language(
+            record, f"answered by {{}}{own}", _phrase_in_language(record, _BY[field.by])
+        )
+    label = (
+        _phrase_in_language(record, "Decision") if field.name == OPEN_FIELD else inline(field.name)
+    )
     return f"{label}: **{inline(field.value)}** ({how})"
 
 
@@ -473,47 +497,53 @@ def _evidence(record: Record) -> Iterator[str]:
     """What questions rest on, what a menu held, and the key of a signature."""
     places = dict.fromkeys(place for one in record.shown for place in one.evidence)
     if places:
-        named = ", ".join(inline(_place(place)) for place in places)
-        yield _said(record, "Evidence: {}", named)
+        named = ", ".join(inline(_render_evidence_place(place)) for place in places)
+        yield _phrase_in_language(record, "Evidence: {}", named)
     yield from (_menu(one, record) for one in record.shown if not one.by)
     if record.signed_with:
-        yield _said(record, "Bears a signature of the key {}", record.signed_with)
+        yield _phrase_in_language(record, "Bears a signature of the key {}", record.signed_with)
 
 
-def _replaced(record: Record) -> Iterator[str]:
+def _render_superseded_decisions(record: Record) -> Iterator[str]:
     """The decisions whose place it took."""
     if record.supersedes is not None:
-        yield _said(record, "Supersedes {}", _link(record.supersedes, record))
+        yield _phrase_in_language(
+            record, "Supersedes {}", _link_related_decision(record.supersedes, record)
+        )
     for one in record.also_supersedes:
-        yield _said(record, "Supersedes {}", _link(one, record))
+        yield _phrase_in_language(record, "Supersedes {}", _link_related_decision(one, record))
 
 
 def _kept_beside(record: Record) -> Iterator[str]:
     """The decision that took its place, and those that stay in force beside it."""
     if record.superseded_by is not None:
-        yield _said(record, "Superseded by {}", _link(record.superseded_by, record))
-    yield from (_kept(one, record) for one in record.kept)
+        yield _phrase_in_language(
+            record, "Superseded by {}", _link_related_decision(record.superseded_by, record)
+        )
+    yield from (_render_kept_decision(one, record) for one in record.kept)
 
 
 def _menu(one: ShownQuestion, record: Record) -> str:
     """What the rules asked, and what their menu held."""
     held = ", ".join(inline(option.label) for option in one.options)
-    return _said(record, "Asked: {} {}", inline(one.question), held).rstrip()
+    return _phrase_in_language(record, "Asked: {} {}", inline(one.question), held).rstrip()
 
 
-def _kept(one: KeptDecision, record: Record) -> str:
+def _render_kept_decision(one: KeptDecision, record: Record) -> str:
     """The other decision; of an exception and its rule, only the rule has no scope."""
-    link = _link(one.related, record)
+    link = _link_related_decision(one.related, record)
     if one.reason == EXCEPTION:
-        return _said(record, "Exception to {}" if record.scope else "Exception: {}", link)
-    return _said(record, "Kept beside {}: {}", link, inline(one.reason))
+        return _phrase_in_language(
+            record, "Exception to {}" if record.scope else "Exception: {}", link
+        )
+    return _phrase_in_language(record, "Kept beside {}: {}", link, inline(one.reason))
 
 
-def _place(place: EvidenceLines) -> str:
+def _render_evidence_place(place: EvidenceLines) -> str:
     return f"{place.path}:{place.lines}" if place.lines else place.path
 
 
-def _link(related: Related, record: Record) -> str:
+def _link_related_decision(related: Related, record: Record) -> str:
     """Another decision, linked where it has a record; a task is named without a link."""
     has_name = related.uid or related.number is not None
     words = inline(related.title)
@@ -550,7 +580,7 @@ def _decided_values(record: Record) -> list[tuple[str, str]]:
     return category + [(field.name, field.value) for field in record.fields] + reason + rejected
 
 
-def _rows(pairs: list[tuple[str, str]], room: int) -> str:
+def _list_within_room(pairs: list[tuple[str, str]], room: int) -> str:
     """A list, in at most so many bytes; says how many more there are where they do not fit."""
     lines: list[str] = []
     left = room - len(_more(len(pairs)).encode())
@@ -614,7 +644,7 @@ def inline(text: str) -> str:
     return _COUNT.sub(r"\1\\", _MARGINS.sub(r"\\\g<0>", escaped))
 
 
-def _quoted(text: str) -> str:
+def _quote_as_block(text: str) -> str:
     """A block quote, so that no line of the text can begin a section."""
     lines = shown_lines(text).strip().split("\n")
     return "\n".join(f"> {inline(line)}".rstrip() for line in lines)

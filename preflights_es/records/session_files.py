@@ -44,7 +44,7 @@ _ATTRIBUTES: Final = (".gitattributes", b"*.jsonl -text merge=binary\n")
 """Git takes every byte as it is, and merges no two sessions line by line."""
 
 
-def name_of(uid: str) -> str:
+def name_session_file(uid: str) -> str:
     """The file of a decision's session."""
     return f"{uid}.jsonl"
 
@@ -277,7 +277,7 @@ class SessionFiles:
         head, events = self._store.stream(session_id) or (None, ())
         content = jsonl.encode_event_file(verified(events, head.hash if head else None))
         folder = folder or self._home(head.workflow if head else "", session_id)
-        name = name_of(decision_uid(session_id))
+        name = name_session_file(decision_uid(session_id))
         path = f"{folder.path}/{name}"
         if len(content) > SIZE_MAX:
             text = f"session {short_session(session_id)} is too large for a file: {path}"
@@ -316,11 +316,11 @@ class SessionFiles:
 
     def path(self, session_id: str) -> str:
         """Where the file of a session lies, relative to the project's root."""
-        return f"{self._of(session_id).path}/{name_of(decision_uid(session_id))}"
+        return f"{self._of(session_id).path}/{name_session_file(decision_uid(session_id))}"
 
     def remove(self, session_id: str) -> None:
         """Remove the file of a session, unless it holds other events than the log."""
-        folder, name = self._of(session_id), name_of(decision_uid(session_id))
+        folder, name = self._of(session_id), name_session_file(decision_uid(session_id))
         with contextlib.suppress(Unreadable):
             content = folder.content(name) or b""
             if not differs(content, name, self._store.read(session_id)):

@@ -10,7 +10,7 @@ import msgspec
 
 from preflights_es.kernel.text import composed, late_pattern, one_line, shortened
 from preflights_es.records.record_header import Reference, Status
-from preflights_es.records.record_names import day, day_of, number_of
+from preflights_es.records.record_names import day_of_file_name, iso_day_or_empty, number_of
 
 SAID_MAX: Final = 2_000  # characters of a status, a date or a list of references
 TEXT_MAX: Final = 200  # characters of a reference
@@ -152,7 +152,7 @@ class StatusSaid(msgspec.Struct, frozen=True):
 # 1. Status -----------------------------------------------------------------------------------
 
 
-class _Line(NamedTuple):
+class _StatusLine(NamedTuple):
     """A line of a status that says something."""
 
     text: str
@@ -162,26 +162,29 @@ class _Line(NamedTuple):
     """Whether it still offers what could be chosen."""
 
 
-class _Found(NamedTuple):
+class _FoundStatus(NamedTuple):
     """A status that a line says."""
 
     day: str
     rank: int
     """The later it comes in the life of a record, the higher."""
     status: Status
-    line: _Line
+    line: _StatusLine
 
 
-def said(text: str) -> StatusSaid:
+def parse_status_text(text: str) -> StatusSaid:
     """What a status says; `unknown` where it is written and not understood."""
-    lines, found = [*_lines(text[:SAID_MAX])], list[_Found]()
+    lines, found = [*_split_status_lines(text[:SAID_MAX])], list[_FoundStatus]()
     gone, partly, by = "", "", None
     takes = list[Reference]()
     for line in lines:
         if line.is_template:
             continue
         takes += (one for hit in _TAKES.finditer(line.text) for one in references(hit["what"]))
-        later, is_part = _GONE.search(line.text), _PARTLY.search(bare(line.text))
+        later, is_part = (
+            _GONE.search(line.text),
+            _PARTLY.search(strip_links_and_emphasis(line.text)),
+        )
         if later and _NOT_YET.search(later["before"]):
             later = None
         if later:
@@ -191,14 +194,19 @@ def said(text: str) -> StatusSaid:
             continue
         if is_part:
             partly = partly or line.text
-        if status := _status(is_part.string[: is_part.start()] if is_part else line.text):
-            found.append(_Found(iso_date(line.text), _RANKS.index(status), status, line))
-    status, words = _chosen(found, lines)
+        if status := _find_status_word(is_part.string[: is_part.start()] if is_part else line.text):
+            found.append(_FoundStatus(iso_date(line.text), _RANKS.index(status), status, line))
+    status, words = _choose_status(found, lines)
     if gone:
         status, words = "superseded", gone
     elif partly and status in ("none", "unknown", "accepted"):
         status, words = "partly_superseded", partly
-    return StatusSaid(status, shortened(bare(words), STATUS_MAX), by, tuple(takes[:REFERENCES_MAX]))
+    return StatusSaid(
+        status,
+        shortened(strip_links_and_emphasis(words), STATUS_MAX),
+        by,
+        tuple(takes[:REFERENCES_MAX]),
+    )
 
 
 _RANKS: Final[Sequence[Status]] = (
@@ -206,7 +214,9 @@ _RANKS: Final[Sequence[Status]] = (
 )
 
 
-def _chosen(found: Sequence[_Found], lines: Sequence[_Line]) -> tuple[Status, str]:
+def _choose_status(
+    found: Sequence[_FoundStatus], lines: Sequence[_StatusLine]
+) -> tuple[Status, str]:
     """The status that counts of several, and the line that says it."""
     known = [one for one in found if one.status != "unknown"] or found
     marked = [one for one in known if one.line.is_bold]
@@ -227,7 +237,7 @@ _NO_STATUS: Final = frozenset(("none", "n/a", "n.a.", "null"))
 
 def says_status(line: str) -> bool:
     """Whether a line of a section says a status that is understood."""
-    return said(line).status not in ("none", "unknown")
+    return parse_status_text(line).status not in ("none", "unknown")
 
 
 def goes_on(line: str, following: str) -> bool:
@@ -235,12 +245,14 @@ def goes_on(line: str, following: str) -> bool:
     return bool(_OPEN_END.search(line) and _GOES_ON.match(following))
 
 
-def _lines(text: str) -> Iterator[_Line]:
+def _split_status_lines(text: str) -> Iterator[_StatusLine]:
     """Those that say something; one that is wrapped is one, and a box counts if it is ticked."""
     lines = [line for line in map(one_line, composed(text).splitlines()) if line]
     boxes, before = [*filter(None, map(_BOX.match, lines))], ""
     if boxes and not any(map(_is_ticked, boxes)):
-        yield _Line(" | ".join(map(_plain, lines)), is_bold=False, is_template=True)
+        yield _StatusLine(
+            " | ".join(map(_strip_status_marks, lines)), is_bold=False, is_template=True
+        )
         return
     for at, full in enumerate(lines):
         box = _BOX.match(full)
@@ -251,12 +263,12 @@ def _lines(text: str) -> Iterator[_Line]:
         before = f"{line} " if goes_on(line, following) else ""
         if not before:
             line = _STRUCK.sub("", line)
-            made, bold = _plain(line), [*map(_plain, _BOLD.findall(line))]
+            made, bold = _strip_status_marks(line), [*map(_strip_status_marks, _BOLD.findall(line))]
             is_template = _is_template(made)
             if is_template and len(bold) == 1:
                 made, is_template = bold[0], False
             if made and made.casefold() not in _NO_STATUS:
-                yield _Line(made, bool(bold), is_template)
+                yield _StatusLine(made, bool(bold), is_template)
 
 
 def _is_ticked(box: re.Match[str]) -> bool:
@@ -275,15 +287,15 @@ def _is_template(line: str) -> bool:
     return len(names) > (1 if is_choice else 2)
 
 
-def _plain(line: str) -> str:
+def _strip_status_marks(line: str) -> str:
     """A line without marks and a key in front."""
     line = _MARKS.sub("", _TAG.sub("", line))
     return _EDGE.sub("", _KEY.sub("", _EDGE.sub("", line), count=1))
 
 
-def _status(line: str) -> Status | None:
+def _find_status_word(line: str) -> Status | None:
     """The word that a line begins with, or else the only one that it holds."""
-    line = _EDGE.sub("", _ARROW.split(_LINKS.sub(_label, line))[-1])
+    line = _EDGE.sub("", _ARROW.split(_LINKS.sub(_read_link_label, line))[-1])
     first = _STATUS.match(line)
     if first and not (_TAKES.match(line) or _BESIDE.match(line)):
         return first.lastgroup  # type: ignore[return-value]  # a name of `_WORDS`
@@ -293,7 +305,7 @@ def _status(line: str) -> Status | None:
     return names.pop() if len(names) == 1 else None  # type: ignore[return-value]  # as above
 
 
-def _label(link: re.Match[str]) -> str:
+def _read_link_label(link: re.Match[str]) -> str:
     """What is read of a link; of a badge without a status in its label, its address."""
     is_badge = link[0].startswith("!") and not _STATUS.search(link[1])
     return link[0] if is_badge else link[1]
@@ -330,14 +342,14 @@ def references(text: str) -> Iterator[Reference]:
             return
         end = hit.end()
         if pattern in (_LINK, _WIKI):
-            yield _linked(hit)
+            yield _reference_of_link(hit)
         elif pattern in (_FILE, _SLUG):
             yield _reference(hit[0], hit[0])
         else:
             yield Reference(hit[0].strip(" ,;"), int(hit[1] or hit[2]))
 
 
-def _linked(link: re.Match[str]) -> Reference:
+def _reference_of_link(link: re.Match[str]) -> Reference:
     label = link.groupdict().get("label") or link["path"]
     return _reference(label, link["path"])
 
@@ -346,12 +358,12 @@ def _reference(label: str, path: str) -> Reference:
     path = path.partition("#")[0]
     name = path.rstrip("/").rpartition("/")[2]
     number = number_of(name)
-    if number is None and not day_of(name) and (hit := _NUMBER.search(label)):
+    if number is None and not day_of_file_name(name) and (hit := _NUMBER.search(label)):
         number = int(hit[1] or hit[2])
     return Reference(shortened(label.strip(), TEXT_MAX), number, shortened(path, TEXT_MAX))
 
 
-def bare(text: str) -> str:
+def strip_links_and_emphasis(text: str) -> str:
     """One line without links and emphasis; a sign that is written by its number is that sign."""
     text = _MARKS.sub("", _LINKS.sub(r"\1", text))
     return one_line(_REFERENCE.sub(lambda sign: chr(int(sign[1])), text))
@@ -377,17 +389,20 @@ def iso_date(text: str) -> str:
     """The day that a text names, ISO 8601; empty where it names none, or it could be two."""
     text = text[:SAID_MAX]
     if found := _ISO.search(text):
-        return day(found[1], found[3], found[4])
+        return iso_day_or_empty(found[1], found[3], found[4])
     if found := _DOTTED.search(text):
-        return day(found[3], found[2], found[1])
+        return iso_day_or_empty(found[3], found[2], found[1])
     if found := _DAY_FIRST.search(text):
-        return day(found[3], _month(found[2]), found[1])
+        return iso_day_or_empty(found[3], _month(found[2]), found[1])
     if found := _MONTH_FIRST.search(text):
-        return day(found[3], _month(found[1]), found[2])
+        return iso_day_or_empty(found[3], _month(found[1]), found[2])
     if found := _ISO_NAMED.search(text):
-        return day(found[1], _month(found[2]), found[3])
+        return iso_day_or_empty(found[1], _month(found[2]), found[3])
     if found := _SLASHED.search(text):
-        either = {day(found[4], found[3], found[1]), day(found[4], found[1], found[3])} - {""}
+        either = {
+            iso_day_or_empty(found[4], found[3], found[1]),
+            iso_day_or_empty(found[4], found[1], found[3]),
+        } - {""}
         return either.pop() if len(either) == 1 else ""
     return ""
 

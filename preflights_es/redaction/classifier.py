@@ -9,21 +9,21 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, NamedTuple
 
-from preflights_es.redaction.patterns import SecretKind, compiled, words
+from preflights_es.redaction.patterns import SecretKind, compile_pattern, read_word_table
 
 # 1. Words that stand where a secret could stand ------------------------------------------------
 
 
 def is_technical(word: str) -> bool:
-    return compiled(_TECHNICAL).fullmatch(word) is not None
+    return compile_pattern(_TECHNICAL).fullmatch(word) is not None
 
 
 def is_said(word: str) -> bool:
-    return is_adjective(word) or word in words("said_of_it")
+    return is_adjective(word) or word in read_word_table("said_of_it")
 
 
 def is_adjective(word: str) -> bool:
-    return compiled(_ADJECTIVE).search(word) is not None
+    return compile_pattern(_ADJECTIVE).search(word) is not None
 
 
 # Terms with digits or of cryptography; numbers with a unit, versions, ordinals, limits.
@@ -96,13 +96,13 @@ _TYPE: Final = (
 
 
 def refers(value: str, *, quoted: bool) -> bool:
-    if compiled(_REFERENCE).match(value):
+    if compile_pattern(_REFERENCE).match(value):
         return True
     if quoted:
         return False
-    if compiled(_TYPE).match(value):
+    if compile_pattern(_TYPE).match(value):
         return True
-    return compiled(_EXPRESSION).match(value) is not None and not is_noise(value)
+    return compile_pattern(_EXPRESSION).match(value) is not None and not is_noise(value)
 
 
 _NUMBERS: Final = r"[<>=~≥≤]*\d+(?:[.,:/x\u2013-]\d+)+\D?|[<>=~≥≤]+\d+|\d+[+%]|[A-Z]{2,10}-\d{1,6}"
@@ -114,10 +114,14 @@ def specifies(value: str) -> bool:
         return False
     bare = value.strip("\"'`.,;:!?()[]")
     low = bare.strip("<>=≥≤~*").lower()
-    if compiled(_NUMBERS).fullmatch(bare) or low in words("vocabulary") or is_technical(low):
+    if (
+        compile_pattern(_NUMBERS).fullmatch(bare)
+        or low in read_word_table("vocabulary")
+        or is_technical(low)
+    ):
         return True
-    pieces = [piece for piece in compiled(r"[-_/+.,:;()|\s]+").split(low) if piece]
-    terms = words("vocabulary") - words("label_words")
+    pieces = [piece for piece in compile_pattern(r"[-_/+.,:;()|\s]+").split(low) if piece]
+    terms = read_word_table("vocabulary") - read_word_table("label_words")
     others = [piece for piece in pieces if not (piece in terms or is_technical(piece))]
     return len(others) < len(pieces) and all(p.isalpha() or len(p) < 3 for p in others)
 
@@ -128,30 +132,30 @@ def specifies(value: str) -> bool:
 def is_mixed(value: str) -> bool:
     """Letters with digits or signs: what people take for a safe password."""
     bare = value.rstrip("!")
-    if not compiled(r"[^\W\d_]").search(bare):
+    if not compile_pattern(r"[^\W\d_]").search(bare):
         return False
-    return compiled(r"\d|\w[@$!%^*#~&]|[@$!%^*#~&]\w").search(bare) is not None
+    return compile_pattern(r"\d|\w[@$!%^*#~&]|[@$!%^*#~&]\w").search(bare) is not None
 
 
 def is_safe_mix(value: str) -> bool:
     """Mixed enough to stand out of prose."""
     mixed = r"[^\W\d_].*\d|\d.*[^\W\d_]|\w[@$!%^*]+\w"
-    return len(value) >= 6 and compiled(mixed).search(value) is not None
+    return len(value) >= 6 and compile_pattern(mixed).search(value) is not None
 
 
 def is_code(value: str) -> bool:
     """Letters and digits, or letters in a disorder that no name has."""
-    if compiled(r"[A-Za-z]").search(value) and compiled(r"\d").search(value):
+    if compile_pattern(r"[A-Za-z]").search(value) and compile_pattern(r"\d").search(value):
         return len(value) >= 6
-    switches = len(compiled(r"[a-z](?=[A-Z+/])|[A-Z]{2}(?=[a-z])").findall(value))
+    switches = len(compile_pattern(r"[a-z](?=[A-Z+/])|[A-Z]{2}(?=[a-z])").findall(value))
     return len(value) >= 16 and switches * 5 >= len(value)
 
 
 def is_base64(value: str) -> bool:
     """What follows `Basic`: base64 of a name and a password, and not a word."""
-    switches = len(compiled(r"[a-z](?=[A-Z])").findall(value))
+    switches = len(compile_pattern(r"[a-z](?=[A-Z])").findall(value))
     marked = value.endswith("=") or switches >= (1 if is_code(value) else 2)
-    fits = compiled(r"[A-Za-z0-9+/_-]{8,}={0,2}").fullmatch(value)
+    fits = compile_pattern(r"[A-Za-z0-9+/_-]{8,}={0,2}").fullmatch(value)
     return marked and fits is not None
 
 
@@ -160,13 +164,16 @@ _UUID: Final = r"\{?[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
 def is_noise(value: str, length_min: int = 16) -> bool:
     """Long and random; a name with a number and a UUID are not."""
-    if len(value) < length_min or not compiled(r"[\w+/=.~%:!-]+", re.ASCII).fullmatch(value):
+    if len(value) < length_min or not compile_pattern(r"[\w+/=.~%:!-]+", re.ASCII).fullmatch(value):
         return False
     name = r"[a-z]*\d*(?:[-_./:](?:[a-z]+\d{0,2}|v?\d+))+"
-    if compiled(_UUID).match(value) or compiled(name).fullmatch(value):
+    if compile_pattern(_UUID).match(value) or compile_pattern(name).fullmatch(value):
         return False
-    digits, letters = compiled(r"\d").findall(value), compiled(r"[A-Za-z]").findall(value)
-    turns = compiled(r"\d(?=[A-Za-z])|[A-Za-z](?=\d)|[a-z](?=[A-Z])").findall(value)
+    digits, letters = (
+        compile_pattern(r"\d").findall(value),
+        compile_pattern(r"[A-Za-z]").findall(value),
+    )
+    turns = compile_pattern(r"\d(?=[A-Za-z])|[A-Za-z](?=\d)|[a-z](?=[A-Z])").findall(value)
     return min(len(digits), len(letters)) >= 3 and len(turns) >= (2 if len(digits) > 8 else 4)
 
 
@@ -176,7 +183,7 @@ Need = Literal["word", "code", "mixed", "noise", "pin"]
 Manner = Literal["=", ":", "is", "loose"]
 
 
-class Place(NamedTuple):
+class LabelExpectation(NamedTuple):
     """What a label makes us expect behind it."""
 
     kind: SecretKind
@@ -199,20 +206,20 @@ class PlacedValue(NamedTuple):
     variable: bool  # it stands in a call or an object of a programming language
 
 
-def gives_away(told: PlacedValue, place: Place) -> bool:
+def gives_away(told: PlacedValue, place: LabelExpectation) -> bool:
     value, literal = told.value, place.literal
     if place.need == "pin":
         return (
             told.ended
             and (told.manner != "loose" or place.caps)
-            and compiled(r"\d{4,8}").fullmatch(value) is not None
+            and compile_pattern(r"\d{4,8}").fullmatch(value) is not None
         )
     if len(value) < 4 or refers(value, quoted=told.quote not in {"", "`"}):
         return False
     if told.manner == "loose" and _is_loosely_prose(told, place):
         return False
     if literal and told.manner == "=" and place.need == "word":
-        if is_technical(value.lower()) or value.lower() in words("nothing"):
+        if is_technical(value.lower()) or value.lower() in read_word_table("nothing"):
             return False
     elif specifies(value):
         return False
@@ -225,21 +232,21 @@ def gives_away(told: PlacedValue, place: Place) -> bool:
             return _is_password_told(told, place)
 
 
-def _is_loosely_prose(told: PlacedValue, place: Place) -> bool:
+def _is_loosely_prose(told: PlacedValue, place: LabelExpectation) -> bool:
     """Next to a label, and neither `=` nor "is" between: a link, an index, a verb's object."""
     if "://" in told.value or "](" in told.value:
         return True
     if place.kind == "password" and place.need == "code":  # "pass utf8mb4 to the driver"
         return True
-    return not told.quote and compiled(r"[()\[\]{}]").search(told.value) is not None
+    return not told.quote and compile_pattern(r"[()\[\]{}]").search(told.value) is not None
 
 
-def _is_password_told(told: PlacedValue, place: Place) -> bool:
+def _is_password_told(told: PlacedValue, place: LabelExpectation) -> bool:
     value = told.value
     if told.quote and " " in value:
         return is_phrase(value)
     if is_mixed(value):
-        is_numbered_name = value.rstrip("0123456789").lower() in words("label_words")
+        is_numbered_name = value.rstrip("0123456789").lower() in read_word_table("label_words")
         if (told.variable or told.manner == "loose") and is_numbered_name:
             return False
         return told.manner != "loose" or is_safe_mix(value)
@@ -250,11 +257,11 @@ def _is_password_told(told: PlacedValue, place: Place) -> bool:
     return _is_word_told(told, place)
 
 
-def _is_word_told(told: PlacedValue, place: Place) -> bool:
+def _is_word_told(told: PlacedValue, place: LabelExpectation) -> bool:
     """A password without digit or sign: only its place tells it from prose."""
     word = told.value.rstrip("!")
     low = word.lower()
-    if not compiled(r"[^\W\d_]+(?:[-_.'][^\W\d_]+)*").fullmatch(word):
+    if not compile_pattern(r"[^\W\d_]+(?:[-_.'][^\W\d_]+)*").fullmatch(word):
         return False
     if place.literal:
         return told.tight or (told.ended and not word.isupper())
@@ -266,11 +273,11 @@ def _is_word_told(told: PlacedValue, place: Place) -> bool:
         named = told.manner == "is" and word[:1].isupper() and not word.isupper()
         # Adjectives, participles and infinitives; fewer for a proper name.
         ending = _ROMANCE_PARTICIPLE if named else _ROMANCE_ADJECTIVE
-        if compiled(ending).search(low) or low in words("said_in_romance"):
+        if compile_pattern(ending).search(low) or low in read_word_table("said_in_romance"):
             return False
     match told.manner:
         case "=":
-            named = low in words("variables") or ("_" in word and not told.tight)
+            named = low in read_word_table("variables") or ("_" in word and not told.tight)
             return (told.tight or told.ended) and not named
         case ":":
             return told.ended and not is_said(low.replace("secret", "").replace("geheim", ""))
@@ -282,25 +289,27 @@ def _is_word_told(told: PlacedValue, place: Place) -> bool:
 
 def _is_identifier(word: str) -> bool:
     """A variable of a program that holds a secret: `db_password`, `userPassword`."""
-    pieces = compiled(r"[A-Z]?[a-zäöüß]+|[A-Z]+").findall(word)
+    pieces = compile_pattern(r"[A-Z]?[a-zäöüß]+|[A-Z]+").findall(word)
     several = len(pieces) > 1 and not word[:1].isupper()
-    return several and any(piece.lower() in words("label_words") for piece in pieces)
+    return several and any(piece.lower() in read_word_table("label_words") for piece in pieces)
 
 
 def is_phrase(value: str) -> bool:
     """Several words in quotes: a passphrase has none that a message or a rule would have."""
     spoken = [word.strip(".,;:!?()").lower() for word in value.split()]
-    ordinary = words("in_sentences") | words("vocabulary")
+    ordinary = read_word_table("in_sentences") | read_word_table("vocabulary")
     return len(spoken) <= 12 and not any(word in ordinary or is_technical(word) for word in spoken)
 
 
-def _is_code_told(told: PlacedValue, place: Place, *, literal: bool) -> bool:
+def _is_code_told(told: PlacedValue, place: LabelExpectation, *, literal: bool) -> bool:
     value, loose = told.value, told.manner == "loose"
     own = place.kind == "token" or place.need == "mixed"
-    if " " in value or (own and not compiled(r"[A-Za-z0-9+_=~][\w.+/=~:%@-]*").fullmatch(value)):
+    if " " in value or (
+        own and not compile_pattern(r"[A-Za-z0-9+_=~][\w.+/=~:%@-]*").fullmatch(value)
+    ):
         return False
     if is_code(value):
-        name = compiled(r"[a-z]+\d?(?:[-_.](?:[a-z]+\d?|v?\d{1,4}))+").fullmatch(value)
+        name = compile_pattern(r"[a-z]+\d?(?:[-_.](?:[a-z]+\d?|v?\d{1,4}))+").fullmatch(value)
         clear = bool(literal or told.quote or "secret" in value) and not loose
         return (clear or not name) and len(value) >= (8 if loose else 6)
     if loose or told.variable or place.need == "mixed":
@@ -314,7 +323,7 @@ def _is_code_told(told: PlacedValue, place: Place, *, literal: bool) -> bool:
     return quoted or (literal and told.tight)
 
 
-def _is_noise_told(told: PlacedValue, place: Place) -> bool:
+def _is_noise_told(told: PlacedValue, place: LabelExpectation) -> bool:
     if place.kind == "key" and told.manner == "is":
         return is_noise(told.value) or (told.value.isalnum() and is_noise(told.value, 10))
     return is_noise(told.value) and (told.manner != "loose" or place.kind == "key")

@@ -11,20 +11,27 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple, cast
 
 from preflights_es.redaction.classifier import (
+    LabelExpectation,
     Manner,
     Need,
-    Place,
     PlacedValue,
     gives_away,
     is_adjective,
     is_phrase,
 )
-from preflights_es.redaction.patterns import VALUE_MAX, SecretKind, Span, compiled, lower, words
+from preflights_es.redaction.patterns import (
+    VALUE_MAX,
+    SecretKind,
+    Span,
+    compile_pattern,
+    lower,
+    read_word_table,
+)
 
 # 1. Where values begin and end -----------------------------------------------------------------
 
 
-class Extent(NamedTuple):
+class ValueExtent(NamedTuple):
     """Where a value stands in the text."""
 
     start: int
@@ -49,22 +56,22 @@ _UNQUOTED: Final = (
 )
 
 
-def value_at(text: str, start: int) -> Extent | None:
+def value_at(text: str, start: int) -> ValueExtent | None:
     """What stands here: to the closing quote, or to the blank or the sign that ends it."""
-    if opening := compiled(_OPENING).match(text, start):
+    if opening := compile_pattern(_OPENING).match(text, start):
         quote, start = opening["quote"], opening.end()
         closing = _QUOTES.get(quote, quote[0])
-        body = compiled(rf"[^\n\ufdd0{closing}]*").match(text, start, start + VALUE_MAX)
+        body = compile_pattern(rf"[^\n\ufdd0{closing}]*").match(text, start, start + VALUE_MAX)
         end = body.end() if body else start
         if end > start and text[end : end + 1] and text[end] in closing:
             if quote == "«":  # French sets blanks inside
                 bare = text[start:end].strip()
                 start = text.find(bare, start)
                 end = start + len(bare)
-            return Extent(start, end - (text[end - 1] == "\\"), quote)
-    run = compiled(_UNQUOTED).match(text, start, start + VALUE_MAX)
+            return ValueExtent(start, end - (text[end - 1] == "\\"), quote)
+    run = compile_pattern(_UNQUOTED).match(text, start, start + VALUE_MAX)
     value = trimmed(run.group()) if run else ""
-    return Extent(start, start + len(value)) if value else None
+    return ValueExtent(start, start + len(value)) if value else None
 
 
 _AROUND: Final = r"(?:[.,;:?|…]|\*\*|__)+$"
@@ -76,18 +83,18 @@ def trimmed(value: str) -> str:
         opening = {")": "(", "]": "[", "}": "{"}.get(value[-1])
         if opening and opening not in value:
             value = value[:-1]
-        elif (around := compiled(_AROUND).search(value, max(0, len(value) - 8))) is not None:
+        elif (around := compile_pattern(_AROUND).search(value, max(0, len(value) - 8))) is not None:
             value = value[: around.start()]
         else:
             break
     return value
 
 
-def whole(text: str, span: Extent) -> Extent:
+def extend_to_value_end(text: str, span: ValueExtent) -> ValueExtent:
     """A value cut at the limit of what is judged goes to its end."""
     if span.quote or span.end - span.start < VALUE_MAX - 8:
         return span
-    rest = compiled(r"[^\s\"'`<>\ufdd0]*").match(text, span.end)
+    rest = compile_pattern(r"[^\s\"'`<>\ufdd0]*").match(text, span.end)
     return span._replace(end=rest.end()) if rest else span
 
 
@@ -100,7 +107,7 @@ _IN_A_CALL: Final = r"\w\([^()\n]*$|(?:^|\n)\s*(?:\w+\s?,\s?)+$"  # or unpacked:
 _IN_AN_OBJECT: Final = r"\{[^{}\n]*$"
 
 
-def told_at(text: str, low: str, label: int, span: Extent, manner: Manner) -> PlacedValue:
+def told_at(text: str, low: str, label: int, span: ValueExtent, manner: Manner) -> PlacedValue:
     left = low[max(0, label - 200) : label]
     inside = _IN_A_CALL if manner == "=" else _IN_AN_OBJECT
     return PlacedValue(
@@ -108,8 +115,8 @@ def told_at(text: str, low: str, label: int, span: Extent, manner: Manner) -> Pl
         quote=span.quote,
         manner=manner,
         tight=text[span.start - 1] in "=:->",
-        ended=bool(span.quote) or compiled(_ENDED).match(text, span.end) is not None,
-        variable=not span.quote and compiled(inside).search(left) is not None,
+        ended=bool(span.quote) or compile_pattern(_ENDED).match(text, span.end) is not None,
+        variable=not span.quote and compile_pattern(inside).search(left) is not None,
     )
 
 
@@ -245,13 +252,13 @@ def possible_ways(low: str) -> tuple[str, ...]:
     return tuple(way for signs, way in ways if any(sign in low for sign in signs.split(" ")))
 
 
-def behind(
-    text: str, low: str, label: re.Match[str], place: Place, ways: tuple[str, ...]
-) -> Extent | None:
-    vain: Extent | None = None
+def find_value_behind(
+    text: str, low: str, label: re.Match[str], place: LabelExpectation, ways: tuple[str, ...]
+) -> ValueExtent | None:
+    vain: ValueExtent | None = None
     for way in ways:
-        found = compiled(way).match(low, label.end())
-        if found is None or not _is_open(found, place):
+        found = compile_pattern(way).match(low, label.end())
+        if found is None or not _is_way_open(found, place):
             continue
         span = value_at(text, found.end())
         if span is None:
@@ -263,15 +270,15 @@ def behind(
         if found.lastgroup == "element":
             place = place._replace(literal=True)
         if gives_away(told, place):
-            return whole(text, span)
-        if phrase := _phrase(text, span, told, place):
+            return extend_to_value_end(text, span)
+        if phrase := _find_passphrase(text, span, told, place):
             return phrase
         if not span.quote and span.end - span.start >= VALUE_MAX - 8:
             vain = span._replace(secret=False)
     return vain
 
 
-def _is_open(way: re.Match[str], place: Place) -> bool:
+def _is_way_open(way: re.Match[str], place: LabelExpectation) -> bool:
     """Some ways only lead from a flag, some only from the name of an environment variable."""
     match way.lastgroup:
         case "flag":
@@ -284,7 +291,7 @@ def _is_open(way: re.Match[str], place: Place) -> bool:
             return True
 
 
-def _manner(found: re.Match[str], place: Place) -> Manner:
+def _manner(found: re.Match[str], place: LabelExpectation) -> Manner:
     match found.lastgroup:
         case "owner":  # in English and German a word there is seldom a password
             return ":" if place.romance else "loose"
@@ -302,33 +309,39 @@ _WORDS: Final = r"[a-zäöüß]{3,12}(?: [a-zäöüß]{3,12})"
 _PHRASE: Final = rf"(?:{_WORDS}{{3,9}}|{_WORDS}{{1,9}} \d{{1,4}})(?=[.!]?\s*(?:\n|$))"
 
 
-def _phrase(text: str, span: Extent, told: PlacedValue, place: Place) -> Extent | None:
+def _find_passphrase(
+    text: str, span: ValueExtent, told: PlacedValue, place: LabelExpectation
+) -> ValueExtent | None:
     """A passphrase: four words and more, or a number behind two, none of them of a sentence."""
     if place.need != "word" or told.quote or told.manner == "loose":
         return None
     if place.romance and told.manner == "is":  # what is said of it, in more words than one
         return None
-    found = compiled(_PHRASE).match(text, span.start)
+    found = compile_pattern(_PHRASE).match(text, span.start)
     if not found or not is_phrase(found.group()):
         return None
     spoken = found.group().split()
-    numbered = told.manner == "is" or any(word in words("numbered") for word in spoken)
+    numbered = told.manner == "is" or any(word in read_word_table("numbered") for word in spoken)
     if spoken[-1].isdigit() and numbered:
         return None
-    return None if any(is_adjective(word) for word in spoken) else Extent(*found.span())
+    return None if any(is_adjective(word) for word in spoken) else ValueExtent(*found.span())
 
 
-def another(text: str, low: str, place: Place, done: int) -> Extent | None:
+def another(text: str, low: str, place: LabelExpectation, done: int) -> ValueExtent | None:
     """The next of several: "from hunter2 to hunter3"."""
     comma = r"|\s?,\s" if place.many else ""
-    joined = compiled(rf"[\"'`]?(?:\s(?:and|or|to|und|oder|auf|zu|et|ou|à|y|o|a)\s{comma})").match(
-        low, done
-    )
+    joined = compile_pattern(
+        rf"[\"'`]?(?:\s(?:and|or|to|und|oder|auf|zu|et|ou|à|y|o|a)\s{comma})"
+    ).match(low, done)
     span = value_at(text, joined.end()) if joined else None
     if span is None or place.need in {"noise", "pin"} or text.startswith(("=", ":"), span.end):
         return None
     told = told_at(text, low, span.start, span, "loose")
-    return whole(text, span) if "=" not in told.value and gives_away(told, place) else None
+    return (
+        extend_to_value_end(text, span)
+        if "=" not in told.value and gives_away(told, place)
+        else None
+    )
 
 
 _REVERSED: Final = (
@@ -343,16 +356,18 @@ _REVERSED_END: Final = (
 )
 
 
-def in_front(text: str, low: str, label: re.Match[str], place: Place, done: int) -> Extent | None:
+def in_front(
+    text: str, low: str, label: re.Match[str], place: LabelExpectation, done: int
+) -> ValueExtent | None:
     """The value before its label: "use hunter2 as the password"."""
-    if place.need in {"noise", "pin"} or not compiled(_REVERSED_END).match(low, label.end()):
+    if place.need in {"noise", "pin"} or not compile_pattern(_REVERSED_END).match(low, label.end()):
         return None
     window = max(done, label.start() - 120)
-    if not (found := compiled(_REVERSED).search(text, window, label.start())):
+    if not (found := compile_pattern(_REVERSED).search(text, window, label.start())):
         return None
     told = PlacedValue(found["value"], "", "loose", tight=False, ended=True, variable=False)
     place = place._replace(literal=False)
-    return Extent(*found.span("value")) if gives_away(told, place) else None
+    return ValueExtent(*found.span("value")) if gives_away(told, place) else None
 
 
 # 3. Labels -------------------------------------------------------------------------------------
@@ -414,17 +429,19 @@ _LEADING: Final = (
 """What stands between a value and the label behind it."""
 
 
-def labels(text: str) -> Iterator[Span]:
+def find_labelled_secrets(text: str) -> Iterator[Span]:
     low = lower(text)
     ways = possible_ways(low)
     if not (ways or any(word in low for word in _LEADING)):
         return  # no way leads to a value: the labels need not be compiled
     position = 0
-    while label := compiled(_LABEL).search(low, position):
+    while label := compile_pattern(_LABEL).search(low, position):
         done, position = position, label.end()
-        if not _is_told(low, label, ways) or not (place := _place(text, low, label)):
+        if not _is_told(low, label, ways) or not (place := _expect_behind_label(text, low, label)):
             continue
-        span = in_front(text, low, label, place, done) or behind(text, low, label, place, ways)
+        span = in_front(text, low, label, place, done) or find_value_behind(
+            text, low, label, place, ways
+        )
         if span and not span.secret:
             position = span.end
             continue
@@ -436,7 +453,7 @@ def labels(text: str) -> Iterator[Span]:
 
 def _is_told(low: str, label: re.Match[str], ways: tuple[str, ...]) -> bool:
     """Whether any way leads from the label to a value: seldom so in prose, and soon seen."""
-    if any(way != _FLAG and compiled(way).match(low, label.end()) for way in ways):
+    if any(way != _FLAG and compile_pattern(way).match(low, label.end()) for way in ways):
         return True
     before = low[max(0, label.start() - 40) : label.start()]
     return any(word in before for word in _LEADING)
@@ -446,7 +463,7 @@ _ROMANCE: Final = r"mot|phrase|mdp|contras|cl|code[ _-]"
 _NAME: Final = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 
 
-def _place(text: str, low: str, label: re.Match[str]) -> Place | None:
+def _expect_behind_label(text: str, low: str, label: re.Match[str]) -> LabelExpectation | None:
     group, start = cast("str", label.lastgroup), label.start()
     left = low[max(0, start - 40) : start]
     outside = left.rstrip(_NAME)
@@ -464,8 +481,8 @@ def _place(text: str, low: str, label: re.Match[str]) -> Place | None:
         need = "word"
     kind = _KIND_OF_LABEL.get(group, "password")
     many = low.startswith("s", label.end(group))
-    romance = compiled(_ROMANCE).match(label.group()) is not None
-    return Place(kind, need, literal, flag, many, caps, romance)
+    romance = compile_pattern(_ROMANCE).match(label.group()) is not None
+    return LabelExpectation(kind, need, literal, flag, many, caps, romance)
 
 
 def _need(text: str, left: str, name: str, label: re.Match[str]) -> Need | None:
@@ -476,16 +493,16 @@ def _need(text: str, left: str, name: str, label: re.Match[str]) -> Need | None:
         case "password":
             return "code" if left.endswith("/") else "word"
         case "short" if apart and not label.group().startswith("passes"):
-            clear = label["short"] != "pass" or name or compiled(_USER_BEFORE).search(left)
+            clear = label["short"] != "pass" or name or compile_pattern(_USER_BEFORE).search(left)
             return "word" if clear else "code"
         case "pin" if apart:
             return "pin"
         case "secret":
             if left.endswith(":"):  # the name of a secret in an ARN
                 return None
-            return "word" if compiled(_OWN_BEFORE).search(left) else "code"
+            return "word" if compile_pattern(_OWN_BEFORE).search(left) else "code"
         case "token":
-            return None if compiled(_DESIGN_BEFORE).search(left) else "code"
+            return None if compile_pattern(_DESIGN_BEFORE).search(left) else "code"
         case "named_key" if apart:
             return "code"
         case "key" if apart or not label["key"].startswith("cl"):
@@ -497,7 +514,9 @@ def _need(text: str, left: str, name: str, label: re.Match[str]) -> Need | None:
 
 
 def _need_of_key(left: str, label: re.Match[str]) -> Need | None:
-    if label["key"] == "clave" and compiled(_USER_BEFORE).search(left):  # usuario: x, clave: y
+    if label["key"] == "clave" and compile_pattern(_USER_BEFORE).search(
+        left
+    ):  # usuario: x, clave: y
         return "word"
-    key = compiled(_KEY_BEFORE).search(left)
+    key = compile_pattern(_KEY_BEFORE).search(left)
     return "noise" if key is None else "code" if key["secret"] else None

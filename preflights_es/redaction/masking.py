@@ -17,7 +17,14 @@ from typing import Final, NamedTuple
 
 from preflights_es.kernel.text import TAGS
 from preflights_es.redaction.classifier import is_noise
-from preflights_es.redaction.patterns import KINDS, OPAQUE, SECRETS, SecretKind, Span, compiled
+from preflights_es.redaction.patterns import (
+    KINDS,
+    OPAQUE,
+    SECRETS,
+    SecretKind,
+    Span,
+    compile_pattern,
+)
 
 # 1. What is found -------------------------------------------------------------------------------
 
@@ -47,13 +54,13 @@ def redact(
         return Redacted(text, ())
     from preflights_es.redaction.places import RULES, SHAPED
 
-    marks = tuple(_Mark(shown, None) for shown in compiled(_MARKER).findall(text))
-    masked = _Masked(compiled(_MARKER).sub(OPAQUE, text) if marks else text, marks)
+    marks = tuple(_RedactionMarker(shown, None) for shown in compile_pattern(_MARKER).findall(text))
+    masked = _Masked(compile_pattern(_MARKER).sub(OPAQUE, text) if marks else text, marks)
     for _ in range(ROUNDS_MAX):
         count = len(masked.marks)
         for spans in SHAPED if by_form else RULES:
             found = (span for span in spans(masked.text) if span[2] in kinds)
-            masked = _replaced(masked, tuple(found))
+            masked = _replace_spans(masked, tuple(found))
         if len(masked.marks) == count:
             break
     return _unmasked(masked)
@@ -78,7 +85,7 @@ _EACH: Final = tuple(_TRIGGERS.split("|"))
 def worth_a_look(text: str) -> bool:
     return (
         mentions(text)
-        or compiled(_DIGITS).search(text) is not None
+        or compile_pattern(_DIGITS).search(text) is not None
         or any(len(word) >= SHAPE_MIN and not _is_prose(word) for word in text.split())
     )
 
@@ -94,7 +101,7 @@ def _is_prose(word: str) -> bool:
     return bare.isalpha() and not bare.isupper()
 
 
-class _Mark(NamedTuple):
+class _RedactionMarker(NamedTuple):
     shown: str
     kind: SecretKind | None  # None: it stood in the text already
 
@@ -103,23 +110,23 @@ class _Masked(NamedTuple):
     """A text in which each marker is one opaque character, so that no rule reads a marker."""
 
     text: str
-    marks: tuple[_Mark, ...]
+    marks: tuple[_RedactionMarker, ...]
 
 
 _MARKER: Final = rf"\[redacted:(?:{'|'.join(KINDS)})\]|{OPAQUE}"
 
 
-def _replaced(masked: _Masked, spans: tuple[Span, ...]) -> _Masked:
+def _replace_spans(masked: _Masked, spans: tuple[Span, ...]) -> _Masked:
     if not spans:
         return masked
     pieces: list[str] = []
-    marks: list[_Mark] = []
+    marks: list[_RedactionMarker] = []
     position = seen = 0
     for start, end, kind in spans:
         kept = masked.text[position:start]
         before = seen + kept.count(OPAQUE)
         pieces += (kept, OPAQUE)
-        marks += (*masked.marks[seen:before], _Mark(f"[redacted:{kind}]", kind))
+        marks += (*masked.marks[seen:before], _RedactionMarker(f"[redacted:{kind}]", kind))
         position, seen = end, before
     pieces.append(masked.text[position:])
     return _Masked("".join(pieces), (*marks, *masked.marks[seen:]))
@@ -159,7 +166,9 @@ def readings(text: str) -> tuple[str, ...]:
     """What else the text says: without invisible characters, and with the tags read as ASCII."""
     if text.isascii():
         return ()
-    read = plain_form(compiled(f"[{TAGS}]").sub(lambda tag: chr(ord(tag.group()) - _TAG), text))
+    read = plain_form(
+        compile_pattern(f"[{TAGS}]").sub(lambda tag: chr(ord(tag.group()) - _TAG), text)
+    )
     return tuple({plain_form(text): None, read: None})
 
 
@@ -167,7 +176,7 @@ def plain_form(text: str) -> str:
     """The text as a reader takes it: no characters without width, one form of each letter."""
     if text.isascii():
         return text
-    return compiled(_WITHOUT_WIDTH).sub("", unicodedata.normalize("NFKC", text))
+    return compile_pattern(_WITHOUT_WIDTH).sub("", unicodedata.normalize("NFKC", text))
 
 
 # 3. Responses -----------------------------------------------------------------------------------
@@ -192,7 +201,7 @@ def response_redacted(text: str, kinds: tuple[SecretKind, ...] = SECRETS) -> str
     forms = (text, *readings(text))
     if not any(sign in text for sign in "\\&") and not any(map(worth_a_look, forms)):
         return text
-    return "".join(_pieces(text, _of_responses(kinds), DEPTH_MAX))
+    return "".join(_redacted_json_pieces(text, _of_responses(kinds), DEPTH_MAX))
 
 
 def label_redacted(text: str, kinds: tuple[SecretKind, ...] = SECRETS) -> str:
@@ -207,31 +216,31 @@ def _of_responses(kinds: tuple[SecretKind, ...]) -> tuple[SecretKind, ...]:
     return tuple(one for one in OF_RESPONSES if one in kinds)
 
 
-def _pieces(text: str, kinds: tuple[SecretKind, ...], depth: int) -> Iterator[str]:
+def _redacted_json_pieces(text: str, kinds: tuple[SecretKind, ...], depth: int) -> Iterator[str]:
     holder = name = ""
     done = 0
-    for found in compiled(_STRING).finditer(text):
+    for found in compile_pattern(_STRING).finditer(text):
         start, end = found.span("body")
         gap, body = text[done:start], found["body"]
-        plain = _decoded(body)
-        label = _label(holder, name, gap, plain)
-        yield _plain(gap, kinds)
+        plain = _decode_json_string(body)
+        label = _label_of_string(holder, name, gap, plain)
+        yield _redact_plain_text(gap, kinds)
         yield _string(body, label[-LABEL_MAX:], kinds, depth)
         holder, name, done = name, plain[-LABEL_MAX:], end
-    yield _plain(text[done:], kinds)
+    yield _redact_plain_text(text[done:], kinds)
 
 
-def _plain(text: str, kinds: tuple[SecretKind, ...]) -> str:
+def _redact_plain_text(text: str, kinds: tuple[SecretKind, ...]) -> str:
     if len(text.strip(_PUNCTUATION)) < SECRET_MIN:
         return text
     return _redacted(text, kinds).text
 
 
-def _label(holder: str, name: str, gap: str, value: str) -> str:
+def _label_of_string(holder: str, name: str, gap: str, value: str) -> str:
     """What stands before a string and may name it: a name, or a field that holds the name."""
-    if compiled(_PAIRED).fullmatch(gap):
+    if compile_pattern(_PAIRED).fullmatch(gap):
         return f'"{holder if name.lower() == "value" else name}": "'
-    if compiled(_LISTED).fullmatch(gap) and is_noise(value):
+    if compile_pattern(_LISTED).fullmatch(gap) and is_noise(value):
         return f'"{name}": "'
     return gap
 
@@ -241,7 +250,7 @@ def _redacted(text: str, kinds: tuple[SecretKind, ...]) -> Redacted:
     found = redact_hidden(text, kinds)
     if "\\" not in text and "&" not in text:
         return found
-    spelled = compiled(_ESCAPE, re.IGNORECASE).sub(_character, text)
+    spelled = compile_pattern(_ESCAPE, re.IGNORECASE).sub(_character, text)
     seen = redact_hidden(spelled, kinds) if spelled != text else found
     return seen if len(seen.kinds) > len(found.kinds) else found
 
@@ -274,12 +283,12 @@ def _string(body: str, label: str, kinds: tuple[SecretKind, ...], depth: int) ->
     """What stands between the quotes, redacted by itself or by what stands before it."""
     if len(body) < SECRET_MIN:
         return body
-    plain = _decoded(body)
+    plain = _decode_json_string(body)
     nested = depth and '"' in plain  # its own strings are read then
     redacted = redact_hidden(plain, kinds) if nested else _redacted(plain, kinds)
     safe = redacted.text if redacted.kinds else plain
     if depth and '"' in safe:
-        safe = "".join(_pieces(safe, kinds, depth - 1))
+        safe = "".join(_redacted_json_pieces(safe, kinds, depth - 1))
     if safe != plain:
         if "\\" in body and plain == body:  # no string of JSON
             return safe
@@ -288,15 +297,15 @@ def _string(body: str, label: str, kinds: tuple[SecretKind, ...], depth: int) ->
         return json.dumps(safe)[1:-1]
     word = plain_form(plain)
     if word.startswith("[redacted:") or not (
-        compiled(r"[^\s\"\\]+").fullmatch(word) and mentions(plain_form(label))
+        compile_pattern(r"[^\s\"\\]+").fullmatch(word) and mentions(plain_form(label))
     ):
         return body
     labelled = redact_hidden(f'{label}{word}"', kinds).text
-    found = compiled(r"(?<=\")\[redacted:\w+\](?=\"\Z)").search(labelled)
+    found = compile_pattern(r"(?<=\")\[redacted:\w+\](?=\"\Z)").search(labelled)
     return found.group() if found else body
 
 
-def _decoded(body: str) -> str:
+def _decode_json_string(body: str) -> str:
     if "\\" not in body:
         return body
     import json

@@ -25,27 +25,27 @@ VALUE_MAX: Final = 256  # characters of a value that are judged; more would not 
 
 
 @cache
-def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def compile_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """Compiled at first use, so that importing this module costs next to nothing."""
     return re.compile(pattern, flags)
 
 
 @cache
-def words(table: str) -> frozenset[str]:
+def read_word_table(table: str) -> frozenset[str]:
     """The words of one table of `words.txt`: a name in brackets, words, and `#` for remarks."""
-    found = compiled(rf"^\[{table}\]\n([^\[#]+)", re.MULTILINE).search(_data())
+    found = compile_pattern(rf"^\[{table}\]\n([^\[#]+)", re.MULTILINE).search(_read_words_file())
     assert found, table
     return frozenset(found[1].split())
 
 
 @cache
-def _data() -> str:
+def _read_words_file() -> str:
     return own_file(__spec__, "words.txt").decode()
 
 
-def named(pattern: str, text: str) -> Iterator[Span]:
+def find_named_spans(pattern: str, text: str) -> Iterator[Span]:
     """Each match's named group: its name is the kind, and it alone goes."""
-    for found in compiled(pattern).finditer(text):
+    for found in compile_pattern(pattern).finditer(text):
         kind = cast("SecretKind", found.lastgroup)
         start, end = found.span(kind)
         yield start, end, kind

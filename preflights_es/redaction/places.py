@@ -18,8 +18,15 @@ from preflights_es.redaction.classifier import (
     refers,
     specifies,
 )
-from preflights_es.redaction.labels import labels, trimmed
-from preflights_es.redaction.patterns import Span, compiled, lower, named, rules, words
+from preflights_es.redaction.labels import find_labelled_secrets, trimmed
+from preflights_es.redaction.patterns import (
+    Span,
+    compile_pattern,
+    find_named_spans,
+    lower,
+    read_word_table,
+    rules,
+)
 from preflights_es.redaction.shapes import (
     EMAIL,
     cards,
@@ -69,13 +76,13 @@ securestring | (?i:ConvertTo-SecureString\s+(?:-String\s+)?)«Q»
 """
 
 
-def places(text: str) -> Iterator[Span]:
+def find_placed_secrets(text: str) -> Iterator[Span]:
     low = lower(text)
     found = [
         span
         for guard, pattern in (rule.split(" | ", 1) for rule in rules(_PLACES))
         if guard in low
-        for span in named(pattern, text)
+        for span in find_named_spans(pattern, text)
         if not refers(text[span[0] : span[1]], quoted=False)
     ]
     yield from _apart(sorted(found, key=lambda span: (span[0], -span[1])))
@@ -102,11 +109,11 @@ def cookies(text: str) -> Iterator[Span]:
     """Values in the headers of cookies that are no plain word: most of them log a person in."""
     if "cookie" not in lower(text) and "curl" not in text:
         return
-    for header in compiled(_COOKIES).finditer(text):
+    for header in compile_pattern(_COOKIES).finditer(text):
         start, end = header.span("pairs")
         if header["set"]:  # its attributes follow
             end = min(end, text.find(";", start) % (len(text) + 1))
-        for found in compiled(_COOKIE).finditer(text, start, end):
+        for found in compile_pattern(_COOKIE).finditer(text, start, end):
             value = found["token"]
             is_word = len(value) < 16 and (value.isalpha() or value.isdigit())
             if not is_word and not refers(value, quoted=False):
@@ -126,7 +133,7 @@ def headers(text: str) -> Iterator[Span]:
     low = lower(text)
     if not ("bearer" in low or "basic" in low or "authorization" in low):
         return
-    for found in compiled(_HEADER).finditer(text):
+    for found in compile_pattern(_HEADER).finditer(text):
         value, scheme = found["value"].rstrip("."), (found["named"] or found["alone"] or "").lower()
         if refers(value, quoted=False) or specifies(value):
             continue
@@ -149,13 +156,15 @@ _PAIR: Final = (
 )
 
 
-def pairs(text: str) -> Iterator[Span]:
+def find_paired_passwords(text: str) -> Iterator[Span]:
     """The second half of `credentials: admin / hunter2`."""
     if not ("/" in text or ":" in text or "|" in text):
         return
-    for found in compiled(_PAIR).finditer(text):
+    for found in compile_pattern(_PAIR).finditer(text):
         start, value = found.start("password"), trimmed(found["password"])
-        known = specifies(value) or refers(value, quoted=False) or compiled(EMAIL).match(value)
+        known = (
+            specifies(value) or refers(value, quoted=False) or compile_pattern(EMAIL).match(value)
+        )
         if len(value) >= 6 and is_safe_mix(value) and not known:
             yield start, start + len(value), "password"
 
@@ -188,13 +197,13 @@ _PORTS: Final = r"(?:[\d.]*:)?\d{1,5}:\d{1,5}(?:-\d{1,5})?(?:/\w+)?$|\d{1,5}/(?:
 _CONTAINERS: Final = r"\b(?:docker|podman|nerdctl|compose)\s+(?:run|create)\b[^\n|;]*$"
 
 
-def options(text: str) -> Iterator[Span]:
+def find_option_passwords(text: str) -> Iterator[Span]:
     low = lower(text)
     found = [
         match.span(match.lastgroup or 0)
         for guard, pattern in (rule.split(" | ", 1) for rule in rules(_OPTIONS))
         if guard in low
-        for match in compiled(pattern).finditer(text)
+        for match in compile_pattern(pattern).finditer(text)
         if _is_password(text, *match.span(match.lastgroup or 0), loose=match.lastgroup == "loose")
     ]
     yield from _apart((start, end, "password") for start, end in sorted(set(found)))
@@ -202,20 +211,32 @@ def options(text: str) -> Iterator[Span]:
 
 def _is_password(text: str, start: int, end: int, *, loose: bool) -> bool:
     value = text[start:end]
-    if text[start - 1].isspace() and value.rstrip(".,;:!?").lower() in words("behind_an_option"):
+    if text[start - 1].isspace() and value.rstrip(".,;:!?").lower() in read_word_table(
+        "behind_an_option"
+    ):
         return False
-    if compiled(_OTHERS).match(value):
+    if compile_pattern(_OTHERS).match(value):
         return False
-    if compiled(_ABSENT).match(value) or compiled(_PORTS).match(value):
+    if compile_pattern(_ABSENT).match(value) or compile_pattern(_PORTS).match(value):
         return False
-    if value.isdigit() and compiled(_CONTAINERS).search(text[max(0, start - 200) : start]):
+    if value.isdigit() and compile_pattern(_CONTAINERS).search(text[max(0, start - 200) : start]):
         return False
     return is_mixed(value) if loose else True
 
 
 # The order is a priority: an exact shape before a place, a place before an address.
 _SHAPES: Final = (private_keys, shapes, web_tokens, encoded_keys, seed_phrases)
-_PLACED: Final = (options, places, ibans, cards, phones, headers, cookies, pairs, labels)
+_PLACED: Final = (
+    find_option_passwords,
+    find_placed_secrets,
+    ibans,
+    cards,
+    phones,
+    headers,
+    cookies,
+    find_paired_passwords,
+    find_labelled_secrets,
+)
 _ADDRESSES: Final = (emails, escaped_emails)
 RULES: Final[tuple[Callable[[str], Iterator[Span]], ...]] = (*_SHAPES, *_PLACED, *_ADDRESSES)
 SHAPED: Final = (*_SHAPES, *_ADDRESSES)

@@ -12,7 +12,14 @@ from binascii import a2b_base64
 from collections.abc import Iterator
 from typing import Final
 
-from preflights_es.redaction.patterns import Span, compiled, lower, named, rules, words
+from preflights_es.redaction.patterns import (
+    Span,
+    compile_pattern,
+    find_named_spans,
+    lower,
+    read_word_table,
+    rules,
+)
 
 # 1. Credentials --------------------------------------------------------------------------------
 
@@ -117,10 +124,10 @@ _CANDIDATE: Final = rf"{_RUN}(?:[A-Za-z_.~/:+-]{{0,14}}[0-9]|[A-Za-z0-9_.~/:+=-]
 
 def shapes(text: str) -> Iterator[Span]:
     """Keys and tokens of the lists, which take long to compile: a text of words needs neither."""
-    if not compiled(_CANDIDATE).search(text):
+    if not compile_pattern(_CANDIDATE).search(text):
         return
     keys, tokens = "|".join(rules(_KEYS)), "|".join(rules(_TOKENS))
-    yield from named(f"{_RUN}(?:(?P<key>{keys})|(?P<token>{tokens}))", text)
+    yield from find_named_spans(f"{_RUN}(?:(?P<key>{keys})|(?P<token>{tokens}))", text)
 
 
 # Also without padding, and in the alphabet of URLs; shorter runs hold no credential.
@@ -129,7 +136,7 @@ _ENCODED: Final = r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{20,}+={0,2}"
 
 def encoded_keys(text: str) -> Iterator[Span]:
     """Base64 of a text in which a shape stands; nearly all other runs decode to bytes, not text."""
-    for found in compiled(_ENCODED).finditer(text):
+    for found in compile_pattern(_ENCODED).finditer(text):
         if decoded := _text_of_base64(found.group().rstrip("=")):
             spans = (*shapes(decoded), *web_tokens(decoded))
             yield from ((*found.span(), kind) for _, _, kind in spans[:1])
@@ -165,12 +172,12 @@ _SEED: Final = (
 def seed_phrases(text: str) -> Iterator[Span]:
     low = lower(text)
     if "seed" in low or "mnemonic" in low or "phrase" in low or "bip39" in low or "bip-39" in low:
-        yield from named(_SEED, text)
+        yield from find_named_spans(_SEED, text)
 
 
 def web_tokens(text: str) -> Iterator[Span]:
     if "eyJ" in text:
-        yield from named(rules(_JWT)[0], text)
+        yield from find_named_spans(rules(_JWT)[0], text)
 
 
 # 2. Private keys in PEM blocks, whole or cut, over one line or many ----------------------------
@@ -197,7 +204,7 @@ def private_keys(text: str) -> Iterator[Span]:
     if "PRIVATE KEY" not in text:
         return
     done = 0
-    for found in compiled(f"(?P<begin>{_PEM_BEGIN})|{_PEM_END}").finditer(text):
+    for found in compile_pattern(f"(?P<begin>{_PEM_BEGIN})|{_PEM_END}").finditer(text):
         if found.start() < done:
             continue
         span = _block(text, found) if found["begin"] else _block_tail(text, found, done)
@@ -207,21 +214,23 @@ def private_keys(text: str) -> Iterator[Span]:
 
 
 def _block(text: str, begin: re.Match[str]) -> tuple[int, int] | None:
-    body = compiled(_PEM_BODY).match(text, begin.end())
+    body = compile_pattern(_PEM_BODY).match(text, begin.end())
     body_end = body.end() if body else begin.end()
-    if end := compiled(_PEM_END).match(text, body_end):
-        material = compiled(_PEM_MATERIAL).search(text, begin.end(), body_end)
+    if end := compile_pattern(_PEM_END).match(text, body_end):
+        material = compile_pattern(_PEM_MATERIAL).search(text, begin.end(), body_end)
         return (begin.start(), end.end()) if material else None
-    cut = compiled(_PEM_CUT).match(text, begin.end())
+    cut = compile_pattern(_PEM_CUT).match(text, begin.end())
     return (begin.start(), cut.end()) if cut else None
 
 
 def _block_tail(text: str, end: re.Match[str], done: int) -> tuple[int, int] | None:
     near = max(done, end.start() - 16)
-    if not compiled(r"[A-Za-z0-9+/]{3}={0,2}(?:\s|\\n){1,9}$").search(text, near, end.start()):
+    if not compile_pattern(r"[A-Za-z0-9+/]{3}={0,2}(?:\s|\\n){1,9}$").search(
+        text, near, end.start()
+    ):
         return None
     window = max(done, end.start() - _PEM_MAX)
-    tail = compiled(_PEM_TAIL).search(text, window, end.start())
+    tail = compile_pattern(_PEM_TAIL).search(text, window, end.start())
     return (tail.start(), end.end()) if tail else None
 
 
@@ -246,7 +255,7 @@ _LOGIN_BEFORE: Final = (
 
 
 def emails(text: str) -> Iterator[Span]:
-    for found in compiled(EMAIL).finditer(text):
+    for found in compile_pattern(EMAIL).finditer(text):
         if _is_address(text, found):
             local = found["local"]
             start = found.start() + len(local) - len(local.lstrip(".+%'-"))
@@ -257,7 +266,7 @@ def emails(text: str) -> Iterator[Span]:
 
 def escaped_emails(text: str) -> Iterator[Span]:
     if "%40" in text:
-        for found in compiled(_ESCAPED_EMAIL).finditer(text):
+        for found in compile_pattern(_ESCAPED_EMAIL).finditer(text):
             yield (*found.span(), "email")
 
 
@@ -269,13 +278,15 @@ def _is_address(text: str, found: re.Match[str]) -> bool:
     before = text[max(0, found.start() - 200) : found.start()]
     if before.endswith("\\") and local in {"n", "r", "t"}:  # a decorator behind an escaped line end
         return False
-    if before.endswith("@") or found["top"].lower() in words("no_top_level"):
+    if before.endswith("@") or found["top"].lower() in read_word_table("no_top_level"):
         return False
-    if compiled(r"v?\d+\.\d|[1-9]x\.").match(domain):
+    if compile_pattern(r"v?\d+\.\d|[1-9]x\.").match(domain):
         return False
-    if compiled(r":(?:[~/.:]|\d{1,5}\b|[\w.-]+(?:/|\.[a-z]{2,4}\b))").match(text, found.end()):
+    if compile_pattern(r":(?:[~/.:]|\d{1,5}\b|[\w.-]+(?:/|\.[a-z]{2,4}\b))").match(
+        text, found.end()
+    ):
         return False
-    return compiled(_LOGIN_BEFORE).search(before) is None
+    return compile_pattern(_LOGIN_BEFORE).search(before) is None
 
 
 # 4. Payment cards: ISO/IEC 7812, the ranges as the networks publish them ----------------------
@@ -301,7 +312,7 @@ _CARDS: Final = (
 
 def cards(text: str) -> Iterator[Span]:
     position = 0
-    while found := compiled(_CARD).search(text, position):
+    while found := compile_pattern(_CARD).search(text, position):
         end = next((end for end in _ends(found.group()) if _is_card(found.group()[:end])), 0)
         end = 0 if _is_measured(text, found) else end
         if end:
@@ -312,11 +323,11 @@ def cards(text: str) -> Iterator[Span]:
 
 def _is_measured(text: str, found: re.Match[str]) -> bool:
     """A number in one run with a unit behind it, and no word of paying before it."""
-    if not found.group().isdigit() or not compiled(_MEASURED).match(text, found.end()):
+    if not found.group().isdigit() or not compile_pattern(_MEASURED).match(text, found.end()):
         return False
     before = text[max(0, found.start() - 40) : found.start()]
-    money = compiled(_MONEY).match(text, found.end())
-    return money is None and compiled(_PAID_WITH).search(before) is None
+    money = compile_pattern(_MONEY).match(text, found.end())
+    return money is None and compile_pattern(_PAID_WITH).search(before) is None
 
 
 def _ends(candidate: str) -> tuple[int, ...]:
@@ -328,7 +339,8 @@ def _ends(candidate: str) -> tuple[int, ...]:
 def _is_card(candidate: str) -> bool:
     digits = "".join(c for c in candidate if c.isdigit())
     known = any(
-        len(digits) in lengths and compiled(prefix).match(digits) for prefix, lengths in _CARDS
+        len(digits) in lengths and compile_pattern(prefix).match(digits)
+        for prefix, lengths in _CARDS
     )
     return known and _luhn(digits) and not (len(digits) == 13 and _is_article(digits))
 
@@ -361,7 +373,7 @@ _IBAN: Final = (
 
 def ibans(text: str) -> Iterator[Span]:
     position = 0
-    while found := compiled(_IBAN).search(text, position):
+    while found := compile_pattern(_IBAN).search(text, position):
         end = _end_of_iban(found.group(), found["gap"] or "")
         if end:
             yield found.start(), found.start() + end, "iban"
@@ -456,12 +468,14 @@ _AMOUNT: Final = (
 
 def phones(text: str) -> Iterator[Span]:
     is_dialled = any(sign in text for sign in ("+", "%2", "00", "011"))
-    found = [*compiled(_PHONE).finditer(text)] if is_dialled else []
+    found = [*compile_pattern(_PHONE).finditer(text)] if is_dialled else []
     if "wa.me/" in (low := text.lower()) or "phone=" in low or "tel:" in low:
-        found = sorted((*found, *compiled(_LINK).finditer(text)), key=lambda match: match.span())
+        found = sorted(
+            (*found, *compile_pattern(_LINK).finditer(text)), key=lambda match: match.span()
+        )
     done = 0
     for match in found:
-        start, end = match.span("linked" if match.re is compiled(_LINK) else 0)
+        start, end = match.span("linked" if match.re is compile_pattern(_LINK) else 0)
         if start >= done and _is_phone(text, match):
             yield start, end, "phone"
             done = end
@@ -470,8 +484,8 @@ def phones(text: str) -> Iterator[Span]:
 def _is_phone(text: str, found: re.Match[str]) -> bool:
     before = text[max(0, found.start() - 40) : found.start()]
     digits = "".join(c for c in found["number"] if c.isdigit())
-    linked = found.re is compiled(_LINK)
-    called = linked or compiled(_CALLED).search(before) is not None
+    linked = found.re is compile_pattern(_LINK)
+    called = linked or compile_pattern(_CALLED).search(before) is not None
     if not linked and found["zeros"] and not called and _is_padded(found, digits, before):
         return False
     if found["country"] is None:
@@ -479,22 +493,26 @@ def _is_phone(text: str, found: re.Match[str]) -> bool:
     national = found["national"]
     if digits.endswith("000000") or not _DIGITS_MIN <= len(digits) <= _DIGITS_MAX:
         return False
-    if "." in national and compiled(r"(?:\.[0-9]+){2,}").fullmatch(national) is None:
+    if "." in national and compile_pattern(r"(?:\.[0-9]+){2,}").fullmatch(national) is None:
         return False  # a decimal number, a place on the globe
     # Also thousands are grouped so, and a large number is written in one run.
-    if not (national.isdigit() or compiled(rf"(?:[{_BLANK}.][0-9]{{3}})+").fullmatch(national)):
+    if not (
+        national.isdigit() or compile_pattern(rf"(?:[{_BLANK}.][0-9]{{3}})+").fullmatch(national)
+    ):
         return True
-    if compiled(_MEASURED).match(text, found.end()) or compiled(_AMOUNT).search(before):
+    if compile_pattern(_MEASURED).match(text, found.end()) or compile_pattern(_AMOUNT).search(
+        before
+    ):
         return False
-    short = compiled(_SHORT_PLANS).fullmatch(found["country"]) is not None
+    short = compile_pattern(_SHORT_PLANS).fullmatch(found["country"]) is not None
     return called or len(digits) > _DIGITS_MIN or short
 
 
 def _is_padded(found: re.Match[str], digits: str, before: str) -> bool:
     """A number filled up with zeros, not one that is dialled."""
-    if compiled(rf"00{_GAP}").fullmatch(found["zeros"]):  # digits in columns
+    if compile_pattern(rf"00{_GAP}").fullmatch(found["zeros"]):  # digits in columns
         return True
     if found["zeros"] == "011" and found["number"].isdigit():
         return True
-    constant = found["number"].isdigit() and compiled(_CONSTANTS).match(digits)
-    return bool(constant or compiled(_COUNTED).search(before))
+    constant = found["number"].isdigit() and compile_pattern(_CONSTANTS).match(digits)
+    return bool(constant or compile_pattern(_COUNTED).search(before))

@@ -11,7 +11,14 @@ from preflights_es.kernel.decisions import OPEN_FIELD, Related
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.signing import IN_SHORT
 from preflights_es.kernel.words import canonical, collect_search_words, cut_word_beginnings
-from preflights_es.records.project_brief import Conflict, InForce, Open, Unclear, listed, told
+from preflights_es.records.project_brief import (
+    BriefDecision,
+    DecisionConflict,
+    Open,
+    UnclearRecord,
+    compose_project_brief,
+    list_decisions_in_force,
+)
 from preflights_es.records.record_list import record_files
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.decisions import list_decisions, records_beside
@@ -41,13 +48,13 @@ class ProjectBrief(Result, frozen=True, kw_only=True, tag_field="format", tag="b
     """Whether it may be older than the log, because another process was writing."""
     near: int
     """How many of the decisions, the first ones, concern the task."""
-    decisions: tuple[InForce, ...]
+    decisions: tuple[BriefDecision, ...]
     """In force, ours and those of other tools: those near the task, then the newest first."""
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[DecisionConflict, ...]
     """Newest first, as the other lists are."""
-    unclear: tuple[Unclear, ...]
+    unclear: tuple[UnclearRecord, ...]
     """Records of other tools whose status is not understood."""
-    proposed: tuple[InForce, ...]
+    proposed: tuple[BriefDecision, ...]
     open: tuple[Open, ...]
     left_out: Mapping[str, int]
     """By list: how many more there are."""
@@ -74,7 +81,9 @@ def compose_brief(request: Request, task: str = "") -> ProjectBrief:
         for one in waiting.waiting
         if one.question is not None
     ]
-    found = told(*(in_force, in_conflict, proposed, asked), count, waiting.more, near, unclear)
+    found = compose_project_brief(
+        *(in_force, in_conflict, proposed, asked), count, waiting.more, near, unclear
+    )
     return ProjectBrief(
         project=request.process.project,
         behind=bool(request.process.projector.behind),
@@ -111,7 +120,7 @@ def list_decisions_beside_session(request: Request, session_id: str, task: str, 
     found, near, count = _select_brief_decisions(request, others, rows, task)
     if not (found or clashes):
         return ""
-    return listed(found, count, room, near, [*map(_conflict, clashes)])[0]
+    return list_decisions_in_force(found, count, room, near, [*map(_conflict, clashes)])[0]
 
 
 def _parted(
@@ -128,7 +137,7 @@ def _select_brief_decisions(
     holding: Iterable[DecisionRow | ForeignRow],
     rows: Iterable[DecisionRow],
     task: str,
-) -> tuple[list[InForce], int, int]:
+) -> tuple[list[BriefDecision], int, int]:
     """The decisions and records in force that a brief may tell, those near a task first.
 
     Also how many of them are near, and how many are in force.
@@ -161,7 +170,7 @@ def _brief_row_day(row: DecisionRow | ForeignRow) -> str:
 
 def _foreign_records_in_force(
     request: Request, rows: Iterable[DecisionRow]
-) -> tuple[tuple[ForeignRow, ...], tuple[Unclear, ...]]:
+) -> tuple[tuple[ForeignRow, ...], tuple[UnclearRecord, ...]]:
     """Records of other tools in force, and those whose status is not understood.
 
     They are read only where a file lies there that no session here wrote.
@@ -174,15 +183,15 @@ def _foreign_records_in_force(
     unknown = (row for row in found.doubtful if row.status == "unknown")
     return (
         tuple(sorted(found.rows, key=lambda row: row.path, reverse=True)),
-        tuple(Unclear(row.path, row.title, row.status_text) for row in unknown),
+        tuple(UnclearRecord(row.path, row.title, row.status_text) for row in unknown),
     )
 
 
-def _quote_foreign_row(row: ForeignRow) -> InForce:
+def _quote_foreign_row(row: ForeignRow) -> BriefDecision:
     is_known = row.value and (row.scope or row.category)
     # A number that only the title has may be another record's.
     is_numbered = is_known and str(row.number or "-") in row.path.rpartition("/")[2]
-    return InForce(
+    return BriefDecision(
         name=f"ADR-{row.number}" if is_numbered else row.path,
         title=row.title,
         category=row.category,
@@ -208,8 +217,8 @@ def _beside_name(one: Related) -> str:
 
 def _quote_decision_row(
     row: DecisionRow, by_uid: Mapping[str, DecisionRow] = MappingProxyType({})
-) -> InForce:
-    return InForce(
+) -> BriefDecision:
+    return BriefDecision(
         name=_brief_decision_name(row.number, row.uid),
         title=row.title,
         category="" if row.category == OTHER else row.category,
@@ -258,15 +267,15 @@ class _Valued(NamedTuple):
         )
 
 
-def conflicts(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[Conflict]:
+def conflicts(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[DecisionConflict]:
     """What has two values in force at one place, which no person kept on purpose."""
     yield from map(_conflict, colliding(rows))
 
 
-def _conflict(place: Sequence[_Valued]) -> Conflict:
+def _conflict(place: Sequence[_Valued]) -> DecisionConflict:
     first = next((one for one in place if one.field), place[0])
     named = tuple((one.value, one.name) for one in place)
-    return Conflict(first.category, first.scope, first.field, named)
+    return DecisionConflict(first.category, first.scope, first.field, named)
 
 
 def colliding(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[list[_Valued]]:

@@ -26,7 +26,7 @@ from preflights_es.projections.decisions import (
     decode_patch_row,
     filter_decisions_in_force,
 )
-from preflights_es.records.record_list import Unread
+from preflights_es.records.record_list import UnreadRecord
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.use.foreign import Foreign, ForeignRow, number_clashes_of, read_foreign_records
 from preflights_es.use.process import Process
@@ -75,7 +75,7 @@ class DecisionListing(Result, frozen=True):
     """Read as they are taken, once."""
     categories: tuple[str, ...]
     """Those that there are, where no decision is of the category that was asked for."""
-    unread: tuple[Unread, ...]
+    unread: tuple[UnreadRecord, ...]
     """Records that cannot be read."""
     doubtful: tuple[ForeignRow, ...]
     """Records that are not in force although a person may think so."""

@@ -26,7 +26,7 @@ from preflights_es.records.session_files import (
     SIZE_MAX,
     SessionFolder,
     SessionFolders,
-    name_of,
+    name_session_file,
 )
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import jsonl
@@ -163,7 +163,7 @@ class FiledSessions:
         """The file of a session of the log; None where it has none."""
         head = self._process.store.head(session_id)
         place = self._process.session_home(head.workflow if head else "", session_id)
-        name = name_of(decision_uid(session_id))
+        name = name_session_file(decision_uid(session_id))
         with place.reading() as folder:
             if folder is None or folder.lies(name) is None:
                 return None
@@ -186,7 +186,7 @@ class FiledSessions:
             )
             for name, last in tails.items()
             if (head := heads.get(last.session_id))
-            and (head.hash, name_of(decision_uid(head.session_id))) == (last.hash, name)
+            and (head.hash, name_session_file(decision_uid(head.session_id))) == (last.hash, name)
         }
 
     def _looked(self, place: SessionFolder, folder: Folder, name: str) -> ReadSessionFile:
@@ -226,7 +226,7 @@ class FiledSessions:
             raise Unreadable("it holds no events")
         first = events[0]
         verified(events)
-        if name != name_of(decision_uid(first.session_id)):
+        if name != name_session_file(decision_uid(first.session_id)):
             raise Unreadable(f"it holds session {first.session_id}, and its name says another")
         here = self._process.store.read(first.session_id)
         if not here and first.project != self._process.project:

@@ -22,7 +22,7 @@ from preflights_es.records import files
 from preflights_es.records.record_folder import folder_of, said_folders
 from preflights_es.records.record_forms import form_of, template_of
 from preflights_es.records.record_header import HELD, RECORD_MAX, ForeignRecord, RecordHeader
-from preflights_es.records.record_list import Records, Unread
+from preflights_es.records.record_list import Records, UnreadRecord
 from preflights_es.records.record_names import numbered_name, of_own_folder
 from preflights_es.records.record_numbers import NumberClash, number_clashes
 from preflights_es.records.record_relations import replaced_unsaid
@@ -110,7 +110,7 @@ class Foreign(Result, frozen=True):
     """The records without a session, by name, and what cannot be read."""
 
     rows: tuple[ForeignRow, ...]
-    unread: tuple[Unread, ...] = ()
+    unread: tuple[UnreadRecord, ...] = ()
     doubtful: tuple[ForeignRow, ...] = ()
     """Those of which `doubt` says why they are not in force, whatever was asked for."""
 

@@ -22,7 +22,7 @@ from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Archive, Arrival, Head, Stored, Stream
 from preflights_es.kernel.signing import bears_signature
 from preflights_es.kernel.text import NAME_MAX, line_trouble
-from preflights_es.records.session_files import SessionFolder, SessionFolders, name_of
+from preflights_es.records.session_files import SessionFolder, SessionFolders, name_session_file
 from preflights_es.redaction.patterns import SECRETS
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
@@ -275,7 +275,7 @@ class Process:
 
     def session_home(self, workflow: str, session_id: str) -> SessionFolder:
         """Where a session lies as a file, or will."""
-        name, homes = name_of(decision_uid(session_id)), self.session_homes(workflow)
+        name, homes = name_session_file(decision_uid(session_id)), self.session_homes(workflow)
         if len(homes) == 1:
             return homes[0]
         there = (one for one in homes if one.has(name))

@@ -15,7 +15,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Stored
-from preflights_es.records.session_files import SIZE_MAX, SessionFolder, name_of
+from preflights_es.records.session_files import SIZE_MAX, SessionFolder, name_session_file
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
 from preflights_es.store.codec import unambiguous
@@ -96,7 +96,7 @@ def _check_place(process: Process, path: str, events: Sequence[Stored]) -> None:
         unambiguous(event)
     home, _, name = path.rpartition("/")
     first = events[0]
-    if name != name_of(decision_uid(first.session_id)):
+    if name != name_session_file(decision_uid(first.session_id)):
         raise Unreadable(f"it holds session {first.session_id}, and its name says another")
     try:
         workflow = process.runner.workflow(first.workflow)

@@ -443,7 +443,7 @@ def _status_of(error: PreflightsError) -> str:
 
 def prompt(request: Request, session: str) -> AgentPrompt:
     """The brief for a coding agent: what is decided, and what is still open."""
-    from preflights_es.records.project_brief import IN_FORCE, LEAST, ROOM, cost
+    from preflights_es.records.project_brief import IN_FORCE, LEAST, ROOM, estimate_tokens
     from preflights_es.use.brief import list_decisions_beside_session
 
     at = request.reading.session(session)
@@ -452,7 +452,7 @@ def prompt(request: Request, session: str) -> AgentPrompt:
     view = with_signature(at.process, replace(handle.view, session_id=handle.session_id))
     signature = getattr(view, "signature", None)
     text = documents.brief(handle, signature=signature)
-    room = max(ROOM - cost(f"{text}\n## {IN_FORCE}\n\n"), LEAST)
+    room = max(ROOM - estimate_tokens(f"{text}\n## {IN_FORCE}\n\n"), LEAST)
     found = list_decisions_beside_session(
         request, handle.session_id, f"{view.intention} {view.scope}", room
     )

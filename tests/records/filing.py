@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from preflights_es.kernel.events import WrittenFile
-from preflights_es.records.files import checked_path, filed, hash_of
+from preflights_es.records.files import checked_path, hash_of, write_document
 
 FOLDER: Final = "docs/decisions"
 FOLDERS: Final = (FOLDER, "docs/tasks")
@@ -34,4 +34,4 @@ def write(
     target = checked_path(root, FOLDERS, path)
     moved = checked_path(root, FOLDERS, former) if former else None
     ours = {*([before.sha256] if before else []), *map(hash_of, wrote)}
-    return filed(root, target, path, text, lambda: ours, moved)
+    return write_document(root, target, path, text, lambda: ours, moved)

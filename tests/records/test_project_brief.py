@@ -12,12 +12,12 @@ from msgspec.structs import replace
 
 from preflights_es.records.project_brief import (
     TOKENS_MAX,
+    BriefDecision,
     BriefText,
-    Conflict,
-    InForce,
+    DecisionConflict,
     Open,
-    Unclear,
-    told,
+    UnclearRecord,
+    compose_project_brief,
 )
 from tests.filed_cases import filed_cases
 from tests.records.reading import body, headings, section
@@ -46,8 +46,8 @@ def tokens(text: str) -> int:
     return len(encoding().encode(text))
 
 
-def decided(text: str, number: int = 1, path: str = "docs/decisions/0001-x.md") -> InForce:
-    return InForce(
+def decided(text: str, number: int = 1, path: str = "docs/decisions/0001-x.md") -> BriefDecision:
+    return BriefDecision(
         name=f"ADR-{number}",
         title=text,
         category=text,
@@ -60,8 +60,8 @@ def decided(text: str, number: int = 1, path: str = "docs/decisions/0001-x.md") 
     )
 
 
-def placed(scope: str, value: str, number: int, because: str = "") -> InForce:
-    return InForce(
+def placed(scope: str, value: str, number: int, because: str = "") -> BriefDecision:
+    return BriefDecision(
         name=f"ADR-{number}",
         title=f"Use {value} for {scope}",
         category="Database",
@@ -75,12 +75,12 @@ def placed(scope: str, value: str, number: int, because: str = "") -> InForce:
 
 def full(text: str) -> BriefText:
     """A brief in which every list is long, and says the text everywhere."""
-    conflict = Conflict(text, text, text, ((text, "ADR-1"), (text, "ADR-2")))
+    conflict = DecisionConflict(text, text, text, ((text, "ADR-1"), (text, "ADR-2")))
     many = [decided(text, number) for number in range(1, 30)]
-    foreign = InForce(name=text, title=text, category="", date="", path=text, tool="nygard")
+    foreign = BriefDecision(name=text, title=text, category="", date="", path=text, tool="nygard")
     asked = [Open("3f9a12c4", text, text)] * 9
-    unclear = [Unclear(text, text, text)] * 9
-    return told(
+    unclear = [UnclearRecord(text, text, text)] * 9
+    return compose_project_brief(
         *([*many, *[foreign] * 9], [conflict] * 9, many, asked), 38, 3, near=9, unclear=unclear
     )
 
@@ -119,7 +119,7 @@ def lines(found: BriefText, title: str = "In force, do not reconsider") -> list[
 
 
 def test_a_decision_is_one_line_with_scope_or_topic_value_and_name() -> None:
-    pair = InForce(
+    pair = BriefDecision(
         name="ADR-4",
         title="Use PostgreSQL for the database",
         category="Database",
@@ -127,7 +127,7 @@ def test_a_decision_is_one_line_with_scope_or_topic_value_and_name() -> None:
         date="2026-11-22",
         path="docs/decisions/0004-use-it.md",
     )
-    found = told(
+    found = compose_project_brief(
         [placed("orders", "PostgreSQL", 2), placed("iOS app", "SQLite", 3), pair], [], [], [], 3
     )
     assert lines(found) == [
@@ -140,7 +140,9 @@ def test_a_decision_is_one_line_with_scope_or_topic_value_and_name() -> None:
 def test_what_concerns_the_task_has_its_reasons() -> None:
     orders = placed("orders", "PostgreSQL", 2, "joins matter")
     other = placed("carts", "Redis", 3, "fast")
-    found = told([replace(orders, excludes=("MySQL", "MongoDB")), other], [], [], [], 2, near=1)
+    found = compose_project_brief(
+        [replace(orders, excludes=("MySQL", "MongoDB")), other], [], [], [], 2, near=1
+    )
     assert lines(found) == [
         "Orders: PostgreSQL (ADR-2). Because: joins matter. Not: MySQL, MongoDB",
         "Carts: Redis (ADR-3)",
@@ -150,9 +152,9 @@ def test_what_concerns_the_task_has_its_reasons() -> None:
 def test_a_record_of_another_tool_is_its_title_and_path_where_no_value_is_known() -> None:
     path = "docs/decisions/0007-move.md"
     title = "Move the orders to PostgreSQL"
-    one = InForce(name=path, title=title, category="", date="", path=path, tool="nygard")
+    one = BriefDecision(name=path, title=title, category="", date="", path=path, tool="nygard")
     known = replace(one, name="ADR-7", scope="orders", fields=(("", "PostgreSQL"),))
-    assert lines(told([one, known], [], [], [], 2)) == [
+    assert lines(compose_project_brief([one, known], [], [], [], 2)) == [
         f"{title} ({path})",
         "Orders: PostgreSQL (ADR-7)",
     ]
@@ -161,7 +163,7 @@ def test_a_record_of_another_tool_is_its_title_and_path_where_no_value_is_known(
 def test_forty_decisions_fit_and_the_others_are_counted() -> None:
     many = [placed(scope, value, n) for n, (scope, value) in enumerate(MANY, 1)]
     assert len(many) == 97
-    found = told(many[:60], [], [], [], 97)
+    found = compose_project_brief(many[:60], [], [], [], 97)
     assert found.decisions >= 40
     assert lines(found)[-1] == f"and {97 - found.decisions} more: preflights decisions"
     assert len(lines(found)) == found.decisions + 1
@@ -171,14 +173,16 @@ def test_forty_decisions_fit_and_the_others_are_counted() -> None:
 def test_the_other_lists_have_the_room_that_decisions_leave_and_are_counted_at_least() -> None:
     many = [placed(scope, value, n) for n, (scope, value) in enumerate(MANY, 1)]
     asked = [Open("3f9a12c4", "Add a cache", "Which cache?")] * 9
-    conflict = Conflict("Database", "orders", "Type", (("MySQL", "ADR-1"), ("Oracle", "ADR-2")))
-    crowded = told(many, [conflict], many[:2], asked, 97, 3)
+    conflict = DecisionConflict(
+        "Database", "orders", "Type", (("MySQL", "ADR-1"), ("Oracle", "ADR-2"))
+    )
+    crowded = compose_project_brief(many, [conflict], many[:2], asked, 97, 3)
     assert (crowded.conflicts, crowded.proposed, crowded.open) == (0, 0, 0)
     assert lines(crowded, "Open questions") == ["and 12 more: preflights inbox"]
     assert lines(crowded, "In conflict, ask which one holds") == [
         "and 1 more: preflights decisions"
     ]
-    roomy = told(many[:3], [conflict], many[:2], asked, 3, 3)
+    roomy = compose_project_brief(many[:3], [conflict], many[:2], asked, 3, 3)
     assert lines(roomy, "In conflict, ask which one holds") == [
         "Orders: Type is MySQL (ADR-1), Oracle (ADR-2)"
     ]
@@ -187,7 +191,9 @@ def test_the_other_lists_have_the_room_that_decisions_leave_and_are_counted_at_l
 
 
 def test_a_brief_of_no_decision_says_so() -> None:
-    assert lines(told([], [], [], [], 0)) == ["Nothing: ask before you choose a technology."]
+    assert lines(compose_project_brief([], [], [], [], 0)) == [
+        "Nothing: ask before you choose a technology."
+    ]
 
 
 SCOPES: Final = (

@@ -13,8 +13,8 @@ import pytest
 from preflights_es.records.foreign_records import CHOSEN_MAX, foreign_record
 from preflights_es.records.record_folder import RecordFolder
 from preflights_es.records.record_header import RECORD_MAX, ForeignRecord, Reference
-from preflights_es.records.record_list import RACE_NS, Hit, Records, records_in
-from preflights_es.records.record_names import day_of, number_of
+from preflights_es.records.record_list import RACE_NS, Records, WordHit, records_in
+from preflights_es.records.record_names import day_of_file_name, number_of
 from tests.each import each
 
 RECORD: Final = "# 1. Use Redis\n\n## Status\n\nAccepted\n\n## Context\n\n## Decision\n\nRedis.\n"
@@ -194,7 +194,7 @@ def test_one_byte_that_is_no_utf_8_in_the_cache_changes_nothing(folder: Path, ca
         (folder / "0002-x.md").unlink(missing_ok=True)
 
 
-def words(found: Records) -> dict[str, list[Hit]]:
+def words(found: Records) -> dict[str, list[WordHit]]:
     """The records that have a word, by the word."""
     return {word: found.index.hits(of) for word, of in found.index.words().items()}
 
@@ -221,7 +221,7 @@ def test_a_cache_that_cannot_be_written_costs_time_only(folder: Path, cache: Pat
     ],
 )
 def test_a_date_in_a_name_is_no_number(name: str, number: int | None, day: str) -> None:
-    assert (number_of(name), day_of(name)) == (number, day)
+    assert (number_of(name), day_of_file_name(name)) == (number, day)
 
 
 @each(

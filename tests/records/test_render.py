@@ -25,7 +25,7 @@ from preflights_es.kernel.decisions import (
 from preflights_es.kernel.errors import LogFromFuture
 from preflights_es.kernel.questions import Option, Recommended
 from preflights_es.records import render
-from preflights_es.records.render import brief, document
+from preflights_es.records.render import render_document, render_record_brief
 from tests.each import each
 from tests.records.reading import RECORD, body, every, front_matter, headings, section
 
@@ -54,7 +54,7 @@ def test_every_template_is_among_the_frozen() -> None:
 @each("name", ["adr.v99", "adr", "", "../templates/adr.v1", "/etc/passwd", "adr.v1\0", "ADR.v1"])
 def test_a_template_that_this_version_does_not_have_is_of_the_future(name: str) -> None:
     with pytest.raises(LogFromFuture, match="upgrade preflights"):
-        document(name, RECORD)
+        render_document(name, RECORD)
 
 
 # 2. What a document says ---------------------------------------------------------------------
@@ -62,7 +62,7 @@ def test_a_template_that_this_version_does_not_have_is_of_the_future(name: str) 
 
 def test_a_value_that_a_model_read_is_no_answer_of_a_person() -> None:
     read = RecordField(name="Library", value="authlib", source="suggested", by="agent")
-    text = document("adr.v1", replace(RECORD, fields=(*RECORD.fields, read)))
+    text = render_document("adr.v1", replace(RECORD, fields=(*RECORD.fields, read)))
     assert "* Library: **authlib** (a model read it out of what was said)\n" in text
     assert "an agent" not in text
 
@@ -74,7 +74,7 @@ def test_a_record_says_why() -> None:
         (NotChosen("SAML", "it is slow", "user"), NotChosen("LDAP", "", "agent")),
     )
     found = replace(RECORD, rationale=why, considered=("OAuth", "SAML", "LDAP"))
-    text = document("adr.v1", found)
+    text = render_document("adr.v1", found)
     assert text.split("> Add login\n\n")[1] == (
         "## Considered Options\n"
         "\n"
@@ -99,33 +99,36 @@ def test_a_record_says_why() -> None:
         "\n"
         "* Against SAML: it is slow\n"
     )
-    assert "* Because: Because we know it\n* Not: SAML: it is slow\n* Not: LDAP\n" in brief(found)
+    assert (
+        "* Because: Because we know it\n* Not: SAML: it is slow\n* Not: LDAP\n"
+        in render_record_brief(found)
+    )
 
 
 def test_what_a_model_offered_is_marked_with_who_accepted_it() -> None:
     offered = AttributedReason("it is quick", "model")
     why = Rationale(offered, (offered,), (NotChosen("SAML", "it is slow", "model"),))
     found = replace(RECORD, rationale=why, considered=("OAuth", "SAML"))
-    proposal = document("adr.v1", replace(found, status="proposed", proposed_by="script"))
+    proposal = render_document("adr.v1", replace(found, status="proposed", proposed_by="script"))
     assert "because it is quick (offered by a model).\n" in proposal
     assert "\n\nOffered by a model:\n\n* it is quick\n" in proposal
     assert "\n\nOffered by a model:\n\n* Against SAML: it is slow\n" in proposal
     named = replace(found, offered_by=(("agent", "claude-code"), ("model", "claude-opus-5")))
     for status in ("accepted", "superseded"):
-        text = document("adr.v1", replace(named, status=status))
+        text = render_document("adr.v1", replace(named, status=status))
         assert text.count("ffered by claude-opus-5, accepted by Ada Lovelace") == 3
 
 
 def test_a_record_without_a_reason_says_what_was_chosen() -> None:
-    text = document("adr.v1", replace(RECORD, considered=("OAuth",)))
+    text = render_document("adr.v1", replace(RECORD, considered=("OAuth",)))
     assert 'Chosen option: "OAuth".\n' in text
     assert "Considered Options" not in text, "there was no choice"
     assert "Consequences" not in text
     assert "Pros and Cons" not in text
     nothing = replace(RECORD, fields=(), missing=("Which?",))
-    assert "Decided" not in document("task.v1", nothing)
+    assert "Decided" not in render_document("task.v1", nothing)
     reason = replace(nothing, rationale=Rationale(AttributedReason("it can wait", "user")))
-    assert "Nothing was decided, because it can wait.\n" in document("task.v1", reason)
+    assert "Nothing was decided, because it can wait.\n" in render_document("task.v1", reason)
 
 
 @each(
@@ -143,7 +146,7 @@ def test_a_record_without_a_reason_says_what_was_chosen() -> None:
 )
 def test_a_reason_goes_on_with_the_sentence(said: str, text: str) -> None:
     why = Rationale(AttributedReason(said, "user"))
-    found = document("adr.v1", replace(RECORD, rationale=why, considered=("OAuth",)))
+    found = render_document("adr.v1", replace(RECORD, rationale=why, considered=("OAuth",)))
     assert f'Chosen option: "OAuth", {text}\n' in found
 
 
@@ -154,7 +157,7 @@ def test_people_come_first_and_each_speaker_once() -> None:
         AttributedReason("c", "model"),
     )
     found = replace(RECORD, rationale=Rationale(consequences=said), offered_by=(("model", "opus"),))
-    assert section(document("adr.v1", found), "Consequences") == [
+    assert section(render_document("adr.v1", found), "Consequences") == [
         "b",
         "Offered by opus, accepted by Ada Lovelace:",
         "a",
@@ -174,7 +177,7 @@ def test_options_of_every_question_stand_in_the_record() -> None:
     )
     why = Rationale(AttributedReason("We know it.", "model"))
     record = replace(RECORD, shown=shown, considered=("OAuth", "no OAuth", "SAML"), rationale=why)
-    text = document("adr.v1", record)
+    text = render_document("adr.v1", record)
     assert section(text, "Considered Options") == [
         "OAuth: fine",
         "no OAuth",
@@ -196,7 +199,7 @@ def test_options_of_every_question_stand_in_the_record() -> None:
 def test_an_exception_and_its_rule_name_each_other() -> None:
     kept = (KeptDecision(Related("b2", "Use SQLite", 2), "exception"),)
     for scope, text in (("tills", "Exception to ADR-0002"), ("", "Exception: ADR-0002")):
-        found = document("adr.v1", replace(RECORD, kept=kept, scope=scope))
+        found = render_document("adr.v1", replace(RECORD, kept=kept, scope=scope))
         assert section(found, "More Information") == [f"{text}, Use SQLite"]
 
 
@@ -207,7 +210,7 @@ def test_every_sentence_of_a_record_has_german_words() -> None:
 
 
 def test_a_record_is_written_as_people_know_it() -> None:
-    assert document("adr.v1", replace(RECORD, considered=("OAuth", "Magic Link"))) == (
+    assert render_document("adr.v1", replace(RECORD, considered=("OAuth", "Magic Link"))) == (
         "---\n"
         'status: "accepted"\n'
         "date: 2026-11-21\n"
@@ -239,7 +242,7 @@ def test_a_record_is_written_as_people_know_it() -> None:
 def test_a_task_is_written_with_what_is_open() -> None:
     said = {"considered": ("OAuth",), "missing": ("Which library?",)}
     task = replace(RECORD, **said, status="proposed", proposed_by="agent")
-    text = document("task.v1", replace(task, decided_by="", date=""))
+    text = render_document("task.v1", replace(task, decided_by="", date=""))
     assert front_matter(text) == {
         "status": "proposed",
         "uid": RECORD.uid,
@@ -252,7 +255,7 @@ def test_a_task_is_written_with_what_is_open() -> None:
 @pytest.mark.parametrize("template", ["adr.v1", "task.v1"])
 def test_a_section_without_content_is_left_out(template: str) -> None:
     bare = Record(uid="u", session_id="s", title="Think", intention="Think", status="open")
-    text = document(template, bare)
+    text = render_document(template, bare)
     intention = "Context and Problem Statement" if template == "adr.v1" else "Intention"
     assert headings(body(text)) == [("h1", "Think"), ("h2", intention)]
     assert front_matter(text) == {"status": "open", "uid": "u", "session": "s"}
@@ -261,7 +264,7 @@ def test_a_section_without_content_is_left_out(template: str) -> None:
 
 def test_a_brief_without_a_decision_says_so() -> None:
     bare = Record(uid="u", session_id="s" * 8, title="Think", intention="Think", status="open")
-    text = brief(bare)
+    text = render_record_brief(bare)
     assert headings(body(text)) == [
         ("h1", "Task"),
         ("h2", "Not decided"),
@@ -273,7 +276,7 @@ def test_a_brief_without_a_decision_says_so() -> None:
 
 
 def test_a_brief_says_what_is_decided_and_what_is_not() -> None:
-    text = brief(replace(RECORD, missing=("Which library?",)))
+    text = render_record_brief(replace(RECORD, missing=("Which library?",)))
     assert section(text, "Task") == ["Add login"]
     assert section(text, "Decided, do not reconsider") == [
         "Category: Authentication",
@@ -295,7 +298,7 @@ def test_a_brief_says_what_is_decided_and_what_is_not() -> None:
     ],
 )
 def test_a_brief_warns_of_what_no_person_stands_for(status: str, warning: str) -> None:
-    (text,) = section(brief(replace(RECORD, status=status)), "Before you code")
+    (text,) = section(render_record_brief(replace(RECORD, status=status)), "Before you code")
     assert text.startswith(warning)
 
 
@@ -306,7 +309,7 @@ def test_related_records_are_linked_and_tasks_are_named() -> None:
         supersedes=Related("a1", "Use cookies", 3),
         superseded_by=Related("b2", "Use passkeys [now]"),
     )
-    text = document("adr.v1", record)
+    text = render_document("adr.v1", record)
     assert front_matter(text)["status"] == "superseded by task b2"
     assert section(text, "More Information") == [
         "Supersedes ADR-0003, Use cookies",
@@ -318,12 +321,12 @@ def test_related_records_are_linked_and_tasks_are_named() -> None:
 
 @each(("title", "file"), [("漢字", "0012-漢字.md"), ("...", "0012.md")])
 def test_a_related_record_is_linked_by_its_file(title: str, file: str) -> None:
-    text = document("adr.v1", replace(RECORD, supersedes=Related("a1", title, 12)))
+    text = render_document("adr.v1", replace(RECORD, supersedes=Related("a1", title, 12)))
     (link,) = [token for token in every(body(text)) if token.type == "link_open"]
     assert unquote(str(link.attrGet("href"))) == file
 
 
 def test_a_document_is_the_same_each_time() -> None:
-    assert document("adr.v1", RECORD) == document("adr.v1", RECORD)
-    assert document("adr.v1", RECORD).endswith("\n")
-    assert "\r" not in document("adr.v1", replace(RECORD, intention="a\r\nb\rc"))
+    assert render_document("adr.v1", RECORD) == render_document("adr.v1", RECORD)
+    assert render_document("adr.v1", RECORD).endswith("\n")
+    assert "\r" not in render_document("adr.v1", replace(RECORD, intention="a\r\nb\rc"))

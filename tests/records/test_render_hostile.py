@@ -21,7 +21,7 @@ from preflights_es.kernel.decisions import (
 from preflights_es.kernel.questions import EvidenceLines, Option, Recommended
 from preflights_es.kernel.text import escaped_text, one_line, shown_lines
 from preflights_es.records.foreign_records import foreign_record
-from preflights_es.records.render import BRIEF_BYTES_MAX, brief, document
+from preflights_es.records.render import BRIEF_BYTES_MAX, render_document, render_record_brief
 from tests.each import each
 from tests.filed_cases import filed_cases
 from tests.records.reading import RECORD, body, every, front_matter, headings, section
@@ -70,27 +70,29 @@ def line(text: str) -> str:
 @example("__init__")
 def test_no_text_makes_anything_but_text(text: str) -> None:
     for template in ("adr.v1", "task.v1"):
-        tokens = body(document(template, hostile(text)))
+        tokens = body(render_document(template, hostile(text)))
         assert {token.type for token in every(tokens)} <= PERMITTED
         assert headings(tokens)[0] == ("h1", line(text) if len(one_line(text)) <= 120 else "")
         assert {tag for tag, _ in headings(tokens)[1:]} == {"h2"}
-        expected = document(template, hostile("plain"))
+        expected = render_document(template, hostile("plain"))
         assert headings(tokens)[1:] == headings(body(expected))[1:]
 
 
 @given(TEXTS)
 def test_no_reason_makes_anything_but_text(text: str) -> None:
     for template in ("adr.v1", "task.v1"):
-        found = document(template, reasoned(text))
+        found = render_document(template, reasoned(text))
         tokens = body(found)
         assert {token.type for token in every(tokens)} <= PERMITTED
-        assert headings(tokens)[1:] == headings(body(document(template, reasoned("plain"))))[1:]
+        assert (
+            headings(tokens)[1:] == headings(body(render_document(template, reasoned("plain"))))[1:]
+        )
         assert front_matter(found) == front_matter(
-            document(template, replace(reasoned("plain"), decided_by=text))
+            render_document(template, replace(reasoned("plain"), decided_by=text))
         )
         by, consequence = section(found, "Consequences")
         assert (by, consequence) == (f"Offered by {line(text)}:", line(text))
-    options = section(document("adr.v1", reasoned(text)), "Considered Options")
+    options = section(render_document("adr.v1", reasoned(text)), "Considered Options")
     assert options[:2] == [f"{line(text)}: {line(text)}", "b"] or text.casefold() == "b"
     assert line(text) in options, "the second question"
 
@@ -121,7 +123,7 @@ def reasoned(text: str) -> Record:
 
 @given(TEXTS)
 def test_every_text_is_shown_as_it_was_typed(text: str) -> None:
-    adr, task = document("adr.v1", hostile(text)), document("task.v1", hostile(text))
+    adr, task = render_document("adr.v1", hostile(text)), render_document("task.v1", hostile(text))
     quoted = section(adr, "Context and Problem Statement")
     assert "\n".join(quoted).split("\n") == [
         one_line(part) for part in _lines(text) if one_line(part)
@@ -139,7 +141,7 @@ def _lines(text: str) -> list[str]:
 @given(TEXTS)
 def test_no_text_makes_a_line_of_the_front_matter(text: str) -> None:
     for template in ("adr.v1", "task.v1"):
-        assert front_matter(document(template, hostile(text))) == {
+        assert front_matter(render_document(template, hostile(text))) == {
             "status": "accepted",
             "date": "2026-11-21",
             "decision-makers": [line(text)],
@@ -150,7 +152,7 @@ def test_no_text_makes_a_line_of_the_front_matter(text: str) -> None:
 
 @given(TEXTS)
 def test_no_text_makes_a_heading_or_a_last_line_of_nygards_form(text: str) -> None:
-    found = document("nygard.v1", replace(reasoned(text), number=7, decided_by=text))
+    found = render_document("nygard.v1", replace(reasoned(text), number=7, decided_by=text))
     tokens = body(found)
     assert {token.type for token in every(tokens)} <= PERMITTED | {"hr"}
     names = ("Status", "Context", "Decision", "Consequences")
@@ -164,30 +166,32 @@ def test_no_text_makes_a_heading_or_a_last_line_of_nygards_form(text: str) -> No
 @given(TEXTS)
 def test_a_related_title_makes_one_link_and_no_other(text: str) -> None:
     record = replace(RECORD, supersedes=Related("a1", text, 7), superseded_by=Related(text, text))
-    tokens = body(document("adr.v1", record))
+    tokens = body(render_document("adr.v1", record))
     links = [token for token in every(tokens) if token.type == "link_open"]
     assert len(links) == 1
     assert re.fullmatch(
         r"0007(-[^\W_][\w%-]*)?\.md", str(links[0].attrGet("href")).replace("%", "x")
     )
     assert {token.type for token in every(tokens)} <= PERMITTED | {"link_open", "link_close"}
-    found = section(document("adr.v1", record), "More Information")
+    found = section(render_document("adr.v1", record), "More Information")
     assert found[0] == f"Supersedes ADR-0007, {line(text)}"
     assert found[1] == f"Superseded by task {line(text)}, {line(text)}"
 
 
 @given(TEXTS)
 def test_no_text_makes_anything_but_text_in_a_brief(text: str) -> None:
-    text_of_brief = brief(replace(hostile(text), status="open"))
+    text_of_brief = render_record_brief(replace(hostile(text), status="open"))
     tokens = body(text_of_brief)
     assert {token.type for token in every(tokens)} <= PERMITTED - {"strong_open", "strong_close"}
-    assert headings(tokens) == headings(body(brief(replace(hostile("plain"), status="open"))))
+    assert headings(tokens) == headings(
+        body(render_record_brief(replace(hostile("plain"), status="open")))
+    )
     assert section(text_of_brief, "Not decided") == [line(text)]
 
 
 def test_a_long_title_is_cut_and_the_intention_is_not() -> None:
     text = "long " * 100
-    found = document("adr.v1", hostile(text))
+    found = render_document("adr.v1", hostile(text))
     ((_, title), *_) = headings(body(found))
     assert len(title) == 120
     assert title.endswith("…")
@@ -210,10 +214,10 @@ def test_a_brief_is_short_whatever_was_typed(letter: str, count: int) -> None:
         ),
         missing=(text[:300],) * count,
     )
-    found = brief(record)
+    found = render_record_brief(record)
     assert len(found.encode()) <= BRIEF_BYTES_MAX
     plain = replace(hostile("plain"), status="open")
-    assert headings(body(found)) == headings(body(brief(plain)))
+    assert headings(body(found)) == headings(body(render_record_brief(plain)))
     assert f"session {RECORD.session_id[-8:]}" in found
 
 
@@ -234,7 +238,7 @@ def test_a_brief_is_never_longer_than_its_limit(
         ),
         missing=tuple(missing),
     )
-    assert len(brief(record).encode()) <= BRIEF_BYTES_MAX
+    assert len(render_record_brief(record).encode()) <= BRIEF_BYTES_MAX
 
 
 def test_a_brief_that_had_to_leave_something_out_says_so() -> None:
@@ -242,13 +246,13 @@ def test_a_brief_that_had_to_leave_something_out_says_so() -> None:
         RecordField(name=f"Field number {n}", value="v" * 200, source="typed", by="user")
         for n in range(50)
     )
-    found = brief(replace(RECORD, fields=fields))
+    found = render_record_brief(replace(RECORD, fields=fields))
     assert "Field number 0" in found
     assert "Field number 49" not in found
     assert re.search(r"and \d+ more", found)
 
 
 def test_a_short_brief_leaves_nothing_out() -> None:
-    found = brief(replace(RECORD, intention="Add login " + "x" * 600))
+    found = render_record_brief(replace(RECORD, intention="Add login " + "x" * 600))
     assert "x" * 600 in found
     assert "…" not in found

@@ -6,7 +6,7 @@ from typing import Final
 
 from preflights_es.records.foreign_records import foreign_record
 from preflights_es.records.record_header import Reference
-from preflights_es.records.status_words import iso_date, reference, references, said
+from preflights_es.records.status_words import iso_date, parse_status_text, reference, references
 from tests.each import each
 from tests.filed_cases import filed_cases
 
@@ -15,7 +15,7 @@ CASES: Final = filed_cases(__file__)
 
 @each(("text", "status"), CASES["words"])
 def test_a_status_is_one_of_eight(text: str, status: str) -> None:
-    assert said(text).status == status
+    assert parse_status_text(text).status == status
 
 
 @each(("record", "status", "by", "takes", "day"), CASES["records"])
@@ -42,7 +42,7 @@ def test_a_record_has_the_status_that_a_person_reads(
     ],
 )
 def test_the_words_of_a_status_are_kept(text: str, words: str) -> None:
-    assert said(text).text == words
+    assert parse_status_text(text).text == words
 
 
 @each(

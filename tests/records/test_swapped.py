@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 
 from preflights_es.kernel.errors import ArtifactOutside, StoreUnavailable
-from preflights_es.records.files import checked_path, filed, found_hash, hash_of, renamed
+from preflights_es.records.files import (
+    checked_path,
+    found_hash,
+    hash_of,
+    rename_record_file,
+    write_document,
+)
 
 FOLDER = "docs/decisions"
 FOLDERS = (FOLDER,)
@@ -67,7 +73,7 @@ def test_a_folder_that_became_a_link_after_the_look_gets_no_document(
     target = checked_path(root, FOLDERS, PATH)
     swap(root, outside)
     with pytest.raises(StoreUnavailable, match=f"{PATH} cannot be written: Not a directory"):
-        filed(root, target, PATH, "ours", everything)
+        write_document(root, target, PATH, "ours", everything)
     assert is_untouched(outside)
     with pytest.raises(ArtifactOutside):
         checked_path(root, FOLDERS, PATH)
@@ -82,9 +88,9 @@ def test_a_folder_that_became_a_link_after_the_look_loses_no_former_document(
     former = checked_path(root, FOLDERS, PATH)
     swap(root, outside)
     with pytest.raises(StoreUnavailable):
-        filed(root, target, "tasks/0001-title.md", "ours", everything, former)
+        write_document(root, target, "tasks/0001-title.md", "ours", everything, former)
     with pytest.raises(StoreUnavailable):
-        renamed(root, former, "0002-title.md")
+        rename_record_file(root, former, "0002-title.md")
     assert is_untouched(outside)
 
 
@@ -93,7 +99,7 @@ def test_a_folder_that_is_missing_is_made_through_no_link(root: Path, outside: P
     target = checked_path(root, FOLDERS, PATH)
     (root / FOLDER).symlink_to(outside / "new")
     with pytest.raises(StoreUnavailable):
-        filed(root, target, PATH, "ours", nothing)
+        write_document(root, target, PATH, "ours", nothing)
     assert is_untouched(outside)
 
 
@@ -104,7 +110,7 @@ def test_a_link_inside_of_the_project_is_resolved_at_the_look(root: Path, outsid
     target = checked_path(root, FOLDERS, PATH)
     (root / FOLDER).unlink()
     (root / FOLDER).symlink_to(outside / "decisions")
-    filed(root, target, PATH, "ours", everything)
+    write_document(root, target, PATH, "ours", everything)
     assert (root / "records" / "0001-title.md").read_text() == "ours"
     assert is_untouched(outside)
 
@@ -147,7 +153,7 @@ def test_what_is_no_document_keeps_its_place(
 ) -> None:
     odd(root / PATH, outside)
     before = (root / PATH).lstat()
-    written, beside = filed(root, checked_path(root, FOLDERS, PATH), PATH, "ours", nothing)
+    written, beside = write_document(root, checked_path(root, FOLDERS, PATH), PATH, "ours", nothing)
     assert (written.path, beside) == (f"{PATH}.new", True)
     assert (root / PATH).lstat().st_ino == before.st_ino
     assert (root / f"{PATH}.new").read_text() == "ours"
@@ -160,7 +166,7 @@ def test_nothing_is_written_through_what_lies_beside(
 ) -> None:
     (root / PATH).write_text("theirs")
     odd(root / f"{PATH}.new", outside)
-    written, _ = filed(root, checked_path(root, FOLDERS, PATH), PATH, "ours", nothing)
+    written, _ = write_document(root, checked_path(root, FOLDERS, PATH), PATH, "ours", nothing)
     assert stat.S_ISREG((root / written.path).lstat().st_mode)
     assert (root / written.path).read_text() == "ours"
     assert is_untouched(outside)
@@ -172,16 +178,16 @@ def test_a_former_place_that_holds_no_file_is_left_alone(
 ) -> None:
     odd(root / PATH, outside)
     former = checked_path(root, FOLDERS, PATH)
-    filed(root, checked_path(root, FOLDERS, MOVED), MOVED, "ours", everything, former)
+    write_document(root, checked_path(root, FOLDERS, MOVED), MOVED, "ours", everything, former)
     assert os.path.lexists(root / PATH)
     with pytest.raises(StoreUnavailable, match="no regular file"):
-        renamed(root, former, "0003-title.md")
+        rename_record_file(root, former, "0003-title.md")
     assert is_untouched(outside)
 
 
 def test_a_document_that_has_a_second_name_is_replaced_under_one(root: Path, outside: Path) -> None:
     _hard_link(root / PATH, outside)
-    filed(root, checked_path(root, FOLDERS, PATH), PATH, "ours", everything)
+    write_document(root, checked_path(root, FOLDERS, PATH), PATH, "ours", everything)
     assert (root / PATH).read_text() == "ours"
     assert is_untouched(outside)
 
@@ -189,7 +195,7 @@ def test_a_document_that_has_a_second_name_is_replaced_under_one(root: Path, out
 def test_a_file_that_cannot_be_a_document_of_ours_is_never_replaced(root: Path) -> None:
     (root / PATH).write_bytes(b"x" * 10_000_001)
     (root / f"{PATH}.new").write_bytes(b"x" * 10_000_001)
-    written, _ = filed(root, checked_path(root, FOLDERS, PATH), PATH, "ours", nothing)
+    written, _ = write_document(root, checked_path(root, FOLDERS, PATH), PATH, "ours", nothing)
     assert written.path == f"{PATH}.new2"
     assert found_hash(root / PATH) not in (None, hash_of("ours"))
 
@@ -198,10 +204,10 @@ def test_a_document_has_the_permissions_that_the_umask_leaves_and_keeps_others(r
     target = checked_path(root, FOLDERS, PATH)
     before = os.umask(0o027)
     try:
-        filed(root, target, PATH, "one", nothing)
+        write_document(root, target, PATH, "one", nothing)
     finally:
         os.umask(before)
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
     target.chmod(0o600)
-    filed(root, target, PATH, "two", lambda: {hash_of("one")})
+    write_document(root, target, PATH, "two", lambda: {hash_of("one")})
     assert (stat.S_IMODE(target.stat().st_mode), target.read_text()) == (0o600, "two")

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from preflights_es.records import project_brief as token_estimate
-from preflights_es.records.project_brief import Conflict, InForce, Open, cost, told
+from preflights_es.records.project_brief import (
+    BriefDecision,
+    DecisionConflict,
+    Open,
+    compose_project_brief,
+    estimate_tokens,
+)
 from tests.each import each
 from tests.filed_cases import filed_cases
 from tests.records.test_project_brief import encoding, tokens
@@ -93,7 +99,7 @@ BRIEFS: Final[dict[str, list[Line]]] = {
 def brief(lines: list[Line]) -> str:
     """The text of one; the first decisions concern the task, and some lists follow."""
     decisions = [
-        InForce(
+        BriefDecision(
             name=f"ADR-{number}",
             title=f"{scope}: {value}",
             category="",
@@ -107,14 +113,18 @@ def brief(lines: list[Line]) -> str:
         for number, (scope, value, because, excludes) in enumerate(lines, 1)
     ]
     asked = [Open("3f9a12c4", one.title, f"Which way for {one.scope}?") for one in decisions[:2]]
-    clash = [Conflict("", one.scope, "Type", ((one.name, "ADR-7"),)) for one in decisions[:1]]
-    return told(decisions, clash, decisions[:2], asked, len(lines), near=len(decisions) // 3).text
+    clash = [
+        DecisionConflict("", one.scope, "Type", ((one.name, "ADR-7"),)) for one in decisions[:1]
+    ]
+    return compose_project_brief(
+        decisions, clash, decisions[:2], asked, len(lines), near=len(decisions) // 3
+    ).text
 
 
 @each("name", BRIEFS)
 def test_the_estimate_is_close_above_the_count(name: str) -> None:
     text = brief(BRIEFS[name])
-    ratio = cost(text) / tokens(text)
+    ratio = estimate_tokens(text) / tokens(text)
     assert LEAST <= ratio <= MOST
 
 
@@ -136,5 +146,5 @@ def test_the_pieces_are_the_first_of_the_vocabulary_in_its_order() -> None:
 
 
 def test_a_word_that_no_language_has_counts_by_its_letters() -> None:
-    assert tokens("xqzvkjwp") <= cost("xqzvkjwp")
-    assert tokens("zxcvbnm qwrtpsdf") <= cost("zxcvbnm qwrtpsdf")
+    assert tokens("xqzvkjwp") <= estimate_tokens("xqzvkjwp")
+    assert tokens("zxcvbnm qwrtpsdf") <= estimate_tokens("zxcvbnm qwrtpsdf")

@@ -20,7 +20,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import Actor, ArtifactWritten, ResponseIgnored, SessionAbandoned
 from preflights_es.kernel.lead import Setup
-from preflights_es.records.documents import Documents, Rebuilt
+from preflights_es.records.documents import Documents, RebuiltDocument
 from preflights_es.records.files import hash_of
 from preflights_es.records.record_folder import RecordFolder
 from preflights_es.records.record_list import records_in
@@ -489,6 +489,6 @@ def test_a_document_is_put_back_where_it_belongs(
     beside = f"{LOGIN}.new" if rebuilt == "beside" else LOGIN
     found = house.documents.rebuilt(handle, write=True)
     assert (found.path, found.outcome) == (beside, rebuilt)
-    assert isinstance(found, Rebuilt)
+    assert isinstance(found, RebuiltDocument)
     assert house.files()[beside] == text
     assert len(house.store.read(handle.session_id)) == handle.version

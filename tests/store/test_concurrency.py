@@ -17,7 +17,7 @@ from preflights_es.features.clarification.use.clarifications import clarificatio
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Stored
-from preflights_es.records.session_files import FOLDER, differs, name_of
+from preflights_es.records.session_files import FOLDER, differs, name_session_file
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.chain import verified
 from preflights_es.use.request import Request
@@ -191,7 +191,7 @@ def _documents_are_whole(program: Request, session_id: str) -> None:
     assert [*path.parent.glob("*.new")] == []
     assert [*path.parent.glob(".*")] == [path.parent / FOLDER]
     assert {*(path.parent / FOLDER).glob(".*")} == {path.parent / FOLDER / ".gitattributes"}
-    lies = (path.parent / FOLDER / name_of(decision_uid(session_id))).read_bytes()
+    lies = (path.parent / FOLDER / name_session_file(decision_uid(session_id))).read_bytes()
     assert b"decision_recorded" in lies
     assert not differs(lies, session_id, program.process.store.read(session_id))
 

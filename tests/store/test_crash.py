@@ -12,7 +12,7 @@ import pytest
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.events import ArtifactDue
 from preflights_es.kernel.ids import decision_uid
-from preflights_es.records.session_files import FOLDER, differs, name_of
+from preflights_es.records.session_files import FOLDER, differs, name_session_file
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
@@ -169,7 +169,7 @@ def _every_document_is_whole(program: Request, root: Path) -> None:
     assert {path for path in lying if path.parent.name != FOLDER} == written
     kept = {path.name: path for path in lying - written}
     assert kept.pop(".gitattributes", None) or not kept
-    sessions = {name_of(decision_uid(head.session_id)): head.session_id for head in heads}
+    sessions = {name_session_file(decision_uid(head.session_id)): head.session_id for head in heads}
     assert kept.keys() <= sessions.keys()
     for name, path in kept.items():
         events = program.process.store.read(sessions[name])

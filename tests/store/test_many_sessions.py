@@ -19,7 +19,7 @@ from preflights_es.features.clarification.use.clarifications import clarificatio
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Head, Stored
-from preflights_es.records.session_files import name_of
+from preflights_es.records.session_files import name_session_file
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
@@ -163,7 +163,7 @@ def _each_record_has_a_number_of_its_own(program: Request, root: Path) -> None:
     lying = [path for path in (root / "docs").rglob("*") if path.is_file()]
     documents = [path for path in lying if path.suffix == ".md"]
     assert len(documents) == SESSIONS
-    kept = {name_of(decision_uid(head.session_id)) for head in _heads(program)}
+    kept = {name_session_file(decision_uid(head.session_id)) for head in _heads(program)}
     assert {path.name for path in lying if path not in documents} == {*kept, ".gitattributes"}
 
 

@@ -30,7 +30,7 @@ from preflights_es.records.record_folder import ADR_DIR, LOG4BRAINS, folder_of, 
 from preflights_es.records.record_header import RecordHeader
 from preflights_es.records.record_names import is_page
 from preflights_es.records.record_places import FOLDERS_MAX, PAGES_MAX, RecordPlaces
-from preflights_es.records.session_files import FOLDER, SIZE_MAX, name_of
+from preflights_es.records.session_files import FOLDER, SIZE_MAX, name_session_file
 from preflights_es.settings.file import FILE, PYPROJECT
 from preflights_es.settings.load import Settings, load_settings
 from preflights_es.store import jsonl
@@ -185,7 +185,7 @@ def _filed(there: Iterable[str]) -> frozenset[str]:
 
 def _is_of(row: RecordHeader, filed: Collection[str]) -> bool:
     """Whether a record is that of a session whose file lies there."""
-    return bool(row.session) and name_of(decision_uid(row.session)) in filed
+    return bool(row.session) and name_session_file(decision_uid(row.session)) in filed
 
 
 def _places(path: str) -> Iterator[str]:

@@ -30,7 +30,7 @@ from preflights_es.kernel.ids import decision_name, iso
 from preflights_es.kernel.questions import WrittenQuestion
 from preflights_es.kernel.text import INTENTION_MAX, caseless, escaped_text, one_line, shortened
 from preflights_es.kernel.words import canonical, collect_search_words
-from preflights_es.records.record_header import Said
+from preflights_es.records.record_header import TitleStatement
 from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.store.projection_rows import SqlComparing
 from preflights_es.use.facts.facts import facts_of
@@ -247,12 +247,12 @@ def _files(count: int) -> str:
 # Records of other tools ----------------------------------------------------------------------
 
 
-def said(title: str) -> Said:
+def said(title: str) -> TitleStatement:
     """By the forms and names of the rules alone: a value, or the topic that the title names."""
     found = find(title)
     topics = {topic.id: topic.category for topic in loaded().topics}
     if not found.stated:
         topic, scope = topic_named(title)
-        return Said(topics[topic], "", scope) if topic else Said()
+        return TitleStatement(topics[topic], "", scope) if topic else TitleStatement()
     (one,) = found.stated
-    return Said(topics.get(one.topic, ""), one.value, found.scope)
+    return TitleStatement(topics.get(one.topic, ""), one.value, found.scope)

@@ -304,9 +304,9 @@ def _rename(root: Path, path: str, to: str) -> None:
     """A record with a folder of its own takes all of the folder along."""
     at, new = PurePosixPath(path), PurePosixPath(to)
     if at.parent == new.parent:
-        files.renamed(root, root / path, new.name)
+        files.rename_record_file(root, root / path, new.name)
     elif (root / path).exists():  # a translation came first
-        files.renamed(root, root / at.parent, new.parent.name)
+        files.rename_record_file(root, root / at.parent, new.parent.name)
 
 
 def _told(
@@ -393,7 +393,7 @@ def _pages_changed(
         for name in files.page_names(root, folder.as_posix()):
             path = (folder / name).as_posix()
             mend = partial(_with_places, path=path, places=places, own=own.get(path))
-            if files.changed(root, root / path, mend, write=write):
+            if files.change_file_content(root, root / path, mend, write=write):
                 yield path
 
 
