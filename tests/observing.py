@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.features.clarification.use.observed import record
+from preflights_es.features.clarification.use.observed import record_observed_question
 from preflights_es.kernel.errors import LogBusy
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.questions import AskOutcome, Observed
@@ -27,7 +27,7 @@ def seen(outcome: AskOutcome = "answered", call: str = "call-1", **more: Any) ->
 def observed_in(folder: Path) -> str:
     """The session of such a question in a project."""
     opened = opened_process(folder)
-    found = record(opened.request(), QUESTION, OPTIONS, ("SQLite",), seen())
+    found = record_observed_question(opened.request(), QUESTION, OPTIONS, ("SQLite",), seen())
     opened.process.close()
     return found.session_id
 

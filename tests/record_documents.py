@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import FiledAsTask, RationaleGiven
-from preflights_es.features.clarification.domain.lead import response
+from preflights_es.features.clarification.domain.lead import written_question_response
 from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
 from preflights_es.features.clarification.domain.values import Heuristics, LLMContext, Mark
 from preflights_es.features.clarification.use.clarifications import Clarifications
@@ -80,7 +80,7 @@ class Team(Recorder):
 
     def written(self, intention: str, question: WrittenQuestion, by: Actor) -> Handle:
         """As far as the question that an agent or a person wrote."""
-        self.asked = GivenProvider("agent", response(question))
+        self.asked = GivenProvider("agent", written_question_response(question))
         lead = Lead("agent", by.name) if by.kind == "agent" else Lead("person", "")
         return self.begin(intention, by=by, lead=lead)
 

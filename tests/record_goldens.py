@@ -21,23 +21,23 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import (
-    AnswersGiven,
+    ClarificationAnswersGiven,
     DecisionAcknowledged,
+    DecisionForModel,
     DecisionKept,
     DecisionKeptBeside,
     DecisionSuperseded,
     FiledAsTask,
     IntentionDeclared,
-    Known,
     KnownLine,
     RationaleGiven,
     ReplacementChosen,
     TopicDismissed,
 )
-from preflights_es.features.clarification.domain.lead import response
+from preflights_es.features.clarification.domain.lead import written_question_response
 from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
 from preflights_es.features.clarification.domain.simulation import BANK
-from preflights_es.features.clarification.domain.state import State, title_of
+from preflights_es.features.clarification.domain.state import ClarificationState, title_of
 from preflights_es.features.clarification.domain.values import (
     Category,
     DecisionPatch,
@@ -258,7 +258,7 @@ class Recorder:
 
 
 def _resolution(old: Handle, evolution: Evolution, reason: str) -> Resolution:
-    state: State = old.session.state
+    state: ClarificationState = old.session.state
     assert state.patch is not None
     assert state.acknowledgement is not None, "it is accepted"
     finding = OlderDecision(
@@ -520,7 +520,7 @@ def an_abandoned_session(r: Recorder) -> None:
 
 
 def an_input_that_could_not_be_decided(r: Recorder) -> None:
-    def broken(state: State, new: Input) -> tuple[Decision, ...]:
+    def broken(state: ClarificationState, new: Input) -> tuple[Decision, ...]:
         if type(new).__name__ == "AnswersGiven":
             message = "a bug of the past"
             raise ValueError(message)
@@ -683,7 +683,7 @@ def an_agent_writes_the_question(r: Recorder) -> None:
         consequences=("The search depends on the sessions' server.",),
         evidence=(EvidenceLines("app/search.py", "12-40"),),
     )
-    r.asked = GivenProvider("agent", response(written))
+    r.asked = GivenProvider("agent", written_question_response(written))
     lead = Lead("agent", "claude-code 2.1", (("sha256", "00"),))
     setup = Setup("0.1.0", WORKFLOW.decider, "agent", lead=lead)
     step = r.by(CLAUDE).open("Speed up the search", setup, HeuristicsConfig())
@@ -697,7 +697,7 @@ def an_agent_writes_the_question(r: Recorder) -> None:
 def an_agent_asked_elsewhere(r: Recorder) -> None:
     """A question that a person answered in the agent, and one that timed out there."""
     written = written_question("Which broker?", ("RabbitMQ", "Kafka"), "Broker")
-    r.asked = GivenProvider("agent", response(written))
+    r.asked = GivenProvider("agent", written_question_response(written))
     setup = Setup("0.1.0", WORKFLOW.decider, "agent", lead=Lead("agent", "claude-code 2.1.300"))
     seen = Observed(
         channel="hook",
@@ -788,7 +788,9 @@ def an_intention_comes_with_what_is_known(r: Recorder) -> None:
         turned_down="MySQL",
     )
     patch = first.session.state.patch
-    known = Known("Use PostgreSQL", patch, first.source, scope="orders", because="It is here")
+    known = DecisionForModel(
+        "Use PostgreSQL", patch, first.source, scope="orders", because="It is here"
+    )
     led = IntentionDeclared(
         at=r.runner.now(),
         actor=ADA,
@@ -815,7 +817,7 @@ def an_intention_comes_with_what_is_known(r: Recorder) -> None:
     handle = r.start("Keep orders in a database", BY_PACK, context=context)
     handle = r.answer(handle, db_type="SQLite")
     handle = r.by().submitted(handle, RationaleGiven, {"paths": ("db/**",), "hold": "tell"}).handle
-    state: State = handle.session.state
+    state: ClarificationState = handle.session.state
     r.submitted(
         handle,
         DecisionAcknowledged(
@@ -849,7 +851,7 @@ def what_does_not_fit_a_decision_changes_nothing(r: Recorder) -> None:
     )
     done = r.accept(r.submitted(handle, unnumbered))
     late = (GivenAnswer("db_type", ("SQLite",)),)
-    r.submitted(done, AnswersGiven(at=r.runner.now(), actor=ADA, answers=late))
+    r.submitted(done, ClarificationAnswersGiven(at=r.runner.now(), actor=ADA, answers=late))
 
 
 def recorded(golden: Callable[[Recorder], None]) -> bytes:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from preflights_es.features.clarification.domain.events import (
-    AnswersGiven,
     AnswersRelayed,
     AnswersRevised,
+    ClarificationAnswersGiven,
     DecisionAcknowledged,
     DecisionKeptBeside,
     DecisionRenumbered,
@@ -30,7 +30,10 @@ from preflights_es.features.clarification.domain.events import (
     TopicDismissed,
 )
 from preflights_es.features.clarification.domain.pack import STANDARD
-from preflights_es.features.clarification.domain.state import State, accepted
+from preflights_es.features.clarification.domain.state import (
+    ClarificationState,
+    is_accepted_by_person,
+)
 from preflights_es.features.clarification.domain.values import (
     COMPANION,
     OTHER,
@@ -115,7 +118,7 @@ _CONFIGS: Final = st.sampled_from((DEFAULT, DEFAULT, DEFAULT, _TEAM, HeuristicsC
 _CATEGORIES: Final = (*DEFAULT.categories, *_TEAM.categories, DEFAULT.other())
 _FIELDS: Final = [field for category in _CATEGORIES for field in category.fields()]
 _NAMES: Final = [category.name for category in _CATEGORIES]
-_Answers = type[AnswersGiven] | type[AnswersRelayed] | type[AnswersRevised]
+_Answers = type[ClarificationAnswersGiven] | type[AnswersRelayed] | type[AnswersRevised]
 _MARKS: Final[SearchStrategy[Mark]] = st.sampled_from(("", "task", "adr"))
 
 _WORDS: Final = st.sampled_from(
@@ -168,7 +171,7 @@ def clarification_opening(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
 
 def clarification_moves(workflow: Workflow[Any]) -> SearchStrategy[SessionMove]:
     """The natural next step, answers to what is asked, answers to anything, and what else comes."""
-    cls = st.sampled_from((AnswersGiven, AnswersRelayed, AnswersRevised))
+    cls = st.sampled_from((ClarificationAnswersGiven, AnswersRelayed, AnswersRevised))
     nothing = st.sampled_from((TopicDismissed, FiledAsTask)).flatmap(
         lambda one: st.builds(one, at=TIMES, actor=ACTORS)
     )
@@ -202,11 +205,11 @@ def wandering() -> SearchStrategy[Sequence[SessionMove]]:
 def _forward(actor: Actor, place: int, number: int, mark: Mark) -> Move:
     """An option where one is asked for, an acceptance where one is due, else what follows those."""
 
-    def move(session: Session[State]) -> Input:
+    def move(session: Session[ClarificationState]) -> Input:
         state = session.state
         if state.question is not None:
-            return _with_an_option(AnswersGiven, actor, place)(session)
-        if not accepted(state):
+            return _with_an_option(ClarificationAnswersGiven, actor, place)(session)
+        if not is_accepted_by_person(state):
             return _of_what_is_shown(actor, number, mark)(session)
         related = Related("cafe00000001", "Use passkeys", number, "s-1")
         uid = state.superseded_by.uid if state.superseded_by else "unknown"
@@ -233,7 +236,7 @@ def _of_any_key(cls: _Answers, actor: Actor, given: tuple[GivenAnswer, ...]) -> 
 
 
 def _to_another_category(actor: Actor, name: str) -> Move:
-    def move(session: Session[State]) -> Input:
+    def move(session: Session[ClarificationState]) -> Input:
         key = session.state.heuristics.category.id
         return AnswersRevised(at=NOON, actor=actor, answers=(GivenAnswer(key, (name,)),))
 
@@ -243,7 +246,7 @@ def _to_another_category(actor: Actor, name: str) -> Move:
 def _to_the_question(
     cls: _Answers, actor: Actor, values: tuple[str, ...], text: str | None
 ) -> Move:
-    def move(session: Session[State]) -> Input:
+    def move(session: Session[ClarificationState]) -> Input:
         key = _open_key(session)
         companion = () if text is None else (GivenAnswer(key + COMPANION, (text,)),)
         return cls(at=NOON, actor=actor, answers=(GivenAnswer(key, values), *companion))
@@ -252,7 +255,7 @@ def _to_the_question(
 
 
 def _with_an_option(cls: _Answers, actor: Actor, place: int) -> Move:
-    def move(session: Session[State]) -> Input:
+    def move(session: Session[ClarificationState]) -> Input:
         question = session.state.question
         options = (question.options if question else ()) or ("Flutter",)
         value = options[place % len(options)]
@@ -261,7 +264,7 @@ def _with_an_option(cls: _Answers, actor: Actor, place: int) -> Move:
     return move
 
 
-def _open_key(session: Session[State]) -> str:
+def _open_key(session: Session[ClarificationState]) -> str:
     question = session.state.question
     return question.id if question else session.state.heuristics.category.id
 

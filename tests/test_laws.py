@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import AnswersRevised
-from preflights_es.features.clarification.domain.state import State
+from preflights_es.features.clarification.domain.state import ClarificationState
 from preflights_es.features.metrics.domain.events import FollowUpPut
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.events import Decision, Input
@@ -116,7 +116,11 @@ def test_events_survive_the_codec(name: str, data: st.DataObject) -> None:
 def category(session: kernel.Session[object]) -> str:
     """What a clarification is about: an answer to a field of another category changes it."""
     state = session.state
-    return state.found[1].value if isinstance(state, State) and state.found is not None else ""
+    return (
+        state.found[1].value
+        if isinstance(state, ClarificationState) and state.found is not None
+        else ""
+    )
 
 
 @each_workflow

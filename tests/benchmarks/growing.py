@@ -8,8 +8,8 @@ from typing import Final
 
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import (
-    AnswersGiven,
     AnswersRevised,
+    ClarificationAnswersGiven,
     IntentionDeclared,
 )
 from preflights_es.features.clarification.domain.values import HeuristicsConfig
@@ -72,7 +72,9 @@ def _declared() -> Input:
 
 
 def _answered() -> Input:
-    return AnswersGiven(at=1, actor=ADA, answers=(GivenAnswer("auth_strategy", ("OAuth",)),))
+    return ClarificationAnswersGiven(
+        at=1, actor=ADA, answers=(GivenAnswer("auth_strategy", ("OAuth",)),)
+    )
 
 
 def _revised(number: int) -> Input:

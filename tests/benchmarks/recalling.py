@@ -13,7 +13,7 @@ from typing import Final
 
 import preflights_es
 from preflights_es.features.clarification.use.clarifications import clarifications_of
-from preflights_es.features.clarification.use.sessions import start
+from preflights_es.features.clarification.use.sessions import start_clarification
 from preflights_es.features.recall.use.searching import RecordRows
 from preflights_es.kernel.ports import Stored
 from preflights_es.use import bootstrap
@@ -130,7 +130,7 @@ def _decisions(folder: Path, project: str) -> Iterator[list[Stored]]:
     for number, case in enumerate(DECISIONS):
         category, field = FIELDS[number % len(FIELDS)]
         answers = {"change_category": category, field: f"{case.value} {number}"}
-        begun = start(opened.request(), case.intention, answers)
+        begun = start_clarification(opened.request(), case.intention, answers)
         clarifications_of(opened.request()).accept(begun.session_id, by="Ada")
         patterns.append(_events(opened.process, begun.session_id))
     opened.process.close()

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from preflights_cli.main import main
-from preflights_es.features.clarification.domain.events import AnswersGiven
+from preflights_es.features.clarification.domain.events import ClarificationAnswersGiven
 from preflights_es.kernel.events import Decision, Input
 from preflights_es.runtime.features import WORKFLOWS
 
@@ -19,7 +19,7 @@ SOUND = WORKFLOWS["clarification"]
 
 def decide(state: Any, new: Input) -> tuple[Decision, ...]:
     """As today's, but for one answer."""
-    if isinstance(new, AnswersGiven) and any("crash" in a.values for a in new.answers):
+    if isinstance(new, ClarificationAnswersGiven) and any("crash" in a.values for a in new.answers):
         raise ZeroDivisionError("division by \x1b[31mzero")
     return SOUND.decide(state, new)
 

@@ -7,7 +7,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from preflights_cli.main import main
-from preflights_es.features.clarification.domain.events import PatchProposed, QuestionAsked
+from preflights_es.features.clarification.domain.events import (
+    ClarificationQuestionAsked,
+    PatchProposed,
+)
 from preflights_es.kernel.events import Decision, Input
 from preflights_es.runtime.features import WORKFLOWS
 
@@ -22,7 +25,7 @@ def decide(state: Any, new: Input) -> tuple[Decision, ...]:
 def changed(decision: Decision) -> Decision:
     """The same Decision in other words."""
     match decision:
-        case QuestionAsked(question=question):
+        case ClarificationQuestionAsked(question=question):
             text = f"{question.question} \u202e"
             return replace(decision, question=replace(question, question=text))
         case PatchProposed(patch=patch):

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from preflights_cli.main import main
-from preflights_es.features.clarification.domain.events import AnswersGiven
+from preflights_es.features.clarification.domain.events import ClarificationAnswersGiven
 from preflights_es.kernel.events import Event
 from preflights_es.runtime.features import WORKFLOWS
 
@@ -19,7 +19,7 @@ SOUND = WORKFLOWS["clarification"]
 
 def evolve(state: Any, event: Event) -> Any:
     """As today's, but for answers."""
-    if isinstance(event, AnswersGiven):
+    if isinstance(event, ClarificationAnswersGiven):
         raise ZeroDivisionError("division by \x1b[31mzero")
     return SOUND.evolve(state, event)
 

@@ -8,7 +8,10 @@ from typing import Final
 
 import pytest
 
-from preflights_es.features.clarification.domain.events import AnswersGiven, IntentionDeclared
+from preflights_es.features.clarification.domain.events import (
+    ClarificationAnswersGiven,
+    IntentionDeclared,
+)
 from preflights_es.features.clarification.domain.values import Category, Field, HeuristicsConfig
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.lead import Setup
@@ -156,7 +159,9 @@ def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) 
         ),
     )
     made = maker.open(workflow, "house", first, maker.new_id(), maker.new_id())
-    given = AnswersGiven(at=NOON, actor=Actor("agent", evil), answers=(GivenAnswer("q", (evil,)),))
+    given = ClarificationAnswersGiven(
+        at=NOON, actor=Actor("agent", evil), answers=(GivenAnswer("q", (evil,)),)
+    )
     made = maker.submit(made.handle, given, maker.new_id())
     id_ = made.handle.session_id
     content = jsonl.encode_event_file(maker.store.read(id_))

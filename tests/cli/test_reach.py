@@ -9,7 +9,11 @@ import pytest
 from msgspec import UNSET
 
 from preflights_cli import EXIT_WAITING
-from preflights_es.features.clarification.conversation import Unparsable, parsed, written
+from preflights_es.features.clarification.conversation import (
+    Unparsable,
+    format_reasons_text,
+    parse_reasons_text,
+)
 from preflights_es.kernel.decisions import StatedReasons
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
@@ -208,10 +212,10 @@ def test_a_record_of_another_tool_says_where_it_holds(
 
 def test_the_editor_takes_paths_and_hold() -> None:
     before = StatedReasons("It is fast", replaces=True, paths=("src/**",), hold="tell")
-    text = written(before)
-    same, _ = parsed(text, before)
+    text = format_reasons_text(before)
+    same, _ = parse_reasons_text(text, before)
     assert (same.because, same.paths, same.hold) == ("It is fast", UNSET, UNSET)
-    changed, scope = parsed(
+    changed, scope = parse_reasons_text(
         text.replace("- src/**", "- lib/**\n- *.sql")
         .replace("Agents: tell\n", "Agents: deny\n")
         .replace("For:", "For: the till"),
@@ -220,4 +224,4 @@ def test_the_editor_takes_paths_and_hold() -> None:
     assert (changed.paths, changed.hold, scope) == (("lib/**", "*.sql"), "deny", "the till")
     for wrong, why in (("- src/**", "- !src"), ("Agents: tell", "Agents: never")):
         with pytest.raises(Unparsable):
-            parsed(text.replace(wrong, why), before)
+            parse_reasons_text(text.replace(wrong, why), before)

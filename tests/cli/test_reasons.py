@@ -10,7 +10,11 @@ import pytest
 
 from preflights_cli import EXIT_WAITING
 from preflights_cli.options import alternative
-from preflights_es.features.clarification.conversation import Unparsable, parsed, written
+from preflights_es.features.clarification.conversation import (
+    Unparsable,
+    format_reasons_text,
+    parse_reasons_text,
+)
 from preflights_es.kernel.decisions import RejectedAlternative, StatedReasons
 from tests.cli.program import Project
 from tests.cli.terminal import ANSWER, BECAUSE, INSTEAD, KEY, terminal
@@ -230,18 +234,18 @@ def test_a_text_is_read_as_it_was_written() -> None:
         (RejectedAlternative("A: b", "c: d"), RejectedAlternative("E", "")),
         replaces=True,
     )
-    assert parsed(written(said, "the shop"), said) == (said, "the shop")
+    assert parse_reasons_text(format_reasons_text(said, "the shop"), said) == (said, "the shop")
     empty = StatedReasons(replaces=True)
-    assert parsed(written(empty), empty) == (empty, "")
+    assert parse_reasons_text(format_reasons_text(empty), empty) == (empty, "")
 
 
 def test_a_long_line_may_be_broken() -> None:
     text = "Because: one\n  two\nConsequences:\n- three\n  four\n* five\n"
-    assert parsed(text, StatedReasons())[0] == StatedReasons(
+    assert parse_reasons_text(text, StatedReasons())[0] == StatedReasons(
         "one two", ("three four", "five"), replaces=True
     )
     with pytest.raises(Unparsable, match="line 2 belongs to no part: 'lost'"):
-        parsed("Files:\nlost\n", StatedReasons())
+        parse_reasons_text("Files:\nlost\n", StatedReasons())
 
 
 def test_the_file_is_gone_once_the_editor_ended(house: Project) -> None:

@@ -15,7 +15,10 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from preflights_es.features.clarification.domain.events import AnswersGiven, IntentionDeclared
+from preflights_es.features.clarification.domain.events import (
+    ClarificationAnswersGiven,
+    IntentionDeclared,
+)
 from preflights_es.features.clarification.domain.values import Category, Field, HeuristicsConfig
 from preflights_es.kernel.events import Actor, ArtifactWritten
 from preflights_es.kernel.lead import Lead, Setup
@@ -99,7 +102,7 @@ def _harmful(maker: Project) -> str:
         )
         made = runner.open(workflow, "clone", first, runner.new_id(), runner.new_id())
         if lead is None:
-            given = AnswersGiven(
+            given = ClarificationAnswersGiven(
                 at=NOON, actor=Actor("agent", HARM), answers=(GivenAnswer("q", (HARM,)),)
             )
             made = runner.submit(made.handle, given, runner.new_id())

@@ -9,7 +9,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import WORKFLOW
-from preflights_es.features.clarification.domain.events import AnswersGiven, IntentionDeclared
+from preflights_es.features.clarification.domain.events import (
+    ClarificationAnswersGiven,
+    IntentionDeclared,
+)
 from preflights_es.features.clarification.domain.values import HeuristicsConfig
 from preflights_es.history.replayer import Replay, Replayer
 from preflights_es.kernel.completions import CompletionRequested
@@ -85,7 +88,7 @@ class Led:
 
     def answers(self, values: Mapping[str, str]) -> Led:
         given = tuple(GivenAnswer(key, (value,)) for key, value in values.items())
-        new = AnswersGiven(at=self.runner.now(), actor=ADA, answers=given)
+        new = ClarificationAnswersGiven(at=self.runner.now(), actor=ADA, answers=given)
         self.handle = self.runner.submit(self.handle, new, self.ids()).handle
         return self.settle()
 

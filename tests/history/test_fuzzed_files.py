@@ -20,7 +20,7 @@ from preflights_es.features.clarification.domain.events import (
     DecisionRenumbered,
     DecisionSuperseded,
 )
-from preflights_es.features.clarification.domain.state import State
+from preflights_es.features.clarification.domain.state import ClarificationState
 from preflights_es.history.imports import Passes
 from preflights_es.history.replayer import Replayer
 from preflights_es.history.transfer import Transfer
@@ -156,7 +156,7 @@ def inputs(workflow: Workflow[Any], session: Session[Any]) -> Iterator[Input]:
             for text in ("{}", "not JSON"):
                 yield CompletionReceived(at=1, actor=EVE, call=call.call, text=text)
             yield CompletionFailed(at=1, actor=EVE, call=call.call, kind="timeout", message="x")
-    if isinstance(session.state, State):
+    if isinstance(session.state, ClarificationState):
         patch = session.state.patch
         yield DecisionAcknowledged(at=1, actor=EVE, patch=patch, folder="docs/decisions", number=7)
         yield DecisionSuperseded(at=1, actor=EVE, by=Related("0" * 12, "x", 8, "x"))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.features.clarification.domain.events import AnswersGiven
+from preflights_es.features.clarification.domain.events import ClarificationAnswersGiven
 from preflights_es.history.child import Child, sealed_as
 from preflights_es.history.recording import Answering, Reasking, driven, recording, step_of
 from preflights_es.history.report import Rerun
@@ -245,7 +245,7 @@ def test_an_answer_goes_along_with_the_text_of_its_other_option() -> None:
     )
     found, child = run(stored, lead=lead, answers=other)
     assert found.asks == ()
-    given = [e for e in map(CODEC.decode, child.stored) if isinstance(e, AnswersGiven)]
+    given = [e for e in map(CODEC.decode, child.stored) if isinstance(e, ClarificationAnswersGiven)]
     assert [event.answers for event in given if event.actor == PROGRAM] == [other]
 
 

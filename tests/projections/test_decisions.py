@@ -11,7 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.features.clarification.domain.events import PatchProposed, QuestionAsked
+from preflights_es.features.clarification.domain.events import (
+    ClarificationQuestionAsked,
+    PatchProposed,
+)
 from preflights_es.kernel.completions import CompletionReceived
 from preflights_es.kernel.decisions import DecidedPatch, Origin
 from preflights_es.kernel.events import Actor, Input
@@ -71,7 +74,7 @@ def test_a_keyword_and_an_answer_are_where_a_decision_comes_from() -> None:
     assert (strategy.field, strategy.source) == ("Strategy", "chosen")
     assert strategy.asked is not None
     asked, answered = session.events[strategy.asked - 1], session.events[strategy.input - 1]
-    assert isinstance(asked, QuestionAsked)
+    assert isinstance(asked, ClarificationQuestionAsked)
     assert asked.question.id == strategy.key
     assert isinstance(answered, Answers)
     assert strategy.by == answered.actor

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.features.clarification.domain.state import State
+from preflights_es.features.clarification.domain.state import ClarificationState
 from preflights_es.features.clarification.domain.values import HeuristicsConfig
 from preflights_es.features.clarification.use.clarifications import Clarifications
 from preflights_es.history.replayer import Replayer
@@ -80,8 +80,8 @@ class House:
         )
         return step.handle.session_id
 
-    def state(self, session_id: str) -> State:
-        found: State = self.runner.load(session_id).session.state
+    def state(self, session_id: str) -> ClarificationState:
+        found: ClarificationState = self.runner.load(session_id).session.state
         return found
 
     def files(self) -> dict[str, str]:

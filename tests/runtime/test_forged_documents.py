@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.features.clarification.use.renumber import mended
+from preflights_es.features.clarification.use.renumber import resolve_number_collisions
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.kernel.events import ArtifactWritten
 from preflights_es.records.documents import Documents
@@ -91,7 +91,9 @@ def test_renumbering_moves_a_claimed_file_as_a_persons(house: House) -> None:
     theirs = f'---\nuid: "{handle.session.state.uid}"\ndate: 9999-01-01\n---\n{THEIRS}'
     (house.root / LOGIN).write_text(theirs)
     (house.root / "docs/decisions/0001-older.md").write_text("---\ndate: 2000-01-01\n---\n")
-    (move,) = mended(house.runner, sessions, house.documents, "docs/decisions", write=True)
+    (move,) = resolve_number_collisions(
+        house.runner, sessions, house.documents, "docs/decisions", write=True
+    )
     assert house.files()[move.to] == theirs
 
 

@@ -16,7 +16,7 @@ from preflights_es.features.clarification.domain.pack import (
     NO_TABLES,
     PACK_MAX,
     STANDARD,
-    tables,
+    merge_session_tables,
 )
 from preflights_es.features.clarification.domain.values import Field, Heuristics, HeuristicsConfig
 from preflights_es.kernel.errors import SettingsError
@@ -411,7 +411,7 @@ def test_a_pack_is_chosen_and_extended(project: Path) -> None:
     ).of(WORKFLOW)
     assert made.pack == STANDARD
     assert [category.name for category in made.tables.categories] == ["Database", "Cooking"]
-    whole = tables("", "de", made.tables)
+    whole = merge_session_tables("", "de", made.tables)
     database = whole.named("Database")
     assert database is not None
     assert database.primary is not None
@@ -425,7 +425,7 @@ def test_only_some_categories_of_a_pack_are_left(project: Path) -> None:
         project, "[clarification]\nonly = ['Caching', 'Search']\nquestion = 'What?'\n"
     ).of(WORKFLOW)
     assert made.tables.categories == ()
-    whole = tables("", "en", made.tables)
+    whole = merge_session_tables("", "en", made.tables)
     assert [category.name for category in whole.categories] == ["Caching", "Search"]
     assert whole.category_question().question == "What?"
 

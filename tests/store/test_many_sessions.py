@@ -13,7 +13,10 @@ from typing import Final, NamedTuple
 import pytest
 
 from preflights_es.features.clarification.domain import WORKFLOW
-from preflights_es.features.clarification.domain.events import AnswersGiven, DecisionRecorded
+from preflights_es.features.clarification.domain.events import (
+    ClarificationAnswersGiven,
+    DecisionRecorded,
+)
 from preflights_es.features.clarification.domain.values import Mark
 from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.history.replayer import Replayer
@@ -119,7 +122,7 @@ def _each_answer_is_there_once(answers: list[Said], stored: dict[str, tuple[Stor
         (session_id, event.data)
         for session_id, events in stored.items()
         for event in events
-        if event.type == AnswersGiven.tag
+        if event.type == ClarificationAnswersGiven.tag
     )
     assert len(given) == given.total() == len(answers)
     for answer in answers:

@@ -29,7 +29,10 @@ from preflights_cli.rendering import say_session_result
 from preflights_es.features.clarification import display
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.values import Mark
-from preflights_es.features.clarification.use.sessions import accept, start
+from preflights_es.features.clarification.use.sessions import (
+    accept_clarification,
+    start_clarification,
+)
 from preflights_es.kernel.decisions import Choices, StatedReasons
 from preflights_es.kernel.errors import Refused, UnknownSession
 from preflights_es.kernel.questions import Option, WrittenQuestion, lacking, written_question
@@ -67,7 +70,7 @@ def choice_options(command: Command) -> Command:
     return command
 
 
-def chosen(
+def read_choice_options(
     supersedes: tuple[str, ...],
     keep: tuple[str, ...],
     exceptions: tuple[str, ...] = (),
@@ -125,7 +128,7 @@ def question_options(command: Callable[..., R]) -> Callable[..., R]:
                 question,
                 [Option(one, means.get(one, ""), flaws.get(one, "")) for one in labels],
                 topic or "",
-                _about(recommend, labels, "--recommend") if recommend else None,
+                _split_option_text(recommend, labels, "--recommend") if recommend else None,
                 matters or "",
                 more["scope"] or "",
                 evidence,
@@ -184,7 +187,7 @@ def question_options(command: Callable[..., R]) -> Callable[..., R]:
 def _each_about(said: tuple[str, ...], options: tuple[str, ...], name: str) -> dict[str, str]:
     """What is said of each option."""
     found: dict[str, str] = {}
-    for option, text in (_about(one, options, name) for one in said):
+    for option, text in (_split_option_text(one, options, name) for one in said):
         if option in found:
             message = f"{name}: {option!r} is given twice: say it in one sentence"
             raise click.UsageError(message)
@@ -192,7 +195,7 @@ def _each_about(said: tuple[str, ...], options: tuple[str, ...], name: str) -> d
     return found
 
 
-def _about(said: str, options: tuple[str, ...], name: str) -> tuple[str, str]:
+def _split_option_text(said: str, options: tuple[str, ...], name: str) -> tuple[str, str]:
     """An option and what is said of it; an option may hold a colon itself."""
     for option in sorted(options, key=len, reverse=True):
         begun, colon = said.lstrip()[: len(option)], said.lstrip()[len(option) :].lstrip()
@@ -316,7 +319,7 @@ def start_command(
     if by is not None and not (accepting or keep_known):
         message = "--by names the person who accepts: give --accept too"
         raise click.UsageError(message)
-    choices = chosen(supersedes[1:], keep, exceptions, again=again)
+    choices = read_choice_options(supersedes[1:], keep, exceptions, again=again)
     asks = is_terminal() and not (voice.as_json or no_input)
     if choices and not (accepting or asks):
         given_one = "--keep" if keep else "--exception" if exceptions else "--again"
@@ -343,7 +346,7 @@ def start_command(
             app, intention or "", name, wanted, strict=strict, reasons=why
         )
     else:
-        found = start(
+        found = start_clarification(
             app,
             intention or "",
             wanted,
@@ -426,12 +429,12 @@ def accept_command(
       preflights accept last --by Ada --keep 5f4439e9="The old app stays on it"
     """
     mark = mark_of(as_task=as_task, adr=adr)
-    session = session or _waiting(app, voice)
+    session = session or _find_waiting_proposal(app, voice)
     if mark:
-        _check(app, session, mark)
-    choices = chosen(supersedes, keep, exceptions, again=again)
+        _check_mark_fits_session(app, session, mark)
+    choices = read_choice_options(supersedes, keep, exceptions, again=again)
     try:
-        found = _accepted(app, session, by, mark, expect, why, choices)
+        found = _accept_with_mark(app, session, by, mark, expect, why, choices)
     except UnknownSession as unknown:
         if session != LAST:  # it may lie in a file
             raise
@@ -443,7 +446,7 @@ def accept_command(
     from preflights_es.features.clarification.conversation import resolved
 
     def try_again(choices: Choices, seen: View) -> View:
-        return _accepted(app, seen.session_id, by, mark, seen.version, None, choices)
+        return _accept_with_mark(app, seen.session_id, by, mark, seen.version, None, choices)
 
     try:
         return say_session_result(voice, resolved(voice, found, choices, try_again))
@@ -451,7 +454,7 @@ def accept_command(
         return EXIT_WAITING
 
 
-def _accepted(
+def _accept_with_mark(
     app: Request,
     session: str,
     by: str | None,
@@ -461,18 +464,20 @@ def _accepted(
     choices: Choices | None,
 ) -> View:
     if mark:
-        return accept(app, session, by=by, mark=mark, expect=expect, reasons=why, choices=choices)
+        return accept_clarification(
+            app, session, by=by, mark=mark, expect=expect, reasons=why, choices=choices
+        )
     return sessions.accept_session(app, session, by=by, expect=expect, reasons=why, choices=choices)
 
 
-def _check(app: Request, session: str, mark: str) -> None:
+def _check_mark_fits_session(app: Request, session: str, mark: str) -> None:
     if app.sessions.load(session).workflow.name != WORKFLOW.name:
         option = "--as-task" if mark == "task" else "--adr"
         message = f"{option} is about a clarification: leave it out"
         raise click.UsageError(message)
 
 
-def _waiting(app: Request, voice: Voice) -> str:
+def _find_waiting_proposal(app: Request, voice: Voice) -> str:
     """The only session with a proposal that waits.
 
     Raises:

@@ -33,15 +33,15 @@ from preflights_cli.options import alternative
 from preflights_cli.rendering import describe_session, say_refusals, session_exit_code
 from preflights_es.features.clarification.display import (
     LABELS,
-    compared,
+    as_clarification,
+    decisions_awaiting_choice,
     gate_line,
     known_line,
-    own,
-    values,
-    waiting,
-    why,
+    provenance_lines,
+    rationale_lines,
+    related_decision_line,
 )
-from preflights_es.features.clarification.domain.values import SCOPE, suggested
+from preflights_es.features.clarification.domain.values import SCOPE, select_suggested_values
 from preflights_es.features.clarification.domain.views import (
     ClarificationView,
     KnownDecision,
@@ -49,11 +49,11 @@ from preflights_es.features.clarification.domain.views import (
 )
 from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.features.clarification.use.sessions import (
-    accept,
+    accept_clarification,
     answerable,
     dismiss_topic,
     file_task,
-    keep,
+    keep_known_decision,
     keep_same,
     replace_known,
 )
@@ -98,20 +98,20 @@ def run(
     if is_asked:
         _say_in_force(app, voice, session, choices)
     session = conversed(app, voice, session, _turn)
-    return _ended(
+    return _confirm_proposal(
         *(app, voice, session), is_told=is_asked, accepting=accepting, by=by, choices=choices
     )
 
 
 def _say_detected(voice: Voice, session: View) -> None:
-    found = own(session)
+    found = as_clarification(session)
     if found.provenance and found.turn == 1 and found.provenance[0].source == "detected":
         topic = escaped_text(found.provenance[0].value)
         said = "This is about {topic}, as the intention says."
         voice.hint(spoken(session)(said, topic=topic))
 
 
-def _ended(
+def _confirm_proposal(
     app: Request,
     voice: Voice,
     session: View,
@@ -134,13 +134,13 @@ def _ended(
             continue
         _say_proposal(voice, session)
         assert isinstance(session, ClarificationView), "it is a clarification"
-        is_seen = accepting and not suggested(session.provenance)
+        is_seen = accepting and not select_suggested_values(session.provenance)
         takes_known = bool(_unsettled(app, session, choices))
-        key = "a" if is_seen else _key(spoken(session), takes_known=takes_known)
+        key = "a" if is_seen else _read_proposal_key(spoken(session), takes_known=takes_known)
         if key != "r" and _is_known_key(key):
             session = _settled(app, session, key)
         elif key == "a":
-            session = _accepted(app, voice, session, by, choices)
+            session = _accept_with_choices(app, voice, session, by, choices)
             say_refusals(session)
             break
         elif key == "d":
@@ -149,9 +149,9 @@ def _ended(
         elif key == "e":
             session, draft = _edited(app, voice, session, draft)
         elif key == "r":
-            before = own(session).patch
+            before = as_clarification(session).patch
             session = _revised(app, voice, session)
-            is_new = own(session).patch != before
+            is_new = as_clarification(session).patch != before
         else:
             raise ConversationLeft
     describe_session(voice, session)
@@ -174,16 +174,18 @@ def _before_proposal(
         return same
     if not is_told:
         _say_in_force(app, voice, session, choices)
-    return _reasoned(app, session) if is_asked else session
+    return _ask_reasons(app, session) if is_asked else session
 
 
-def _accepted(
+def _accept_with_choices(
     app: Request, voice: Voice, session: View, by: str | None, said: Choices | None
 ) -> View:
     """The session once the person has chosen about older decisions that differ, too."""
 
     def again(choices: Choices | None, seen: View) -> View:
-        return accept(app, seen.session_id, by=by, expect=seen.version, choices=choices)
+        return accept_clarification(
+            app, seen.session_id, by=by, expect=seen.version, choices=choices
+        )
 
     return resolved(voice, again(said, session), said, again)
 
@@ -191,12 +193,12 @@ def _accepted(
 def _declined(app: Request, session: View) -> View:
     """The session, given up for a reason that may stay empty."""
     say = spoken(session)
-    reason = _line(say, say("Why is it declined? (Enter: no reason) "))
+    reason = _read_reason_line(say, say("Why is it declined? (Enter: no reason) "))
     return sessions.abandon(app, session.session_id, reason, expect=session.version)
 
 
 def _say_proposal(voice: Voice, session: View) -> None:
-    found, say = own(session), spoken(session)
+    found, say = as_clarification(session), spoken(session)
     voice.say()
     if found.patch is None:
         voice.say(say("Nothing was decided; accepting files a task without a decision."))
@@ -204,10 +206,10 @@ def _say_proposal(voice: Voice, session: View) -> None:
         what = "an architecture decision record" if found.kind == "adr" else "a task"
         voice.say(say(f"This becomes {what}:"))
         gate = (gate_line(found, say),) if found.gate else ()
-        for line in (*values(found.provenance, say), *why(found, say), *gate):
+        for line in (*provenance_lines(found.provenance, say), *rationale_lines(found, say), *gate):
             voice.say(f"  {line}")
         for old in filter(None, (found.supersedes, *found.also_supersedes)):
-            voice.say(f"  {say('replaces {name}', name=_named(old))}")
+            voice.say(f"  {say('replaces {name}', name=_numbered_decision_title(old))}")
 
 
 _LEAVING = ("l", "q", "\x1b")
@@ -221,7 +223,7 @@ _KEYS_HELP: Final = (
 _KNOWN_HELP: Final = "k 1 keeps what is in force, r 1 replaces it; r and Enter changes an answer."
 
 
-def _key(say: Say, *, takes_known: bool) -> str:
+def _read_proposal_key(say: Say, *, takes_known: bool) -> str:
     """A key that means something; it ignores keys from before the proposal.
 
     Args:
@@ -287,7 +289,7 @@ _KEEPS: Final = (
 
 def _say_in_force(app: Request, voice: Voice, session: View, choices: Choices | None) -> None:
     """Say what is in force; the prompts that follow take the keys."""
-    found, say = own(session), spoken(session)
+    found, say = as_clarification(session), spoken(session)
     told = _unsettled(app, found, choices)
     if not told or not (found.questions or found.patch):
         return
@@ -328,7 +330,7 @@ def _settled(app: Request, session: View, text: str) -> View:
     """The session after one of the decisions in force is kept or replaced."""
     say = spoken(session)
     key, _, place = text.partition(" ")
-    settle = keep if key == "k" else replace_known
+    settle = keep_known_decision if key == "k" else replace_known
     try:
         after = settle(app, session.session_id, place or "1", expect=session.version)
     except Refused as refused:
@@ -336,15 +338,19 @@ def _settled(app: Request, session: View, text: str) -> View:
         return sessions.show(app, session.session_id)
     say_refusals(after)
     if key == "r" and not after.not_done:
-        known = own(after).known[int(place or "1") - 1]
-        replaced = filter(None, (own(after).supersedes, *own(after).also_supersedes))
+        known = as_clarification(after).known[int(place or "1") - 1]
+        replaced = filter(
+            None, (as_clarification(after).supersedes, *as_clarification(after).also_supersedes)
+        )
         for old in replaced:
             if (old.session_id or old.path) == (known.session_id or known.path):
-                click.echo(say("{name} is replaced once you accept.", name=_named(old)))
+                click.echo(
+                    say("{name} is replaced once you accept.", name=_numbered_decision_title(old))
+                )
     return replace(after, refusals=())
 
 
-def _named(old: Related) -> str:
+def _numbered_decision_title(old: Related) -> str:
     """An older decision by its number, where it has one, and its title."""
     name = decision_name(old.number, old.uid)
     return escaped_text(f"{name} {one_line(old.title)}".strip())
@@ -355,7 +361,7 @@ def _named(old: Related) -> str:
 
 def _turn(app: Request, voice: Voice, session: View) -> View:
     """The session after its question was asked."""
-    question, say, found = session.questions[0], spoken(session), own(session)
+    question, say, found = session.questions[0], spoken(session), as_clarification(session)
     is_whole = bool(found.fields)
     keys = _keys(found)
     told = " ".join(say(_MEANS[key]) for key in keys if key in _MEANS)
@@ -409,14 +415,18 @@ def _pressed(app: Request, session: View, text: str) -> View:
     return after
 
 
-def _reasoned(app: Request, session: View) -> View:
+def _ask_reasons(app: Request, session: View) -> View:
     """The session after the two lines behind the decision; what was said before is not asked."""
-    say, found = spoken(session), own(session)
+    say, found = spoken(session), as_clarification(session)
     if found.patch is None:
         return session
     if found.because is None:
         session = _told_line(app, session, say("Because: "), StatedReasons)
-    if not session.can_accept or own(session).alternatives or (found.stated and found.replaced):
+    if (
+        not session.can_accept
+        or as_clarification(session).alternatives
+        or (found.stated and found.replaced)
+    ):
         return session
     default = found.instead_of
     names = ", ".join(map(one_line, default))
@@ -434,13 +444,13 @@ def _told_line(
     It takes the keys of what is in force, too.
     """
     while session.can_accept:
-        text = _line(spoken(session), prompt)
-        if own(session).known and _is_known_key(text):
+        text = _read_reason_line(spoken(session), prompt)
+        if as_clarification(session).known and _is_known_key(text):
             session = _settled(app, session, text)
             continue
         if (reasons := said(text)) == StatedReasons():
             break
-        after = _told(app, session, reasons)
+        after = _record_reasons(app, session, reasons)
         if not after.not_done and after.version != session.version:
             return after
         session = replace(after, refusals=())
@@ -463,7 +473,7 @@ NOTHING: Final = ("-", "\u2013", "\u2014")
 """Typed in place of what Enter would take: nothing."""
 
 
-def _line(say: Say, prompt: str) -> str:
+def _read_reason_line(say: Say, prompt: str) -> str:
     _drop_typed()
     while (text := read_typed_line(prompt).strip()).casefold() in HELP:
         click.echo(say("In your own words; Enter goes on."), err=True)
@@ -488,15 +498,15 @@ def resolved(
         Left: the person leaves; nothing is accepted.
     """
     said, say = said or Choices(), spoken(session)
-    while found := waiting(session):
+    while found := decisions_awaiting_choice(session):
         for one in found:
-            voice.say(compared(one, say))
-            said = _with(said, one, say)
+            voice.say(related_decision_line(one, say))
+            said = _ask_choice_about_decision(said, one, say)
         session = accept(said, session)
     return session
 
 
-def _with(said: Choices, one: RelatedDecision, say: Say) -> Choices:
+def _ask_choice_about_decision(said: Choices, one: RelatedDecision, say: Say) -> Choices:
     key = _choice_key(say, is_exception=one.evolution == "exception")
     if key == "l":
         raise ConversationLeft
@@ -559,7 +569,7 @@ def _drop_typed() -> None:
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
-def _told(
+def _record_reasons(
     app: Request,
     session: View,
     reasons: StatedReasons,
@@ -578,14 +588,14 @@ def _told(
 
 def _edited(app: Request, voice: Voice, session: View, draft: str) -> tuple[View, str]:
     """The session after the person edited its reasons, and the text where it was not taken."""
-    found, say = own(session), spoken(session)
-    before = written(_said_of(session), one_line(found.scope), say)
+    found, say = as_clarification(session), spoken(session)
+    before = format_reasons_text(_session_reasons(session), one_line(found.scope), say)
     text = _saved(draft or before)
     if text is None or text == before:
         voice.say(say("Nothing was changed."))
         return session, draft
     try:
-        reasons, scope = parsed(text, _said_of(session), say)
+        reasons, scope = parse_reasons_text(text, _session_reasons(session), say)
     except Unparsable as error:
         click.echo(
             f"Not taken: {escaped_text(str(error))}; press e to go on with your text.", err=True
@@ -593,13 +603,13 @@ def _edited(app: Request, voice: Voice, session: View, draft: str) -> tuple[View
         return session, text
     is_new = bool(found.provenance) and scope != one_line(found.scope)
     given = [(f"{found.provenance[0].key}{SCOPE}", (scope,))] if is_new else []
-    after = _told(app, session, reasons, given)
+    after = _record_reasons(app, session, reasons, given)
     return after, text if after.not_done or after.version == session.version else ""
 
 
-def _said_of(session: View) -> StatedReasons:
+def _session_reasons(session: View) -> StatedReasons:
     """The reasons of a session, as one text would say them."""
-    found = own(session)
+    found = as_clarification(session)
     return StatedReasons(
         one_line(found.because.text) if found.because else "",
         tuple(one_line(said.text) for said in found.consequences),
@@ -612,7 +622,7 @@ def _said_of(session: View) -> StatedReasons:
     )
 
 
-def written(reasons: StatedReasons, scope: str = "", say: Say = english) -> str:
+def format_reasons_text(reasons: StatedReasons, scope: str = "", say: Say = english) -> str:
     """The text that the person edits."""
     return "\n".join(
         (
@@ -643,7 +653,9 @@ def written(reasons: StatedReasons, scope: str = "", say: Say = english) -> str:
     )
 
 
-def parsed(text: str, before: StatedReasons, say: Say = english) -> tuple[StatedReasons, str]:
+def parse_reasons_text(
+    text: str, before: StatedReasons, say: Say = english
+) -> tuple[StatedReasons, str]:
     """What the person saved, and what the decision is for.
 
     Args:

@@ -52,34 +52,37 @@ SOURCES = {
 }
 
 
-def own(session: View) -> ClarificationView:
+def as_clarification(session: View) -> ClarificationView:
     """A session as a clarification."""
     assert isinstance(session, ClarificationView), "the caller checked the workflow"
     return session
 
 
-def describe(voice: Voice, session: View) -> None:
+def describe_clarification(voice: Voice, session: View) -> None:
     """A clarification in a few lines."""
-    found, say = own(session), spoken(session)
+    found, say = as_clarification(session), spoken(session)
     voice.say(f"{voice.bold(escaped_text(one_line(found.intention)))}")
-    stands = {"stands": _standing(found, say), "percent": round(found.progress * 100)}
+    stands = {
+        "stands": _clarification_status_phrase(found, say),
+        "percent": round(found.progress * 100),
+    }
     voice.say(
         say("  session {id}, {stands}, {percent} %", id=short_session(found.session_id), **stands)
     )
     for line in filter(None, (found.origin, str(found.signature or ""))):
         voice.say(f"  {escaped_text(line)}")
     gate = (gate_line(found, say),) if found.gate else ()
-    said = values(found.provenance, say, keyed=bool(found.to_do))
-    for line in (*said, *why(found, say), *gate, *_in_force(found, say)):
+    said = provenance_lines(found.provenance, say, keyed=bool(found.to_do))
+    for line in (*said, *rationale_lines(found, say), *gate, *_known_decision_lines(found, say)):
         voice.say(f"  {line}")
     for path in found.artifacts:
         voice.say(f"  {say('written to {path}', path=escaped_text(path))}")
-    for line in _others(found, say):
+    for line in _other_decision_lines(found, say):
         voice.say(f"  {escaped_text(line)}")
-    is_open = bool(waiting(session))
+    is_open = bool(decisions_awaiting_choice(session))
     related = [one for one in found.related if is_open or not one.needs_choice]
     for one in related[:RELATED_MAX]:
-        voice.say(f"  {compared(one, say)}")
+        voice.say(f"  {related_decision_line(one, say)}")
     if (more := len(related) - RELATED_MAX) > 0:
         voice.say(
             f"  and {more:,} more: `preflights accept {short_session(found.session_id)} --json`"
@@ -90,7 +93,7 @@ def describe(voice: Voice, session: View) -> None:
             voice.say(command)
 
 
-def _standing(found: ClarificationView, say: Say) -> str:
+def _clarification_status_phrase(found: ClarificationView, say: Say) -> str:
     """Where it stands; of a proposal also who proposed it."""
     by = found.acknowledged_by
     if found.status == "proposed" and by is not None:
@@ -101,7 +104,7 @@ def _standing(found: ClarificationView, say: Say) -> str:
     return say(stands) + (f" ({way})" if way else "")
 
 
-def _in_force(found: ClarificationView, say: Say) -> Iterator[str]:
+def _known_decision_lines(found: ClarificationView, say: Say) -> Iterator[str]:
     """What is said before a decision, and what was kept in place of an answer."""
     if found.questions or found.status in ("ready", "proposed"):
         for place, one in enumerate(found.known, 1):
@@ -143,30 +146,34 @@ _STATED: Final = "Stated in the intention: {said}. `preflights revise {id} {key}
 _ALSO_STATED: Final = "The intention also states: {said}. Start a decision for each."
 
 
-def _others(found: ClarificationView, say: Say) -> Iterator[str]:
+def _other_decision_lines(found: ClarificationView, say: Say) -> Iterator[str]:
     """One line a decision that it replaces, that replaced it, or that stays in force beside it."""
     for old in (found.supersedes, *found.also_supersedes):
         if old is not None:
-            yield say("replaces {name}", name=f"{_name(old)}: {one_line(old.title)}")
+            yield say("replaces {name}", name=f"{_older_decision_name(old)}: {one_line(old.title)}")
     if by := found.superseded_by:
         yield say("replaced by {name}", name=f"{short_session(by.uid)}: {one_line(by.title)}")
     for one in found.kept:
-        name, title, reason = _name(one.related), one_line(one.related.title), one_line(one.reason)
+        name, title, reason = (
+            _older_decision_name(one.related),
+            one_line(one.related.title),
+            one_line(one.reason),
+        )
         if reason == EXCEPTION:
             yield say("exception to {name}", name=f"{name}: {title}")
             continue
         yield say("kept beside {name}", name=f"{name}, {title}: {reason}")
 
 
-def _name(old: Related) -> str:
+def _older_decision_name(old: Related) -> str:
     """The end of a decision's uid, or the path of a record of another tool."""
     return short_session(old.uid) or old.path or ""
 
 
-def hint(session: View) -> str:
+def clarification_hint(session: View) -> str:
     """What may come next."""
-    say, found, id_ = spoken(session), own(session), short_session(session.session_id)
-    if waiting(session):
+    say, found, id_ = spoken(session), as_clarification(session), short_session(session.session_id)
+    if decisions_awaiting_choice(session):
         return say("Or revise an answer: preflights revise {id} KEY=VALUE", id=id_)
     if kept := found.keeps:
         name, id_ = decision_name(kept.number, kept.uid), short_session(kept.uid)
@@ -199,27 +206,27 @@ HOW: Final = {"because": "--because TEXT", "alternatives": '--alternative "NAME:
 
 def completed(session: View) -> View:
     """With the words that give each line of a record."""
-    found = own(session)
+    found = as_clarification(session)
     fields = tuple(
         replace(one, how=HOW.get(one.key, f"--answer {one.key}=TEXT")) for one in found.fields
     )
     return replace(found, fields=fields)
 
 
-def _below(session: View) -> Iterator[str]:
+def _optional_field_lines(session: View) -> Iterator[str]:
     """What may be said beside the decision, and how."""
     say = spoken(session)
-    for one in own(completed(session)).fields:
+    for one in as_clarification(completed(session)).fields:
         if not one.required:
             yield say("{label}: may stay empty; {how}", label=say(one.label), how=one.how)
-    if own(session).can_dismiss:
+    if as_clarification(session).can_dismiss:
         yield say(
             "Not about this: preflights answer {id} --not-this",
             id=short_session(session.session_id),
         )
 
 
-def values(
+def provenance_lines(
     provenance: tuple[Provenance, ...], say: Say = english, *, keyed: bool = False
 ) -> list[str]:
     """One line a value, with how it came about; with its key, where it can be revised."""
@@ -230,12 +237,12 @@ def values(
     ]
     width = max(map(len, names), default=0)
     return [
-        f"{name:<{width}}  {escaped_text(one_line(p.value))}  ({say(SOURCES[p.source])}{_by(p, say)})"
+        f"{name:<{width}}  {escaped_text(one_line(p.value))}  ({say(SOURCES[p.source])}{_speaker_suffix(p, say)})"
         for name, p in zip(names, provenance, strict=True)
     ]
 
 
-def _by(one: Provenance, say: Say) -> str:
+def _speaker_suffix(one: Provenance, say: Say) -> str:
     if one.source in ("detected", "stated", "suggested"):
         return ""  # the source says who
     relayer = one.relayed_by
@@ -244,7 +251,7 @@ def _by(one: Provenance, say: Say) -> str:
     return f", {say(f'by {_KINDS[one.by]}')}{relayed}"
 
 
-def why(found: ClarificationView, say: Say = english) -> list[str]:
+def rationale_lines(found: ClarificationView, say: Say = english) -> list[str]:
     """One line for the scope, a reason, a consequence, an alternative, and where it holds.
 
     A person's own words bear no mark.
@@ -287,11 +294,11 @@ def _companion(question: Question, value: str) -> str:
     return question.id + COMPANION if chose_other(question, value) and not is_category else ""
 
 
-def _beside(session: View, option: str) -> str:
+def _option_remark(session: View, option: str) -> str:
     """Who recommends the option, and why; or what it is first for."""
-    offer, say = own(session).offer, spoken(session)
+    offer, say = as_clarification(session).offer, spoken(session)
     if offer is None:
-        sign = dict(own(session).beside).get(option, "")
+        sign = dict(as_clarification(session).beside).get(option, "")
         package, is_in, path = sign.partition(" is in ")
         said = "{package} is in {path}"
         return say(said, package=package, path=path) if is_in else say(sign)
@@ -309,7 +316,7 @@ def _explained(session: View, option: str) -> list[str]:
 
     One line each.
     """
-    offer, say = own(session).offer, spoken(session)
+    offer, say = as_clarification(session).offer, spoken(session)
     if offer is None:
         return []
     if not option:
@@ -325,7 +332,7 @@ def _explained(session: View, option: str) -> list[str]:
 
 def _default(session: View) -> str:
     """The option that Enter takes."""
-    offer = own(session).offer
+    offer = as_clarification(session).offer
     return offer.default if offer else ""
 
 
@@ -339,7 +346,7 @@ EVOLUTIONS: Final = {
 }
 
 
-def compared(one: RelatedDecision, say: Say = english) -> str:
+def related_decision_line(one: RelatedDecision, say: Say = english) -> str:
     """An older decision in one line: how this one stands to it, its uid, date, field and value."""
     number = f", ADR-{one.number:04}" if one.number is not None else ""
     values = ", ".join(f"{name}: {one_line(value)}" for name, value in one.values)
@@ -348,9 +355,9 @@ def compared(one: RelatedDecision, say: Say = english) -> str:
     return escaped_text(say("{stands} {name} of {date}: {what}", **stands, name=name, what=what))
 
 
-def waiting(session: View) -> list[RelatedDecision]:
+def decisions_awaiting_choice(session: View) -> list[RelatedDecision]:
     """Those that a person has to choose about before the decision is accepted."""
-    related = own(session).related if session.can_accept else ()
+    related = as_clarification(session).related if session.can_accept else ()
     return [one for one in related if one.needs_choice]
 
 
@@ -358,7 +365,7 @@ def _choosing(session: View) -> list[str]:
     """The commands that choose."""
     from shlex import quote  # most acceptances differ from nothing
 
-    found = waiting(session)
+    found = decisions_awaiting_choice(session)
     command = f"preflights accept {short_session(session.session_id)}"
     command += "" if is_terminal() else " --by NAME"
     if len(found) > RELATED_MAX:
@@ -374,13 +381,13 @@ def _choosing(session: View) -> list[str]:
 
 
 SHOWN: Final = Shown(
-    describe=describe,
-    hint=hint,
+    describe=describe_clarification,
+    hint=clarification_hint,
     advice=ADVICE,
-    beside=_beside,
+    beside=_option_remark,
     explained=_explained,
     default=_default,
-    below=_below,
+    below=_optional_field_lines,
     completed=completed,
     companion=_companion,
     labels=LABELS,

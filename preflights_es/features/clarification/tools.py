@@ -12,8 +12,8 @@ from msgspec import Meta, ValidationError, convert
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.use.knowing import context_of
-from preflights_es.features.clarification.use.observed import record
-from preflights_es.features.clarification.use.sessions import start
+from preflights_es.features.clarification.use.observed import record_observed_question
+from preflights_es.features.clarification.use.sessions import start_clarification
 from preflights_es.kernel.decisions import StatedReasons
 from preflights_es.kernel.errors import CallHeld, ErasedSession, Refused
 from preflights_es.kernel.questions import (
@@ -72,12 +72,12 @@ async def _start_decision(call: ToolCall, given: Begun) -> Came:
     if (at := call.round) is not None:
         session = await call.run(lambda request: found_for(request, at.session))
         return await ask_open_questions(call, session)
-    written = _written(given)
+    written = _build_agent_question(given)
 
     def begin(request: Request) -> View:
         reasons = StatedReasons(paths=given.paths) if given.paths else None
         own: dict[str, Any] = {"written": written, "scope": given.scope, "reasons": reasons}
-        return start(request, given.intention, **own)
+        return start_clarification(request, given.intention, **own)
 
     came = await ask_open_questions(call, await _once(call, given, begin))
     if not isinstance(came, SessionStanding):
@@ -85,10 +85,10 @@ async def _start_decision(call: ToolCall, given: Begun) -> Came:
     if not came.question:
         return came  # no facts for a question
     lacks = lacking(written) if written else (QUESTION_OF_YOURS,)
-    return replace(came, facts=await call.run(_facts), lacks=lacks)
+    return replace(came, facts=await call.run(_read_repository_facts), lacks=lacks)
 
 
-def _facts(request: Request) -> tuple[str, ...]:
+def _read_repository_facts(request: Request) -> tuple[str, ...]:
     """What the repository says of itself, as the session began with it: a line a product."""
     found = context_of(request.process)
     if found is None:
@@ -107,13 +107,16 @@ def _facts(request: Request) -> tuple[str, ...]:
 async def _once(call: ToolCall, given: Arguments, begin: Callable[[Request], View]) -> View:
     """The session that this call begins, or began earlier; a new one where that one is over."""
     for attempt in count():
-        begun = await call.run(partial(_begun, begin=begin), f"{_key(call, given)} {attempt}")
+        begun = await call.run(
+            partial(_begin_session_under_key, begin=begin),
+            f"{_tool_call_key(call, given)} {attempt}",
+        )
         if begun is not None:
             return begun
     raise AssertionError("count() has no end")
 
 
-def _begun(request: Request, begin: Callable[[Request], View]) -> View | None:
+def _begin_session_under_key(request: Request, begin: Callable[[Request], View]) -> View | None:
     """The session under the request's key; None where it is over."""
     try:
         session = begin(request)
@@ -156,13 +159,13 @@ async def _record_question(call: ToolCall, given: Happened) -> SessionStanding:
 
     def begin(request: Request) -> View:
         said = (given.question, given.options, given.answers, came)
-        return record(request, *said, topic=given.topic)
+        return record_observed_question(request, *said, topic=given.topic)
 
-    before = await call.run(partial(_proposed, given=given))
+    before = await call.run(partial(_find_same_proposal, given=given))
     return session_standing(before or await _once(call, given, begin))
 
 
-def _proposed(request: Request, given: Happened) -> View | None:
+def _find_same_proposal(request: Request, given: Happened) -> View | None:
     """The proposal of the same question and answer: a hook may have seen them, too."""
     said = caseless(", ".join(given.answers))
     for one in acceptable(request):
@@ -173,13 +176,13 @@ def _proposed(request: Request, given: Happened) -> View | None:
     return None
 
 
-def _key(call: ToolCall, given: Arguments) -> str:
+def _tool_call_key(call: ToolCall, given: Arguments) -> str:
     """The same of the same client's same call, also after the client's update."""
     named = repr((call.client[0], given))
     return f"{given.__class__.__name__} {sha256(named.encode('utf-8', 'replace')).hexdigest()}"
 
 
-def _written(given: Begun) -> WrittenQuestion | None:
+def _build_agent_question(given: Begun) -> WrittenQuestion | None:
     """The question that the agent wrote.
 
     Raises:

@@ -6,17 +6,17 @@ from typing import Any, Final
 
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import (
-    AnswersGiven,
     AnswersRevised,
+    ClarificationAnswersGiven,
+    ClarificationQuestionAsked,
     DecisionAcknowledged,
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
-    QuestionAsked,
     RationaleGiven,
     ReferenceRenumbered,
 )
-from preflights_es.features.clarification.domain.state import State
+from preflights_es.features.clarification.domain.state import ClarificationState
 from preflights_es.features.clarification.domain.values import (
     DecisionPatch,
     HeuristicsConfig,
@@ -77,8 +77,8 @@ def _given(answers: dict[str, str | tuple[str, ...]]) -> tuple[GivenAnswer, ...]
     return tuple(GivenAnswer(k, (v,) if isinstance(v, str) else v) for k, v in answers.items())
 
 
-def answered(actor: Actor = ADA, /, **answers: str | tuple[str, ...]) -> AnswersGiven:
-    return AnswersGiven(at=NOON, actor=actor, answers=_given(answers))
+def answered(actor: Actor = ADA, /, **answers: str | tuple[str, ...]) -> ClarificationAnswersGiven:
+    return ClarificationAnswersGiven(at=NOON, actor=actor, answers=_given(answers))
 
 
 def revised(actor: Actor = ADA, /, **answers: str | tuple[str, ...]) -> AnswersRevised:
@@ -140,13 +140,13 @@ def written(
 # Decisions -----------------------------------------------------------------------------------
 
 
-def asked(category: str, turn: int) -> QuestionAsked:
+def asked(category: str, turn: int) -> ClarificationQuestionAsked:
     """The primary question of a category; the generic one for none, the description for Other."""
     if not category:
-        return QuestionAsked(question=CONFIG.category_question(), turn=turn)
+        return ClarificationQuestionAsked(question=CONFIG.category_question(), turn=turn)
     primary = (CONFIG.named(category) or CONFIG.other()).primary
     assert primary is not None, "every category of the default asks"
-    return QuestionAsked(question=primary.asked(), turn=turn)
+    return ClarificationQuestionAsked(question=primary.asked(), turn=turn)
 
 
 def due(name: str, kind: str = "adr", call: str = "artifact-1") -> ArtifactDue:
@@ -159,7 +159,7 @@ def due(name: str, kind: str = "adr", call: str = "artifact-1") -> ArtifactDue:
 
 def log(*inputs: Input) -> list[Event]:
     """The Inputs with the Decisions that follow from each."""
-    session: Session[State] = kernel.begin(WORKFLOW)
+    session: Session[ClarificationState] = kernel.begin(WORKFLOW)
     events: list[Event] = []
     for new in inputs:
         batch = (new, *kernel.decide(WORKFLOW, session, new))
@@ -169,7 +169,7 @@ def log(*inputs: Input) -> list[Event]:
     return events
 
 
-def after(*inputs: Input) -> State:
+def after(*inputs: Input) -> ClarificationState:
     """The state that the Inputs and what follows from them fold to."""
     return kernel.fold(WORKFLOW, log(*inputs)).state
 

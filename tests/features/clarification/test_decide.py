@@ -9,21 +9,21 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import WORKFLOW
-from preflights_es.features.clarification.domain.decide import accepting, decide
+from preflights_es.features.clarification.domain.decide import accepting_by_mark, decide
 from preflights_es.features.clarification.domain.events import (
-    AnswerAccepted,
-    AnswerRefused,
     ArtifactFiled,
     CategoryDetected,
-    ChangeRefused,
+    ClarificationAnswerAccepted,
+    ClarificationAnswerRefused,
+    ClarificationChangeRefused,
+    ClarificationQuestionAsked,
     ClarificationStopped,
     DecisionMarkedSuperseded,
     DecisionRecorded,
     PatchProposed,
-    QuestionAsked,
     ScopeNoted,
 )
-from preflights_es.features.clarification.domain.state import State, is_terminal
+from preflights_es.features.clarification.domain.state import ClarificationState, is_terminal
 from preflights_es.features.clarification.domain.values import (
     OTHER_OPTION,
     Category,
@@ -74,8 +74,8 @@ DUE = due("0007-use-oauth-for-authentication.md")
 
 def accepted(
     key: str, answer: str, field: str, value: str, source: Source, *, other: str | None = None
-) -> AnswerAccepted:
-    return AnswerAccepted(
+) -> ClarificationAnswerAccepted:
+    return ClarificationAnswerAccepted(
         key=key, answer=answer, field=field, value=value, source=source, other=other
     )
 
@@ -98,7 +98,7 @@ def test_what_is_said_with_the_intention_is_told_to_the_model() -> None:
     lead = Setup("0.1.0", WORKFLOW.decider, lead=Lead("script", "model-1"))
     said = (GivenAnswer("change_category", ("Infra",)),)
     first = replace(declared("Add OAuth"), setup=lead, answers=said)
-    *_, taken, request = decide(State(), first)
+    *_, taken, request = decide(ClarificationState(), first)
     assert taken == accepted("change_category", "Infra", "Category", "Infra", "chosen")
     assert isinstance(request, CompletionRequested)
     assert "Topic: Infra (chosen by" in request.messages[1].content
@@ -112,15 +112,17 @@ def test_a_scope_at_its_limit_may_have_accents() -> None:
 
 
 def refused(change: str, reason: str) -> tuple[Decision, ...]:
-    made = ChangeRefused(change=change, reason=reason)  # type: ignore[arg-type]  # words of a table
+    made = ClarificationChangeRefused(change=change, reason=reason)  # type: ignore[arg-type]  # words of a table
     return (made,)
 
 
-def category(label: str, value: str | None = None, source: Source = "chosen") -> AnswerAccepted:
+def category(
+    label: str, value: str | None = None, source: Source = "chosen"
+) -> ClarificationAnswerAccepted:
     return accepted("change_category", label, "Category", value or label, source)
 
 
-def folded(*given: Input) -> State:
+def folded(*given: Input) -> ClarificationState:
     """What the Inputs fold to, but for who came last and with what."""
     return replace(after(*given), input=None, actor=ADA)
 
@@ -275,7 +277,7 @@ def test_a_secondary_answer_after_the_patch_proposes_a_fuller_one() -> None:
     ],
 )
 def test_every_way_to_other_asks_for_a_description(
-    answers: dict[str, str], verdict: AnswerAccepted
+    answers: dict[str, str], verdict: ClarificationAnswerAccepted
 ) -> None:
     check(declared(), when=answered(**answers), then=(verdict, asked("Other", 2)))
     check(
@@ -363,7 +365,9 @@ def test_what_is_no_answer_is_refused_and_uses_no_turn(
     answers: dict[str, str | tuple[str, ...]], key: str, reason: RefusalReason
 ) -> None:
     given = declared("Add OAuth")
-    check(given, when=answered(**answers), then=(AnswerRefused(key=key, reason=reason),))
+    check(
+        given, when=answered(**answers), then=(ClarificationAnswerRefused(key=key, reason=reason),)
+    )
     assert folded(given, answered(**answers)) == folded(given)
 
 
@@ -373,9 +377,9 @@ def test_an_unknown_key_is_refused_with_those_that_are_known() -> None:
         declared("Add OAuth"),
         when=answered(db_type="MySQL", auth_strategy="OAuth", nonsense__other="x"),
         then=(
-            AnswerRefused(key="db_type", reason="unknown_question", expected=keys),
+            ClarificationAnswerRefused(key="db_type", reason="unknown_question", expected=keys),
             STRATEGY,
-            AnswerRefused(key="nonsense", reason="unknown_question", expected=keys),
+            ClarificationAnswerRefused(key="nonsense", reason="unknown_question", expected=keys),
             PatchProposed(patch=OAUTH, hint="adr"),
         ),
     )
@@ -386,7 +390,7 @@ def test_before_the_category_only_the_category_is_known() -> None:
         declared(),
         when=answered(auth_strategy="OAuth"),
         then=(
-            AnswerRefused(
+            ClarificationAnswerRefused(
                 key="auth_strategy", reason="unknown_question", expected=("change_category",)
             ),
         ),
@@ -398,7 +402,7 @@ def test_the_same_key_twice_in_one_input_is_several_values() -> None:
     check(
         declared("Add OAuth"),
         when=replace(once, answers=(*once.answers, *again.answers)),
-        then=(AnswerRefused(key="auth_strategy", reason="several_values"),),
+        then=(ClarificationAnswerRefused(key="auth_strategy", reason="several_values"),),
     )
 
 
@@ -407,14 +411,14 @@ def test_an_answer_to_what_is_answered_is_refused() -> None:
         *READY,
         when=answered(auth_strategy="Magic Link", change_category="Infra"),
         then=(
-            AnswerRefused(key="change_category", reason="already_answered"),
-            AnswerRefused(key="auth_strategy", reason="already_answered"),
+            ClarificationAnswerRefused(key="change_category", reason="already_answered"),
+            ClarificationAnswerRefused(key="auth_strategy", reason="already_answered"),
         ),
     )
 
 
 def test_an_input_without_an_answer_is_refused() -> None:
-    empty = (AnswerRefused(key="", reason="blank"),)
+    empty = (ClarificationAnswerRefused(key="", reason="blank"),)
     for given in ((declared(),), READY, STOPPED):
         check(*given, when=answered(), then=empty)
         check(*given, when=revised(), then=empty)
@@ -425,16 +429,16 @@ def test_after_the_acceptance_no_answer_is_taken() -> None:
         *ACCEPTED,
         when=answered(auth_library="Authlib", auth_strategy__other="x"),
         then=(
-            AnswerRefused(key="auth_library", reason="closed"),
-            AnswerRefused(key="auth_strategy__other", reason="closed"),
+            ClarificationAnswerRefused(key="auth_library", reason="closed"),
+            ClarificationAnswerRefused(key="auth_strategy__other", reason="closed"),
         ),
     )
     for empty in (answered(), revised()):
-        check(*ACCEPTED, when=empty, then=(AnswerRefused(key="", reason="closed"),))
+        check(*ACCEPTED, when=empty, then=(ClarificationAnswerRefused(key="", reason="closed"),))
     check(
         *ACCEPTED,
         when=revised(auth_strategy="SAML"),
-        then=(AnswerRefused(key="auth_strategy", reason="closed"),),
+        then=(ClarificationAnswerRefused(key="auth_strategy", reason="closed"),),
     )
 
 
@@ -448,7 +452,9 @@ def test_every_reason_to_refuse_an_answer_is_given() -> None:
         (*READY, answered(auth_strategy__scope="orders " * 20)),
         (*ACCEPTED, answered(auth_strategy="OAuth")),
     )
-    given = {e.reason for s in situations for e in log(*s) if isinstance(e, AnswerRefused)}
+    given = {
+        e.reason for s in situations for e in log(*s) if isinstance(e, ClarificationAnswerRefused)
+    }
     assert given == {*get_args(RefusalReason)} - {"not_an_option"}, "any value may be typed"
 
 
@@ -485,7 +491,7 @@ def test_a_refused_revision_leaves_the_patch() -> None:
     check(
         *READY,
         when=revised(auth_strategy="TBD"),
-        then=(AnswerRefused(key="auth_strategy", reason="placeholder"),),
+        then=(ClarificationAnswerRefused(key="auth_strategy", reason="placeholder"),),
     )
     assert after(*READY, revised(auth_strategy="TBD")).patch == OAUTH
 
@@ -514,7 +520,7 @@ def test_a_return_to_the_former_category_asks_again() -> None:
     back = revised(change_category="Authentication")
     asked = decide(after(*given), back)
     assert asked[0] == category("Authentication")
-    assert [type(decision) for decision in asked[1:]] == [QuestionAsked]
+    assert [type(decision) for decision in asked[1:]] == [ClarificationQuestionAsked]
     assert after(*given, back).patch is None
 
 
@@ -716,8 +722,8 @@ def test_the_mark_of_the_acknowledgement_wins_over_that_of_the_intention() -> No
             due("0003-use-rest-for-the-api.md"),
         ),
     )
-    assert accepting(after(*given), {}).kind == "task"
-    assert accepting(after(*given), {"mark": "adr"}).kind == "adr"
+    assert accepting_by_mark(after(*given), {}).kind == "task"
+    assert accepting_by_mark(after(*given), {"mark": "adr"}).kind == "adr"
 
 
 def test_a_revision_voids_what_a_script_accepted() -> None:
@@ -855,7 +861,7 @@ def test_a_number_of_an_unrelated_record_is_refused() -> None:
 
 def test_an_input_of_another_workflow_is_refused() -> None:
     strange = CompletionReceived(at=NOON, actor=SCRIPT, call="c-1", text="{}")
-    assert decide(State(), strange) == refused("input", "not_expected")
+    assert decide(ClarificationState(), strange) == refused("input", "not_expected")
 
 
 @each(

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from preflights_es.features.clarification.domain.events import (
-    ChangeRefused,
+    ClarificationChangeRefused,
+    ClarificationQuestionAsked,
     ClarificationStopped,
     DecisionKept,
     FiledAsTask,
-    QuestionAsked,
     ReplacementChosen,
     ReplacementNoted,
     TopicDismissed,
@@ -20,7 +20,7 @@ from preflights_es.features.clarification.domain.events import (
 from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
 from preflights_es.features.clarification.domain.state import is_terminal
 from preflights_es.features.clarification.domain.values import DecisionPatch
-from preflights_es.features.clarification.domain.views import kind, view
+from preflights_es.features.clarification.domain.views import expected_record_kind, view
 from preflights_es.kernel.decisions import Related
 from preflights_es.kernel.events import Input
 from tests.each import each
@@ -50,7 +50,7 @@ KEPT = DecisionKept(at=NOON, actor=ADA, kept=FORMER, since=0, source=None)
 def test_a_menu_about_something_else_gives_way_to_own_words(opening: Input) -> None:
     assert view(after(opening)).can_dismiss
     said = [type(one) for one in log(opening, DISMISSED)]
-    assert said[-3:] == [TopicDismissed, TopicDropped, QuestionAsked]
+    assert said[-3:] == [TopicDismissed, TopicDropped, ClarificationQuestionAsked]
     state = after(opening, DISMISSED)
     found = view(state)
     assert [one.label for one in found.fields] == ["Decision", "Because", "Instead of"]
@@ -69,7 +69,7 @@ def test_a_menu_about_something_else_gives_way_to_own_words(opening: Input) -> N
     ],
 )
 def test_nothing_is_taken_after_a_decision_was_kept(late: Input, change: str) -> None:
-    refused = ChangeRefused(change=change, reason="kept")  # type: ignore[arg-type]
+    refused = ClarificationChangeRefused(change=change, reason="kept")  # type: ignore[arg-type]
     check(OPEN, KEPT, when=late, then=(refused,))
 
 
@@ -81,15 +81,22 @@ def test_what_is_replaced_is_chosen_until_a_person_accepts() -> None:
     assert (state.supersedes, state.also_supersedes) == (REPLACED.replaces, (other.replaces,))
     assert state.patch == after(OPEN, said).patch
     accepted = (OPEN, said, acknowledged(state.patch))
-    late = ChangeRefused(change="supersession", reason="already_accepted")
+    late = ClarificationChangeRefused(change="supersession", reason="already_accepted")
     check(*accepted, when=REPLACED, then=(late,))
-    check(when=REPLACED, then=(ChangeRefused(change="supersession", reason="not_expected"),))
+    check(
+        when=REPLACED,
+        then=(ClarificationChangeRefused(change="supersession", reason="not_expected"),),
+    )
 
 
 def test_a_task_can_be_accepted() -> None:
     check(MENU, when=TASK, then=(ClarificationStopped(reason="task"),))
     state = after(MENU, TASK)
-    assert (view(state).can_accept, kind(state), is_terminal(state)) == (True, "task", False)
+    assert (view(state).can_accept, expected_record_kind(state), is_terminal(state)) == (
+        True,
+        "task",
+        False,
+    )
     done = after(MENU, TASK, acknowledged(None))
     assert (view(done).status, done.patch) == ("accepted", None)
 
@@ -98,7 +105,7 @@ def test_a_task_can_be_accepted() -> None:
 def test_an_answer_goes_on_and_it_is_a_task_all_the_same(cls: Any) -> None:
     state = after(OPEN, TASK, cls(description="Fewer colours"))
     assert state.patch == DecisionPatch("Other", (("Description", "Fewer colours"),))
-    assert kind(state) == "task"
+    assert expected_record_kind(state) == "task"
     again = after(OPEN, TASK, cls(change_category="Caching"))
     assert again.question is not None
     assert again.question.id == "caching"
@@ -108,12 +115,16 @@ def test_an_answer_goes_on_and_it_is_a_task_all_the_same(cls: Any) -> None:
 
 @each(("late", "change"), [(DISMISSED, "topic"), (TASK, "task")])
 def test_it_fits_an_open_question_alone(late: Input, change: Any) -> None:
-    unfit = ChangeRefused(change=change, reason="not_expected")
+    unfit = ClarificationChangeRefused(change=change, reason="not_expected")
     check(when=late, then=(unfit,))
     said = answered(description="Indexes")
     check(OPEN, said, when=late, then=(unfit,))
     accepted = (OPEN, said, acknowledged(after(OPEN, said).patch))
-    check(*accepted, when=late, then=(ChangeRefused(change=change, reason="already_accepted"),))
+    check(
+        *accepted,
+        when=late,
+        then=(ClarificationChangeRefused(change=change, reason="already_accepted"),),
+    )
 
 
 @each(
@@ -126,13 +137,17 @@ def test_it_fits_an_open_question_alone(late: Input, change: Any) -> None:
 )
 def test_a_menu_that_a_person_chose_is_not_dismissed(said: list[Input]) -> None:
     assert not view(after(*said)).can_dismiss
-    check(*said, when=DISMISSED, then=(ChangeRefused(change="topic", reason="not_expected"),))
+    check(
+        *said,
+        when=DISMISSED,
+        then=(ClarificationChangeRefused(change="topic", reason="not_expected"),),
+    )
 
 
 def test_what_no_topic_covers_is_a_record_unless_a_person_says_task() -> None:
-    assert kind(after(OPEN, answered(description="Indexes"))) == "adr"
+    assert expected_record_kind(after(OPEN, answered(description="Indexes"))) == "adr"
     task = declared("Make it faster", heuristics=NO_TABLES, pack=STANDARD, mark="task")
-    assert kind(after(task, answered(description="Indexes"))) == "task"
+    assert expected_record_kind(after(task, answered(description="Indexes"))) == "task"
 
 
 def test_a_scope_can_be_said_before_the_category_is_known() -> None:

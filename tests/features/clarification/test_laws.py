@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from preflights_es import DecisionPatch, MockLLMAdapter
 from preflights_es.features.clarification.domain import rules, views
 from preflights_es.features.clarification.domain.events import (
-    AnswerAccepted,
+    ClarificationAnswerAccepted,
+    ClarificationQuestionAsked,
     ClarificationStopped,
     PatchProposed,
-    QuestionAsked,
     TopicDropped,
 )
-from preflights_es.features.clarification.domain.state import UNDECIDED, State
+from preflights_es.features.clarification.domain.state import UNDECIDED, ClarificationState
 from preflights_es.features.clarification.domain.values import (
     COMPANION,
     OTHER,
@@ -43,9 +43,9 @@ def answered_when_asked(events: list[Event]) -> int:
     count, key = 0, None
     for event in events:
         match event:
-            case QuestionAsked(question=question):
+            case ClarificationQuestionAsked(question=question):
                 key = question.id
-            case AnswerAccepted(key=answered) if answered == key:
+            case ClarificationAnswerAccepted(key=answered) if answered == key:
                 count, key = count + 1, None
             case PatchProposed() | ClarificationStopped():
                 key = None
@@ -56,14 +56,14 @@ def answered_when_asked(events: list[Event]) -> int:
 def test_at_most_three_questions_are_answered(moves: list[SessionMove]) -> None:
     session = run(moves)
     assert answered_when_asked(session.events) <= rules.TURNS_MAX == 3
-    asked = [event for event in session.events if isinstance(event, QuestionAsked)]
+    asked = [event for event in session.events if isinstance(event, ClarificationQuestionAsked)]
     assert all(1 <= question.turn <= 3 for question in asked)
 
 
 @given(WANDERING)
 def test_the_turn_counts_the_answers_to_what_was_asked(moves: list[SessionMove]) -> None:
     session = run(moves)
-    state: State = session.handle.session.state
+    state: ClarificationState = session.handle.session.state
     assert state.turn == 1 + answered_when_asked(session.events)
 
 
@@ -80,7 +80,7 @@ def holds(patch: DecisionPatch, known: set[str]) -> None:
 @given(WANDERING | WILD)
 def test_a_patch_holds_only_concrete_values_of_a_known_category(moves: list[SessionMove]) -> None:
     for _, session in run(moves).steps():
-        state: State = session.state
+        state: ClarificationState = session.state
         if state.patch is not None:
             holds(state.patch, {category.name for category in state.heuristics.categories})
 
@@ -100,7 +100,7 @@ def test_one_question_at_most_is_asked_and_never_a_companion(moves: list[Session
 @given(SESSIONS)
 def test_a_choice_always_ends_in_the_option_to_specify(moves: list[SessionMove]) -> None:
     for event in run(moves).events:
-        if isinstance(event, QuestionAsked):
+        if isinstance(event, ClarificationQuestionAsked):
             question = event.question
             assert (question.type == "free_text") == (not question.options)
             assert question.options[-1:] in ((), (OTHER_OPTION,))
@@ -121,7 +121,7 @@ def test_the_adapter_says_of_a_snapshot_what_the_session_says(moves: list[Sessio
     adapter = MockLLMAdapter()
     played = run(moves)
     for _, session in played.steps():
-        state: State = session.state
+        state: ClarificationState = session.state
         if state.input is None or state.led.lead or state.led.steps or state.pack:
             continue
         if state.stopped in UNDECIDED:
@@ -140,9 +140,9 @@ def test_the_adapter_says_of_a_snapshot_what_the_session_says(moves: list[Sessio
         assert view.patch == (None if view.questions else patch)
 
 
-def as_given(events: Sequence[Event], state: State) -> dict[str, Answer]:
+def as_given(events: Sequence[Event], state: ClarificationState) -> dict[str, Answer]:
     """The answers that count, in the words of the person, with companion keys."""
-    last = {event.key: event for event in events if isinstance(event, AnswerAccepted)}
+    last = {event.key: event for event in events if isinstance(event, ClarificationAnswerAccepted)}
     found = {key: last[key].answer for key in state.answers}
     others = ((key, last[key].other) for key in state.answers)
     return {**found, **{key + COMPANION: other for key, other in others if other is not None}}

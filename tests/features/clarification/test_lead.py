@@ -10,13 +10,13 @@ import pytest
 
 from preflights_es.features.clarification.domain import WORKFLOW, lead, rules, views
 from preflights_es.features.clarification.domain.events import (
-    AnswersGiven,
     AnswersRevised,
+    ClarificationAnswersGiven,
+    DecisionForModel,
     IntentionDeclared,
-    Known,
 )
 from preflights_es.features.clarification.domain.simulation import BANK
-from preflights_es.features.clarification.domain.state import State
+from preflights_es.features.clarification.domain.state import ClarificationState
 from preflights_es.features.clarification.domain.values import (
     OTHER_OPTION,
     DecisionPatch,
@@ -90,7 +90,7 @@ class Led:
 
         self.runner = Runner(plain.store, WORKFLOWS, plain.now, plain.new_id, waited)
         patch = DecisionPatch("Database", (("Type", "MySQL"),))
-        known = (Known("Choose a database", patch, SOURCE),)
+        known = (DecisionForModel("Choose a database", patch, SOURCE),)
         first = IntentionDeclared(
             at=self.runner.now(),
             actor=actor,
@@ -110,8 +110,8 @@ class Led:
         self.settle()
 
     @property
-    def state(self) -> State:
-        state: State = self.handle.session.state
+    def state(self) -> ClarificationState:
+        state: ClarificationState = self.handle.session.state
         return state
 
     @property
@@ -127,7 +127,7 @@ class Led:
 
     def answer_one(self, key: str, value: str) -> None:
         given = (GivenAnswer(key, (value,)),)
-        new = AnswersGiven(at=self.runner.now(), actor=self.actor, answers=given)
+        new = ClarificationAnswersGiven(at=self.runner.now(), actor=self.actor, answers=given)
         self.handle = self.runner.submit(self.handle, new, self.runner.new_id()).handle
         self.settle()
 
@@ -223,7 +223,7 @@ def test_a_recommendation_is_the_first_option_and_its_reason_the_models() -> Non
     rationale = led.state.rationale
     assert rationale.because == AttributedReason("The team has it.", "model")
     assert rationale.alternatives == ()
-    record = views.record(led.state)
+    record = views.record_from_state(led.state)
     assert record.considered == ("OAuth", "Passkeys")
     assert record.shown[0].options[1].against == "New here."
     assert led.replayed() == "identical"

@@ -6,7 +6,7 @@ from typing import Any
 
 from preflights_es.features.clarification.domain import lead
 from preflights_es.features.clarification.domain.events import (
-    ChangeRefused,
+    ClarificationChangeRefused,
     RationaleGiven,
     ReachNoted,
 )
@@ -47,14 +47,14 @@ def test_paths_take_the_place_of_those_before() -> None:
     ],
 )
 def test_what_does_not_count_changes_nothing(paths: tuple[str, ...], reason: str) -> None:
-    refused = ChangeRefused(change="rationale", reason=reason)  # type: ignore[arg-type]  # any
+    refused = ClarificationChangeRefused(change="rationale", reason=reason)  # type: ignore[arg-type]  # any
     check(*READY, when=holding(*paths, because="We know it"), then=(refused,))
 
 
 def test_an_acceptance_carries_what_was_shown() -> None:
     state = after(*READY, holding("src/**", actor=AGENT))
     assert state.reach.by == "agent"
-    refused = ChangeRefused(change="acknowledgement", reason="patch_changed")
+    refused = ClarificationChangeRefused(change="acknowledgement", reason="patch_changed")
     check(*READY, holding("src/**"), when=acknowledged(state.patch), then=(refused,))
 
 

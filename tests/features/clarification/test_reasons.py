@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import lead, reasons, views
 from preflights_es.features.clarification.domain.events import (
-    ChangeRefused,
+    ClarificationChangeRefused,
     QuestionSuggested,
     RationaleGiven,
     RationaleNoted,
@@ -50,8 +50,8 @@ READY = (declared("Add OAuth"), answered(auth_strategy="OAuth"))
 DUE = "0007-use-oauth-for-authentication.md"
 
 
-def refused(reason: str) -> tuple[ChangeRefused, ...]:
-    return (ChangeRefused(change="rationale", reason=reason),)  # type: ignore[arg-type]  # any
+def refused(reason: str) -> tuple[ClarificationChangeRefused, ...]:
+    return (ClarificationChangeRefused(change="rationale", reason=reason),)  # type: ignore[arg-type]  # any
 
 
 # 1. What is given ----------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def test_a_reason_falls_with_the_value_that_it_speaks_of() -> None:
     given = (*READY, reasoned("We know it", "One login", SAML="slow", Passkeys="new"))
     state = after(*given, revised(auth_strategy="SAML"))
     assert state.rationale == Rationale(alternatives=(NotChosen("Passkeys", "new", "user"),))
-    assert views.record(state).considered == ("SAML", "Passkeys"), "OAuth was reworded"
+    assert views.record_from_state(state).considered == ("SAML", "Passkeys"), "OAuth was reworded"
     assert after(*given, revised(auth_library="authlib")).rationale.because is not None
     assert after(*given, revised(change_category="Infra")).rationale == Rationale()
 
@@ -147,7 +147,7 @@ def test_a_model_never_takes_the_place_of_a_person() -> None:
         consequences=("One", "Two"),
         alternatives=(RejectedAlternative("saml", "slow"),),
     )
-    found = reasons.suggested(
+    found = reasons.merge_model_rationale(
         Rationale(
             AttributedReason("Ours", "user"),
             (AttributedReason("One", "user"), AttributedReason("Old", "model")),
@@ -160,7 +160,7 @@ def test_a_model_never_takes_the_place_of_a_person() -> None:
         (AttributedReason("One", "user"), AttributedReason("Two", "model")),
         (NotChosen("SAML", "no", "user"),),
     )
-    assert reasons.suggested(Rationale(), offer).by_model
+    assert reasons.merge_model_rationale(Rationale(), offer).by_model
 
 
 @each(
@@ -192,12 +192,15 @@ def test_a_recommendation_says_what_is_not_said_yet() -> None:
         recommended=Recommended("Redis", "It is there"),
         consequences=("One server less",),
     )
-    followed = reasons.offered(Rationale(), asked, "redis")
+    followed = reasons.offer_recommended_rationale(Rationale(), asked, "redis")
     assert followed is not None
     assert (followed.because, followed.consequences) == ("It is there", ("One server less",))
     assert followed.alternatives == (), "what is against it stands with the question"
-    assert reasons.offered(Rationale(), asked, "Memcached") is None
-    assert reasons.offered(Rationale(), replace(asked, recommended=None), "None") is not None
+    assert reasons.offer_recommended_rationale(Rationale(), asked, "Memcached") is None
+    assert (
+        reasons.offer_recommended_rationale(Rationale(), replace(asked, recommended=None), "None")
+        is not None
+    )
 
 
 # 4. The title --------------------------------------------------------------------------------
@@ -241,7 +244,7 @@ SAID = st.builds(
 @given(st.lists(SAID, max_size=4))
 def test_what_counts_is_never_blank_and_never_too_much(said: list[RationaleGiven]) -> None:
     state = after(*READY, *said)
-    record = views.record(state)
+    record = views.record_from_state(state)
     assert all(one.text.strip() for one in record.rationale.consequences)
     assert len(record.rationale.alternatives) <= reasons.RATIONALE_MAX
     assert record.considered[0] == "OAuth"

@@ -8,13 +8,13 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import (
-    ChangeRefused,
+    ClarificationChangeRefused,
     DecisionAcknowledged,
     DecisionKeptBeside,
     DecisionMarkedKept,
 )
 from preflights_es.features.clarification.domain.history import quotes
-from preflights_es.features.clarification.domain.views import record, related
+from preflights_es.features.clarification.domain.views import record_from_state, related
 from preflights_es.kernel.decisions import Choice, KeptDecision, OlderDecision, Related, Resolution
 from preflights_es.kernel.events import Input, Quoted, SourceSession
 from preflights_es.records import render
@@ -58,8 +58,8 @@ def choosing(*resolved: Resolution, **more: object) -> DecisionAcknowledged:
     return replace(acknowledged(**more), resolved=resolved)  # type: ignore[arg-type]  # as it takes them
 
 
-def refused(change: str, reason: str) -> tuple[ChangeRefused]:
-    return (ChangeRefused(change=change, reason=reason),)  # type: ignore[arg-type]  # of a table
+def refused(change: str, reason: str) -> tuple[ClarificationChangeRefused]:
+    return (ClarificationChangeRefused(change=change, reason=reason),)  # type: ignore[arg-type]  # of a table
 
 
 def kept(by: Related = LATER, reason: str = WHY) -> DecisionKeptBeside:
@@ -82,7 +82,7 @@ def test_several_are_superseded_beside_the_one_that_was_named_first() -> None:
     state = after(*named, chosen)
     assert (state.supersedes, state.also_supersedes) == (FORMER, (OLD, OLDER))
     assert related(state).supersedes == (FORMER, OLD, OLDER)
-    text = render.render_document("adr.v1", record(state))
+    text = render.render_document("adr.v1", record_from_state(state))
     links = [line for line in text.splitlines() if line.startswith("* Supersedes")]
     assert [line[: len("* Supersedes [ADR-0000")] for line in links] == [
         f"* Supersedes [ADR-{one.number:04}" for one in (FORMER, OLD, OLDER)
@@ -108,7 +108,7 @@ def test_the_older_decision_says_beside_what_it_stays() -> None:
     check(*ACCEPTED, when=kept(), then=(DecisionMarkedKept(), again))
     state = after(*ACCEPTED, kept())
     assert (state.kept, state.superseded_by) == ((KeptDecision(LATER, WHY),), None)
-    text = render.render_document("adr.v1", record(state))
+    text = render.render_document("adr.v1", record_from_state(state))
     assert f"\n* Kept beside [ADR-{LATER.number:04}, " in text
     assert text.rstrip().endswith(f": {WHY}")
     other = after(*ACCEPTED, kept(), kept(reason="Another one"), kept(OLD))
@@ -122,7 +122,9 @@ def test_the_reason_of_its_own_acceptance_stays() -> None:
 
 @each("reason", ["# Heading", "a | b", "[x](javascript:1)", "<b>\u202e"])
 def test_a_reason_forges_nothing(reason: str) -> None:
-    text = render.render_document("adr.v1", record(after(*ACCEPTED, kept(reason=reason))))
+    text = render.render_document(
+        "adr.v1", record_from_state(after(*ACCEPTED, kept(reason=reason)))
+    )
     assert render.inline(reason) in text
     assert "\u202e" not in text
 

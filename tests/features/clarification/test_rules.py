@@ -61,7 +61,7 @@ def category_detected(intention: str, config: HeuristicsConfig = CONFIG) -> str 
     ],
 )
 def test_tokens_are_runs_of_letters_and_digits(intention: str, tokens: list[str]) -> None:
-    assert rules.tokens(intention) == tokens
+    assert rules.keyword_tokens(intention) == tokens
 
 
 @each(("category", "keyword"), [(c.name, k) for c in CONFIG.categories for k in c.keywords])
@@ -151,14 +151,14 @@ def test_the_order_of_a_team_s_own_table_decides() -> None:
     ],
 )
 def test_blank_is_unanswered(blank: str | None) -> None:
-    assert rules.judged(STRATEGY, blank, None) == "blank"
-    assert rules.judged(DESCRIPTION, blank, None) == "blank"
+    assert rules.resolve_answer(STRATEGY, blank, None) == "blank"
+    assert rules.resolve_answer(DESCRIPTION, blank, None) == "blank"
     assert rules.category_judged(CONFIG, blank, None) == "blank"
 
 
 @each("nothing", [(), ("",), (" ", "\u200b"), []])
 def test_a_list_of_blanks_is_blank(nothing: Answer) -> None:
-    assert rules.judged(STRATEGY, nothing, None) == "blank"
+    assert rules.resolve_answer(STRATEGY, nothing, None) == "blank"
 
 
 @each(
@@ -173,51 +173,51 @@ def test_a_list_of_blanks_is_blank(nothing: Answer) -> None:
     ],
 )
 def test_an_option_is_met_in_any_case_and_filed_in_its_own_spelling(given: str, value: str) -> None:
-    assert rules.judged(STRATEGY, given, None) == Resolved(value, "chosen")
+    assert rules.resolve_answer(STRATEGY, given, None) == Resolved(value, "chosen")
 
 
 @each("given", ["Passkeys", "OAuth 2.1", "SAML via Okta", "认证", "magic  link"])
 def test_what_is_no_option_is_a_custom_value(given: str) -> None:
-    assert rules.judged(STRATEGY, f" {given} ", None) == Resolved(given, "custom")
+    assert rules.resolve_answer(STRATEGY, f" {given} ", None) == Resolved(given, "custom")
 
 
 @each("other", [OTHER_OPTION, "other (SPECIFY)", "Other", " OTHER "])
 def test_other_takes_the_text_of_its_companion(other: str) -> None:
-    assert rules.judged(STRATEGY, other, " Passkeys ") == Resolved("Passkeys", "custom")
-    assert rules.judged(STRATEGY, other, ("Passkeys",)) == Resolved("Passkeys", "custom")
-    assert rules.judged(STRATEGY, other, ("", "Passkeys")) == Resolved("Passkeys", "custom")
-    assert rules.judged(STRATEGY, other, "oauth") == Resolved("OAuth", "chosen")
+    assert rules.resolve_answer(STRATEGY, other, " Passkeys ") == Resolved("Passkeys", "custom")
+    assert rules.resolve_answer(STRATEGY, other, ("Passkeys",)) == Resolved("Passkeys", "custom")
+    assert rules.resolve_answer(STRATEGY, other, ("", "Passkeys")) == Resolved("Passkeys", "custom")
+    assert rules.resolve_answer(STRATEGY, other, "oauth") == Resolved("OAuth", "chosen")
 
 
 @each("text", [None, "", "  ", (), ("", " "), OTHER_OPTION, "other", "\u200b"])
 def test_other_without_a_text_of_its_own_is_unanswered(text: Answer | None) -> None:
-    assert rules.judged(STRATEGY, OTHER_OPTION, text) == "other_needs_text"
+    assert rules.resolve_answer(STRATEGY, OTHER_OPTION, text) == "other_needs_text"
     assert rules.category_judged(CONFIG, OTHER_OPTION, text) == "other_needs_text"
 
 
 def test_other_with_several_texts_is_refused() -> None:
-    assert rules.judged(STRATEGY, OTHER_OPTION, ("Passkeys", "Tokens")) == "several_values"
+    assert rules.resolve_answer(STRATEGY, OTHER_OPTION, ("Passkeys", "Tokens")) == "several_values"
 
 
 def test_other_with_a_placeholder_is_refused() -> None:
-    assert rules.judged(STRATEGY, OTHER_OPTION, "tbd") == "placeholder"
+    assert rules.resolve_answer(STRATEGY, OTHER_OPTION, "tbd") == "placeholder"
     assert rules.category_judged(CONFIG, OTHER_OPTION, "???") == "placeholder"
 
 
 def test_a_companion_beside_an_option_decides_nothing() -> None:
-    assert rules.judged(STRATEGY, "OAuth", "Passkeys") == Resolved("OAuth", "chosen")
-    assert rules.judged(STRATEGY, "OAuth", "tbd") == Resolved("OAuth", "chosen")
+    assert rules.resolve_answer(STRATEGY, "OAuth", "Passkeys") == Resolved("OAuth", "chosen")
+    assert rules.resolve_answer(STRATEGY, "OAuth", "tbd") == Resolved("OAuth", "chosen")
 
 
 def test_a_free_text_is_typed_and_its_bare_other_is_a_word() -> None:
-    assert rules.judged(LIBRARY, " Authlib ", None) == Resolved("Authlib", "typed")
-    assert rules.judged(DESCRIPTION, "Other", None) == Resolved("Other", "typed")
+    assert rules.resolve_answer(LIBRARY, " Authlib ", None) == Resolved("Authlib", "typed")
+    assert rules.resolve_answer(DESCRIPTION, "Other", None) == Resolved("Other", "typed")
 
 
 def test_a_free_text_never_files_the_option_to_specify() -> None:
-    assert rules.judged(LIBRARY, OTHER_OPTION, "Authlib") == Resolved("Authlib", "typed")
-    assert rules.judged(LIBRARY, OTHER_OPTION, None) == "other_needs_text"
-    assert rules.judged(DESCRIPTION, OTHER_OPTION, None) == "other_needs_text"
+    assert rules.resolve_answer(LIBRARY, OTHER_OPTION, "Authlib") == Resolved("Authlib", "typed")
+    assert rules.resolve_answer(LIBRARY, OTHER_OPTION, None) == "other_needs_text"
+    assert rules.resolve_answer(DESCRIPTION, OTHER_OPTION, None) == "other_needs_text"
 
 
 PLACEHOLDERS = [
@@ -231,9 +231,9 @@ PLACEHOLDERS = [
 @each("placeholder", PLACEHOLDERS)
 def test_a_placeholder_is_refused_wherever_it_is_typed(placeholder: str) -> None:
     assert is_placeholder(placeholder)
-    assert rules.judged(STRATEGY, placeholder, None) == "placeholder"
-    assert rules.judged(STRATEGY, OTHER_OPTION, placeholder) == "placeholder"
-    assert rules.judged(LIBRARY, placeholder, None) == "placeholder"
+    assert rules.resolve_answer(STRATEGY, placeholder, None) == "placeholder"
+    assert rules.resolve_answer(STRATEGY, OTHER_OPTION, placeholder) == "placeholder"
+    assert rules.resolve_answer(LIBRARY, placeholder, None) == "placeholder"
     assert rules.category_judged(CONFIG, placeholder, None) == "placeholder"
     answers = {"change_category": "Authentication", "auth_strategy": placeholder}
     assert rules.patch(FREE, CONFIG, answers) is None
@@ -248,26 +248,30 @@ def test_a_placeholder_is_refused_wherever_it_is_typed(placeholder: str) -> None
 )
 def test_a_value_that_only_holds_such_a_word_counts(value: str) -> None:
     assert not is_placeholder(value)
-    assert rules.judged(STRATEGY, value, None) == Resolved(value, "custom")
+    assert rules.resolve_answer(STRATEGY, value, None) == Resolved(value, "custom")
 
 
 def test_one_element_is_unwrapped_and_several_are_refused() -> None:
-    assert rules.judged(STRATEGY, ("oauth",), None) == Resolved("OAuth", "chosen")
-    assert rules.judged(STRATEGY, ("", "oauth"), None) == Resolved("OAuth", "chosen")
-    assert rules.judged(STRATEGY, ("OAuth", "Passkeys"), None) == "several_values"
-    assert rules.judged(STRATEGY, ("OAuth", "OAuth"), None) == "several_values"
-    assert rules.judged(LIBRARY, ("a", "b"), None) == "several_values"
+    assert rules.resolve_answer(STRATEGY, ("oauth",), None) == Resolved("OAuth", "chosen")
+    assert rules.resolve_answer(STRATEGY, ("", "oauth"), None) == Resolved("OAuth", "chosen")
+    assert rules.resolve_answer(STRATEGY, ("OAuth", "Passkeys"), None) == "several_values"
+    assert rules.resolve_answer(STRATEGY, ("OAuth", "OAuth"), None) == "several_values"
+    assert rules.resolve_answer(LIBRARY, ("a", "b"), None) == "several_values"
     assert rules.category_judged(CONFIG, ("Backend", "Infra"), None) == "several_values"
 
 
 def test_a_question_with_several_choices_files_each_value_once() -> None:
     many = Question("envs", "multi_choice", "Where?", ("Dev", "Test", "Prod", OTHER_OPTION))
-    assert rules.judged(many, ("prod", "DEV", "Prod"), None) == Resolved("Prod, Dev", "chosen")
-    assert rules.judged(many, ("Edge", "Moon"), None) == Resolved("Edge, Moon", "custom")
-    assert rules.judged(many, ("Dev", "Edge"), None) == Resolved("Dev, Edge", "custom")
-    assert rules.judged(many, ("Dev", OTHER_OPTION), "Edge") == Resolved("Dev, Edge", "custom")
-    assert rules.judged(many, ("Dev", OTHER_OPTION), None) == "other_needs_text"
-    assert rules.judged(many, ("Dev", "tbd"), None) == "placeholder"
+    assert rules.resolve_answer(many, ("prod", "DEV", "Prod"), None) == Resolved(
+        "Prod, Dev", "chosen"
+    )
+    assert rules.resolve_answer(many, ("Edge", "Moon"), None) == Resolved("Edge, Moon", "custom")
+    assert rules.resolve_answer(many, ("Dev", "Edge"), None) == Resolved("Dev, Edge", "custom")
+    assert rules.resolve_answer(many, ("Dev", OTHER_OPTION), "Edge") == Resolved(
+        "Dev, Edge", "custom"
+    )
+    assert rules.resolve_answer(many, ("Dev", OTHER_OPTION), None) == "other_needs_text"
+    assert rules.resolve_answer(many, ("Dev", "tbd"), None) == "placeholder"
 
 
 # 3. The category -----------------------------------------------------------------------------
@@ -327,7 +331,7 @@ def test_an_answer_that_does_not_count_leaves_the_keyword(answer: Answer) -> Non
 
 
 def test_nothing_known_asks_the_generic_question() -> None:
-    turn = rules.response(FREE, CONFIG, {})
+    turn = rules.respond_to_intention(FREE, CONFIG, {})
     assert turn.questions == (
         Question(
             "change_category",
@@ -345,7 +349,7 @@ def test_nothing_known_asks_the_generic_question() -> None:
 def test_a_known_category_asks_its_primary_question(category: Category, detected: bool) -> None:
     intention = f"Change the {category.keywords[0]}" if detected else FREE
     answers: dict[str, Answer] = {} if detected else {"change_category": category.name}
-    turn = rules.response(intention, CONFIG, answers)
+    turn = rules.respond_to_intention(intention, CONFIG, answers)
     assert category.primary is not None
     assert turn.questions == (category.primary.asked(),)
     assert turn.questions[0].options[-1] == OTHER_OPTION
@@ -360,7 +364,7 @@ def test_the_primary_answer_ends_the_questions(category: Category) -> None:
     (primary, secondary) = category.fields()
     for option in primary.options:
         answers: dict[str, Answer] = {"change_category": category.name, primary.id: option}
-        turn = rules.response(FREE, CONFIG, answers)
+        turn = rules.respond_to_intention(FREE, CONFIG, answers)
         assert (turn.questions, turn.missing_info, turn.progress) == ((), (), 1.0)
         assert rules.patch(FREE, CONFIG, answers) == DecisionPatch(
             category.name, ((primary.name, option),)
@@ -373,13 +377,13 @@ def test_the_primary_answer_ends_the_questions(category: Category) -> None:
 @each("label", ["Other", "Mobile", OTHER_OPTION])
 def test_what_has_no_category_asks_for_a_description(label: str) -> None:
     answers: dict[str, Answer] = {"change_category": label, "change_category__other": "Mobile"}
-    turn = rules.response(FREE, CONFIG, answers)
+    turn = rules.respond_to_intention(FREE, CONFIG, answers)
     assert turn.questions == (Question("description", "free_text", "What should be decided?"),)
     assert turn.missing_info == ("description",)
     assert (turn.decision_hint, turn.progress) == ("unsure", 0.5)
     assert rules.patch(FREE, CONFIG, answers) is None
     answers["description"] = "  Use Flutter "
-    turn = rules.response(FREE, CONFIG, answers)
+    turn = rules.respond_to_intention(FREE, CONFIG, answers)
     assert (turn.questions, turn.missing_info, turn.progress) == ((), (), 1.0)
     assert rules.patch(FREE, CONFIG, answers) == DecisionPatch(
         "Other", (("Description", "Use Flutter"),)
@@ -392,7 +396,7 @@ def test_an_intention_without_an_author_becomes_a_description() -> None:
 
 def test_a_secondary_answer_alone_asks_on_and_is_a_partial_patch() -> None:
     answers = {"auth_library": "Authlib"}
-    turn = rules.response("Add login", CONFIG, answers)
+    turn = rules.respond_to_intention("Add login", CONFIG, answers)
     assert turn.missing_info == ("auth_strategy",)
     assert rules.patch("Add login", CONFIG, answers) == DecisionPatch(
         "Authentication", (("Library", "Authlib"),)
@@ -411,7 +415,7 @@ def test_an_answer_is_not_filed_under_a_field_it_does_not_answer() -> None:
 @each("turn", [1, 2, 3, 4, 5, 100])
 def test_never_more_than_one_question_is_asked_and_none_after_the_last_turn(turn: int) -> None:
     for answers in ({}, {"change_category": "Database"}, {"change_category": "Other"}):
-        said = rules.response(FREE, CONFIG, answers, turn)
+        said = rules.respond_to_intention(FREE, CONFIG, answers, turn)
         assert len(said.questions) == (1 if turn <= 3 else 0)
         assert len(said.missing_info) == 1
         assert said.progress < 1.0
@@ -419,14 +423,14 @@ def test_never_more_than_one_question_is_asked_and_none_after_the_last_turn(turn
 
 def test_a_category_without_a_question_has_nothing_missing_and_no_patch() -> None:
     config = config_of(Category("Docs", ("docs",)))
-    turn = rules.response("Write docs", config, {})
+    turn = rules.respond_to_intention("Write docs", config, {})
     assert (turn.questions, turn.missing_info, turn.progress) == ((), (), 1.0)
     assert rules.patch("Write docs", config, {}) is None
 
 
 def test_a_primary_question_without_options_is_a_free_text() -> None:
     config = config_of(Category("Docs", ("docs",), Field("Tool", "docs_tool", "Which tool?")))
-    (question,) = rules.response("Write docs", config, {}).questions
+    (question,) = rules.respond_to_intention("Write docs", config, {}).questions
     assert question == Question("docs_tool", "free_text", "Which tool?")
     assert rules.patch("Write docs", config, {"docs_tool": "Sphinx"}) == DecisionPatch(
         "Docs", (("Tool", "Sphinx"),)
@@ -438,9 +442,9 @@ def test_a_primary_question_without_options_is_a_free_text() -> None:
 
 def test_a_decision_is_a_record_unless_a_person_says_task() -> None:
     decided = DecisionPatch("Frontend")
-    found = [rules.kind(decided, mark) for mark in get_args(Mark)]
+    found = [rules.choose_record_kind(decided, mark) for mark in get_args(Mark)]
     assert found == ["adr", "task", "adr"]
-    assert {rules.kind(None, mark) for mark in get_args(Mark)} == {"task"}
+    assert {rules.choose_record_kind(None, mark) for mark in get_args(Mark)} == {"task"}
 
 
 @each(

@@ -74,7 +74,9 @@ def other() -> Category:
 
 def test_the_limits_are_those_of_the_code() -> None:
     constants = {
-        "": max(len(rules.response("", CONFIG, {}, turn).questions) for turn in range(9)),
+        "": max(
+            len(rules.respond_to_intention("", CONFIG, {}, turn).questions) for turn in range(9)
+        ),
         "TURNS_MAX": rules.TURNS_MAX,
         "INTENTION_MAX": text.INTENTION_MAX,
         "ANSWER_MAX": text.ANSWER_MAX,
@@ -228,25 +230,25 @@ def test_filing_and_hint_of_each_category_are_those_of_the_specification() -> No
         {
             "Category": category.name,
             "Filing": f"`{category.filing}`",
-            "Hint": f"`{rules.hint(category)}`",
+            "Hint": f"`{rules.category_hint(category)}`",
         }
         for category in CONFIG.categories
     ]
-    unsure = {"Category": "Other", "Filing": "", "Hint": f"`{rules.hint(other())}`"}
+    unsure = {"Category": "Other", "Filing": "", "Hint": f"`{rules.category_hint(other())}`"}
     assert [*found, unsure] == rows("6.1 Filing and hint")
 
 
 def test_the_hints_are_those_of_the_code() -> None:
     assert set(column("6.1 Filing and hint", "Hint")) == set(get_args(values.Hint))
     assert set(column("6.1 Filing and hint", "Filing")) == set(get_args(values.Filing))
-    assert rules.hint(None) == "unsure"
+    assert rules.category_hint(None) == "unsure"
 
 
 def test_progress_is_the_table_of_the_specification() -> None:
     said = {"yes": True, "no": False}
     for row in rows("6.3 Progress"):
         missing = ("a_key",) if said[row["Something missing"]] else ()
-        assert rules.progress(said[row["Category known"]], missing) == float(row["Progress"])
+        assert rules.turn_progress(said[row["Category known"]], missing) == float(row["Progress"])
     assert len(rows("6.3 Progress")) == 3
 
 
@@ -259,7 +261,9 @@ def test_a_record_or_a_task_follows_from_the_mark() -> None:
     for row in rows("7.1 Record or task"):
         assert [*row] == ["A patch", *marks.values()]
         for mark, head in marks.items():
-            assert rules.kind(patches[row["A patch"]], mark) == ticked(row[head])[0], row
+            assert (
+                rules.choose_record_kind(patches[row["A patch"]], mark) == ticked(row[head])[0]
+            ), row
 
 
 def test_templates_and_paths_are_those_of_the_specification() -> None:
@@ -279,10 +283,10 @@ def test_templates_and_paths_are_those_of_the_specification() -> None:
 def test_the_refused_changes_are_those_of_the_event() -> None:
     table = rows("7.6 Refused changes")
     assert tuple(ticked(row["Change"])[0] for row in table) == literals(
-        events.ChangeRefused, "change"
+        events.ClarificationChangeRefused, "change"
     )
     assert {word for row in table for word in ticked(row["Reasons"])} == set(
-        literals(events.ChangeRefused, "reason")
+        literals(events.ClarificationChangeRefused, "reason")
     )
 
 

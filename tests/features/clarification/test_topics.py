@@ -15,13 +15,18 @@ from preflights_es.features.clarification import domain as clarification
 from preflights_es.features.clarification.domain import choices, rules, topics
 from preflights_es.features.clarification.domain import state as states
 from preflights_es.features.clarification.domain.events import (
-    AnswerAccepted,
+    ClarificationAnswerAccepted,
+    ClarificationQuestionAsked,
     IntentionDeclared,
     PatchProposed,
-    QuestionAsked,
     TopicsFound,
 )
-from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD, loaded, tables
+from preflights_es.features.clarification.domain.pack import (
+    NO_TABLES,
+    STANDARD,
+    load_pack,
+    merge_session_tables,
+)
 from preflights_es.features.clarification.domain.state import title_of
 from preflights_es.features.clarification.domain.topics import find
 from preflights_es.features.clarification.domain.values import (
@@ -29,8 +34,8 @@ from preflights_es.features.clarification.domain.values import (
     DecisionPatch,
     Field,
     HeuristicsConfig,
-    Named,
     Provenance,
+    TopicValue,
 )
 from preflights_es.features.clarification.domain.views import view
 from preflights_es.kernel import statements
@@ -90,8 +95,8 @@ def test_whatever_else_is_said_states_nothing(text: str) -> None:
 )
 def test_accents_say_the_same_however_they_were_typed(text: str) -> None:
     assert find(normalize("NFD", text)) == find(normalize("NFC", text))
-    words = rules.tokens(normalize("NFC", text))
-    assert rules.tokens(normalize("NFD", text)) == words
+    words = rules.keyword_tokens(normalize("NFC", text))
+    assert rules.keyword_tokens(normalize("NFD", text)) == words
 
 
 @each(("text", "expected"), FILED["a_choice_that_is_asked_for_has_a_menu"])
@@ -128,7 +133,7 @@ def test_a_question_between_two_values_offers_these_alone() -> None:
 
 def test_a_scope_that_names_the_topic_alone_is_none() -> None:
     found = find("Use Redis for caching")
-    assert (found.stated, found.scope) == ((Named("caching", "Redis"),), "")
+    assert (found.stated, found.scope) == ((TopicValue("caching", "Redis"),), "")
     assert find("Use Redis for the cache of prices").scope == "cache of prices"
 
 
@@ -171,7 +176,7 @@ def by_pack(intention: str, tables: HeuristicsConfig = NO_TABLES) -> IntentionDe
 
 
 def test_a_stated_value_is_the_answer() -> None:
-    stated = (Named("database", "PostgreSQL"),)
+    stated = (TopicValue("database", "PostgreSQL"),)
     check(
         when=by_pack("Migrate from MySQL to PostgreSQL"),
         then=(
@@ -179,9 +184,9 @@ def test_a_stated_value_is_the_answer() -> None:
                 kind="stated",
                 language="en",
                 stated=stated,
-                replaced=(Named("database", "MySQL"),),
+                replaced=(TopicValue("database", "MySQL"),),
             ),
-            AnswerAccepted(
+            ClarificationAnswerAccepted(
                 key="db_type",
                 answer="PostgreSQL",
                 field="Type",
@@ -328,7 +333,11 @@ def test_a_keyword_of_the_team_decides_before_a_topic() -> None:
 def test_without_a_pack_nothing_is_found() -> None:
     found = [event for event in log(declared("Use PostgreSQL")) if isinstance(event, TopicsFound)]
     assert found == []
-    asked = [event for event in log(declared("Use PostgreSQL")) if isinstance(event, QuestionAsked)]
+    asked = [
+        event
+        for event in log(declared("Use PostgreSQL"))
+        if isinstance(event, ClarificationQuestionAsked)
+    ]
     assert len(asked) == 1
 
 
@@ -365,7 +374,7 @@ def test_what_finds_meaning_stays_small() -> None:
 
 
 def test_the_seeds_categories_keep_their_questions() -> None:
-    config = tables("", "en", NO_TABLES)
+    config = merge_session_tables("", "en", NO_TABLES)
     for category in HeuristicsConfig().categories:
         found = config.named(category.name)
         assert found is not None
@@ -375,14 +384,14 @@ def test_the_seeds_categories_keep_their_questions() -> None:
 
 def test_every_key_answers_one_question() -> None:
     for language in ("en", "de"):
-        config = tables("", language, NO_TABLES)
+        config = merge_session_tables("", language, NO_TABLES)
         keys = [field.id for category in config.categories for field in category.fields()]
         assert len(set(keys)) == len(keys) == 84
         assert len({category.name for category in config.categories}) == 79
 
 
 def test_every_topic_is_whole_in_both_languages() -> None:
-    for topic in loaded().topics:
+    for topic in load_pack().topics:
         assert topic.nouns or topic.own_titles, topic.id
         assert "{value}" in topic.titles.en, topic.id
         assert "{value}" in topic.titles.de, topic.id
@@ -395,15 +404,15 @@ def test_every_topic_is_whole_in_both_languages() -> None:
 
 
 def test_a_word_is_of_one_topic() -> None:
-    words = [word for topic in loaded().topics for word in (*topic.words, *topic.matters)]
+    words = [word for topic in load_pack().topics for word in (*topic.words, *topic.matters)]
     assert len(set(words)) == len(words)
 
 
 def test_a_title_is_the_decision() -> None:
-    topics = {topic.id: topic for topic in loaded().topics}
+    topics = {topic.id: topic for topic in load_pack().topics}
     assert topics["caching"].title("Redis", "en") == "Use Redis for caching"
     assert topics["caching"].title("Redis", "de") == "Redis f\u00fcr das Caching verwenden"
 
 
 def test_a_pack_that_cannot_be_read_gives_way_to_todays() -> None:
-    assert loaded("{not json") is loaded()
+    assert load_pack("{not json") is load_pack()

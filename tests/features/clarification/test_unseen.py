@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from preflights_es.features.clarification.domain import WORKFLOW, contracts, lead
 from preflights_es.features.clarification.domain.decide import decide
-from preflights_es.features.clarification.domain.events import IntentionDeclared, Known
+from preflights_es.features.clarification.domain.events import DecisionForModel, IntentionDeclared
 from preflights_es.features.clarification.domain.evolve import evolve
-from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD, loaded
-from preflights_es.features.clarification.domain.state import State
+from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD, load_pack
+from preflights_es.features.clarification.domain.state import ClarificationState
 from preflights_es.features.clarification.domain.topics import Signal, find
 from preflights_es.features.clarification.domain.values import DecisionPatch, LLMContext
 from preflights_es.features.recall.domain.rules import Compared, evolution
@@ -84,7 +84,7 @@ def decision(text: str) -> Compared:
     """What a sentence in one of the forms decides."""
     found = find(text)
     (value,) = found.stated
-    topic = next((one for one in loaded().topics if one.id == value.topic), None)
+    topic = next((one for one in load_pack().topics if one.id == value.topic), None)
     return Compared(
         category=topic.category if topic else "Other",
         fields=((topic.field if topic else "Description", value.value),),
@@ -115,7 +115,7 @@ PRODUCTS: Final = {
 }
 
 
-def begun(project: dict[str, Any], intention: str) -> State:
+def begun(project: dict[str, Any], intention: str) -> ClarificationState:
     """A session of one of the projects, which a model is asked about."""
     signals = (
         Signal(PRODUCTS.get(fold_letters(one["name"]), ""), one["name"], one["file"]).written()
@@ -123,7 +123,7 @@ def begun(project: dict[str, Any], intention: str) -> State:
     )
     records = f"{project['readme']} Decision records: {'; '.join(project['records'])}"
     known = tuple(
-        Known(
+        DecisionForModel(
             one["title"],
             DecisionPatch("Other", (("Description", one["title"]),)),
             SourceSession("01a0c450-6c00-7000-8000-000000000001", 1, "00" * 32),
@@ -143,7 +143,7 @@ def begun(project: dict[str, Any], intention: str) -> State:
         context=LLMContext("Python (3 files)", tuple(signals), records),
         known=known,
     )
-    return reduce(evolve, (new, *decide(State(), new)), State())
+    return reduce(evolve, (new, *decide(ClarificationState(), new)), ClarificationState())
 
 
 BEGUN: Final = {

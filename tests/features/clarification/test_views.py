@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import WORKFLOW, views
 from preflights_es.features.clarification.domain.events import (
-    AnswerAccepted,
+    ClarificationAnswerAccepted,
     DecisionRecorded,
     PatchProposed,
 )
 from preflights_es.features.clarification.domain.evolve import evolve
-from preflights_es.features.clarification.domain.state import State
+from preflights_es.features.clarification.domain.state import ClarificationState
 from preflights_es.features.clarification.domain.values import (
     OTHER_OPTION,
     Category,
@@ -51,7 +51,7 @@ ACCEPTED = (*READY, acknowledged())
 STOPPED = (declared("Write docs", heuristics=config_of(Category("Docs", ("docs",)))),)
 MOBILE = DecisionPatch("Other", (("Description", "Use Flutter"),))
 
-REFUSED_BY_NOW = AnswerAccepted(
+REFUSED_BY_NOW = ClarificationAnswerAccepted(
     key="auth_strategy", answer="TBD", field="Strategy", value="TBD", source="custom"
 )
 """As if the rule about placeholders were younger than the session."""
@@ -59,7 +59,7 @@ REFUSED_BY_NOW = AnswerAccepted(
 STRATEGIES = ("OAuth", "Email/Password", "Magic Link")
 
 
-def of_former_rules(*later: Input) -> State:
+def of_former_rules(*later: Input) -> ClarificationState:
     """A session that accepted what today's rules refuse, and the Inputs after it, decided today."""
     patch = DecisionPatch("Authentication", (("Strategy", "TBD"),))
     events = [
@@ -108,7 +108,7 @@ def test_progress_missing_and_patch_follow_the_log(
 
 def test_the_views_can_be_asked_of_any_beginning_of_a_log() -> None:
     events = log(*ACCEPTED)
-    states = accumulate(events, evolve, initial=State())
+    states = accumulate(events, evolve, initial=ClarificationState())
     found = [views.view(state).progress for state in states]
     assert found == [0.0, 0.0, 0.5, 0.5, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0]
 
@@ -135,7 +135,7 @@ def test_the_views_can_be_asked_of_any_beginning_of_a_log() -> None:
     ],
 )
 def test_one_word_says_where_a_clarification_stands(given: tuple[Input, ...], status: str) -> None:
-    assert views.status(after(*given)) == status
+    assert views.clarification_status(after(*given)) == status
     assert views.view(after(*given)).status == status
 
 
@@ -264,7 +264,7 @@ def test_a_refused_answer_leaves_no_trace_in_the_provenance() -> None:
 
 
 def test_an_open_record_lists_what_was_asked_and_not_answered() -> None:
-    record = views.record(after(declared("Add\n OAuth")))
+    record = views.record_from_state(after(declared("Add\n OAuth")))
     assert record == Record(
         uid=UID,
         session_id="",
@@ -276,7 +276,7 @@ def test_an_open_record_lists_what_was_asked_and_not_answered() -> None:
 
 
 def test_an_accepted_record_names_the_person_the_day_and_each_value() -> None:
-    record = views.record(after(*ACCEPTED))
+    record = views.record_from_state(after(*ACCEPTED))
     assert record == Record(
         uid=UID,
         session_id="",
@@ -300,15 +300,15 @@ def test_an_accepted_record_names_the_person_the_day_and_each_value() -> None:
 
 
 def test_a_proposed_record_names_no_decision_maker() -> None:
-    record = views.record(after(*READY, acknowledged(actor=AGENT)))
+    record = views.record_from_state(after(*READY, acknowledged(actor=AGENT)))
     assert (record.status, record.decided_by, record.proposed_by) == ("proposed", "", "agent")
-    confirmed = views.record(after(*READY, acknowledged(actor=AGENT), acknowledged()))
+    confirmed = views.record_from_state(after(*READY, acknowledged(actor=AGENT), acknowledged()))
     assert (confirmed.status, confirmed.decided_by) == ("accepted", "Ada Lovelace")
     assert confirmed.proposed_by is None
 
 
 def test_a_revised_proposal_is_open_again() -> None:
-    record = views.record(
+    record = views.record_from_state(
         after(*READY, acknowledged(actor=AGENT), revised(change_category="Infra"))
     )
     assert (record.status, record.proposed_by, record.date) == ("open", None, "")
@@ -317,7 +317,7 @@ def test_a_revised_proposal_is_open_again() -> None:
 
 def test_a_superseded_record_says_by_what() -> None:
     given = (declared("Add OAuth", supersedes=FORMER), *ACCEPTED[1:], superseded())
-    record = views.record(after(*given))
+    record = views.record_from_state(after(*given))
     assert (record.status, record.supersedes, record.superseded_by) == ("superseded", FORMER, LATER)
     assert record.decided_by == "Ada Lovelace"
 
@@ -331,17 +331,17 @@ def test_fields_of_one_name_in_two_categories_are_told_apart() -> None:
         revised(change_category="Backend"),
         answered(AGENT, api_style="REST", backend_framework="Django"),
     )
-    framework = views.record(state).fields[1]
+    framework = views.record_from_state(state).fields[1]
     assert framework == RecordField("Framework", "Django", "typed", "agent")
 
 
 def test_a_description_is_recorded_with_its_source() -> None:
     state = after(declared(), answered(change_category="Mobile", description="Use Flutter"))
-    record = views.record(state)
+    record = views.record_from_state(state)
     assert record.category == "Mobile", "the label that the person gave"
     assert record.fields == (RecordField("Description", "Use Flutter", "typed", "user"),)
 
 
 def test_nothing_recorded_is_an_open_record() -> None:
-    assert views.record(State()).status == "open"
-    assert views.view(State(actor=ADA, heuristics=CONFIG)).status == "needs_answers"
+    assert views.record_from_state(ClarificationState()).status == "open"
+    assert views.view(ClarificationState(actor=ADA, heuristics=CONFIG)).status == "needs_answers"

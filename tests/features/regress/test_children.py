@@ -11,7 +11,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.features.clarification.domain.events import DecisionAcknowledged, QuestionAsked
+from preflights_es.features.clarification.domain.events import (
+    ClarificationQuestionAsked,
+    DecisionAcknowledged,
+)
 from preflights_es.features.regress.change import Change, PromptChange, parts, words
 from preflights_es.features.regress.children import Runs, side_of
 from preflights_es.features.regress.comparing import measures
@@ -460,7 +463,7 @@ def test_what_today_s_code_does_of_itself_is_not_the_change_s() -> None:
 
 
 def _asks(one: object) -> bool:
-    return isinstance(one, QuestionAsked)
+    return isinstance(one, ClarificationQuestionAsked)
 
 
 # 8. What varies ------------------------------------------------------------------------------

@@ -13,7 +13,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.features.clarification.domain.events import AnswersGiven, QuestionAsked
+from preflights_es.features.clarification.domain.events import (
+    ClarificationAnswersGiven,
+    ClarificationQuestionAsked,
+)
 from preflights_es.features.regress.change import Change, PromptChange
 from preflights_es.features.regress.regression import Regression
 from preflights_es.features.regress.results import Case, Cause, LeftOut
@@ -58,7 +61,7 @@ def _answer(events: Events) -> Events:
     def edit(payload: dict[str, Any]) -> None:
         payload["answers"][0]["values"] = ["What was never answered"]
 
-    return edited(events, place(events, AnswersGiven.tag), edit)
+    return edited(events, place(events, ClarificationAnswersGiven.tag), edit)
 
 
 def _swapped(events: Events) -> Events:
@@ -76,7 +79,7 @@ def _longer(events: Events) -> Events:
 
 def _rule(events: Events) -> Events:
     """As rules of before recorded it, which counted turns otherwise."""
-    at = place(events, QuestionAsked.tag)
+    at = place(events, ClarificationQuestionAsked.tag)
     return edited(events, at, lambda one: one.update(turn=7))
 
 
@@ -114,8 +117,8 @@ def test_exactly_what_was_planted_is_found_and_attributed() -> None:
 
 def _fits(events: Events) -> bool:
     """Answered once: a rule that is planted in one question differs in no other."""
-    asked = sum(e.type == QuestionAsked.tag for e in events)
-    return asked == 1 and any(e.type == AnswersGiven.tag for e in events)
+    asked = sum(e.type == ClarificationQuestionAsked.tag for e in events)
+    return asked == 1 and any(e.type == ClarificationAnswersGiven.tag for e in events)
 
 
 def outcome(case: Case | LeftOut) -> str:
@@ -145,7 +148,7 @@ def test_a_decision_that_differs_is_code_or_data() -> None:
     case = judged(_rule(led("clarification", "Add login", 3)))
     assert [cause.kind for cause in case.causes] == ["code or data"]
     (difference,) = case.differences
-    assert (difference.type, difference.pointer) == (QuestionAsked.tag, "/turn")
+    assert (difference.type, difference.pointer) == (ClarificationQuestionAsked.tag, "/turn")
     assert (difference.expected, difference.actual) == (7, 1)
     assert (case.outcome, case.difference_count) == ("changed", 1)
 

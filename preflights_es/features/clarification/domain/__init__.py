@@ -5,21 +5,25 @@ from typing import Any
 
 from preflights_es.features.clarification.domain.events import (
     EVENTS,
-    AnswersGiven,
     AnswersRelayed,
     AnswersRevised,
+    ClarificationAnswersGiven,
     DecisionAcknowledged,
     RationaleGiven,
 )
 from preflights_es.features.clarification.domain.evolve import evolve
-from preflights_es.features.clarification.domain.history import behind, decided, quotes
-from preflights_es.features.clarification.domain.reasons import fixed
+from preflights_es.features.clarification.domain.history import (
+    decided_in_sessions,
+    quotes,
+    sessions_behind,
+)
+from preflights_es.features.clarification.domain.reasons import fixed_values
 from preflights_es.features.clarification.domain.rules import POLICY, PROMPTS
-from preflights_es.features.clarification.domain.state import State, is_terminal
+from preflights_es.features.clarification.domain.state import ClarificationState, is_terminal
 from preflights_es.features.clarification.domain.views import (
     answerable,
-    reached,
-    record,
+    clarification_reached,
+    record_from_state,
     related,
     view,
 )
@@ -32,30 +36,30 @@ from preflights_es.kernel.signing import read_input_content
 # Imported late: a command that only shows a session does without.
 
 
-def _decide(state: State, new: Input) -> tuple[Decision, ...]:
+def _decide_clarification(state: ClarificationState, new: Input) -> tuple[Decision, ...]:
     from preflights_es.features.clarification.domain.decide import decide
 
     return decide(state, new)
 
 
-def _abandoned(state: State, new: SessionAbandoned) -> tuple[ArtifactDue, ...]:
+def _abandoned(state: ClarificationState, new: SessionAbandoned) -> tuple[ArtifactDue, ...]:
     from preflights_es.features.clarification.domain.decide import abandoned
 
     return abandoned(state, new)
 
 
-def _accepting(state: State, said: Mapping[str, Any]) -> Accepting:
-    from preflights_es.features.clarification.domain.decide import accepting
+def _clarification_acceptance(state: ClarificationState, said: Mapping[str, Any]) -> Accepting:
+    from preflights_es.features.clarification.domain.decide import accepting_by_mark
 
-    return accepting(state, said)
+    return accepting_by_mark(state, said)
 
 
-def _proposal(state: State, new: Signable) -> Mapping[str, Any]:
+def _clarification_proposal(state: ClarificationState, new: Signable) -> Mapping[str, Any]:
     if not isinstance(new, DecisionAcknowledged):
         return read_input_content(new)  # an erasure
-    from preflights_es.features.clarification.domain.reasons import proposal
+    from preflights_es.features.clarification.domain.reasons import proposal_for_signature
 
-    return proposal(state, new)
+    return proposal_for_signature(state, new)
 
 
 def _settings() -> SettingsTable:
@@ -64,13 +68,13 @@ def _settings() -> SettingsTable:
     return SETTINGS
 
 
-WORKFLOW: Workflow[State] = Workflow(
+WORKFLOW: Workflow[ClarificationState] = Workflow(
     name="clarification",
     package="preflights_es.features.clarification",
     decider="clarification/1",
     events=EVENTS,
-    initial=State(),
-    decide=_decide,
+    initial=ClarificationState(),
+    decide=_decide_clarification,
     evolve=evolve,
     is_terminal=is_terminal,
     view=view,
@@ -79,18 +83,18 @@ WORKFLOW: Workflow[State] = Workflow(
     number=lambda state: state.number,
     folder=lambda state: state.folder,
     acknowledges=DecisionAcknowledged,
-    accepting=_accepting,
+    accepting=_clarification_acceptance,
     abandoned=_abandoned,
-    proposal=_proposal,
-    fixed=fixed,
-    record=record,
-    decided=decided,
-    reached=reached,
-    behind=behind,
+    proposal=_clarification_proposal,
+    fixed=fixed_values,
+    record=record_from_state,
+    decided=decided_in_sessions,
+    reached=clarification_reached,
+    behind=sessions_behind,
     related=related,
     quotes=quotes,
     answerable=answerable,
-    answers=AnswersGiven,
+    answers=ClarificationAnswersGiven,
     revisions=AnswersRevised,
     relayed=AnswersRelayed,
     written=True,

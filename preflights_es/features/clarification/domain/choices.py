@@ -37,7 +37,7 @@ class Lookup(NamedTuple):
     """The topic that has all of these values, this one where it does; empty where none."""
 
 
-class Choice(NamedTuple):
+class RequestedChoice(NamedTuple):
     """What a text asks to choose."""
 
     topic: str = ""
@@ -89,7 +89,7 @@ def _pattern(form: str) -> Pattern[str]:
     return re.compile(_NAME.sub(part, form))
 
 
-class Form(NamedTuple):
+class ChoiceForm(NamedTuple):
     """A sentence that asks for a choice: `t` is the topic, `y` what it is for, `who` asks."""
 
     ask: Ask
@@ -103,39 +103,51 @@ class Form(NamedTuple):
 
 
 FORMS: Final = (
-    Form("which", r"{please}{pick} (?:us |uns )?{T}(?: aus)?", has_article=True),
-    Form("find", r"{please}{find} (?:us |me )?{T}(?: aus)?"),
-    Form("which", r"{please}(?:which|what) (?:(?:kind|type|sort) of |of the )?{T}{goes}"),
-    Form("which", r"(?:what|which)(?:'s| is| would be| are) the (?:best|right) {T}"),
-    Form("which", r"how (?:do |{modal} )?(?:we|i|to)(?: {modal})? {do} {T}", True, is_led=True),
-    Form(
+    ChoiceForm("which", r"{please}{pick} (?:us |uns )?{T}(?: aus)?", has_article=True),
+    ChoiceForm("find", r"{please}{find} (?:us |me )?{T}(?: aus)?"),
+    ChoiceForm("which", r"{please}(?:which|what) (?:(?:kind|type|sort) of |of the )?{T}{goes}"),
+    ChoiceForm("which", r"(?:what|which)(?:'s| is| would be| are) the (?:best|right) {T}"),
+    ChoiceForm(
+        "which", r"how (?:do |{modal} )?(?:we|i|to)(?: {modal})? {do} {T}", True, is_led=True
+    ),
+    ChoiceForm(
         "use",
         r"(?:what (?:{modal}|are|do) (?:we|i) {use}|was {shall} wir) {of} {T}(?: {take})?",
         True,
     ),
-    Form("use", r"(?:where|wo) (?:{modal}|{shall}) (?:we|wir) (?:store |keep )?{T}(?: {put})?"),
-    Form("use", r"how should (?!.*{event} )[\w' -]+? (?P<t>log in|sign in|authenticate){place}"),
-    Form("use", r"wie (?:{shall} )?sich (?!.*{event} ).+ (?P<t>{enter})(?: {shall})?", is_led=True),
-    Form("use", r"where (?:should|shall) we (?P<t>host) .*{hosted}(?: .+)?"),
-    Form("use", r"(?:wo|(?:auf|bei) welche[rmn] [\w-]+) (?:{shall} )?wir .+ (?P<t>{operate})"),
-    Form("use", r"womit (?P<t>loggen) wir(?: .+)?"),
-    Form("use", r"womit (?:[a-z]+ )?wir {T}(?: [a-z]+)?", is_led=True),
-    Form("which", r"(?P<t>.+?) (?:choice|selection|evaluation|decision)(?: for (?P<y>.+))?"),
-    Form("which", r"{T} (?:must|should|shall|{is_to}) be {picked}(?: (?P<for>.+))?"),
-    Form("one", r"(?:{who} )?{often}{need} (?:to (?:choose|pick|find|select) )?{T}"),
-    Form("one", r"{please}{get} {T}(?: ein)?"),
-    Form("one", r"(?:keep|store|save|persist|put|hold) (?P<y>.+?) in (?P<t>(?:a|an|some) .+)"),
-    Form("which", r"(?:welche[rsnm]?|was fuer eine?n?) (?:art von )?{T}{geht}"),
-    Form("which", r"{soll}{T}(?: {shall}| ist)? {select}(?: {shall})?", has_article=True),
-    Form("find", r"{soll}{T}(?: {shall}| ist)? {seek}(?: {shall})?"),
-    Form("find", r"{choice} {of} {T}", has_article=True),
-    Form("which", r"wie (?:{do_de}|{shall}) {wir} {T}(?: {do_de})?", has_article=True),
-    Form("one", r"{wanting} {wer} {often}{T}(?: haben)?"),
-    Form("one", r"{wer} {often}{wanting} {often}{T}(?: haben| {install}| {take})?"),
-    Form("one", r"{soll}{T} {install}"),
-    Form("one", r"(?:{wir} {shall} )?(?P<y>.+?) in (?P<t>eine[rnm]? .+?) {put}"),
-    Form("one", r"(?P<t>(?:an?|eine?n?|new|neue[rsn]?) .+)"),
-    Form("one", r"(?P<t>.+? (?:for|fuers?) .+)", is_bare=True),
+    ChoiceForm(
+        "use", r"(?:where|wo) (?:{modal}|{shall}) (?:we|wir) (?:store |keep )?{T}(?: {put})?"
+    ),
+    ChoiceForm(
+        "use", r"how should (?!.*{event} )[\w' -]+? (?P<t>log in|sign in|authenticate){place}"
+    ),
+    ChoiceForm(
+        "use", r"wie (?:{shall} )?sich (?!.*{event} ).+ (?P<t>{enter})(?: {shall})?", is_led=True
+    ),
+    ChoiceForm("use", r"where (?:should|shall) we (?P<t>host) .*{hosted}(?: .+)?"),
+    ChoiceForm(
+        "use", r"(?:wo|(?:auf|bei) welche[rmn] [\w-]+) (?:{shall} )?wir .+ (?P<t>{operate})"
+    ),
+    ChoiceForm("use", r"womit (?P<t>loggen) wir(?: .+)?"),
+    ChoiceForm("use", r"womit (?:[a-z]+ )?wir {T}(?: [a-z]+)?", is_led=True),
+    ChoiceForm("which", r"(?P<t>.+?) (?:choice|selection|evaluation|decision)(?: for (?P<y>.+))?"),
+    ChoiceForm("which", r"{T} (?:must|should|shall|{is_to}) be {picked}(?: (?P<for>.+))?"),
+    ChoiceForm("one", r"(?:{who} )?{often}{need} (?:to (?:choose|pick|find|select) )?{T}"),
+    ChoiceForm("one", r"{please}{get} {T}(?: ein)?"),
+    ChoiceForm(
+        "one", r"(?:keep|store|save|persist|put|hold) (?P<y>.+?) in (?P<t>(?:a|an|some) .+)"
+    ),
+    ChoiceForm("which", r"(?:welche[rsnm]?|was fuer eine?n?) (?:art von )?{T}{geht}"),
+    ChoiceForm("which", r"{soll}{T}(?: {shall}| ist)? {select}(?: {shall})?", has_article=True),
+    ChoiceForm("find", r"{soll}{T}(?: {shall}| ist)? {seek}(?: {shall})?"),
+    ChoiceForm("find", r"{choice} {of} {T}", has_article=True),
+    ChoiceForm("which", r"wie (?:{do_de}|{shall}) {wir} {T}(?: {do_de})?", has_article=True),
+    ChoiceForm("one", r"{wanting} {wer} {often}{T}(?: haben)?"),
+    ChoiceForm("one", r"{wer} {often}{wanting} {often}{T}(?: haben| {install}| {take})?"),
+    ChoiceForm("one", r"{soll}{T} {install}"),
+    ChoiceForm("one", r"(?:{wir} {shall} )?(?P<y>.+?) in (?P<t>eine[rnm]? .+?) {put}"),
+    ChoiceForm("one", r"(?P<t>(?:an?|eine?n?|new|neue[rsn]?) .+)"),
+    ChoiceForm("one", r"(?P<t>.+? (?:for|fuers?) .+)", is_bare=True),
 )
 _AROUND: Final = (
     r"(?:(?:for|fuers?) (?P<y>.+?) (?=(?:an?|eine?[nrms]?|{fronted}) ))?(?P<form>.+?)"
@@ -232,7 +244,7 @@ def clauses(line: str) -> list[Clause]:
         part = Clause.of(line[last:start])
         if part.words:
             found.append(part._replace(mark=mark, begins=begins, is_led=leads or mark == "?"))
-            words = _words(part.folded)
+            words = _clause_words(part.folded)
             leads = bool(read_small_words("leading").intersection(words)) and read_small_words(
                 "against"
             ).isdisjoint(words)
@@ -243,13 +255,13 @@ def clauses(line: str) -> list[Clause]:
 # 4. Reading ------------------------------------------------------------------------------------
 
 
-def choice_in(text: str, look: Lookup) -> Choice:
+def choice_in(text: str, look: Lookup) -> RequestedChoice:
     """The choice that a text asks for; without a topic where it asks for none."""
     line = " ".join(text.split())
     parts = clauses(line)
     if not parts or len(line.split()) > WORDS_MAX:
-        return Choice()
-    none = Choice(ruled_out=tuple(dict.fromkeys(_ruled_out(parts, look))))
+        return RequestedChoice()
+    none = RequestedChoice(ruled_out=tuple(dict.fromkeys(_ruled_out(parts, look))))
     asked, is_sure, before, behind = _first_between(line, look) or _first_asked(parts, look)
     rest = before + behind
     if asked is None or not all(_stands_beside(one, asked.topic, look, is_sure) for one in rest):
@@ -265,11 +277,11 @@ def choice_in(text: str, look: Lookup) -> Choice:
 
 def _first_between(
     line: str, look: Lookup
-) -> tuple[Choice, Literal[True], list[Clause], list[Clause]] | None:
+) -> tuple[RequestedChoice, Literal[True], list[Clause], list[Clause]] | None:
     """What the first sentence of alternatives asks, and the clauses before and behind it."""
     sentences = _SENTENCE.split(line)
     for at, sentence in enumerate(sentences):
-        if asked := _between(sentence, look):
+        if asked := _match_choice_between(sentence, look):
             before, behind = " ".join(sentences[:at]), " ".join(sentences[at + 1 :])
             return asked, True, clauses(before), clauses(behind)
     return None
@@ -277,24 +289,26 @@ def _first_between(
 
 def _first_asked(
     parts: list[Clause], look: Lookup
-) -> tuple[Choice | None, bool, list[Clause], list[Clause]]:
+) -> tuple[RequestedChoice | None, bool, list[Clause], list[Clause]]:
     """What the first clause asks that is sure, else the first other; and clauses before, behind."""
     for is_sure in (True, False):
         for at, part in enumerate(parts):
             for form in FORMS:
-                if is_sure == (form.ask != "one") and (found := _read(part, form, look)):
+                if is_sure == (form.ask != "one") and (
+                    found := _match_choice_form(part, form, look)
+                ):
                     return found, is_sure, parts[:at], parts[at + 1 :]
     return None, False, parts, []
 
 
-def _read(part: Clause, form: Form, look: Lookup) -> Choice | None:
+def _match_choice_form(part: Clause, form: ChoiceForm, look: Lookup) -> RequestedChoice | None:
     """What a clause asks for, where a form covers it."""
     around = part.parts(_AROUND)
     said = around and Clause.of(around["form"]).parts(form.pattern)
     if (
         not around
         or not said
-        or not read_small_words("no_askers").isdisjoint(_words(said.get("who", "")))
+        or not read_small_words("no_askers").isdisjoint(_clause_words(said.get("who", "")))
     ):
         return None
     is_relative = not part.begins and part.folded.startswith(("which ", "welche", "what "))
@@ -304,40 +318,46 @@ def _read(part: Clause, form: Form, look: Lookup) -> Choice | None:
     more = said.get("for", "") or said.get("more", "") or said.get("which", "")
     if more and noun_phrase(more)[0]:
         return None  # it goes on with more than `for Y` and the like
-    if not form.has_article and not read_small_words("definite").isdisjoint(_words(noun)[:1]):
+    if not form.has_article and not read_small_words("definite").isdisjoint(
+        _clause_words(noun)[:1]
+    ):
         return None
     scope = _scope(
         around["y"] or around["z"] or said.get("y", "") or purpose or noun_phrase(more)[1], look
     )
     if form.is_bare and (not scope or ends_in_verb(scope) or part.mark == ":"):
         return None  # a sentence about the one that is there, or what a task is about
-    if form.ask == "one" and not read_small_words("each").isdisjoint(_words(part.text)):
+    if form.ask == "one" and not read_small_words("each").isdisjoint(_clause_words(part.text)):
         return None  # a rule of how many there are
     if topic := look.topic(said["t"], form.ask) or look.topic(noun, form.ask):
-        return Choice(topic, tuple(look.values(part.text)), scope=scope)
+        return RequestedChoice(topic, tuple(look.values(part.text)), scope=scope)
     return None if form.is_bare else _by_what_it_is_for(f"{said['t']} {more}".strip(), look)
 
 
-def _by_what_it_is_for(text: str, look: Lookup) -> Choice | None:
+def _by_what_it_is_for(text: str, look: Lookup) -> RequestedChoice | None:
     """`a replacement for X`, or `a library for charts`."""
     part = Clause.of(text)
     if said := part.parts(_REPLACEMENT):
         value = look.value(said["v"] or said["w"])
         topic = look.shared([value]) if value else ""
-        return Choice(topic, ruled_out=(value,)) if topic else None
+        return RequestedChoice(topic, ruled_out=(value,)) if topic else None
     noun, _ = noun_phrase(text)
     said = Clause.of(text[len(noun) :]).parts(_LIBRARY_FOR)
-    if not said or not noun or not read_small_words("definite").isdisjoint(_words(said["of"])[:1]):
+    if (
+        not said
+        or not noun
+        or not read_small_words("definite").isdisjoint(_clause_words(said["of"])[:1])
+    ):
         return None
     kind = noun.split()[-1]
     short = said["of"].split("-")[0].split()[0]
     if topic := look.topic(f"{said['of']} {kind}", "use"):
-        return Choice(topic)
+        return RequestedChoice(topic)
     topic = look.topic(f"{short} {kind}", "use") if short.isupper() else ""
-    return Choice(topic, scope=_scope(said["of"], look)) if topic else None
+    return RequestedChoice(topic, scope=_scope(said["of"], look)) if topic else None
 
 
-def _words(text: str) -> list[str]:
+def _clause_words(text: str) -> list[str]:
     return _WORD.findall(fold_letters(text))
 
 
@@ -359,7 +379,7 @@ def _scope(text: str, look: Lookup) -> str:
     return without_article(text) if text and is_scope(text, lambda y: bool(look.values(y))) else ""
 
 
-def _between(sentence: str, look: Lookup) -> Choice | None:
+def _match_choice_between(sentence: str, look: Lookup) -> RequestedChoice | None:
     """`X or Y?`, where both are values of one topic; `a T for Y:` may stand before it."""
     titled, is_question = _TITLE.fullmatch(sentence.rstrip("?.! ")), sentence.endswith("?")
     title, asked = titled.groups() if titled else ("", sentence.rstrip("?.! "))
@@ -373,14 +393,14 @@ def _between(sentence: str, look: Lookup) -> Choice | None:
     named = _alternatives(noun, look)
     own = look.topic(called, "use") if called else ""
     topic = look.shared([*filter(look.value, named)], own) if len(named) > 1 - is_open else ""
-    is_called = topic == own or not read_small_words("leading").isdisjoint(_words(title))
+    is_called = topic == own or not read_small_words("leading").isdisjoint(_clause_words(title))
     if not topic or not (is_called or is_question or not titled):
         return None
     scope = _scope(purpose or titled_for, look)
-    return Choice(topic, tuple(dict.fromkeys(named)), scope=scope, is_between=not is_open)
+    return RequestedChoice(topic, tuple(dict.fromkeys(named)), scope=scope, is_between=not is_open)
 
 
-def _listed(text: str, look: Lookup) -> list[str]:
+def _known_list_values(text: str, look: Lookup) -> list[str]:
     """The values of a list of nothing else; none where one is unknown."""
     found = [look.value(without_article(one.strip())) for one in _OR.split(text)]
     return found if all(found) else []
@@ -392,17 +412,21 @@ def _alternatives(text: str, look: Lookup) -> list[str]:
     known = [look.value(one) for one in written]
     is_known = 2 * len([*filter(None, known)]) >= len(known)
     found = [value or one for value, one in zip(known, written, strict=True)]
-    return found if is_known and all(one in known or _is_name(one) for one in found) else []
+    return (
+        found
+        if is_known and all(one in known or _may_be_product_name(one) for one in found)
+        else []
+    )
 
 
-def _is_name(text: str) -> bool:
+def _may_be_product_name(text: str) -> bool:
     """Whether a text may be what a product is called: few words, the first with a capital."""
     return text[:1].isupper() and text.count(" ") < NAME_WORDS_MAX
 
 
 def _stands_beside(part: Clause, topic: str, look: Lookup, is_sure: bool) -> bool:
     """Whether a clause decides nothing and asks nothing else; beside what is sure it may tell."""
-    words, values = _words(part.folded), look.values(part.text)
+    words, values = _clause_words(part.folded), look.values(part.text)
     if not read_small_words("taken_back").isdisjoint(words[:2]):
         return False
     if part.parts(_OUT):
@@ -414,14 +438,14 @@ def _stands_beside(part: Clause, topic: str, look: Lookup, is_sure: bool) -> boo
     )
     is_question = part.mark == "?" and part.begins  # else the mark is that of the clause before
     if is_sure:
-        others = (_read(part, form, look) for form in FORMS if form.ask != "one")
+        others = (_match_choice_form(part, form, look) for form in FORMS if form.ask != "one")
         if any(one and one.topic != topic for one in others):
             return False
         if is_question and not read_small_words("doubting").isdisjoint(words[:1]) and not is_shared:
             return False
         return not is_decided or not read_small_words("present").isdisjoint(words)
     if is_question and words[:1] not in (["where"], ["how"], ["wo"], ["wohin"], ["wie"]):
-        is_offer = is_shared or _is_name(part.text)
+        is_offer = is_shared or _may_be_product_name(part.text)
         return is_offer or words[:2] in (["which", "one"], ["what", "one"])
     if (
         not words
@@ -436,7 +460,7 @@ def _stands_beside(part: Clause, topic: str, look: Lookup, is_sure: bool) -> boo
 
 def _may_offer(part: Clause) -> bool:
     """Whether the values that a clause names are options: it says nothing against them."""
-    words = _words(part.folded)
+    words = _clause_words(part.folded)
     return read_small_words("reasons").isdisjoint(words[:1]) and read_small_words(
         "against"
     ).isdisjoint(words)
@@ -446,22 +470,22 @@ def _ruled_out(parts: list[Clause], look: Lookup) -> Iterator[str]:
     """What a text does not want, or wants to replace by what is no name."""
     for part in parts:
         for form in _REPLACES:
-            if (said := part.parts(form)) and _is_open(said["b"], look):
+            if (said := part.parts(form)) and _is_open_replacement(said["b"], look):
                 noun = without_article(noun_phrase(said["a"])[0])
                 yield look.value(noun) or noun
         if (said := part.parts(_OUT)) and not part.folded.startswith(_INSTEAD):
-            yield from _listed(noun_phrase(said["a"])[0], look)
+            yield from _known_list_values(noun_phrase(said["a"])[0], look)
 
 
 def _passed_over(parts: list[Clause], look: Lookup) -> Iterator[str]:
     """What is blamed, or stands behind `instead of`: unwanted only where a choice is asked for."""
     for part in parts:
         if said := part.parts(_OUT):
-            yield from _listed(noun_phrase(said["a"] or said["b"])[0], look)
+            yield from _known_list_values(noun_phrase(said["a"] or said["b"])[0], look)
 
 
-def _is_open(text: str, look: Lookup) -> bool:
+def _is_open_replacement(text: str, look: Lookup) -> bool:
     """Whether what takes a place is no name: `something smaller`, or one of several values."""
-    return len(_listed(text, look)) > 1 or not read_small_words("vague").isdisjoint(
-        _words(text)[:1]
+    return len(_known_list_values(text, look)) > 1 or not read_small_words("vague").isdisjoint(
+        _clause_words(text)[:1]
     )

@@ -22,11 +22,11 @@ OFFERED_MAX = 5  # consequences, and alternatives, of one answer
 EVIDENCE_MAX = 10  # places of one question
 
 
-class _Answer(BaseModel):
+class _ClarificationAnswerPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class OfferedOption(_Answer):
+class OfferedOption(_ClarificationAnswerPart):
     """One of the answers that exclude each other."""
 
     label: Annotated[str, Short]
@@ -34,14 +34,14 @@ class OfferedOption(_Answer):
     against: Annotated[str, MaybeLine] = ""
 
 
-class Recommendation(_Answer):
+class Recommendation(_ClarificationAnswerPart):
     """The option that fits best, and why."""
 
     option: Annotated[str, Short]
     reason: Annotated[str, Line]
 
 
-class Clarify(_Answer):
+class Clarify(_ClarificationAnswerPart):
     """The next question, a value that the intention says, or that there is nothing to ask.
 
     One flat object: native structured output takes no union at the top. What an outcome needs, the
@@ -61,7 +61,7 @@ class Clarify(_Answer):
     reason: Annotated[str, MaybeLine] = ""
 
 
-class EvidencePlace(_Answer):
+class EvidencePlace(_ClarificationAnswerPart):
     """Lines of a file."""
 
     path: Annotated[str, StringConstraints(min_length=1, max_length=300)]
@@ -75,21 +75,21 @@ class Written(Clarify):
     evidence: Annotated[list[EvidencePlace], Field(max_length=EVIDENCE_MAX)] = []
 
 
-class PatchField(_Answer):
+class PatchField(_ClarificationAnswerPart):
     """One value, in the person's words."""
 
     name: Annotated[str, Short]
     value: Annotated[str, StringConstraints(min_length=1, max_length=2000)]
 
 
-class Alternative(_Answer):
+class Alternative(_ClarificationAnswerPart):
     """What was not chosen, and why."""
 
     name: Annotated[str, Short]
     why_not: Annotated[str, Line]
 
 
-class Decide(_Answer):
+class Decide(_ClarificationAnswerPart):
     """What was decided, by the person, and why as the model sees it."""
 
     category: Annotated[str, Short]

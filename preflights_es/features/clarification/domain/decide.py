@@ -11,14 +11,15 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import lead, reasons, rules
 from preflights_es.features.clarification.domain.events import (
-    AnswerAccepted,
-    AnswerRefused,
-    AnswersGiven,
     AnswersRelayed,
     AnswersRevised,
     ArtifactFiled,
     CategoryDetected,
-    ChangeRefused,
+    ClarificationAnswerAccepted,
+    ClarificationAnswerRefused,
+    ClarificationAnswersGiven,
+    ClarificationChangeRefused,
+    ClarificationQuestionAsked,
     ClarificationStopped,
     DecisionAcknowledged,
     DecisionKept,
@@ -31,7 +32,6 @@ from preflights_es.features.clarification.domain.events import (
     FiledAsTask,
     IntentionDeclared,
     PatchProposed,
-    QuestionAsked,
     QuestionsEnded,
     QuestionSuggested,
     RationaleGiven,
@@ -46,11 +46,10 @@ from preflights_es.features.clarification.domain.events import (
 )
 from preflights_es.features.clarification.domain.evolve import evolve
 from preflights_es.features.clarification.domain.state import (
-    State,
-    accepted,
+    ClarificationState,
     asks_on,
     can_dismiss,
-    ended,
+    is_accepted_by_person,
     is_asking,
     is_due,
     is_terminal,
@@ -58,6 +57,7 @@ from preflights_es.features.clarification.domain.state import (
     related_to,
     response_of,
     stated_by_key,
+    undecided_end_reason,
 )
 from preflights_es.features.clarification.domain.values import (
     COMPANION,
@@ -87,21 +87,21 @@ Decisions = tuple[Decision, ...]
 FOUND: Final = ("detected", "stated")  # in the intention: an answer wins over it
 
 
-def decide(state: State, new: Input) -> Decisions:
+def decide(state: ClarificationState, new: Input) -> Decisions:
     """Total and never empty: what does not fit is answered by a refusal."""
     match new:
         case IntentionDeclared() if state.input is None:
-            return _opened(state, new)
-        case AnswersGiven() | AnswersRevised() | AnswersRelayed():
-            return _answered(state, new)
+            return _decide_opening(state, new)
+        case ClarificationAnswersGiven() | AnswersRevised() | AnswersRelayed():
+            return _decide_clarification_answers(state, new)
         case RationaleGiven() if state.input is not None:
-            return _reasoned(state, new)
+            return _decide_rationale(state, new)
         case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
-            return _led(state, new)
-        case StepRetried() if state.led.stalled and (again := _next(state)):
+            return _decide_clarification_outcome(state, new)
+        case StepRetried() if state.led.stalled and (again := _decide_next_step(state)):
             return again
         case LeadChanged() if state.input and not (state.led.request or is_terminal(state)):
-            return decide_lead_takeover(evolve, state, new, _next, goes_on=True)
+            return decide_lead_takeover(evolve, state, new, _decide_next_step, goes_on=True)
         case DecisionAcknowledged():
             return _acknowledged(state, new)
         case (
@@ -114,17 +114,17 @@ def decide(state: State, new: Input) -> Decisions:
             | DecisionRenumbered()
             | ReferenceRenumbered()
         ):
-            return _changed(state, new)
+            return _decide_later_change(state, new)
         case ArtifactWritten(path=path) | ArtifactRemoved(path=path):
             return (ArtifactFiled(path=path),)
         case _:
-            return (ChangeRefused(change="input", reason="not_expected"),)
+            return (ClarificationChangeRefused(change="input", reason="not_expected"),)
 
 
 # 1. Opening ----------------------------------------------------------------------------------
 
 
-def _opened(state: State, new: IntentionDeclared) -> Decisions:
+def _decide_opening(state: ClarificationState, new: IntentionDeclared) -> Decisions:
     """The category, by a topic of the pack or by a keyword of the team; then what was stated."""
     by_topic = () if new.pack is None else (_topics_found(new),)
     found = rules.detected(new.intention, new.heuristics)
@@ -136,12 +136,12 @@ def _opened(state: State, new: IntentionDeclared) -> Decisions:
         decisions += (ScopeNoted(scope=composed(new.scope)),)
     after = state_after(evolve, state, new, decisions)
     if after.writer is not None:  # the writer asks, whatever the intention says
-        return (*decisions, lead.request(after, "clarify"))
-    decisions += _stated(after)
+        return (*decisions, lead.request_clarification_step(after, "clarify"))
+    decisions += _accept_stated_value(after)
     if new.answers:
         after = state_after(evolve, state, new, decisions)
-        decisions += _judged(after, new.answers, revising=False)
-    return decisions + _next(state_after(evolve, state, new, decisions))
+        decisions += _decide_on_each_answer(after, new.answers, revising=False)
+    return decisions + _decide_next_step(state_after(evolve, state, new, decisions))
 
 
 def _topics_found(new: IntentionDeclared) -> TopicsFound:
@@ -152,7 +152,7 @@ def _topics_found(new: IntentionDeclared) -> TopicsFound:
     return with_present(new, find(new.intention, new.language, new.inlined, own))
 
 
-def _stated(state: State) -> Decisions:
+def _accept_stated_value(state: ClarificationState) -> Decisions:
     """The answer that stands in the intention, where its question is the session's."""
     found = state.topics
     if found is None or state.writer is not None:
@@ -163,7 +163,7 @@ def _stated(state: State) -> Decisions:
     value = None if field.id in state.answers else stated_by_key(state).get(field.id)
     if value is None:
         return ()
-    said = AnswerAccepted(
+    said = ClarificationAnswerAccepted(
         key=field.id, answer=value, field=field.name, value=value, source="stated"
     )
     if not found.because:
@@ -172,7 +172,7 @@ def _stated(state: State) -> Decisions:
     return (said, reason)
 
 
-def _next(state: State) -> Decisions:
+def _decide_next_step(state: ClarificationState) -> Decisions:
     """The next question, the patch, or the end; nothing where all that is said already."""
     if state.led.request is not None:
         return ()
@@ -181,13 +181,17 @@ def _next(state: State) -> Decisions:
     if turn.questions:
         if turn.questions[0] == state.question:
             return ()
-        return (lead.request(state, "clarify"),) if state.led.lead else _asked(state)
+        return (
+            (lead.request_clarification_step(state, "clarify"),)
+            if state.led.lead
+            else _ask_due_question(state)
+        )
     if asks_on(state):
-        return (lead.request(state, "clarify"),)
+        return (lead.request_clarification_step(state, "clarify"),)
     patch = rules.patch_in(state.answers, found)
     if patch is not None:
         if state.led.lead and not turn.missing_info:
-            return (*_recommended(state, patch), lead.request(state, "decide"))
+            return (*_recommended(state, patch), lead.request_clarification_step(state, "decide"))
         if patch == state.patch:
             return ()
         proposed = PatchProposed(patch=patch, hint=turn.decision_hint, scope=state.scope or UNSET)
@@ -197,7 +201,7 @@ def _next(state: State) -> Decisions:
     return (ClarificationStopped(reason="turns_used" if turn.missing_info else "nothing_to_ask"),)
 
 
-def _recommended(state: State, patch: DecisionPatch) -> Decisions:
+def _recommended(state: ClarificationState, patch: DecisionPatch) -> Decisions:
     """What the writer of the question said of a value that is new; a model says it with the patch.
 
     Where the rules go on after a model, its words about its own question count all the same.
@@ -211,29 +215,35 @@ def _recommended(state: State, patch: DecisionPatch) -> Decisions:
     value = dict(patch.fields).get(name)
     if value is None or value == before.get(name) or patch.category != framed.category:
         return ()
-    offer = reasons.offered(state.rationale, framed, value)
+    offer = reasons.offer_recommended_rationale(state.rationale, framed, value)
     return (offer,) if offer else ()
 
 
-def _asked(state: State) -> Decisions:
+def _ask_due_question(state: ClarificationState) -> Decisions:
     """The question that is due, as it stands."""
     turn = response_of(state)
     if not turn.questions:
-        return _next(state)
-    return (QuestionAsked(question=turn.questions[0], turn=state.turn),)
+        return _decide_next_step(state)
+    return (ClarificationQuestionAsked(question=turn.questions[0], turn=state.turn),)
 
 
-def _led(state: State, new: CompletionReceived | CompletionFailed) -> Decisions:
+def _decide_clarification_outcome(
+    state: ClarificationState, new: CompletionReceived | CompletionFailed
+) -> Decisions:
     """What a model's answer comes to; the rules go on where it came to nothing."""
-    decisions = lead.answered(state, new)
+    decisions = lead.conclude_clarification_step(state, new)
     after = state_after(evolve, state, new, decisions)
     match decisions[-1]:
-        case QuestionSuggested() if said := _stated(after):
-            return decisions + said + _next(state_after(evolve, state, new, decisions + said))
+        case QuestionSuggested() if said := _accept_stated_value(after):
+            return (
+                decisions
+                + said
+                + _decide_next_step(state_after(evolve, state, new, decisions + said))
+            )
         case QuestionSuggested():
-            return decisions + _asked(after)
+            return decisions + _ask_due_question(after)
         case FellBack() | QuestionsEnded():
-            return decisions + _next(after)
+            return decisions + _decide_next_step(after)
         case _:
             return decisions
 
@@ -241,18 +251,22 @@ def _led(state: State, new: CompletionReceived | CompletionFailed) -> Decisions:
 # 2. Answering --------------------------------------------------------------------------------
 
 
-def _answered(state: State, new: Answers) -> Decisions:
+def _decide_clarification_answers(state: ClarificationState, new: Answers) -> Decisions:
     if is_terminal(state):
-        return tuple(AnswerRefused(key=given.key, reason="closed") for given in new.answers) or (
-            AnswerRefused(key="", reason="closed"),
-        )
-    said = _judged(evolve(state, new), new.answers, revising=isinstance(new, AnswersRevised))
-    return (*said, *_next(state_after(evolve, state, new, said))) or (
-        AnswerRefused(key="", reason="blank"),
+        return tuple(
+            ClarificationAnswerRefused(key=given.key, reason="closed") for given in new.answers
+        ) or (ClarificationAnswerRefused(key="", reason="closed"),)
+    said = _decide_on_each_answer(
+        evolve(state, new), new.answers, revising=isinstance(new, AnswersRevised)
+    )
+    return (*said, *_decide_next_step(state_after(evolve, state, new, said))) or (
+        ClarificationAnswerRefused(key="", reason="blank"),
     )
 
 
-def _judged(after: State, answers: tuple[GivenAnswer, ...], *, revising: bool) -> Decisions:
+def _decide_on_each_answer(
+    after: ClarificationState, answers: tuple[GivenAnswer, ...], *, revising: bool
+) -> Decisions:
     """A verdict for each answer; then what the intention states of a category that they named."""
     scopes = tuple(given for given in answers if given.key.endswith(SCOPE))
     decisions: list[Decision] = []
@@ -260,18 +274,20 @@ def _judged(after: State, answers: tuple[GivenAnswer, ...], *, revising: bool) -
         said = _scoped(after, given)
         decisions += said
         after = reduce(evolve, said, after)
-    for given, other in _in_order(after, tuple(one for one in answers if one not in scopes)):
-        named = _named(after, given.key)
-        verdict = _verdict(reduce(evolve, named, after), given, other, revising=revising)
+    for given, other in _order_with_companions(
+        after, tuple(one for one in answers if one not in scopes)
+    ):
+        named = _accept_implied_category(after, given.key)
+        verdict = _answer_verdict(reduce(evolve, named, after), given, other, revising=revising)
         taken: Decisions = (verdict,)
-        if isinstance(verdict, AnswerAccepted):
+        if isinstance(verdict, ClarificationAnswerAccepted):
             taken = (*named, *_in_own_words(after, verdict))
         decisions += taken
         after = reduce(evolve, taken, after)
-    return (*decisions, *_stated(after))
+    return (*decisions, *_accept_stated_value(after))
 
 
-def _in_own_words(state: State, said: AnswerAccepted) -> Decisions:
+def _in_own_words(state: ClarificationState, said: ClarificationAnswerAccepted) -> Decisions:
     """An answer; one that states a value as an intention would is that value, instead of another.
 
     Source: docs/specs/clarification.md, section 12.5.
@@ -295,27 +311,31 @@ def _in_own_words(state: State, said: AnswerAccepted) -> Decisions:
     return decisions
 
 
-def _scoped(state: State, given: GivenAnswer) -> Decisions:
+def _scoped(state: ClarificationState, given: GivenAnswer) -> Decisions:
     """What is said of the scope counts, and changes a patch that is proposed."""
     texts = [text for value in given.values if (text := composed(one_line(stripped(value))))]
     keys = (state.heuristics.category.id, *_known_fields(state))
     if given.key.removesuffix(SCOPE) not in keys:
         expected = tuple(f"{key}{SCOPE}" for key in keys)
-        return (AnswerRefused(key=given.key, reason="unknown_question", expected=expected),)
+        return (
+            ClarificationAnswerRefused(key=given.key, reason="unknown_question", expected=expected),
+        )
     if len(texts) > 1:
-        return (AnswerRefused(key=given.key, reason="several_values"),)
+        return (ClarificationAnswerRefused(key=given.key, reason="several_values"),)
     scope = texts[0] if texts else ""
     if scope and is_placeholder(scope):
-        return (AnswerRefused(key=given.key, reason="placeholder"),)
+        return (ClarificationAnswerRefused(key=given.key, reason="placeholder"),)
     if len(scope) > SCOPE_MAX:
-        return (AnswerRefused(key=given.key, reason="too_long"),)
+        return (ClarificationAnswerRefused(key=given.key, reason="too_long"),)
     noted = ScopeNoted(scope=scope)
     if state.patch is None:
         return (noted,)
     return (noted, PatchProposed(patch=state.patch, hint=state.hint, scope=scope or UNSET))
 
 
-def _named(state: State, key: str) -> tuple[AnswerAccepted, ...]:
+def _accept_implied_category(
+    state: ClarificationState, key: str
+) -> tuple[ClarificationAnswerAccepted, ...]:
     """The category that an answer to one of its keys names, where a pack found another or none."""
     config = state.heuristics
     own = config.category.id
@@ -326,7 +346,7 @@ def _named(state: State, key: str) -> tuple[AnswerAccepted, ...]:
         if any(field.id == key for field in category.fields()):
             name = category.name
             return (
-                AnswerAccepted(
+                ClarificationAnswerAccepted(
                     key=config.category.id,
                     answer=name,
                     field="Category",
@@ -337,8 +357,8 @@ def _named(state: State, key: str) -> tuple[AnswerAccepted, ...]:
     return ()
 
 
-def _in_order(
-    state: State, answers: tuple[GivenAnswer, ...]
+def _order_with_companions(
+    state: ClarificationState, answers: tuple[GivenAnswer, ...]
 ) -> list[tuple[GivenAnswer, tuple[str, ...] | None]]:
     """Answers with their companions' texts; the category first, since it decides what is known.
 
@@ -357,35 +377,35 @@ def _in_order(
     return [(GivenAnswer(key, values[key]), others.get(key)) for key in keys]
 
 
-def _verdict(
-    state: State, given: GivenAnswer, other: tuple[str, ...] | None, *, revising: bool
-) -> AnswerAccepted | AnswerRefused:
+def _answer_verdict(
+    state: ClarificationState, given: GivenAnswer, other: tuple[str, ...] | None, *, revising: bool
+) -> ClarificationAnswerAccepted | ClarificationAnswerRefused:
     key, config = given.key, state.heuristics
     fields = _known_fields(state)
     if key != config.category.id and key not in fields:
-        return AnswerRefused(
+        return ClarificationAnswerRefused(
             key=key, reason="unknown_question", expected=(config.category.id, *fields)
         )
     if not revising and _is_settled(state, key):
-        return AnswerRefused(key=key, reason="already_answered")
+        return ClarificationAnswerRefused(key=key, reason="already_answered")
     answer: Answer = tuple(stripped(value) for value in given.values)
     if len(answer) == 1:
         answer = answer[0]
     is_category = key == config.category.id
     question = config.category_question() if is_category else fields[key].asked()
     if rules.is_left_undecided(question, (*given.values, *(other or ()))):
-        return AnswerRefused(key=key, reason="undecided")
+        return ClarificationAnswerRefused(key=key, reason="undecided")
     if is_category:
         found = rules.category_judged(config, answer, other)
         if isinstance(found, str):
-            return AnswerRefused(key=key, reason=found)
+            return ClarificationAnswerRefused(key=key, reason=found)
         name, resolved = "Category", found[1]
     else:
-        judged = rules.judged(question, answer, other)
+        judged = rules.resolve_answer(question, answer, other)
         if isinstance(judged, str):
-            return AnswerRefused(key=key, reason=judged)
+            return ClarificationAnswerRefused(key=key, reason=judged)
         name, resolved = fields[key].name, judged
-    return AnswerAccepted(
+    return ClarificationAnswerAccepted(
         key=key,
         answer=answer,
         other=next(iter(rules.other_texts(question, other)), None),
@@ -395,12 +415,12 @@ def _verdict(
     )
 
 
-def _known_fields(state: State) -> dict[str, Field]:
+def _known_fields(state: ClarificationState) -> dict[str, Field]:
     found = state.found
     return {field.id: field for field in found[0].fields()} if found else {}
 
 
-def _is_settled(state: State, key: str) -> bool:
+def _is_settled(state: ClarificationState, key: str) -> bool:
     """Whether another answer to the key would be a revision.
 
     What was found in the intention is not: an answer that is given wins over it.
@@ -413,19 +433,19 @@ def _is_settled(state: State, key: str) -> bool:
     )
 
 
-def _reasoned(state: State, new: RationaleGiven) -> Decisions:
-    if accepted(state):
-        return (ChangeRefused(change="rationale", reason="already_accepted"),)
-    if reason := ended(state):
-        return (ChangeRefused(change="rationale", reason=reason),)
-    placed = reasons.placed(state.reach, new)
+def _decide_rationale(state: ClarificationState, new: RationaleGiven) -> Decisions:
+    if is_accepted_by_person(state):
+        return (ClarificationChangeRefused(change="rationale", reason="already_accepted"),)
+    if reason := undecided_end_reason(state):
+        return (ClarificationChangeRefused(change="rationale", reason=reason),)
+    placed = reasons.judge_reach(state.reach, new)
     if isinstance(placed, str):
-        return (ChangeRefused(change="rationale", reason=placed),)
+        return (ClarificationChangeRefused(change="rationale", reason=placed),)
     noted = reasons.noted(state.rationale, new)
     said: Decisions = placed
     if noted != "blank" or not placed:
         if isinstance(noted, str):
-            return (ChangeRefused(change="rationale", reason=noted),)
+            return (ClarificationChangeRefused(change="rationale", reason=noted),)
         said = (noted, *placed)
     if state.acknowledgement is None:
         return said
@@ -435,26 +455,26 @@ def _reasoned(state: State, new: RationaleGiven) -> Decisions:
 # 3. Accepting, and what is said of an accepted decision later -----------------------------------
 
 
-def _acknowledged(state: State, new: DecisionAcknowledged) -> Decisions:
+def _acknowledged(state: ClarificationState, new: DecisionAcknowledged) -> Decisions:
     """The word by which a proposal counts."""
     earlier = state.acknowledgement
     by_person = new.actor.kind == "user"
-    if accepted(state):
-        return (ChangeRefused(change="acknowledgement", reason="already_accepted"),)
-    if reason := ended(state):
-        return (ChangeRefused(change="acknowledgement", reason=reason),)
+    if is_accepted_by_person(state):
+        return (ClarificationChangeRefused(change="acknowledgement", reason="already_accepted"),)
+    if reason := undecided_end_reason(state):
+        return (ClarificationChangeRefused(change="acknowledgement", reason=reason),)
     if state.led.request is not None or not is_due(state):
-        return (ChangeRefused(change="acknowledgement", reason="question_open"),)
+        return (ClarificationChangeRefused(change="acknowledgement", reason="question_open"),)
     shown = (new.patch, new.scope or "", new.reach or Reach())
     if shown != (state.patch, state.proposed_scope, state.reach):
-        return (ChangeRefused(change="acknowledgement", reason="patch_changed"),)
+        return (ClarificationChangeRefused(change="acknowledgement", reason="patch_changed"),)
     if earlier is not None and not by_person:
-        return (ChangeRefused(change="acknowledgement", reason="already_proposed"),)
-    kind = rules.kind(state.patch, new.mark or state.mark)
+        return (ClarificationChangeRefused(change="acknowledgement", reason="already_proposed"),)
+    kind = rules.choose_record_kind(state.patch, new.mark or state.mark)
     if kind == "adr" and new.number is None:
-        return (ChangeRefused(change="acknowledgement", reason="number_missing"),)
+        return (ClarificationChangeRefused(change="acknowledgement", reason="number_missing"),)
     if (objection := _objection(new)) is not None:
-        return (ChangeRefused(change="acknowledgement", reason=objection),)
+        return (ClarificationChangeRefused(change="acknowledgement", reason=objection),)
     number = new.number if kind == "adr" else None
     recorded = DecisionRecorded(
         status="accepted" if by_person else "proposed", kind=kind, number=number
@@ -471,9 +491,9 @@ def _objection(new: DecisionAcknowledged) -> Literal["blank", "placeholder"] | N
     return "placeholder" if any(map(is_placeholder, texts)) else None
 
 
-def accepting(state: State, said: Mapping[str, Any]) -> Accepting:
+def accepting_by_mark(state: ClarificationState, said: Mapping[str, Any]) -> Accepting:
     """What an acknowledgement with this mark takes."""
-    kind = rules.kind(state.patch, said.get("mark") or state.mark)
+    kind = rules.choose_record_kind(state.patch, said.get("mark") or state.mark)
     shown: dict[str, Any] = {"patch": state.patch}
     if state.proposed_scope:
         shown["scope"] = state.proposed_scope
@@ -482,14 +502,14 @@ def accepting(state: State, said: Mapping[str, Any]) -> Accepting:
     return Accepting(kind, is_due(state) and kind == "adr", shown)
 
 
-def abandoned(state: State, new: SessionAbandoned) -> tuple[ArtifactDue, ...]:
+def abandoned(state: ClarificationState, new: SessionAbandoned) -> tuple[ArtifactDue, ...]:
     """The document of a proposal, which says from now on that it was rejected."""
-    if accepted(state) or not state.dues:
+    if is_accepted_by_person(state) or not state.dues:
         return ()
     return (_due(evolve(state, new)),)
 
 
-def _due(state: State) -> ArtifactDue:
+def _due(state: ClarificationState) -> ArtifactDue:
     """The document of what was acknowledged; a task has no number."""
     template = rules.TEMPLATES["task"] if state.number is None else state.form.template
     call = f"artifact-{state.dues + 1}"
@@ -508,7 +528,7 @@ _Changes = (
 )
 
 
-def _changed(state: State, new: _Changes) -> Decisions:
+def _decide_later_change(state: ClarificationState, new: _Changes) -> Decisions:
     """What becomes of an acknowledged decision, of which the log says more."""
     match new:
         case DecisionKept():
@@ -520,9 +540,9 @@ def _changed(state: State, new: _Changes) -> Decisions:
         case FiledAsTask():
             return _filed_as_task(state)
         case DecisionSuperseded():
-            return _superseded(state, new)
+            return _decide_supersession(state, new)
         case DecisionKeptBeside():
-            return _kept(state, new)
+            return _decide_kept_beside(state, new)
         case ReferenceRenumbered():
             return _reference_renumbered(state, new)
         case DecisionRenumbered():
@@ -530,23 +550,26 @@ def _changed(state: State, new: _Changes) -> Decisions:
 
 
 def _unfit(
-    state: State, change: Literal["keeping", "supersession", "topic", "task"], *, is_open: bool
+    state: ClarificationState,
+    change: Literal["keeping", "supersession", "topic", "task"],
+    *,
+    is_open: bool,
 ) -> Decisions:
     """Why a person's word about an open session does not count; empty where it does."""
-    if accepted(state):
-        return (ChangeRefused(change=change, reason="already_accepted"),)
-    if reason := ended(state):
-        return (ChangeRefused(change=change, reason=reason),)
-    return () if is_open else (ChangeRefused(change=change, reason="not_expected"),)
+    if is_accepted_by_person(state):
+        return (ClarificationChangeRefused(change=change, reason="already_accepted"),)
+    if reason := undecided_end_reason(state):
+        return (ClarificationChangeRefused(change=change, reason=reason),)
+    return () if is_open else (ClarificationChangeRefused(change=change, reason="not_expected"),)
 
 
-def _kept_known(state: State) -> Decisions:
+def _kept_known(state: ClarificationState) -> Decisions:
     """What follows where a decision in force is kept, and nothing else is decided."""
     is_open = state.input is not None and state.led.request is None
     return _unfit(state, "keeping", is_open=is_open) or (ClarificationStopped(reason="kept"),)
 
 
-def _replacing(state: State, new: ReplacementChosen) -> Decisions:
+def _replacing(state: ClarificationState, new: ReplacementChosen) -> Decisions:
     """What follows where a decision in force is chosen that this one replaces."""
     is_open = state.input is not None and state.led.request is None
     if refused := _unfit(state, "supersession", is_open=is_open):
@@ -557,46 +580,46 @@ def _replacing(state: State, new: ReplacementChosen) -> Decisions:
     return (*noted, _due(state_after(evolve, state, new, noted)))
 
 
-def _dismissed(state: State, new: TopicDismissed) -> Decisions:
+def _dismissed(state: ClarificationState, new: TopicDismissed) -> Decisions:
     """What follows where the menu is about something else: the question of no topic."""
     if refused := _unfit(state, "topic", is_open=can_dismiss(state)):
         return refused
     dropped = TopicDropped()
-    return (dropped, *_next(state_after(evolve, state, new, (dropped,))))
+    return (dropped, *_decide_next_step(state_after(evolve, state, new, (dropped,))))
 
 
-def _filed_as_task(state: State) -> Decisions:
+def _filed_as_task(state: ClarificationState) -> Decisions:
     """What follows where the open question is answered by: it is a task."""
     is_open = state.question is not None and not is_asking(state)
     return _unfit(state, "task", is_open=is_open) or (ClarificationStopped(reason="task"),)
 
 
-def _superseded(state: State, new: DecisionSuperseded) -> Decisions:
-    if not accepted(state):
-        return (ChangeRefused(change="supersession", reason="not_accepted"),)
+def _decide_supersession(state: ClarificationState, new: DecisionSuperseded) -> Decisions:
+    if not is_accepted_by_person(state):
+        return (ClarificationChangeRefused(change="supersession", reason="not_accepted"),)
     if state.superseded_by is not None:
-        return (ChangeRefused(change="supersession", reason="already_superseded"),)
+        return (ClarificationChangeRefused(change="supersession", reason="already_superseded"),)
     marked = DecisionMarkedSuperseded()
     return (marked, _due(state_after(evolve, state, new, (marked,))))
 
 
-def _kept(state: State, new: DecisionKeptBeside) -> Decisions:
-    if not accepted(state):
-        return (ChangeRefused(change="keeping", reason="not_accepted"),)
+def _decide_kept_beside(state: ClarificationState, new: DecisionKeptBeside) -> Decisions:
+    if not is_accepted_by_person(state):
+        return (ClarificationChangeRefused(change="keeping", reason="not_accepted"),)
     if state.superseded_by is not None:
-        return (ChangeRefused(change="keeping", reason="already_superseded"),)
+        return (ClarificationChangeRefused(change="keeping", reason="already_superseded"),)
     marked = DecisionMarkedKept()
     return (marked, _due(state_after(evolve, state, new, (marked,))))
 
 
-def _renumbered(state: State, new: DecisionRenumbered) -> Decisions:
+def _renumbered(state: ClarificationState, new: DecisionRenumbered) -> Decisions:
     if state.acknowledgement is None or state.acknowledgement.kind != "adr":
-        return (ChangeRefused(change="renumbering", reason="not_accepted"),)
+        return (ClarificationChangeRefused(change="renumbering", reason="not_accepted"),)
     return (_due(replace(state, number=new.number)),)
 
 
-def _reference_renumbered(state: State, new: ReferenceRenumbered) -> Decisions:
+def _reference_renumbered(state: ClarificationState, new: ReferenceRenumbered) -> Decisions:
     related = [one.uid for one in related_to(state)]
     if state.acknowledgement is None or new.uid not in related:
-        return (ChangeRefused(change="renumbering", reason="not_related"),)
+        return (ClarificationChangeRefused(change="renumbering", reason="not_related"),)
     return (_due(state),)

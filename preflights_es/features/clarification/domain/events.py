@@ -12,9 +12,9 @@ from preflights_es.features.clarification.domain.values import (
     HeuristicsConfig,
     LLMContext,
     Mark,
-    Named,
     PackRef,
     Source,
+    TopicValue,
 )
 from preflights_es.kernel.completions import COMPLETION_EVENTS
 from preflights_es.kernel.decisions import RecordForm, RejectedAlternative, Related, Resolution
@@ -51,7 +51,7 @@ from preflights_es.kernel.reach import PATTERN_MAX, Hold, Reach
 from preflights_es.kernel.text import ANSWER_MAX, INTENTION_MAX, SCOPE_MAX
 
 
-class Known(Value, frozen=True):
+class DecisionForModel(Value, frozen=True):
     """A decision of the project that was accepted before; a model sees the title and the patch."""
 
     title: str
@@ -118,7 +118,7 @@ class IntentionDeclared(Opening, frozen=True):
     """`task` or `adr`, where a person said so."""
     supersedes: Related | None = None
     """The decision that this one is to replace, as it stood when the session began."""
-    known: tuple[Known, ...] = ()
+    known: tuple[DecisionForModel, ...] = ()
     """Accepted decisions of the project, where a model leads."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""
@@ -140,7 +140,7 @@ class IntentionDeclared(Opening, frozen=True):
     """Decisions in force that were said first; not written where there are none."""
 
 
-class AnswersGiven(Answers, frozen=True):
+class ClarificationAnswersGiven(Answers, frozen=True):
     """Answers to what was asked, or to what was not asked but is known."""
 
     tag: ClassVar[str] = "clarification.answers_given.v1"
@@ -318,11 +318,11 @@ class TopicsFound(Decision, frozen=True):
     """Of questions, options and titles."""
     topics: tuple[str, ...] = ()
     """The one that a choice is asked of; none else."""
-    stated: tuple[Named, ...] = ()
+    stated: tuple[TopicValue, ...] = ()
     """At most one; its topic is empty where no topic has it."""
-    replaced: tuple[Named, ...] = ()
+    replaced: tuple[TopicValue, ...] = ()
     """What it takes away or rules out, also where it states nothing; never an option."""
-    mentioned: tuple[Named, ...] = ()
+    mentioned: tuple[TopicValue, ...] = ()
     """Values that are named and not stated: the first options."""
     scope: str = ""
     """What the decision is for; empty for the whole project."""
@@ -364,7 +364,7 @@ class QuestionsEnded(Decision, frozen=True):
     reason: str
 
 
-class QuestionAsked(Decision, frozen=True):
+class ClarificationQuestionAsked(Decision, frozen=True):
     """The one question of this turn; any earlier one is no longer open."""
 
     tag: ClassVar[str] = "clarification.question_asked.v1"
@@ -372,7 +372,7 @@ class QuestionAsked(Decision, frozen=True):
     turn: Whole
 
 
-class AnswerAccepted(Decision, frozen=True):
+class ClarificationAnswerAccepted(Decision, frozen=True):
     """An answer counts."""
 
     tag: ClassVar[str] = "clarification.answer_accepted.v1"
@@ -388,7 +388,7 @@ class AnswerAccepted(Decision, frozen=True):
     """The text of `Other (specify)`, where that was chosen."""
 
 
-class AnswerRefused(AnswerRefusal, frozen=True):
+class ClarificationAnswerRefused(AnswerRefusal, frozen=True):
     """An answer does not count; the question stays as it was."""
 
     tag: ClassVar[str] = "clarification.answer_refused.v1"
@@ -461,7 +461,7 @@ class DecisionRecorded(Decision, frozen=True):
     number: RecordNumber | None
 
 
-class ChangeRefused(Refusal, frozen=True):
+class ClarificationChangeRefused(Refusal, frozen=True):
     """An acknowledgement, a supersession or a new number does not fit the session as it stands."""
 
     tag: ClassVar[str] = "clarification.change_refused.v1"
@@ -517,7 +517,7 @@ class ArtifactFiled(Decision, frozen=True):
 
 EVENTS: tuple[type[Event], ...] = (
     IntentionDeclared,
-    AnswersGiven,
+    ClarificationAnswersGiven,
     AnswersRevised,
     AnswersRelayed,
     RationaleGiven,
@@ -535,9 +535,9 @@ EVENTS: tuple[type[Event], ...] = (
     TopicDropped,
     QuestionSuggested,
     QuestionsEnded,
-    QuestionAsked,
-    AnswerAccepted,
-    AnswerRefused,
+    ClarificationQuestionAsked,
+    ClarificationAnswerAccepted,
+    ClarificationAnswerRefused,
     ScopeNoted,
     ReplacementNoted,
     ReachNoted,
@@ -546,7 +546,7 @@ EVENTS: tuple[type[Event], ...] = (
     PatchProposed,
     ClarificationStopped,
     DecisionRecorded,
-    ChangeRefused,
+    ClarificationChangeRefused,
     DecisionMarkedSuperseded,
     DecisionMarkedKept,
     ArtifactFiled,

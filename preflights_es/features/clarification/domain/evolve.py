@@ -10,11 +10,12 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import reasons
 from preflights_es.features.clarification.domain.events import (
-    AnswerAccepted,
-    AnswersGiven,
     AnswersRelayed,
     AnswersRevised,
     CategoryDetected,
+    ClarificationAnswerAccepted,
+    ClarificationAnswersGiven,
+    ClarificationQuestionAsked,
     ClarificationStopped,
     DecisionAcknowledged,
     DecisionKept,
@@ -26,7 +27,6 @@ from preflights_es.features.clarification.domain.events import (
     DecisionSuperseded,
     IntentionDeclared,
     PatchProposed,
-    QuestionAsked,
     QuestionsEnded,
     QuestionSuggested,
     RationaleGiven,
@@ -44,8 +44,8 @@ from preflights_es.features.clarification.domain.rules import OUR_FORM
 from preflights_es.features.clarification.domain.state import (
     UNDECIDED,
     Acknowledgement,
-    State,
-    day_of,
+    ClarificationState,
+    acknowledgement_day,
     is_followed,
     suggested_in,
     topics_of,
@@ -84,7 +84,7 @@ from preflights_es.kernel.questions import Answers
 from preflights_es.kernel.signing import made_with
 
 
-def evolve(state: State, event: Event) -> State:
+def evolve(state: ClarificationState, event: Event) -> ClarificationState:
     """The state after one more event; any event in any state."""
     after = _AFTER.get(type(event))
     if after is not None:
@@ -97,14 +97,18 @@ def evolve(state: State, event: Event) -> State:
 # The category --------------------------------------------------------------------------------
 
 
-def _categorized(state: State) -> State:
+def _categorized(state: ClarificationState) -> ClarificationState:
     """With the category that the rest of it gives."""
-    return replace(state, found=_category(state, state.answers, state.detected))
+    return replace(state, found=_resolve_category(state, state.answers, state.detected))
 
 
-def _category(state: State, answers: dict[str, Resolved], detected: str) -> CategoryMatch | None:
+def _resolve_category(
+    state: ClarificationState, answers: dict[str, Resolved], detected: str
+) -> CategoryMatch | None:
     config, framed, writer = state.heuristics, state.framed, state.writer
-    found = _named(config, answers.get(config.category.id) or Resolved(detected, "detected"))
+    found = _category_of_resolved(
+        config, answers.get(config.category.id) or Resolved(detected, "detected")
+    )
     if framed is None or (found and found[1].source != "detected" and not _frames(framed, found)):
         return found
     framed_category = config.named(framed.category) or config.other()
@@ -117,7 +121,7 @@ def _category(state: State, answers: dict[str, Resolved], detected: str) -> Cate
     return replace(base, primary=framed.field, secondary=secondary), resolved
 
 
-def _named(config: HeuristicsConfig, by: Resolved) -> CategoryMatch | None:
+def _category_of_resolved(config: HeuristicsConfig, by: Resolved) -> CategoryMatch | None:
     """The category of an accepted answer, or of a word of the intention."""
     is_own = by.source == "custom"  # a person's own label, also where a category is called like it
     known = config.named(by.value) if by.value and not is_own else None
@@ -133,7 +137,7 @@ def _frames(framed: QuestionSuggested, found: CategoryMatch) -> bool:
 # Of Inputs -----------------------------------------------------------------------------------
 
 
-def _after_intention(state: State, new: IntentionDeclared) -> State:
+def _after_intention(state: ClarificationState, new: IntentionDeclared) -> ClarificationState:
     if state.input is not None:
         return replace(state, actor=new.actor, input=new)
     lead = new.setup.lead
@@ -160,12 +164,12 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
     )
 
 
-def _after_answers(state: State, new: Answers | RationaleGiven) -> State:
+def _after_answers(state: ClarificationState, new: Answers | RationaleGiven) -> ClarificationState:
     redacted = state.redacted.plus(*new.redacted)
     return replace(state, actor=new.actor, input=new, redacted=redacted)
 
 
-def _after_writing(state: State, new: ArtifactWritten) -> State:
+def _after_writing(state: ClarificationState, new: ArtifactWritten) -> ClarificationState:
     hashes = state.hashes.plus(new.sha256)
     if new.beside:
         return replace(state, actor=new.actor, input=new, beside=new.path, hashes=hashes)
@@ -173,39 +177,39 @@ def _after_writing(state: State, new: ArtifactWritten) -> State:
     return replace(state, actor=new.actor, input=new, written=written, beside="", hashes=hashes)
 
 
-def _after_removal(state: State, new: ArtifactRemoved) -> State:
+def _after_removal(state: ClarificationState, new: ArtifactRemoved) -> ClarificationState:
     return replace(
         state, actor=new.actor, input=new, written=None, beside="", hashes=Growing[str]()
     )
 
 
-def _after_rejection(state: State, new: SessionAbandoned) -> State:
+def _after_rejection(state: ClarificationState, new: SessionAbandoned) -> ClarificationState:
     return replace(state, actor=new.actor, input=new, rejected=new)
 
 
 # Of Decisions --------------------------------------------------------------------------------
 
 
-def _after_category(state: State, event: CategoryDetected) -> State:
+def _after_category(state: ClarificationState, event: CategoryDetected) -> ClarificationState:
     name = event.category
     found = Provenance(state.heuristics.category.id, "Category", name, "detected", state.actor.kind)
-    provenance = _filed(state.provenance, found)
-    category = _category(state, state.answers, name)
+    provenance = _replace_provenance(state.provenance, found)
+    category = _resolve_category(state, state.answers, name)
     return replace(state, detected=name, provenance=provenance, found=category)
 
 
-def _after_topics(state: State, event: TopicsFound) -> State:
+def _after_topics(state: ClarificationState, event: TopicsFound) -> ClarificationState:
     from preflights_es.features.clarification.domain.pack import (
         asked_topic,
-        loaded,
+        load_pack,
+        merge_session_tables,
         narrowed,
-        tables,
     )
 
     if state.pack is None:
         return state
-    config = tables(state.inlined, event.language, state.heuristics)
-    topic = asked_topic(loaded(state.inlined), event)
+    config = merge_session_tables(state.inlined, event.language, state.heuristics)
+    topic = asked_topic(load_pack(state.inlined), event)
     after = replace(state, topics=event, scope=event.scope)
     if event.stated:
         after = replace(after, rationale=_instead_of(after))
@@ -214,10 +218,10 @@ def _after_topics(state: State, event: TopicsFound) -> State:
     named = replace(after, heuristics=narrowed(config, topic, event), detected=topic.category)
     key = config.category.id
     found = Provenance(key, "Category", topic.category, "detected", state.actor.kind)
-    return _categorized(replace(named, provenance=_filed(state.provenance, found)))
+    return _categorized(replace(named, provenance=_replace_provenance(state.provenance, found)))
 
 
-def _after_dropping(state: State, _: TopicDropped) -> State:
+def _after_dropping(state: ClarificationState, _: TopicDropped) -> ClarificationState:
     """As where no topic covers the intention."""
     found, key = state.topics, state.heuristics.category.id
     if found is not None:
@@ -228,7 +232,7 @@ def _after_dropping(state: State, _: TopicDropped) -> State:
     )
 
 
-def _instead_of(state: State) -> Rationale:
+def _instead_of(state: ClarificationState) -> Rationale:
     """With what a stated value replaces: who states it turns that down."""
     topics, found = topics_of(state), state.topics
     assert found is not None, "it was found just now"
@@ -243,7 +247,9 @@ def _instead_of(state: State) -> Rationale:
     return reasons.added(state.rationale, new, state.actor.kind)
 
 
-def _after_question(state: State, event: QuestionAsked) -> State:
+def _after_question(
+    state: ClarificationState, event: ClarificationQuestionAsked
+) -> ClarificationState:
     return replace(
         state,
         asked=state.asked.plus(event.question),
@@ -254,7 +260,7 @@ def _after_question(state: State, event: QuestionAsked) -> State:
     )
 
 
-def _after_noted(state: State, event: RationaleNoted) -> State:
+def _after_noted(state: ClarificationState, event: RationaleNoted) -> ClarificationState:
     rationale = reasons.added(state.rationale, event, state.actor.kind)
     led = state.led
     if event.because:
@@ -262,26 +268,26 @@ def _after_noted(state: State, event: RationaleNoted) -> State:
     return replace(state, rationale=rationale, led=led)
 
 
-def _after_offer(state: State, event: RationaleSuggested) -> State:
+def _after_offer(state: ClarificationState, event: RationaleSuggested) -> ClarificationState:
     """A model's, where one leads and answers; else the recommendation of the question's writer."""
     is_models = state.led.lead is not None and isinstance(state.input, CompletionReceived)
     if state.writer is not None and not is_models:
         rationale = reasons.added(state.rationale, event, state.writer.kind)
     else:
-        rationale = reasons.suggested(state.rationale, event)
+        rationale = reasons.merge_model_rationale(state.rationale, event)
     lead = state.led.lead
     return replace(state, rationale=rationale, offered_by=lead.model if lead else state.offered_by)
 
 
-def _after_scope(state: State, event: ScopeNoted) -> State:
+def _after_scope(state: ClarificationState, event: ScopeNoted) -> ClarificationState:
     return replace(state, scope=event.scope)
 
 
-def _after_reach(state: State, event: ReachNoted) -> State:
+def _after_reach(state: ClarificationState, event: ReachNoted) -> ClarificationState:
     return replace(state, reach=event.reach)
 
 
-def _after_patch(state: State, event: PatchProposed) -> State:
+def _after_patch(state: ClarificationState, event: PatchProposed) -> ClarificationState:
     scope = event.scope or ""
     return replace(
         state,
@@ -296,7 +302,7 @@ def _after_patch(state: State, event: PatchProposed) -> State:
     )
 
 
-def _after_stop(state: State, event: ClarificationStopped) -> State:
+def _after_stop(state: ClarificationState, event: ClarificationStopped) -> ClarificationState:
     keeps = state.input if isinstance(state.input, DecisionKept) else None
     return replace(
         state,
@@ -309,11 +315,11 @@ def _after_stop(state: State, event: ClarificationStopped) -> State:
     )
 
 
-def _after_due(state: State, _: ArtifactDue) -> State:
+def _after_due(state: ClarificationState, _: ArtifactDue) -> ClarificationState:
     return replace(_after_renumbering(state), dues=state.dues + 1)
 
 
-def _after_fallback(state: State, event: FellBack) -> State:
+def _after_fallback(state: ClarificationState, event: FellBack) -> ClarificationState:
     led = leading.evolve_lead_state(state.led, state.input, event)
     # The model's questions that a person has answered: those answers count on.
     kept = tuple(one for one in suggested_in(state) if one.field.id in state.answers)
@@ -321,12 +327,14 @@ def _after_fallback(state: State, event: FellBack) -> State:
     return _categorized(replace(state, led=led, framed=framed, further=kept[1:]))
 
 
-def _after_led(state: State, event: Event) -> State:
+def _after_led(state: ClarificationState, event: Event) -> ClarificationState:
     led = leading.evolve_lead_state(state.led, state.input, event)
     return state if led is state.led else replace(state, led=led)
 
 
-def _after_answer(state: State, event: AnswerAccepted) -> State:
+def _after_answer(
+    state: ClarificationState, event: ClarificationAnswerAccepted
+) -> ClarificationState:
     answers = {**state.answers, event.key: Resolved(event.value, event.source)}
     relayed_by = state.input.relayed_by if isinstance(state.input, AnswersRelayed) else None
     by = state.actor.kind
@@ -337,11 +345,11 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
         answers = {k: v for k, v in answers.items() if k not in keys}
         kept = tuple(one for one in state.provenance if one.key not in keys)
         state = _categorized(replace(state, further=(), provenance=kept))
-    provenance = _filed(state.provenance, filed)
+    provenance = _replace_provenance(state.provenance, filed)
     found = state.found
     rationale = _still_true(state, event)
     if event.key == state.heuristics.category.id:
-        found = _category(state, answers, state.detected)
+        found = _resolve_category(state, answers, state.detected)
         if state.found is None or found is None or state.found[0].name != found[0].name:
             # They answer none of the new category's questions; the log has them.
             answers = {event.key: answers[event.key]}
@@ -361,7 +369,7 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
     )
 
 
-def _depends_on(state: State, event: AnswerAccepted) -> bool:
+def _depends_on(state: ClarificationState, event: ClarificationAnswerAccepted) -> bool:
     """Whether further questions were asked because of another answer to the first."""
     first = state.framed
     if not state.further or first is None or event.key != first.field.id:
@@ -369,7 +377,7 @@ def _depends_on(state: State, event: AnswerAccepted) -> bool:
     return all(one.value != event.value for one in state.provenance if one.key == event.key)
 
 
-def _still_true(state: State, event: AnswerAccepted) -> Rationale:
+def _still_true(state: ClarificationState, event: ClarificationAnswerAccepted) -> Rationale:
     """What was said of the decision, once an answer counts."""
     primary = state.found[0].primary if state.found else None
     if primary is None or event.key != primary.id:
@@ -380,7 +388,7 @@ def _still_true(state: State, event: AnswerAccepted) -> Rationale:
     return reasons.of_another_value(state.rationale, event.value)
 
 
-def _after_suggestion(state: State, event: QuestionSuggested) -> State:
+def _after_suggestion(state: ClarificationState, event: QuestionSuggested) -> ClarificationState:
     lead = state.led.lead
     if state.writer is not None and lead is not None and lead.provider in WRITERS:
         return _after_written(state, event, state.writer)
@@ -393,19 +401,21 @@ def _after_suggestion(state: State, event: QuestionSuggested) -> State:
         return after
     key = state.heuristics.category.id
     suggested = Provenance(key, "Category", found[0].name, "suggested", "model")
-    return replace(after, provenance=_filed(state.provenance, suggested))
+    return replace(after, provenance=_replace_provenance(state.provenance, suggested))
 
 
-def _after_written(state: State, event: QuestionSuggested, writer: Actor) -> State:
+def _after_written(
+    state: ClarificationState, event: QuestionSuggested, writer: Actor
+) -> ClarificationState:
     """The rules lead from here on."""
     led = replace(state.led, lead=None)
     after = _categorized(replace(state, framed=event, led=led))
     key = state.heuristics.category.id
     chosen = Provenance(key, "Category", event.category, "chosen", writer.kind)
-    return replace(after, provenance=_filed(state.provenance, chosen))
+    return replace(after, provenance=_replace_provenance(state.provenance, chosen))
 
 
-def _after_questions(state: State, _: QuestionsEnded) -> State:
+def _after_questions(state: ClarificationState, _: QuestionsEnded) -> ClarificationState:
     if state.framed is None:
         return state
     *asked, last = suggested_in(state)
@@ -413,7 +423,7 @@ def _after_questions(state: State, _: QuestionsEnded) -> State:
     return replace(state, framed=framed, further=tuple(further))
 
 
-def _with_suggested(state: State, patch: DecisionPatch) -> tuple[Provenance, ...]:
+def _with_suggested(state: ClarificationState, patch: DecisionPatch) -> tuple[Provenance, ...]:
     """The provenance, with values that a model read out of what was said."""
     filed = [p.field for p in state.provenance]
     suggested = [(name, value) for name, value in patch.fields if name not in filed]
@@ -428,7 +438,7 @@ def _with_suggested(state: State, patch: DecisionPatch) -> tuple[Provenance, ...
     return (*state.provenance, *added)
 
 
-def _after_record(state: State, event: DecisionRecorded) -> State:
+def _after_record(state: ClarificationState, event: DecisionRecorded) -> ClarificationState:
     new = state.input
     if not isinstance(new, DecisionAcknowledged):
         return state
@@ -450,44 +460,48 @@ def _after_record(state: State, event: DecisionRecorded) -> State:
         mark=new.mark or state.mark,
         number=event.number,
         folder=new.folder,
-        day=day_of(new.at),
+        day=acknowledgement_day(new.at),
         form=OUR_FORM if new.form is UNSET else new.form,
     )
 
 
-def _filed(provenance: tuple[Provenance, ...], found: Provenance) -> tuple[Provenance, ...]:
+def _replace_provenance(
+    provenance: tuple[Provenance, ...], found: Provenance
+) -> tuple[Provenance, ...]:
     return (*[p for p in provenance if p.key != found.key], found)
 
 
 # Other decisions -----------------------------------------------------------------------------
 
 
-def _after_choices(state: State, resolved: tuple[Resolution, ...]) -> State:
+def _after_choices(
+    state: ClarificationState, resolved: tuple[Resolution, ...]
+) -> ClarificationState:
     """With what a person chose about decisions that differ."""
     found = ((one.choice, one.finding.related, one.reason) for one in resolved)
-    chosen = {_key(related): (choice, related, reason) for choice, related, reason in found}
+    chosen = {_related_key(related): (choice, related, reason) for choice, related, reason in found}
     replaced = [related for choice, related, _ in chosen.values() if choice == "supersedes"]
     kept = [
         KeptDecision(related, why) for choice, related, why in chosen.values() if choice == "keeps"
     ]
-    own = tuple([_key(one.related) for one in kept])
+    own = tuple([_related_key(one.related) for one in kept])
     return replace(_replacing(state, replaced), kept=tuple(kept), kept_by_choice=own)
 
 
-def _replacing(state: State, more: Sequence[Related]) -> State:
+def _replacing(state: ClarificationState, more: Sequence[Related]) -> ClarificationState:
     """With more decisions that it replaces, each once."""
     before = (state.supersedes, *state.also_supersedes)
-    named = {_key(one): one for one in (*before, *more) if one is not None}
+    named = {_related_key(one): one for one in (*before, *more) if one is not None}
     first, *others = (*named.values(), None)
     return replace(state, supersedes=first, also_supersedes=tuple(filter(None, others)))
 
 
-def _key(one: Related) -> str:
+def _related_key(one: Related) -> str:
     """What no other decision or record has."""
     return one.uid or one.path or ""
 
 
-def _after_replacement(state: State, _: ReplacementNoted) -> State:
+def _after_replacement(state: ClarificationState, _: ReplacementNoted) -> ClarificationState:
     new = state.input
     if not isinstance(new, ReplacementChosen):
         return state
@@ -495,13 +509,15 @@ def _after_replacement(state: State, _: ReplacementNoted) -> State:
     return replace(_replacing(state, [new.replaces]), supersedes_source=source)
 
 
-def _after_supersession(state: State, _: DecisionMarkedSuperseded) -> State:
+def _after_supersession(
+    state: ClarificationState, _: DecisionMarkedSuperseded
+) -> ClarificationState:
     """Another decision took its place."""
     by = state.input.by if isinstance(state.input, DecisionSuperseded) else None
     return replace(state, superseded_by=by or state.superseded_by)
 
 
-def _after_keeping(state: State, _: DecisionMarkedKept) -> State:
+def _after_keeping(state: ClarificationState, _: DecisionMarkedKept) -> ClarificationState:
     """Another decision was accepted beside it; a second reason replaces the first.
 
     That of its own acceptance stays: a person may have signed it.
@@ -513,7 +529,7 @@ def _after_keeping(state: State, _: DecisionMarkedKept) -> State:
     return replace(state, kept=(*others, KeptDecision(new.by, new.reason)))
 
 
-def _after_renumbering(state: State) -> State:
+def _after_renumbering(state: ClarificationState) -> ClarificationState:
     """Its record, or one that it names, has another number."""
     match state.input:
         case DecisionRenumbered(number=number):
@@ -521,28 +537,33 @@ def _after_renumbering(state: State) -> State:
         case ReferenceRenumbered() as new:
             return replace(
                 state,
-                supersedes=_moved(state.supersedes, new),
-                superseded_by=_moved(state.superseded_by, new),
-                also_supersedes=tuple(_renamed(one, new) for one in state.also_supersedes),
-                kept=tuple(replace(o, related=_renamed(o.related, new)) for o in state.kept),
+                supersedes=_renumber_optional_related(state.supersedes, new),
+                superseded_by=_renumber_optional_related(state.superseded_by, new),
+                also_supersedes=tuple(
+                    _renumber_related_decision(one, new) for one in state.also_supersedes
+                ),
+                kept=tuple(
+                    replace(o, related=_renumber_related_decision(o.related, new))
+                    for o in state.kept
+                ),
             )
         case _:
             return state
 
 
-def _moved(related: Related | None, new: ReferenceRenumbered) -> Related | None:
-    return None if related is None else _renamed(related, new)
+def _renumber_optional_related(related: Related | None, new: ReferenceRenumbered) -> Related | None:
+    return None if related is None else _renumber_related_decision(related, new)
 
 
-def _renamed(related: Related, new: ReferenceRenumbered) -> Related:
+def _renumber_related_decision(related: Related, new: ReferenceRenumbered) -> Related:
     if related.uid != new.uid:
         return related
     return replace(related, number=new.number, path=new.path)
 
 
-_AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
+_AFTER: Final[Mapping[type[Event], Callable[[ClarificationState, Any], ClarificationState]]] = {
     IntentionDeclared: _after_intention,
-    AnswersGiven: _after_answers,
+    ClarificationAnswersGiven: _after_answers,
     AnswersRevised: _after_answers,
     AnswersRelayed: _after_answers,
     RationaleGiven: _after_answers,
@@ -552,10 +573,10 @@ _AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     CategoryDetected: _after_category,
     TopicsFound: _after_topics,
     TopicDropped: _after_dropping,
-    QuestionAsked: _after_question,
+    ClarificationQuestionAsked: _after_question,
     QuestionSuggested: _after_suggestion,
     QuestionsEnded: _after_questions,
-    AnswerAccepted: _after_answer,
+    ClarificationAnswerAccepted: _after_answer,
     RationaleNoted: _after_noted,
     ScopeNoted: _after_scope,
     ReachNoted: _after_reach,

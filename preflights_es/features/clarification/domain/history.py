@@ -10,19 +10,19 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import (
-    AnswerAccepted,
     AnswersRelayed,
     CategoryDetected,
+    ClarificationAnswerAccepted,
+    ClarificationQuestionAsked,
     DecisionAcknowledged,
+    DecisionForModel,
     DecisionKept,
     DecisionKeptBeside,
     DecisionMarkedSuperseded,
     DecisionRecorded,
     DecisionSuperseded,
     IntentionDeclared,
-    Known,
     PatchProposed,
-    QuestionAsked,
     QuestionSuggested,
     RationaleNoted,
     ReachNoted,
@@ -30,13 +30,13 @@ from preflights_es.features.clarification.domain.events import (
     TopicsFound,
 )
 from preflights_es.features.clarification.domain.state import (
-    State,
-    accepted,
+    ClarificationState,
     category_of,
+    is_accepted_by_person,
     title_of,
 )
 from preflights_es.features.clarification.domain.values import Provenance
-from preflights_es.features.clarification.domain.views import kind, provenance
+from preflights_es.features.clarification.domain.views import expected_record_kind, provenance
 from preflights_es.kernel.completions import CompletionReceived
 from preflights_es.kernel.decisions import DecidedPatch, FormerStanding, Origin, Related, Standing
 from preflights_es.kernel.events import Actor, Event, Input, Quoted, SourceSession
@@ -49,7 +49,7 @@ MODEL = Actor("agent")
 """The actor of a value that a model gave."""
 
 
-class Said(msgspec.Struct, frozen=True):
+class DecisionCause(msgspec.Struct, frozen=True):
     """The Decision by which something counts, and the Input before it; versions of both."""
 
     version: int
@@ -57,7 +57,7 @@ class Said(msgspec.Struct, frozen=True):
     new: Input
 
 
-class Trail:
+class PatchTrail:
     """What was seen of a session so far."""
 
     def __init__(self) -> None:
@@ -65,9 +65,9 @@ class Trail:
         """By key: the last time that it was asked."""
         self.worded: dict[str, int] = {}
         """By key: the response that worded its question."""
-        self.said: dict[str, Said] = {}
+        self.said: dict[str, DecisionCause] = {}
         """By key: what made its value count."""
-        self.suggested: Said | None = None
+        self.suggested: DecisionCause | None = None
         """The model's category."""
         self.patches: list[DecidedPatch] = []
         self.recorded: int | None = None
@@ -78,8 +78,8 @@ class Trail:
         """What the acknowledged decision was before something of it changed."""
 
 
-def decided(
-    events: Sequence[Event], sessions: Sequence[Session[State]]
+def decided_in_sessions(
+    events: Sequence[Event], sessions: Sequence[Session[ClarificationState]]
 ) -> tuple[DecidedPatch, ...]:
     """Every patch of a session, oldest first.
 
@@ -88,35 +88,35 @@ def decided(
     """
     if PatchProposed not in map(type, events):
         return ()
-    trail = Trail()
+    trail = PatchTrail()
     new: Input | None = None
     at = 0
-    before = State()
+    before = ClarificationState()
     for version, (event, session) in enumerate(zip(events, sessions, strict=True), 1):
         state = session.state
         if session.undecided is not None:  # as it is behind an Input, and never behind a Decision
             new, at = session.undecided, version
         elif new is not None and type(event) in _SEEN:
-            _see(trail, event, Said(version, at, new), state)
+            _see(trail, event, DecisionCause(version, at, new), state)
         if state is not before:
             if new is not None and state.acknowledgement is not None:
-                _changed(trail, before, state, new.at)
+                _record_former_decision(trail, before, state, new.at)
             before = state
     *former, last = trail.patches
-    ended = _ended(last, trail, sessions[-1])
+    ended = _finish_last_patch(last, trail, sessions[-1])
     return (*(replace(patch, standing="replaced") for patch in former), ended)
 
 
-def _see(trail: Trail, event: Event, said: Said, state: State) -> None:
+def _see(trail: PatchTrail, event: Event, said: DecisionCause, state: ClarificationState) -> None:
     """Take note of a Decision."""
     category = state.heuristics.category.id
     match event:
-        case QuestionAsked(question=question):
+        case ClarificationQuestionAsked(question=question):
             trail.asked[question.id] = said.version
             trail.recorded = None
         case CategoryDetected() | TopicsFound() if state.detected:
             trail.said[category] = said
-        case AnswerAccepted(key=key):
+        case ClarificationAnswerAccepted(key=key):
             trail.said[key] = said
         case QuestionSuggested(field=field):
             trail.worded[field.id] = said.input
@@ -139,14 +139,22 @@ def _see(trail: Trail, event: Event, said: Said, state: State) -> None:
 
 _SEEN: Final = frozenset(
     (
-        *(QuestionAsked, CategoryDetected, TopicsFound, AnswerAccepted, QuestionSuggested),
+        *(
+            ClarificationQuestionAsked,
+            CategoryDetected,
+            TopicsFound,
+            ClarificationAnswerAccepted,
+            QuestionSuggested,
+        ),
         *(PatchProposed, RationaleNoted, ReachNoted, DecisionRecorded, DecisionMarkedSuperseded),
     )
 )
 """What `_see` looks at: most events are none of these."""
 
 
-def _changed(trail: Trail, before: State, state: State, at: int) -> None:
+def _record_former_decision(
+    trail: PatchTrail, before: ClarificationState, state: ClarificationState, at: int
+) -> None:
     """What an acknowledged decision was until now, where it is something else from now on."""
     if before.acknowledgement != state.acknowledgement:
         trail.former = []
@@ -156,7 +164,9 @@ def _changed(trail: Trail, before: State, state: State, at: int) -> None:
         trail.former.append(was)
 
 
-def _patch(trail: Trail, event: PatchProposed, said: Said, state: State) -> DecidedPatch:
+def _patch(
+    trail: PatchTrail, event: PatchProposed, said: DecisionCause, state: ClarificationState
+) -> DecidedPatch:
     is_response = isinstance(said.new, CompletionReceived)
     return DecidedPatch(
         version=said.version,
@@ -166,7 +176,7 @@ def _patch(trail: Trail, event: PatchProposed, said: Said, state: State) -> Deci
         fields=event.patch.fields,
         origins=tuple(_origin(trail, one, said) for one in provenance(state)),
         standing="ready",
-        kind=kind(state),
+        kind=expected_record_kind(state),
         number=None,
         proposed_at=said.new.at,
         response=said.input if is_response else None,
@@ -177,11 +187,11 @@ def _patch(trail: Trail, event: PatchProposed, said: Said, state: State) -> Deci
     )
 
 
-def _reach(state: State) -> Reach | UnsetType:
+def _reach(state: ClarificationState) -> Reach | UnsetType:
     return UNSET if state.reach.is_everywhere else state.reach
 
 
-def _origin(trail: Trail, one: Provenance, patch: Said) -> Origin:
+def _origin(trail: PatchTrail, one: Provenance, patch: DecisionCause) -> Origin:
     """The event a value comes from; the model read a value that was not typed out of the text."""
     by_model = one.source == "suggested"
     said = trail.said.get(one.key, patch)
@@ -193,7 +203,7 @@ def _origin(trail: Trail, one: Provenance, patch: Said) -> Origin:
         field=one.field,
         value=one.value,
         source=one.source,
-        by=MODEL if by_model else _heard(said.new),
+        by=MODEL if by_model else _input_speaker(said.new),
         at=said.new.at,
         version=said.version,
         input=said.input,
@@ -202,19 +212,21 @@ def _origin(trail: Trail, one: Provenance, patch: Said) -> Origin:
     )
 
 
-def _heard(new: Input) -> Actor:
+def _input_speaker(new: Input) -> Actor:
     """Who spoke to the log: a person's words may be relayed."""
     relayed_by = new.relayed_by if isinstance(new, AnswersRelayed) else None
     return relayed_by or new.actor
 
 
-def _ended(last: DecidedPatch, trail: Trail, session: Session[State]) -> DecidedPatch:
+def _finish_last_patch(
+    last: DecidedPatch, trail: PatchTrail, session: Session[ClarificationState]
+) -> DecidedPatch:
     """The last patch as the session leaves it."""
     state = session.state
     done = state.acknowledgement
     return replace(
         last,
-        standing=_standing(session),
+        standing=_patch_standing(session),
         kind=done.kind if done else last.kind,
         number=state.number if done else None,
         recorded=trail.recorded,
@@ -232,11 +244,11 @@ def _ended(last: DecidedPatch, trail: Trail, session: Session[State]) -> Decided
     )
 
 
-def _standing(session: Session[State]) -> Standing:
+def _patch_standing(session: Session[ClarificationState]) -> Standing:
     state = session.state
     if state.superseded_by is not None:
         return "superseded"
-    if accepted(state):
+    if is_accepted_by_person(state):
         return "accepted"
     if session.closed:
         return "abandoned" if state.rejected is None else "rejected"
@@ -245,7 +257,7 @@ def _standing(session: Session[State]) -> Standing:
     return "ready" if state.acknowledgement is None else "proposed"
 
 
-def behind(event: Event) -> OriginDetails:
+def sessions_behind(event: Event) -> OriginDetails:
     """What an event says of where a decided value came from."""
     match event:
         case IntentionDeclared():
@@ -254,7 +266,7 @@ def behind(event: Event) -> OriginDetails:
             return OriginDetails(intention=event.intention, item=item, observed=observed)
         case CategoryDetected():
             return OriginDetails(keyword=event.keyword)
-        case QuestionAsked():
+        case ClarificationQuestionAsked():
             return OriginDetails(question=event.question)
         case _:
             return OriginDetails()
@@ -287,12 +299,12 @@ def quotes(event: Event) -> tuple[Quoted, ...]:
             return ()
 
 
-def told_of(state: State, source: SourceSession) -> Known | None:
+def told_of(state: ClarificationState, source: SourceSession) -> DecisionForModel | None:
     """What a model is told of a decision that a person accepted; None of any other session."""
-    if not accepted(state) or state.patch is None:
+    if not is_accepted_by_person(state) or state.patch is None:
         return None
     because = state.rationale.because
-    return Known(
+    return DecisionForModel(
         one_line(title_of(state)),
         state.patch,
         source,

@@ -17,7 +17,7 @@ from msgspec import UNSET
 from preflights_es.features.clarification.domain import reasons, rules
 from preflights_es.features.clarification.domain.events import (
     ClarificationStopped,
-    Known,
+    DecisionForModel,
     PatchProposed,
     QuestionsEnded,
     QuestionSuggested,
@@ -25,7 +25,11 @@ from preflights_es.features.clarification.domain.events import (
     ReachNoted,
     ScopeNoted,
 )
-from preflights_es.features.clarification.domain.state import State, is_followed, suggested_in
+from preflights_es.features.clarification.domain.state import (
+    ClarificationState,
+    is_followed,
+    suggested_in,
+)
 from preflights_es.features.clarification.domain.values import (
     OTHER,
     TOPIC,
@@ -76,7 +80,7 @@ Step = Literal["clarify", "decide"]
 # 1. Asking -----------------------------------------------------------------------------------
 
 
-def request(state: State, step: Step) -> CompletionRequested:
+def request_clarification_step(state: ClarificationState, step: Step) -> CompletionRequested:
     """The whole of what is sent for a step, derived from the log."""
     last = (Message("user", _fields_to_fill(state)),) if step == "decide" else ()
     said = (Message("user", _surroundings(state)), *state.led.said, *last)
@@ -86,11 +90,15 @@ def request(state: State, step: Step) -> CompletionRequested:
     return requested(*(state.led, step, contract, (PACKAGE, step, default), said), output=contract)
 
 
-def _surroundings(state: State) -> str:
+def _surroundings(state: ClarificationState) -> str:
     """The intention, the topics, what is in force, and what the repository says of itself."""
     config = state.heuristics
     lines = ["Intention:", state.intention, "", "Topics and their fields:"]
-    lines += [f"* {c.name}: {_names(c)}" for name in config.menu if (c := config.named(name))]
+    lines += [
+        f"* {c.name}: {_category_field_names(c)}"
+        for name in config.menu
+        if (c := config.named(name))
+    ]
     found = state.found
     is_covered = state.topics is None or found is None or found[0].name != OTHER
     if found is not None and found[1].source != "suggested" and is_covered:
@@ -99,9 +107,11 @@ def _surroundings(state: State) -> str:
         lines += ["", f"Topic: {found[0].name} ({how})"]
     if state.scope:
         lines += ["", f"For: {state.scope}"]
-    about = frozenset(rules.tokens(state.intention))
-    lines += _section("In force:", _in_force(state, about), IN_FORCE_MAX)
-    lines += _section("The repository says of itself:", _facts(state.context, about), FACTS_MAX)
+    about = frozenset(rules.keyword_tokens(state.intention))
+    lines += _section("In force:", _decision_lines_by_relevance(state, about), IN_FORCE_MAX)
+    lines += _section(
+        "The repository says of itself:", _facts_by_relevance(state.context, about), FACTS_MAX
+    )
     return "\n".join(lines)
 
 
@@ -116,51 +126,55 @@ def _section(title: str, texts: Iterable[str], room: int) -> list[str]:
     return ["", title, *kept] if kept else []
 
 
-def _in_force(state: State, about: frozenset[str]) -> list[str]:
+def _decision_lines_by_relevance(state: ClarificationState, about: frozenset[str]) -> list[str]:
     """What was said first, then the decisions that share words with the intention, then others."""
     first = [one.line for one in state.told]
     said = {one.kept.session_id for one in state.told}
     others = [one for one in state.known if one.source.session_id not in said]
-    others.sort(key=lambda one: -len(about & {*rules.tokens(_decided(one))}))
-    return [*first, *map(_decided, others)]
+    others.sort(key=lambda one: -len(about & {*rules.keyword_tokens(_model_decision_line(one))}))
+    return [*first, *map(_model_decision_line, others)]
 
 
-def _decided(one: Known) -> str:
+def _model_decision_line(one: DecisionForModel) -> str:
     scope = f", for {one.scope}" if one.scope else ""
     because = f": {one_line(one.because)}" if one.because else ""
     fields = (f"{name}: {value}" for name, value in one.patch.fields)
     return f"{one.title} ({', '.join((one.patch.category, *fields))}{scope}){because}"
 
 
-def _facts(context: LLMContext | None, about: frozenset[str]) -> list[str]:
+def _facts_by_relevance(context: LLMContext | None, about: frozenset[str]) -> list[str]:
     """The README and the languages, then what the intention names, then products, then the rest."""
     if context is None:
         return []
-    named = sorted(context.technology_signals, key=lambda one: about.isdisjoint(rules.tokens(one)))
+    named = sorted(
+        context.technology_signals, key=lambda one: about.isdisjoint(rules.keyword_tokens(one))
+    )
     return [context.architecture_summary, context.file_summary, *named]
 
 
-def _chooser(state: State) -> str:
+def _chooser(state: ClarificationState) -> str:
     """Who chose the category."""
     key = state.heuristics.category.id
     chosen = (p.by for p in state.provenance if p.key == key)
     return CHOOSERS[next(chosen, "user")]
 
 
-def _names(of: Category) -> str:
+def _category_field_names(of: Category) -> str:
     return ", ".join(field.name for field in of.fields()) or "no fields"
 
 
-def _fields_to_fill(state: State) -> str:
+def _fields_to_fill(state: ClarificationState) -> str:
     found = state.found
     assert found is not None, "the patch is asked for only when the category is known"
-    return f"Category: {found[0].name}\nFields: {_names(found[0])}"
+    return f"Category: {found[0].name}\nFields: {_category_field_names(found[0])}"
 
 
 # 2. Judging ----------------------------------------------------------------------------------
 
 
-def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
+def conclude_clarification_step(
+    state: ClarificationState, outcome: Outcome
+) -> tuple[Decision, ...]:
     """What follows from an outcome, but for the step after it.
 
     Ends with the retry, a fallback, a stall, the suggested question or the patch.
@@ -182,15 +196,15 @@ def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
         return (verdict.accepted, *_clarified(state, verdict.payload))
     return (
         verdict.accepted,
-        *_offered(state, verdict.payload),
+        *_offer_model_rationale(state, verdict.payload),
         *_reach_offered(state, verdict.payload),
         _patched(state, verdict.payload),
     )
 
 
-def clarify_violations(state: State, payload: dict[str, Any]) -> tuple[Violation, ...]:
+def clarify_violations(state: ClarificationState, payload: dict[str, Any]) -> tuple[Violation, ...]:
     """What the schemas of `clarify` and `written` cannot say of a payload."""
-    payload = _whole(payload)
+    payload = _complete_payload(payload)
     match payload["outcome"]:
         case "ask":
             return (*_topic_violations(state, payload), *_question_violations(payload))
@@ -219,43 +233,45 @@ _ABSENT: Final[Mapping[str, Any]] = {
 """What a part says that a response leaves out."""
 
 
-def _whole(payload: dict[str, Any]) -> dict[str, Any]:
+def _complete_payload(payload: dict[str, Any]) -> dict[str, Any]:
     """A payload with every part; `Other` is no option of its own, since every question gets it."""
     found = {**_ABSENT, **payload}
     options = [{"description": "", "against": "", **one} for one in found["options"]]
-    found["options"] = [one for one in options if _plain(one["label"]) != OTHER.casefold()]
+    found["options"] = [
+        one for one in options if _plain_option_label(one["label"]) != OTHER.casefold()
+    ]
     return found
 
 
-def _plain(label: str) -> str:
+def _plain_option_label(label: str) -> str:
     return caseless(stripped(label)).partition(" (")[0]
 
 
-def _topic_violations(state: State, payload: dict[str, Any]) -> Iterator[Violation]:
+def _topic_violations(state: ClarificationState, payload: dict[str, Any]) -> Iterator[Violation]:
     topic = stripped(payload["topic"])
     if is_placeholder(topic) or caseless(topic) == "category":
         yield Violation("/topic", "expected a topic of the list, or a name of your own for it")
         return
-    config, chosen = state.heuristics, _chosen(state)
+    config, chosen = state.heuristics, _chosen_category(state)
     if is_followed(state):
         if caseless(topic) in {caseless(one.field.name) for one in suggested_in(state)}:
             yield Violation("/topic", "expected another topic than those that were asked")
     elif (
         chosen
-        and (known := config.named(topic) or _other(topic, config))
+        and (known := config.named(topic) or _other_category(topic, config))
         and known.name != chosen.name
     ):
         expected = f"expected {chosen.name}, which {_chooser(state)} chose, or a name of your own"
         yield Violation("/topic", expected)
 
 
-def _chosen(state: State) -> Category | None:
+def _chosen_category(state: ClarificationState) -> Category | None:
     """The category that an actor chose."""
     found = state.found
     return found[0] if found and found[1].source in ("chosen", "custom") else None
 
 
-def _other(topic: str, config: HeuristicsConfig) -> Category | None:
+def _other_category(topic: str, config: HeuristicsConfig) -> Category | None:
     return config.other() if caseless(topic) == OTHER.casefold() else None
 
 
@@ -292,23 +308,23 @@ def _evidence_violations(places: list[dict[str, str]]) -> Iterator[Violation]:
             yield Violation(f"/evidence/{i}/lines", "expected 12 or 12-40, the first line first")
 
 
-def _said_violations(state: State, payload: dict[str, Any]) -> Iterator[Violation]:
-    value, quote = payload["value"], _bare(payload["quote"])
+def _said_violations(state: ClarificationState, payload: dict[str, Any]) -> Iterator[Violation]:
+    value, quote = payload["value"], _comparable_quote(payload["quote"])
     if is_placeholder(value):
         yield Violation("/value", "expected a value")
-    if not quote or quote not in _bare(state.intention):
+    if not quote or quote not in _comparable_quote(state.intention):
         yield Violation("/quote", "expected words that stand in the intention")
     elif not is_placeholder(value) and not _mentions(quote, value):
         yield Violation("/value", "expected a value that the quoted words name")
 
 
-def _bare(text: str) -> str:
+def _comparable_quote(text: str) -> str:
     return caseless(" ".join(text.split()))
 
 
 def _mentions(quote: str, value: str) -> bool:
     """Whether a text names a value, by its own words or another name of the product."""
-    words, wanted = rules.tokens(quote), rules.tokens(value)
+    words, wanted = rules.keyword_tokens(quote), rules.keyword_tokens(value)
     if wanted and set(wanted) <= set(words):
         return True
     parts = quote.split()
@@ -316,28 +332,28 @@ def _mentions(quote: str, value: str) -> bool:
     return any(canonical(one.strip(WRAPPING)) == canonical(value) for one in spans)
 
 
-def _nothing_violations(state: State, payload: dict[str, Any]) -> Iterator[Violation]:
+def _nothing_violations(state: ClarificationState, payload: dict[str, Any]) -> Iterator[Violation]:
     if is_placeholder(payload["reason"]):
         yield Violation("/reason", "expected why nothing has to be decided")
-    if not is_followed(state) and _chosen(state):
+    if not is_followed(state) and _chosen_category(state):
         expected = f"expected ask: {_chooser(state)} chose what is to be decided"
         yield Violation("/outcome", expected)
 
 
-def _clarified(state: State, payload: dict[str, Any]) -> tuple[Decision, ...]:
+def _clarified(state: ClarificationState, payload: dict[str, Any]) -> tuple[Decision, ...]:
     """The question, or that nothing is asked."""
-    payload = _whole(payload)
+    payload = _complete_payload(payload)
     if payload["outcome"] == "nothing":
         if is_followed(state):
             return (QuestionsEnded(reason=stripped(payload["reason"])),)
         return (ClarificationStopped(reason="nothing_to_ask"),)
     scope = one_line(stripped(payload["scope"]))
     noted = (ScopeNoted(scope=scope),) if scope and not state.scope else ()
-    return (*noted, _suggested(state, payload))
+    return (*noted, _suggest_question(state, payload))
 
 
-def _suggested(state: State, payload: dict[str, Any]) -> QuestionSuggested:
-    category, base = _placed(state, stripped(payload["topic"]))
+def _suggest_question(state: ClarificationState, payload: dict[str, Any]) -> QuestionSuggested:
+    category, base = _place_topic(state, stripped(payload["topic"]))
     if payload["outcome"] == "said":
         value = stripped(payload["value"])
         others = (one for one in base.options if canonical(one) != canonical(value))
@@ -372,22 +388,22 @@ def _suggested(state: State, payload: dict[str, Any]) -> QuestionSuggested:
     )
 
 
-def _placed(state: State, topic: str) -> tuple[str, Field]:
+def _place_topic(state: ClarificationState, topic: str) -> tuple[str, Field]:
     """The category and the field of a topic: the table's, or one of its own."""
-    config, chosen = state.heuristics, _chosen(state)
+    config, chosen = state.heuristics, _chosen_category(state)
     if state.framed is not None and state.found is not None and is_followed(state):
         category = state.found[0]
         fields = category.fields()
         known = next((one for one in fields if caseless(one.name) == caseless(topic)), None)
-        return state.framed.category, known or _own(topic, fields)
-    known_category = config.named(topic) or _other(topic, config)
+        return state.framed.category, known or _build_own_field(topic, fields)
+    known_category = config.named(topic) or _other_category(topic, config)
     if known_category is not None:
         return known_category.name, known_category.primary or config.description
     category = chosen or config.other()
-    return category.name, _own(topic, category.fields())
+    return category.name, _build_own_field(topic, category.fields())
 
 
-def _own(topic: str, taken: Iterable[Field]) -> Field:
+def _build_own_field(topic: str, taken: Iterable[Field]) -> Field:
     """A field of the writer's own, with a key that no other has."""
     words = "_".join(_WORD.findall(fold_letters(topic)))
     slug = (words if words[:1].isalpha() else f"topic_{words}")[:SLUG_MAX].rstrip("_")
@@ -396,14 +412,14 @@ def _own(topic: str, taken: Iterable[Field]) -> Field:
     return Field(one_line(topic), next(id_ for id_ in ids if id_ not in keys))
 
 
-def decide_violations(state: State, payload: dict[str, Any]) -> tuple[Violation, ...]:
+def decide_violations(state: ClarificationState, payload: dict[str, Any]) -> tuple[Violation, ...]:
     """What the schemas of `decide` cannot say: only what a person said becomes a value."""
     found = state.found
     if found is None:
         return (Violation("/category", "nothing is known of it"),)
     fields = {field.name: field for field in found[0].fields()}
     spoken = (message.content for message in state.led.said if message.role == "user")
-    heard = set(rules.tokens(" ".join((state.intention, *spoken))))
+    heard = set(rules.keyword_tokens(" ".join((state.intention, *spoken))))
     violations = []
     if payload["category"] != found[0].name:
         violations.append(Violation("/category", f"expected {found[0].name}"))
@@ -420,12 +436,12 @@ def decide_violations(state: State, payload: dict[str, Any]) -> tuple[Violation,
             violations.append(Violation(f"{at}/value", f"expected {given.value!r}, as answered"))
         elif is_placeholder(value):
             violations.append(Violation(f"{at}/value", "expected no placeholder"))
-        elif not set(rules.tokens(value)) <= heard:
+        elif not set(rules.keyword_tokens(value)) <= heard:
             violations.append(Violation(f"{at}/value", "expected only what the person said"))
     return (*violations, *_offer_violations(state, payload))
 
 
-def _offer_violations(state: State, payload: dict[str, Any]) -> Iterator[Violation]:
+def _offer_violations(state: ClarificationState, payload: dict[str, Any]) -> Iterator[Violation]:
     """What is wrong with a reason, consequences and alternatives."""
     said = [("/because", payload.get("because") or "")]
     said += [(f"/consequences/{i}", text) for i, text in enumerate(payload.get("consequences", ()))]
@@ -445,7 +461,9 @@ def _offer_violations(state: State, payload: dict[str, Any]) -> Iterator[Violati
             yield Violation(at, "expected no placeholder")
 
 
-def _offered(state: State, payload: dict[str, Any]) -> tuple[RationaleSuggested, ...]:
+def _offer_model_rationale(
+    state: ClarificationState, payload: dict[str, Any]
+) -> tuple[RationaleSuggested, ...]:
     """The model's reasons, and what it said of the options; also that it has none any more."""
     said = {
         caseless(one["name"]): RejectedAlternative(stripped(one["name"]), stripped(one["why_not"]))
@@ -456,7 +474,7 @@ def _offered(state: State, payload: dict[str, Any]) -> tuple[RationaleSuggested,
     own = () if state.writer else suggested_in(state)[:1]  # a writer's words are no model's
     for asked in own:
         value = state.answers.get(asked.field.id)
-        if value and (more := reasons.offered(Rationale(), asked, value.value)):
+        if value and (more := reasons.offer_recommended_rationale(Rationale(), asked, value.value)):
             because = because or more.because
     alternatives = tuple(said.values())
     offer = RationaleSuggested(
@@ -466,7 +484,7 @@ def _offered(state: State, payload: dict[str, Any]) -> tuple[RationaleSuggested,
     return () if is_empty and not state.rationale.by_model else (offer,)
 
 
-def _reach_offered(state: State, payload: dict[str, Any]) -> tuple[ReachNoted, ...]:
+def _reach_offered(state: ClarificationState, payload: dict[str, Any]) -> tuple[ReachNoted, ...]:
     """The paths that the model offers, where nothing was said of any."""
     paths = tuple(dict.fromkeys(map(stripped, payload.get("paths", ()))))
     if not paths or (state.reach.paths and state.reach.by != "model"):
@@ -474,7 +492,7 @@ def _reach_offered(state: State, payload: dict[str, Any]) -> tuple[ReachNoted, .
     return (ReachNoted(reach=Reach(paths, state.reach.hold, "model")),)
 
 
-def _patched(state: State, payload: dict[str, Any]) -> PatchProposed:
+def _patched(state: ClarificationState, payload: dict[str, Any]) -> PatchProposed:
     """The answers as the rules file them, and what else the model read out of them."""
     found = state.found
     assert found is not None, "checked before"
@@ -487,7 +505,7 @@ def _patched(state: State, payload: dict[str, Any]) -> PatchProposed:
             values.append((field.name, value))
     return PatchProposed(
         patch=DecisionPatch(found[0].name, tuple(values)),
-        hint=rules.hint(found[0]),
+        hint=rules.category_hint(found[0]),
         scope=state.scope or UNSET,
     )
 
@@ -495,7 +513,7 @@ def _patched(state: State, payload: dict[str, Any]) -> PatchProposed:
 # 3. A question that an agent or person wrote ----------------------------------------------------
 
 
-def response(written: WrittenQuestion) -> str:
+def written_question_response(written: WrittenQuestion) -> str:
     """The question as a model would have answered, with what only its writer knows."""
     best = written.recommended
     answer = {
@@ -521,12 +539,12 @@ def tables_of(chosen: Heuristics | HeuristicsConfig) -> HeuristicsConfig:
         return chosen
     if chosen.pack is None:
         return chosen.tables
-    from preflights_es.features.clarification.domain.pack import tables
+    from preflights_es.features.clarification.domain.pack import merge_session_tables
 
-    return tables(chosen.inlined, "en", chosen.tables)
+    return merge_session_tables(chosen.inlined, "en", chosen.tables)
 
 
-def trouble(text: str, config: HeuristicsConfig) -> str:
+def written_question_trouble(text: str, config: HeuristicsConfig) -> str:
     """Why a question cannot be asked, in one line; empty where it can.
 
     Args:
@@ -535,7 +553,7 @@ def trouble(text: str, config: HeuristicsConfig) -> str:
     # Imported where a response is judged: other sessions need no pydantic.
     from preflights_es.features.clarification.domain import contracts
 
-    state = State(heuristics=config)
+    state = ClarificationState(heuristics=config)
     verdict = judge_session_response(
         text, contracts.WRITTEN, lambda payload: clarify_violations(state, payload)
     )

@@ -143,7 +143,7 @@ class Pack(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     topics: tuple[Topic, ...]
 
 
-def loaded(inlined: str = "") -> Pack:
+def load_pack(inlined: str = "") -> Pack:
     """The pack of a session, read once.
 
     A pack that is not known here gives way to today's: deciding never fails for it, and a replay
@@ -167,19 +167,21 @@ def _inlined(text: str) -> Pack:
 
 
 @lru_cache(maxsize=4)
-def topics(inlined: str) -> Mapping[str, Topic]:
+def topics_by_id(inlined: str) -> Mapping[str, Topic]:
     """Those of the pack of a session, by id."""
-    return {topic.id: topic for topic in loaded(inlined).topics}
+    return {topic.id: topic for topic in load_pack(inlined).topics}
 
 
 @lru_cache(maxsize=16)
-def tables(inlined: str, language: Language, own: HeuristicsConfig) -> HeuristicsConfig:
+def merge_session_tables(
+    inlined: str, language: Language, own: HeuristicsConfig
+) -> HeuristicsConfig:
     """The tables of a session: those of its pack in a language, and what the team says otherwise.
 
     Args:
         own: the team's; its menu, where it has one, says which categories are left.
     """
-    pack = loaded(inlined)
+    pack = load_pack(inlined)
     merged = {topic.category: topic.as_category(language) for topic in pack.topics}
     merged |= {category.name: category for category in own.categories}
     names = own.menu or tuple(merged)
@@ -188,8 +190,12 @@ def tables(inlined: str, language: Language, own: HeuristicsConfig) -> Heuristic
     return HeuristicsConfig(
         categories=tuple(merged.values()),
         menu=tuple(filter(merged.__contains__, names)),
-        category=_said(own.category, _REFERENCE.category, pack.category.said(language)),
-        description=_said(own.description, _REFERENCE.description, pack.description.said(language)),
+        category=_with_pack_question(
+            own.category, _REFERENCE.category, pack.category.said(language)
+        ),
+        description=_with_pack_question(
+            own.description, _REFERENCE.description, pack.description.said(language)
+        ),
     )
 
 
@@ -198,7 +204,7 @@ NO_TABLES: Final = HeuristicsConfig(categories=(), menu=())
 """Of a team that says nothing otherwise."""
 
 
-def _said(own: Field, default: Field, question: str) -> Field:
+def _with_pack_question(own: Field, default: Field, question: str) -> Field:
     return msgspec.structs.replace(own, question=question) if own == default else own
 
 
@@ -283,7 +289,7 @@ def heuristics_of(source: SettingsSource, table: ClarificationTable) -> Heuristi
             ref, inlined = STANDARD, ""
         case path:
             ref, inlined = _own_pack(source, path)
-    whole = tables(inlined, "en", NO_TABLES)
+    whole = merge_session_tables(inlined, "en", NO_TABLES)
     made = _changed_tables(source, table, whole)
     return Heuristics(_said_otherwise(table, whole, made), ref, inlined)
 
@@ -327,7 +333,7 @@ def _changed_tables(
         if name.casefold() in given_names:
             raise source.wrong(("clarification", "categories", name), "has a table twice")
         given_names.add(name.casefold())
-        merged[known.name if known else name] = _category(source, name, known, given)
+        merged[known.name if known else name] = _read_category_table(source, name, known, given)
     order = list(merged)
     if table.only is not None:
         for name in table.only:
@@ -343,21 +349,21 @@ def _changed_tables(
     made = HeuristicsConfig(
         categories=tuple(merged[name] for name in order),
         menu=tuple(dict.fromkeys(menu)),
-        category=_asked(source, "question", base.category, table.question),
-        description=_asked(source, "description", base.description, table.description),
+        category=_with_own_question(source, "question", base.category, table.question),
+        description=_with_own_question(source, "description", base.description, table.description),
     )
     _check_keys(source, made)
     return made
 
 
-def _asked(source: SettingsSource, key: str, field: Field, text: str | None) -> Field:
+def _with_own_question(source: SettingsSource, key: str, field: Field, text: str | None) -> Field:
     if text is None:
         return field
     _check_text(source, ("clarification", key), text)
     return msgspec.structs.replace(field, question=text)
 
 
-def _category(
+def _read_category_table(
     source: SettingsSource, name: str, known: Category | None, given: CategoryTable
 ) -> Category:
     at = ("clarification", "categories", name)

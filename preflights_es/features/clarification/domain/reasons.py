@@ -17,7 +17,7 @@ from preflights_es.features.clarification.domain.events import (
     RationaleSuggested,
     ReachNoted,
 )
-from preflights_es.features.clarification.domain.state import State, title_of
+from preflights_es.features.clarification.domain.state import ClarificationState, title_of
 from preflights_es.features.clarification.domain.values import DecisionPatch
 from preflights_es.kernel.decisions import (
     AttributedReason,
@@ -59,7 +59,7 @@ def noted(before: Rationale, new: RationaleGiven) -> RationaleNoted | Objection:
     return found
 
 
-def placed(before: Reach, new: RationaleGiven) -> tuple[ReachNoted, ...] | Misplaced:
+def judge_reach(before: Reach, new: RationaleGiven) -> tuple[ReachNoted, ...] | Misplaced:
     """Where and how strongly the decision holds, where that is said; or why it does not count."""
     if new.paths is UNSET and new.hold is UNSET:
         return ()
@@ -91,7 +91,9 @@ def added(before: Rationale, new: RationaleNoted | RationaleSuggested, by: Speak
     return Rationale(because, tuple(consequences.values()), tuple(alternatives.values()))
 
 
-def offered(before: Rationale, asked: QuestionSuggested, value: str) -> RationaleSuggested | None:
+def offer_recommended_rationale(
+    before: Rationale, asked: QuestionSuggested, value: str
+) -> RationaleSuggested | None:
     """What the writer of a question said for the value that is decided.
 
     What the writer said against the others stands with the question: they were only offered.
@@ -110,7 +112,7 @@ def offered(before: Rationale, asked: QuestionSuggested, value: str) -> Rational
     return offer if offer.because or offer.consequences else None
 
 
-def suggested(before: Rationale, new: RationaleSuggested) -> Rationale:
+def merge_model_rationale(before: Rationale, new: RationaleSuggested) -> Rationale:
     """What people said, and beside it what the model offers now."""
     kept = Rationale(
         before.because if before.because and before.because.by != "model" else None,
@@ -141,15 +143,15 @@ def of_value(before: Rationale, value: str) -> Rationale:
     return before if others == before.alternatives else replace(before, alternatives=others)
 
 
-def proposal(state: State, new: DecisionAcknowledged) -> dict[str, Any]:
+def proposal_for_signature(state: ClarificationState, new: DecisionAcknowledged) -> dict[str, Any]:
     """All that an acceptance is about, for its signature (docs/specs/log.md, section 14).
 
     The title is as this program words it; all else stands in events. In a forged log the state may
     hold another decision than the acceptance says; that is named as well, and was never signed.
     """
     why = state.rationale
-    said = _decided(new.patch, new.scope or "", new.reach or Reach())
-    stands = _decided(state.patch, state.scope, state.reach)
+    said = _signed_decision_terms(new.patch, new.scope or "", new.reach or Reach())
+    stands = _signed_decision_terms(state.patch, state.scope, state.reach)
     return {
         **({} if said == stands else {"decision": stands}),
         **said,
@@ -159,24 +161,24 @@ def proposal(state: State, new: DecisionAcknowledged) -> dict[str, Any]:
         "consequences": [one.text for one in why.consequences],
         "alternatives": [[one.name, one.why_not] for one in why.alternatives],
         "options": [[one.question, list(one.options)] for one in state.asked],
-        "others": [*_replaced(state), *_chosen(new)],
+        "others": [*_signed_replacements(state), *_signed_choices(new)],
     }
 
 
-def fixed(state: State) -> tuple[object, ...]:
+def fixed_values(state: ClarificationState) -> tuple[object, ...]:
     """What is shown beside a decision that a person accepted; only forged events change it then."""
     words = (state.intention, state.uid, title_of(state), state.observed, state.item)
     asked = (state.asked, state.framed, state.further, state.writer, state.offered_by)
     return (*words, *asked, state.topics, state.provenance, state.rationale, state.known)
 
 
-def _decided(patch: DecisionPatch | None, scope: str, reach: Reach) -> dict[str, Any]:
+def _signed_decision_terms(patch: DecisionPatch | None, scope: str, reach: Reach) -> dict[str, Any]:
     paths = list(reach.paths)
     patch_ = msgspec.to_builtins(patch)
     return {"patch": patch_, "scope": scope, "paths": paths, "hold": reach.hold}
 
 
-def _replaced(state: State) -> Iterator[dict[str, Any]]:
+def _signed_replacements(state: ClarificationState) -> Iterator[dict[str, Any]]:
     """The decision that the session was begun to replace."""
     if one := state.supersedes:
         named: dict[str, Any] = {"uid": one.uid} if one.uid else {"title": one.title}
@@ -185,7 +187,7 @@ def _replaced(state: State) -> Iterator[dict[str, Any]]:
         yield {"choice": "supersedes", "session": one.session_id, **named}
 
 
-def _chosen(new: DecisionAcknowledged) -> Iterator[dict[str, Any]]:
+def _signed_choices(new: DecisionAcknowledged) -> Iterator[dict[str, Any]]:
     """What the person chose about decisions that differ, as these were read."""
     for one in new.resolved or ():
         older, read = one.finding.related, one.finding.source

@@ -58,7 +58,7 @@ _TOKEN = late_pattern(r"[^\W_]+")
 _HYPHENS = ("-", "\u2010", "\u2011")
 
 
-def tokens(text: str) -> list[str]:
+def keyword_tokens(text: str) -> list[str]:
     """Runs of letters and digits, case-folded; two joined by a hyphen also count as one."""
     text, found = composed(text), list[str]()
     end, last = len(text), ""
@@ -73,7 +73,7 @@ def tokens(text: str) -> list[str]:
 
 def detected(intention: str, config: HeuristicsConfig) -> Detected | None:
     """The first category of the table that a word of the intention names."""
-    words = tokens(intention)
+    words = keyword_tokens(intention)
     for category in config.categories:
         for word in words:
             if word in category.keywords:
@@ -84,7 +84,9 @@ def detected(intention: str, config: HeuristicsConfig) -> Detected | None:
 # 2. Answers (sections 4.3 and 5.2) -----------------------------------------------------------
 
 
-def judged(question: Question, given: Answer | None, other: Answer | None) -> Resolved | Objection:
+def resolve_answer(
+    question: Question, given: Answer | None, other: Answer | None
+) -> Resolved | Objection:
     """The value that an answer and its companion give, or why they give none."""
     values = [v for v in _strings(given) if v]
     if not values:
@@ -164,7 +166,7 @@ def category_judged(
     if [v.casefold() for v in _strings(given) if v] == [OTHER.casefold()]:
         return config.other(), Resolved(OTHER, "chosen")
     question = config.category_question()
-    found = judged(question, given, other)
+    found = resolve_answer(question, given, other)
     if not isinstance(found, Resolved):
         return found
     specified = any(chose_other(question, v) for v in _strings(given))
@@ -192,30 +194,30 @@ def category_of(intention: str, config: HeuristicsConfig, answers: Answers) -> C
 _HINTS: dict[Filing, Hint] = {"structural": "adr", "contract": "adr", "local": "task"}
 
 
-def hint(category: Category | None) -> Hint:
+def category_hint(category: Category | None) -> Hint:
     """Informs, decides nothing (section 6)."""
     return "unsure" if category is None or category.name == OTHER else _HINTS[category.filing]
 
 
-def progress(category_known: bool, missing: tuple[str, ...]) -> float:
+def turn_progress(category_known: bool, missing: tuple[str, ...]) -> float:
     """0.0 before the category is known, 0.5 with the targeted question open, 1.0 after it."""
     if not missing:
         return 1.0
     return 0.5 if category_known else 0.0
 
 
-def response(
+def respond_to_intention(
     intention: str, config: HeuristicsConfig, answers: Answers, turn: int = 1
 ) -> LLMResponse:
     """What to ask next: one question, or none when nothing is missing or the turns are used up."""
     found = category_of(intention, config, answers)
-    return response_in(config, _values(found, answers), turn, found)
+    return response_in(config, _resolve_field_values(found, answers), turn, found)
 
 
-def _values(found: CategoryMatch | None, answers: Answers) -> Values:
+def _resolve_field_values(found: CategoryMatch | None, answers: Answers) -> Values:
     """Those of the category's fields whose questions count as answered."""
     keyed = [(field.id, field.asked()) for field in found[0].fields()] if found else []
-    values = ((k, judged(q, answers.get(k), answers.get(k + COMPANION))) for k, q in keyed)
+    values = ((k, resolve_answer(q, answers.get(k), answers.get(k + COMPANION))) for k, q in keyed)
     return {key: value for key, value in values if isinstance(value, Resolved)}
 
 
@@ -235,15 +237,15 @@ def response_in(
     return LLMResponse(
         questions=(question,) if question and turn <= TURNS_MAX else (),
         missing_info=missing,
-        decision_hint=hint(category),
-        progress=progress(category is not None, missing),
+        decision_hint=category_hint(category),
+        progress=turn_progress(category is not None, missing),
     )
 
 
 def patch(intention: str, config: HeuristicsConfig, answers: Answers) -> DecisionPatch | None:
     """Only concrete values, at least one of them; else None (section 5.2)."""
     found = category_of(intention, config, answers)
-    return patch_in(_values(found, answers), found)
+    return patch_in(_resolve_field_values(found, answers), found)
 
 
 def patch_in(values: Values, found: CategoryMatch | None) -> DecisionPatch | None:
@@ -263,7 +265,7 @@ TEMPLATES: dict[RecordKind, str] = {"adr": OUR_FORM.template, "task": "task.v1"}
 """Another form of records has a template of its own."""
 
 
-def kind(decided: DecisionPatch | None, mark: Mark) -> RecordKind:
+def choose_record_kind(decided: DecisionPatch | None, mark: Mark) -> RecordKind:
     """A decision becomes a record unless a person says task (RESOLUTIONS, seed 0, 13)."""
     return "task" if decided is None or mark == "task" else "adr"
 
@@ -307,7 +309,9 @@ class MockLLMAdapter:
     ) -> LLMResponse:
         """At most one question, what is missing, a hint and the progress."""
         state = session_state or SessionSnapshot()
-        return response(intention, heuristics_config, state.answers or {}, state.turn or 1)
+        return respond_to_intention(
+            intention, heuristics_config, state.answers or {}, state.turn or 1
+        )
 
     def extract_decision_patch(
         self,
@@ -366,7 +370,7 @@ def compute_hint(category: str) -> Hint:
 
     Source: seed 0, section 6.
     """
-    return hint(_BY_NAME.get(category))
+    return category_hint(_BY_NAME.get(category))
 
 
 def compute_progress(total_expected: int, remaining_missing: int) -> float:

@@ -62,37 +62,43 @@ def clarify(draws: Draws, request: CompletionRequested) -> str:
     text = request.messages[1].content if len(request.messages) > 1 else ""
     if any(one.role == "assistant" for one in request.messages) and not _is_retry(request):
         return _followed(draws)
-    names = _TOPIC.findall(_listed(text)) or [OTHER]
+    names = _TOPIC.findall(_topics_section(text)) or [OTHER]
     fixed = _FIXED.findall(text.rpartition("Topics and their fields:\n")[2])
     chosen = fixed[-1][0] if fixed and fixed[-1][0] in names else draws.pick(names)
     config = HeuristicsConfig()
     known = config.named(chosen) or config.other()
     field = known.primary or config.description
-    topic, question, options = chosen, field.question, _options(draws, chosen, field)
+    topic, question, options = chosen, field.question, _draw_category_options(draws, chosen, field)
     if draws.chance(0.15):
         topic, question = draws.pick(_OWN)
         options = draws.sample(_OWN_OPTIONS, 2 + draws.below(3))
-    return _written(draws, _asked(draws, topic, question, options, more=draws.chance(0.1)))
+    return _write_clarification_payload(
+        draws, _draw_clarification_question(draws, topic, question, options, more=draws.chance(0.1))
+    )
 
 
 def _is_retry(request: CompletionRequested) -> bool:
     return request.messages[-1].content.startswith(RETRY)
 
 
-def _listed(text: str) -> str:
+def _topics_section(text: str) -> str:
     return text.partition("Topics and their fields:\n")[2].partition("\n\n")[0]
 
 
 def _followed(draws: Draws) -> str:
     """What is asked behind an answer, or nothing."""
     if draws.chance(0.5):
-        return _written(draws, {"outcome": "nothing", "reason": "The answer settles it."})
+        return _write_clarification_payload(
+            draws, {"outcome": "nothing", "reason": "The answer settles it."}
+        )
     topic, question = draws.pick(_OWN)
     options = draws.sample(_OWN_OPTIONS, 2 + draws.below(3))
-    return _written(draws, _asked(draws, topic, question, options, more=False))
+    return _write_clarification_payload(
+        draws, _draw_clarification_question(draws, topic, question, options, more=False)
+    )
 
 
-def _asked(
+def _draw_clarification_question(
     draws: Draws, topic: str, question: str, labels: list[str], *, more: bool
 ) -> dict[str, object]:
     said: dict[str, object] = {
@@ -117,7 +123,7 @@ def _asked(
     return said
 
 
-def _options(draws: Draws, category: str, field: Field) -> list[str]:
+def _draw_category_options(draws: Draws, category: str, field: Field) -> list[str]:
     pool = (*field.options, *_MORE.get(category, ()))
     if len(pool) < 2 or draws.chance(0.1):
         return []
@@ -128,28 +134,30 @@ def decide(draws: Draws, request: CompletionRequested) -> str:
     """A `decide` that writes down what was answered, and at times a word of the intention."""
     messages = [m.content for m in request.messages if m.role == "user"]
     tasks = [found for m in messages if (found := _TASK.search(m))]
-    why = _why(draws)
+    why = _draw_decision_rationale(draws)
     if not tasks:
-        return _written(draws, {"category": OTHER, "fields": [], **why})
+        return _write_clarification_payload(draws, {"category": OTHER, "fields": [], **why})
     category, names = tasks[-1]["category"], tasks[-1]["fields"].split(", ")
     values: dict[str, str] = {}
     for message in messages[1:]:
         name, colon, value = message.partition(": ")
         if colon and name in names:
             values[name] = value
-    words = rules.tokens(messages[0].partition("\n\n")[0].partition("\n")[2])
+    words = rules.keyword_tokens(messages[0].partition("\n\n")[0].partition("\n")[2])
     spare = [name for name in names if name not in values]
     if spare and words and draws.chance(0.2):
         values[draws.pick(spare)] = draws.pick(words)
     fields = [{"name": name, "value": value} for name, value in values.items()]
     where = {"paths": draws.sample(_PATHS, 1 + draws.below(2))} if draws.chance(0.1) else {}
-    return _written(draws, {"category": category, "fields": fields, **why, **where})
+    return _write_clarification_payload(
+        draws, {"category": category, "fields": fields, **why, **where}
+    )
 
 
 _PATHS = ("src/db/**", "*.sql", "infra/", "services/*/api.py")
 
 
-def _why(draws: Draws) -> dict[str, object]:
+def _draw_decision_rationale(draws: Draws) -> dict[str, object]:
     """A reason, consequences and alternatives; now and then none."""
     if draws.chance(0.2):
         return {}
@@ -161,7 +169,7 @@ def _why(draws: Draws) -> dict[str, object]:
     }
 
 
-def _written(draws: Draws, payload: dict[str, object]) -> str:
+def _write_clarification_payload(draws: Draws, payload: dict[str, object]) -> str:
     text = canonical_json(payload).decode()
     return f"```json\n{text}\n```" if draws.chance(0.2) else text
 

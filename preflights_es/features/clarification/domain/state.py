@@ -10,8 +10,8 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import (
+    DecisionForModel,
     DecisionKept,
-    Known,
     KnownLine,
     QuestionSuggested,
     TopicsFound,
@@ -84,7 +84,7 @@ class Acknowledgement(msgspec.Struct, frozen=True):
     """The key that its signature names; empty without one."""
 
 
-class State(msgspec.Struct, frozen=True, gc=False):
+class ClarificationState(msgspec.Struct, frozen=True, gc=False):
     """Everything `decide` and the views look at; two logs with equal states go on alike."""
 
     intention: str = ""
@@ -110,7 +110,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """The last Input; its Decisions say what of it counts."""
     led: LeadState = LeadState()
     """Who leads, and the conversation with whom."""
-    known: tuple[Known, ...] = ()
+    known: tuple[DecisionForModel, ...] = ()
     context: LLMContext | None = None
     """What the repository says of itself."""
     told: tuple[KnownLine, ...] = ()
@@ -174,22 +174,22 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """The hashes of every written document."""
 
 
-def suggested_in(state: State) -> tuple[QuestionSuggested, ...]:
+def suggested_in(state: ClarificationState) -> tuple[QuestionSuggested, ...]:
     """The questions that a model or writer asked and that count, in their order."""
     return () if state.framed is None else (state.framed, *state.further)
 
 
-def asked_by(state: State, key: str) -> QuestionSuggested | None:
+def asked_by(state: ClarificationState, key: str) -> QuestionSuggested | None:
     """The question of a model or writer that has a key."""
     return next((one for one in suggested_in(state) if one.field.id == key), None)
 
 
-def is_followed(state: State) -> bool:
+def is_followed(state: ClarificationState) -> bool:
     """Whether the first question is answered, so that another one of the model follows it."""
     return state.framed is not None and state.framed.field.id in state.answers
 
 
-def asks_on(state: State) -> bool:
+def asks_on(state: ClarificationState) -> bool:
     """Whether the model that leads asks another question, now that its last one is answered."""
     last = suggested_in(state)[-1:]
     return (
@@ -202,7 +202,7 @@ def asks_on(state: State) -> bool:
     )
 
 
-def response_of(state: State) -> LLMResponse:
+def response_of(state: ClarificationState) -> LLMResponse:
     """What is due; nothing where there is no decision, and none was named."""
     if state.stopped in UNDECIDED:
         return LLMResponse(progress=1.0)
@@ -221,33 +221,33 @@ def response_of(state: State) -> LLMResponse:
     )
 
 
-def accepted(state: State) -> bool:
+def is_accepted_by_person(state: ClarificationState) -> bool:
     """Whether a person has accepted."""
     return state.acknowledgement is not None and state.acknowledgement.status == "accepted"
 
 
-def related_to(state: State) -> tuple[Related, ...]:
+def related_to(state: ClarificationState) -> tuple[Related, ...]:
     """The decisions that its document names."""
     ends = (state.supersedes, *state.also_supersedes, state.superseded_by)
     return (*(one for one in ends if one is not None), *(one.related for one in state.kept))
 
 
-def is_due(state: State) -> bool:
+def is_due(state: ClarificationState) -> bool:
     """Whether there is something to accept: a patch, or that nothing was decided."""
     return state.patch is not None or bool(state.stopped)
 
 
-def ended(state: State) -> Literal["", "kept"]:
+def undecided_end_reason(state: ClarificationState) -> Literal["", "kept"]:
     """Why it ended without a decision of its own; empty where it did not."""
     return "kept" if state.keeps is not None else ""
 
 
-def is_asking(state: State) -> bool:
+def is_asking(state: ClarificationState) -> bool:
     """Whether a model is asked, or has to be again: then a question of before is no more."""
     return bool(state.led.stalled) or state.led.request is not None
 
 
-def can_dismiss(state: State) -> bool:
+def can_dismiss(state: ClarificationState) -> bool:
     """Whether a menu is open that a topic or keyword led to, and nothing is answered."""
     asked, found = state.question, state.found
     if asked is None or found is None or state.framed is not None or is_asking(state):
@@ -257,34 +257,34 @@ def can_dismiss(state: State) -> bool:
     return is_own and primary is not None and asked.id == primary.id and not state.answers
 
 
-def is_terminal(state: State) -> bool:
+def is_terminal(state: ClarificationState) -> bool:
     """Whether no answer can change anything any more; the document may still be renamed."""
-    return accepted(state) or bool(ended(state))
+    return is_accepted_by_person(state) or bool(undecided_end_reason(state))
 
 
 # The topics of its pack, and what was stated --------------------------------------------------
 
 
-def topics_of(state: State) -> Mapping[str, Topic]:
+def topics_of(state: ClarificationState) -> Mapping[str, Topic]:
     """The topics of the session's pack, by id; none without a pack."""
     if state.pack is None:
         return {}
-    from preflights_es.features.clarification.domain.pack import topics
+    from preflights_es.features.clarification.domain.pack import topics_by_id
 
-    return topics(state.inlined)
+    return topics_by_id(state.inlined)
 
 
-def topic_of(state: State, key: str) -> Topic | None:
+def topic_of(state: ClarificationState, key: str) -> Topic | None:
     """The topic whose question has a key."""
     return next((topic for topic in topics_of(state).values() if topic.key == key), None)
 
 
-def language_of(state: State) -> Language:
+def language_of(state: ClarificationState) -> Language:
     """Of questions, options and titles."""
     return state.topics.language if state.topics is not None else "en"
 
 
-def stated_by_key(state: State) -> dict[str, str]:
+def stated_by_key(state: ClarificationState) -> dict[str, str]:
     """The values that the intention states, by the key of the question they answer."""
     if state.topics is None:
         return {}
@@ -299,7 +299,7 @@ def stated_by_key(state: State) -> dict[str, str]:
     return found
 
 
-def instead_of(state: State) -> tuple[str, ...]:
+def instead_of(state: ClarificationState) -> tuple[str, ...]:
     """What stands under *Instead of* before an actor says anything: what the intention rules out.
 
     Nothing where a value is stated: what that replaces is turned down as the intention says it.
@@ -314,7 +314,7 @@ def instead_of(state: State) -> tuple[str, ...]:
     return tuple(value for value in named if canonical(value) not in said)
 
 
-def category_of(state: State) -> str:
+def category_of(state: ClarificationState) -> str:
     """The category of the patch; in place of `Other` the label that a person gave."""
     if state.patch is None:
         return ""
@@ -328,7 +328,7 @@ def category_of(state: State) -> str:
 VALUE_MAX: Final = 80  # characters of a value in a title
 
 
-def title_of(state: State) -> str:
+def title_of(state: ClarificationState) -> str:
     """What is decided, in a few words; the intention while nothing is."""
     if state.patch is None or not state.patch.fields:
         return state.intention
@@ -337,7 +337,7 @@ def title_of(state: State) -> str:
     fields = {field.name: field.id for field in state.found[0].fields()} if state.found else {}
     key, language = fields.get(name, ""), language_of(state)
     scope, topic = with_article(one_line(state.scope), state.intention), topic_of(state, key)
-    if _is_name(state, key, topic, value):
+    if _is_value_name(state, key, topic, value):
         if topic is not None and not scope:
             return one_line(topic.title(said, language))
         if key in TITLES and not scope:
@@ -346,7 +346,7 @@ def title_of(state: State) -> str:
             return scoped(said, scope, language)
     elif len(said.split()) > SHORT_MAX and _says_subject(state, value):
         return said.removesuffix(".")
-    about = _about(state, name, key, topic)
+    about = _title_subject(state, name, key, topic)
     if not (about or scope or len(value.split()) > BARE_MAX or _says_subject(state, value)):
         about = one_line(state.intention).rstrip(".! ")
     said = said.removesuffix(".")
@@ -373,7 +373,7 @@ BARE_MAX: Final = 3  # words of a value that does not say what it is about
 SUBJECT_MAX: Final = 8  # words of an intention that a title takes as its subject
 
 
-def _says_subject(state: State, value: str) -> bool:
+def _says_subject(state: ClarificationState, value: str) -> bool:
     """Whether a decision in own words says itself what it is about, or no short intention does."""
     about = state.intention.split()
     if state.topics is None or len(about) > SUBJECT_MAX:
@@ -383,7 +383,7 @@ def _says_subject(state: State, value: str) -> bool:
     )
 
 
-def _about(state: State, name: str, key: str, topic: Topic | None) -> str:
+def _title_subject(state: ClarificationState, name: str, key: str, topic: Topic | None) -> str:
     """What a value that is no name is about; empty where nothing but the decision says it."""
     assert state.patch is not None, "the caller looked"
     category = state.patch.category
@@ -398,7 +398,7 @@ def _about(state: State, name: str, key: str, topic: Topic | None) -> str:
     return one_line(category if is_primary else name)
 
 
-def _is_name(state: State, key: str, topic: Topic | None, value: str) -> bool:
+def _is_value_name(state: ClarificationState, key: str, topic: Topic | None, value: str) -> bool:
     """Whether a value is a name, as those are that an intention states (section 12.1)."""
     if any(one.key == key and one.source == "stated" for one in state.provenance):
         return True
@@ -420,19 +420,19 @@ def scoped(value: str, scope: str, language: Language) -> str:
 # Its document ---------------------------------------------------------------------------------
 
 
-def path_of(state: State) -> str:
+def path_of(state: ClarificationState) -> str:
     """Where the document of what was acknowledged goes, relative to the project's root."""
     kind: Literal["adr", "task"] = "task" if state.number is None else "adr"
     place = (state.folder, kind, state.number, state.uid, title_of(state))
     return document_path(*place, state.form, state.day)
 
 
-def day_of(at: int) -> str:
+def acknowledgement_day(at: int) -> str:
     """A day of UTC, ISO 8601; of what no calendar has, the nearest that it has."""
     return iso(at)[: len("2026-11-23")]
 
 
-def as_related(state: State, session_id: str, folder: str) -> Related:
+def as_related(state: ClarificationState, session_id: str, folder: str) -> Related:
     """An acknowledged decision, as a document in a folder points at it."""
     title = title_of(state)
     found = Related(state.uid, title, state.number, session_id)

@@ -21,8 +21,8 @@ from preflights_es.features.clarification.domain.events import (
     Present,
     TopicsFound,
 )
-from preflights_es.features.clarification.domain.pack import Pack, Topic, asked_topic, loaded
-from preflights_es.features.clarification.domain.values import LLMContext, Named
+from preflights_es.features.clarification.domain.pack import Pack, Topic, asked_topic, load_pack
+from preflights_es.features.clarification.domain.values import LLMContext, TopicValue
 from preflights_es.kernel.questions import Language
 from preflights_es.kernel.statements import (
     EVERYDAY,
@@ -64,7 +64,7 @@ def find(
     said = parse_stated_decision(intention, lambda text: known.meant(text, own), known.names_any)
     words = words_of(intention)
     if said is not None:
-        return _stated(said, tongue, known, words)
+        return _topics_by_statement(said, tongue, known, words)
     asked = choice_in(intention, known.lookup())
     out = {canonical(value) for value in asked.ruled_out}
     named = asked.named if asked.topic else known.mentions(words)
@@ -107,7 +107,7 @@ def stated_by(answer: str, inlined: str = "", own: Names = None) -> StatedDecisi
 _NAME: Final = late_pattern(r"[\w@][\w.+#/@-]*")
 
 
-def _stated(
+def _topics_by_statement(
     said: StatedDecision, tongue: Language, known: Lexicon, words: list[Word]
 ) -> TopicsFound:
     topics = known.topics(words)
@@ -118,8 +118,8 @@ def _stated(
     return TopicsFound(
         kind="stated",
         language=tongue,
-        stated=(Named(id_, said.value),),
-        replaced=(Named(id_, said.replaced),) if said.replaced else (),
+        stated=(TopicValue(id_, said.value),),
+        replaced=(TopicValue(id_, said.replaced),) if said.replaced else (),
         scope="" if own else said.scope,
         because=said.because,
     )
@@ -153,12 +153,14 @@ class Lexicon:
         self._values: dict[Phrase, str] = {}
         self._of: dict[str, list[int]] = {}
         products = {
-            _phrase(n): one for one in read_product_names() for n in (one.name, *one.aliases)
+            _folded_phrase(n): one for one in read_product_names() for n in (one.name, *one.aliases)
         }
         for one in read_product_names():
-            self._values |= {_phrase(called): one.name for called in (one.name, *one.aliases)}
+            self._values |= {
+                _folded_phrase(called): one.name for called in (one.name, *one.aliases)
+            }
         described = {option for topic in pack.topics for option in topic.options}
-        self._options = {option for option in described if _phrase(option) not in products}
+        self._options = {option for option in described if _folded_phrase(option) not in products}
         """Those that are no products."""
         self._things: dict[Phrase, str] = {}
         self._matters: dict[Phrase, str] = {}
@@ -166,12 +168,16 @@ class Lexicon:
         """What things are for, bare and as `charts library`."""
         for at, topic in enumerate(pack.topics):
             for word in (*topic.words, *topic.matters):
-                self._words.setdefault(_phrase(word), []).append(at)
-            self._things |= {_kind(_phrase(word)): topic.id for word in topic.words}
-            self._matters |= {_phrase(word): topic.id for word in topic.matters}
-            is_library = any(_kind(_phrase(word))[-1] == "library" for word in topic.words)
+                self._words.setdefault(_folded_phrase(word), []).append(at)
+            self._things |= {
+                _normalize_kind_word(_folded_phrase(word)): topic.id for word in topic.words
+            }
+            self._matters |= {_folded_phrase(word): topic.id for word in topic.matters}
+            is_library = any(
+                _normalize_kind_word(_folded_phrase(word))[-1] == "library" for word in topic.words
+            )
             for noun in (topic.nouns.en, topic.nouns.de) if topic.nouns else ():
-                if read_small_words("loose").isdisjoint(used := _phrase(noun)):
+                if read_small_words("loose").isdisjoint(used := _folded_phrase(noun)):
                     used = tuple(one for one in used if one not in read_small_words("articles"))
                     for kind in ((), ("service",), ("library",))[: 2 + is_library]:
                         self._uses.setdefault((*used, *kind), topic.id)
@@ -179,24 +185,26 @@ class Lexicon:
                 self._of.setdefault(value, []).append(at)
                 bare = value.partition(" (")[0]
                 for called in (value, bare, *topic.spellings.get(value, ())):
-                    product = products.get(_phrase(called))
+                    product = products.get(_folded_phrase(called))
                     for name in (called, *((product.name, *product.aliases) if product else ())):
-                        self._values[_phrase(name)] = value
+                        self._values[_folded_phrase(name)] = value
             self._values |= {
-                _phrase(said): value
+                _folded_phrase(said): value
                 for value, said in zip(topic.options, topic.options_de, strict=False)
             }
-        loose = {_phrase(value) for topic in pack.topics for value in topic.values} - {*products}
+        loose = {_folded_phrase(value) for topic in pack.topics for value in topic.values} - {
+            *products
+        }
         self._sure = self._values.keys() - loose
 
     def name_of(self, text: str) -> str:
         """The value that a whole text names, in the pack's spelling; empty where none."""
-        return self._values.get(_phrase(text), "")
+        return self._values.get(_folded_phrase(text), "")
 
     def meant(self, text: str, own: Names = None) -> str:
         """The same, or a name of the project's; no everyday word that is written as one."""
         is_word = text == text.lower()
-        phrase = _phrase(text)
+        phrase = _folded_phrase(text)
         is_known = not self._is_topic(phrase) and (self._is_sure(phrase) or not is_word)
         known = self.name_of(text) if is_known else ""
         return known or (
@@ -219,7 +227,7 @@ class Lexicon:
 
     def _is_topic(self, phrase: Phrase) -> bool:
         """Whether a phrase is what another topic is called: `database`, an option for files."""
-        called = self._things.get(_kind(phrase)) or self._matters.get(phrase)
+        called = self._things.get(_normalize_kind_word(phrase)) or self._matters.get(phrase)
         having = self._of.get(self._values.get(phrase, ""), ())
         return called is not None and called not in [self._topics[at].id for at in having]
 
@@ -248,29 +256,29 @@ class Lexicon:
         having = [self._topics[at] for at in self._of.get(name, ())]
         return next((topic for topic in having if topic in named), next(iter(having), None))
 
-    def named(self, value: str, topic: str, is_own: bool = False) -> Named:
+    def named(self, value: str, topic: str, is_own: bool = False) -> TopicValue:
         """A value with its topic: this one where it has it, else the first that does.
 
         Args:
             is_own: whether it is of this topic, known or not.
         """
         if is_own:
-            return Named(topic, value)
+            return TopicValue(topic, value)
         found = self.topic_of(value, [one for one in self._topics if one.id == topic])
-        return Named(found.id if found else "", value)
+        return TopicValue(found.id if found else "", value)
 
     def lookup(self) -> Lookup:
         """What a choice is read with."""
         return Lookup(
             topic=self._asked_topic,
             values=lambda text: self.mentions(words_of(text)),
-            value=lambda text: "" if self._is_topic(_phrase(text)) else self.name_of(text),
+            value=lambda text: "" if self._is_topic(_folded_phrase(text)) else self.name_of(text),
             shared=self._shared,
         )
 
     def _asked_topic(self, noun: str, ask: Ask) -> str:
         """The topic of a noun phrase: an article and plain adjectives may stand before its word."""
-        phrase = _phrase(noun)
+        phrase = _folded_phrase(noun)
         small = (
             read_small_words("modifiers")
             | read_small_words("articles")
@@ -279,15 +287,16 @@ class Lexicon:
         while phrase and phrase[-1] in read_small_words("adverbs"):
             phrase = phrase[:-1]
         while phrase:
-            found = self._things.get(_kind(phrase), "")
+            found = self._things.get(_normalize_kind_word(phrase), "")
             if not found and ask in ("which", "use"):
                 found = self._matters.get(phrase, "")
             if not found and ask == "use":
-                found = self._uses.get(_kind(phrase), "")
+                found = self._uses.get(_normalize_kind_word(phrase), "")
             if not found and (
-                phrase[-1] in read_small_words("broad") or _kind(phrase)[-1] == "service"
+                phrase[-1] in read_small_words("broad")
+                or _normalize_kind_word(phrase)[-1] == "service"
             ):
-                bare = _kind(phrase)[:-1]
+                bare = _normalize_kind_word(phrase)[:-1]
                 found = self._things.get(bare, "") or self._matters.get(bare, "")
             if found or small.isdisjoint((phrase[0], _ENDING.sub("", phrase[0]))):
                 return found
@@ -305,7 +314,9 @@ class Lexicon:
 
     def is_called(self, topic: Topic, text: str) -> bool:
         """Whether a text says no more than what the topic is called."""
-        left = tuple(word for word in _phrase(text) if word not in read_small_words("articles"))
+        left = tuple(
+            word for word in _folded_phrase(text) if word not in read_small_words("articles")
+        )
         return left in self._words and topic in [self._topics[at] for at in self._words[left]]
 
 
@@ -322,7 +333,7 @@ def _hits(words: list[Word], table: Mapping[Phrase, T]) -> Iterator[tuple[Word, 
         at += 1
 
 
-def _phrase(text: str) -> Phrase:
+def _folded_phrase(text: str) -> Phrase:
     return tuple(_WORD.findall(fold_letters(text)))
 
 
@@ -332,7 +343,7 @@ _COMPOUND: Final = late_pattern(
 )
 
 
-def _kind(phrase: Phrase) -> Phrase:
+def _normalize_kind_word(phrase: Phrase) -> Phrase:
     """A phrase with one word for all that name a library, and one for a service or tool."""
     if phrase and (parts := _COMPOUND.fullmatch(phrase[-1])):
         phrase = (*phrase[:-1], *parts.groups())
@@ -345,7 +356,7 @@ def _kind(phrase: Phrase) -> Phrase:
 @lru_cache(maxsize=4)
 def lexicon(inlined: str = "") -> Lexicon:
     """The lexicon of the shipped pack, or of the text of the team's own; made once a process."""
-    return Lexicon(loaded(inlined))
+    return Lexicon(load_pack(inlined))
 
 
 # What the repository has ---------------------------------------------------------------------
@@ -386,7 +397,7 @@ def own_names(context: LLMContext | None, told: Iterable[KnownLine]) -> dict[str
 
 def with_present(new: IntentionDeclared, found: TopicsFound) -> TopicsFound:
     """What was found, with the values of the first topic that the repository has already."""
-    topic = asked_topic(loaded(new.inlined), found) if found.kind == "choice" else None
+    topic = asked_topic(load_pack(new.inlined), found) if found.kind == "choice" else None
     present = _present(signals(new.context), topic) if topic else ()
     if not present:
         return found

@@ -159,7 +159,7 @@ class HeuristicsConfig(Value, frozen=True):
         return Category(OTHER, primary=self.description)
 
 
-class Named(Value, frozen=True):
+class TopicValue(Value, frozen=True):
     """A value that an intention names, in the spelling of the pack."""
 
     topic: str
@@ -244,7 +244,7 @@ class Provenance(Value, frozen=True):
     """Who passed the actor's words on."""
 
 
-def suggested(provenance: Iterable[Provenance]) -> tuple[Provenance, ...]:
+def select_suggested_values(provenance: Iterable[Provenance]) -> tuple[Provenance, ...]:
     """Values of fields that a model read or chose, and that no person gave."""
     found = (one for one in provenance if one.source == "suggested")
     return tuple(one for one in found if one.field != "Category")

@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from preflights_es.features.clarification.domain import rules
 from preflights_es.features.clarification.domain.events import KnownLine, TopicsFound
 from preflights_es.features.clarification.domain.state import (
-    State,
-    accepted,
+    ClarificationState,
+    acknowledgement_day,
     asked_by,
     can_dismiss,
     category_of,
-    day_of,
-    ended,
     instead_of,
+    is_accepted_by_person,
     is_asking,
     is_due,
     language_of,
     response_of,
     title_of,
     topics_of,
+    undecided_end_reason,
 )
 from preflights_es.features.clarification.domain.values import (
     DecisionPatch,
     Hint,
-    Named,
     Provenance,
+    TopicValue,
 )
 from preflights_es.kernel.decisions import (
     AttributedReason,
@@ -269,7 +269,7 @@ class ClarificationView(View, frozen=True, kw_only=True):
     stated: tuple[StatedValue, ...] = ()
     topics: tuple[str, ...] = ()
     """The category of which the intention asks for a choice."""
-    replaced: tuple[Named, ...] = ()
+    replaced: tuple[TopicValue, ...] = ()
     instead_of: tuple[str, ...] = ()
     """What stands under *Instead of* already."""
     can_dismiss: bool = False
@@ -315,7 +315,7 @@ class ClarificationView(View, frozen=True, kw_only=True):
     """What accepting will stop; None where nothing waits to be accepted."""
 
 
-def status(state: State) -> str:
+def clarification_status(state: ClarificationState) -> str:
     """One word for where the clarification stands."""
     if state.acknowledgement is not None:
         return "superseded" if state.superseded_by is not None else state.acknowledgement.status
@@ -332,10 +332,10 @@ _TO_DO: Final = {
 }
 
 
-def view(state: State) -> ClarificationView:
+def view(state: ClarificationState) -> ClarificationView:
     """All that `show` says."""
     response = response_of(state)
-    stands, done = status(state), state.acknowledgement
+    stands, done = clarification_status(state), state.acknowledgement
     return ClarificationView(
         status=stands,
         intention=state.intention,
@@ -346,7 +346,7 @@ def view(state: State) -> ClarificationView:
         progress=response.progress,
         patch=state.patch,
         provenance=provenance(state),
-        kind=kind(state),
+        kind=expected_record_kind(state),
         number=state.number,
         turn=state.turn,
         title=one_line(title_of(state)),
@@ -371,25 +371,25 @@ def view(state: State) -> ClarificationView:
         kept=state.kept,
         keeps=state.keeps.kept if state.keeps else None,
         artifacts=(state.written.path,) if state.written else (),
-        **_found(state),
+        **_pack_findings(state),
         written=state.written,
         observed=state.observed,
         origin=asked_elsewhere(state.observed) if state.observed else "",
         hashes=tuple(state.hashes),
-        warnings=_warnings(state),
-        ended=_ended(state),
+        warnings=_clarification_warnings(state),
+        ended=_clarification_end_phrase(state),
         to_do=_TO_DO.get(stands, ""),
-        can_accept=stands in ("ready", "stopped", "proposed") and not ended(state),
+        can_accept=stands in ("ready", "stopped", "proposed") and not undecided_end_reason(state),
     )
 
 
-def _value(state: State) -> str:
+def _value(state: ClarificationState) -> str:
     """The first value that counts; empty where none does."""
     category = state.heuristics.category.id
     return next((one.value for one in provenance(state) if one.key != category), "")
 
 
-def _asked_fields(state: State) -> tuple[AskedField, ...]:
+def _asked_fields(state: ClarificationState) -> tuple[AskedField, ...]:
     """The lines of a record, where the rules ask about what no topic of their pack covers."""
     asked = state.question
     if asked is None or asked.id != state.heuristics.description.id:
@@ -403,7 +403,7 @@ def _asked_fields(state: State) -> tuple[AskedField, ...]:
     )
 
 
-def _offer(state: State) -> Offer | None:
+def _offer(state: ClarificationState) -> Offer | None:
     """What the writer of the open question says with it."""
     asked = asked_by(state, state.question.id) if state.question is not None else None
     if asked is None:
@@ -421,7 +421,7 @@ def _offer(state: State) -> Offer | None:
     )
 
 
-def answerable(state: State) -> list[tuple[str, Question]]:
+def answerable(state: ClarificationState) -> list[tuple[str, Question]]:
     """The category and every field; a label is that of the session's category, where it has it."""
     config, found = state.heuristics, state.found
     own = found[0].fields() if found else ()
@@ -434,7 +434,7 @@ def answerable(state: State) -> list[tuple[str, Question]]:
     return asked
 
 
-def _found(state: State) -> dict[str, Any]:
+def _pack_findings(state: ClarificationState) -> dict[str, Any]:
     """What the pack found in the intention."""
     found, topics = state.topics, topics_of(state)
     if found is None:
@@ -451,11 +451,13 @@ def _found(state: State) -> dict[str, Any]:
         ),
         "replaced": found.replaced,
         "language": found.language,
-        "beside": _beside(found, topics),
+        "beside": _first_option_reasons(found, topics),
     }
 
 
-def _beside(found: TopicsFound, topics: Mapping[str, Topic]) -> tuple[tuple[str, str], ...]:
+def _first_option_reasons(
+    found: TopicsFound, topics: Mapping[str, Topic]
+) -> tuple[tuple[str, str], ...]:
     """Why options stand first; the intention says more than the repository."""
     first = topics.get(found.topics[0]) if found.topics else None
     if first is None:
@@ -466,13 +468,13 @@ def _beside(found: TopicsFound, topics: Mapping[str, Topic]) -> tuple[tuple[str,
     return tuple(said.items())
 
 
-def _ended(state: State) -> str:
+def _clarification_end_phrase(state: ClarificationState) -> str:
     if state.keeps is not None:
         return "ended with a decision in force and takes no answers any more"
-    return "is accepted and takes no answers any more" if accepted(state) else ""
+    return "is accepted and takes no answers any more" if is_accepted_by_person(state) else ""
 
 
-def provenance(state: State) -> tuple[Provenance, ...]:
+def provenance(state: ClarificationState) -> tuple[Provenance, ...]:
     """How each value that counts came about, the category's first; a former category's do not."""
     if not state.provenance:
         return ()
@@ -482,7 +484,7 @@ def provenance(state: State) -> tuple[Provenance, ...]:
     return tuple([by_key[key] for key in keys if key in by_key])
 
 
-def kind(state: State) -> rules.RecordKind:
+def expected_record_kind(state: ClarificationState) -> rules.RecordKind:
     """What accepting led to, leads to, or would once the open question is answered."""
     if state.acknowledgement is not None:
         return state.acknowledgement.kind
@@ -490,10 +492,10 @@ def kind(state: State) -> rules.RecordKind:
     patch = state.patch
     if patch is None and found is not None and not state.stopped:
         patch = DecisionPatch(found[0].name)
-    return rules.kind(patch, state.mark)
+    return rules.choose_record_kind(patch, state.mark)
 
 
-def _warnings(state: State) -> tuple[str, ...]:
+def _clarification_warnings(state: ClarificationState) -> tuple[str, ...]:
     warnings = [*taken_out(state.redacted)]
     if state.led.fell_back:
         warnings.append(no_answer(state.led, "the rules went on"))
@@ -504,10 +506,10 @@ def _warnings(state: State) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def record(state: State) -> Record:
+def record_from_state(state: ClarificationState) -> Record:
     """What a document or a brief may say; `open` before an acknowledgement."""
     done, rejected = state.acknowledgement, state.rejected
-    by_person = accepted(state)
+    by_person = is_accepted_by_person(state)
     status = "superseded" if state.superseded_by else done.status if done else "open"
     return Record(
         uid=state.uid,
@@ -517,13 +519,13 @@ def record(state: State) -> Record:
         status="rejected" if rejected else status,
         number=state.number,
         folder=state.folder,
-        date=day_of(done.at) if done else "",
+        date=acknowledgement_day(done.at) if done else "",
         decided_by=done.actor.name if done and by_person else "",
         proposed_by=None if done is None or by_person else done.actor.kind,
         rejected_by=rejected.actor if rejected else None,
         why_rejected=rejected.reason if rejected else "",
         category=category_of(state),
-        fields=_fields(state),
+        fields=_clarification_record_fields(state),
         missing=_open_questions(state),
         supersedes=state.supersedes,
         superseded_by=state.superseded_by,
@@ -534,13 +536,13 @@ def record(state: State) -> Record:
         scope=state.scope,
         reach=state.reach,
         signed_with=done.signed_with if done else "",
-        shown=_shown(state),
-        offered_by=_names(state),
+        shown=_collect_shown_questions(state),
+        offered_by=_writer_and_model_names(state),
         language=language_of(state),
     )
 
 
-def _names(state: State) -> tuple[tuple[Speaker, str], ...]:
+def _writer_and_model_names(state: ClarificationState) -> tuple[tuple[Speaker, str], ...]:
     """The writer of the question and the model, as far as they have names."""
     named: dict[Speaker, str] = {"model": state.offered_by}
     if state.writer is not None:
@@ -548,7 +550,7 @@ def _names(state: State) -> tuple[tuple[Speaker, str], ...]:
     return tuple((by, name) for by, name in named.items() if name)
 
 
-def _shown(state: State) -> tuple[ShownQuestion, ...]:
+def _collect_shown_questions(state: ClarificationState) -> tuple[ShownQuestion, ...]:
     """The questions that were answered, as they were shown last, but for the category's."""
     answered = {one.key for one in state.provenance if one.source != "stated"}
     asked = {one.id: one for one in state.asked if one.id in answered}
@@ -574,7 +576,7 @@ def _shown(state: State) -> tuple[ShownQuestion, ...]:
     return tuple(found)
 
 
-def _writer(state: State) -> str:
+def _writer(state: ClarificationState) -> str:
     """Who wrote the questions: an agent, a person, or the model that leads or led."""
     if state.writer is not None:
         return state.writer.name or _KINDS[state.writer.kind]
@@ -588,7 +590,7 @@ _KINDS: Final[dict[ActorKind, str]] = {
 }
 
 
-def _considered(state: State) -> tuple[str, ...]:
+def _considered(state: ClarificationState) -> tuple[str, ...]:
     """What was chosen, what was turned down, and the options of who wrote the question; each once.
 
     What a menu of the rules held was only offered.
@@ -607,19 +609,19 @@ def _considered(state: State) -> tuple[str, ...]:
     return tuple(found.values())
 
 
-def reached(state: State) -> Reached:
+def clarification_reached(state: ClarificationState) -> Reached:
     """The patch, also that there is none; a person accepted it as it was shown."""
     result = {"patch": state.patch} if is_due(state) else None
-    if not accepted(state):
+    if not is_accepted_by_person(state):
         return Reached(result=result)
     answers = tuple((one.key, one.value) for one in state.provenance)
     return Reached(result=result, accepted=result, answers=answers)
 
 
-def related(state: State) -> Relations:
+def related(state: ClarificationState) -> Relations:
     """What an accepted decision says of others; a mere intention does not count."""
     # A record without a session says nothing of this one.
-    replaced = (state.supersedes, *state.also_supersedes) if accepted(state) else ()
+    replaced = (state.supersedes, *state.also_supersedes) if is_accepted_by_person(state) else ()
     return Relations(
         tuple(one for one in replaced if one is not None and one.uid),
         state.superseded_by,
@@ -627,7 +629,7 @@ def related(state: State) -> Relations:
     )
 
 
-def _fields(state: State) -> tuple[RecordField, ...]:
+def _clarification_record_fields(state: ClarificationState) -> tuple[RecordField, ...]:
     # A patch has a category, but for one in a file that another program wrote.
     found = state.found
     if state.patch is None or found is None:
@@ -637,20 +639,20 @@ def _fields(state: State) -> tuple[RecordField, ...]:
     known = {field.name: field for field in found[0].fields()}
     sources = {p.key: p for p in state.provenance}
     return tuple(
-        RecordField(name, value, how.source, _heard(how))
+        RecordField(name, value, how.source, _value_speaker(how))
         for name, value in state.patch.fields
         if name in known and (how := sources.get(known[name].id)) is not None
     )
 
 
-def _heard(how: Provenance) -> ActorKind:
+def _value_speaker(how: Provenance) -> ActorKind:
     """Who said a value as far as the log can know it: a record makes no person of an agent."""
     if how.relayed_by:
         return how.relayed_by.kind
     return "agent" if how.by == "model" else how.by
 
 
-def _open_questions(state: State) -> tuple[str, ...]:
+def _open_questions(state: ClarificationState) -> tuple[str, ...]:
     if not response_of(state).missing_info:
         return ()
     found = state.found

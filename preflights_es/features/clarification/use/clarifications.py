@@ -13,24 +13,28 @@ from msgspec.structs import replace
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import (
     DecisionAcknowledged,
+    DecisionForModel,
     DecisionKept,
     DecisionKeptBeside,
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
-    Known,
     KnownLine,
     ReferenceRenumbered,
     ReplacementChosen,
 )
 from preflights_es.features.clarification.domain.history import told_of
-from preflights_es.features.clarification.domain.lead import response, tables_of, trouble
+from preflights_es.features.clarification.domain.lead import (
+    tables_of,
+    written_question_response,
+    written_question_trouble,
+)
 from preflights_es.features.clarification.domain.rules import OUR_FORM
 from preflights_es.features.clarification.domain.state import (
-    State,
-    accepted,
+    ClarificationState,
+    acknowledgement_day,
     as_related,
-    day_of,
+    is_accepted_by_person,
     is_due,
 )
 from preflights_es.features.clarification.domain.values import (
@@ -184,11 +188,11 @@ class Clarifications(Acceptances):
             check=completed,
         )
 
-    def _known(self, setup: Setup) -> tuple[Known, ...]:
+    def _known(self, setup: Setup) -> tuple[DecisionForModel, ...]:
         """The decisions that a model is told of: accepted, in force, the newest first."""
         if setup.lead is None or setup.lead.provider in WRITERS:
             return ()
-        known: list[Known] = []
+        known: list[DecisionForModel] = []
         for head in self._runner.store.heads(self._project, RECENT):
             if head.workflow != WORKFLOW.name:
                 continue
@@ -269,14 +273,14 @@ class Clarifications(Acceptances):
 
     def kept(self, step: Step, same: OlderDecision | None, by: str | None) -> Step:
         """The step after an acceptance; where a decision in force says the same, that is kept."""
-        if same is None or accepted(step.handle.session.state):
+        if same is None or is_accepted_by_person(step.handle.session.state):
             return step
         said = {"kept": same.related, "since": same.accepted_at, "source": same.source}
         return self.submitted(step.handle, DecisionKept, said, by=by)
 
     def _others(self, first: ProposedInput) -> list[ProposedInput]:
         """What it says to older decisions, and to the task that it clarifies."""
-        state: State = first.handle.session.state
+        state: ClarificationState = first.handle.session.state
         if first.input.actor.kind != "user" or not is_due(state):
             return []
         return [
@@ -301,7 +305,7 @@ class Clarifications(Acceptances):
                 told = DecisionKeptBeside(at=new.at, actor=new.actor, by=by, reason=one.reason)
             yield ProposedInput(older, told, self._runner.new_id())
 
-    def _deciding(self, state: State, first: ProposedInput) -> list[ProposedInput]:
+    def _deciding(self, state: ClarificationState, first: ProposedInput) -> list[ProposedInput]:
         if state.item is None or self._runner.store.head(state.item.source.session_id) is None:
             return []  # a note of another log learns nothing of it
         note = self._runner.load(state.item.source.session_id)
@@ -319,7 +323,9 @@ class Clarifications(Acceptances):
         )
         return [ProposedInput(note, decided, self._runner.new_id())]
 
-    def _superseded_by(self, state: State, first: ProposedInput) -> Iterator[ProposedInput]:
+    def _superseded_by(
+        self, state: ClarificationState, first: ProposedInput
+    ) -> Iterator[ProposedInput]:
         for one in (state.supersedes, *state.also_supersedes):
             # Of a record without a session the status changes with the document.
             if one is None or not one.uid or self.load(one.uid).session.closed == "erased":
@@ -383,11 +389,11 @@ class Clarifications(Acceptances):
         """
         handle = self._runner.resume(self.load(typed)).handle
         self.refuse_other(handle, WORKFLOW, "only decisions are replaced")
-        state: State = handle.session.state
+        state: ClarificationState = handle.session.state
         if handle.project != self._project:
             message = f"{typed!r} is a decision of the project {handle.project!r}, not of this"
             raise Refused(message, code="other_project", project=handle.project)
-        if not accepted(state) or handle.session.closed:
+        if not is_accepted_by_person(state) or handle.session.closed:
             message = f"{typed!r} is no accepted decision: only those can be replaced"
             raise Refused(message, code="not_accepted", typed=typed)
         if state.superseded_by is not None:
@@ -417,8 +423,8 @@ class Clarifications(Acceptances):
         """
         new = DecisionRenumbered(at=self._runner.now(), actor=self._actor, number=number)
         proposed = ProposedInput(handle, new, self._runner.new_id(), number)
-        state: State = handle.session.state
-        others = self._deciding(state, proposed) if accepted(state) else []
+        state: ClarificationState = handle.session.state
+        others = self._deciding(state, proposed) if is_accepted_by_person(state) else []
         return self._runner.submit_all([proposed, *others])[0]
 
     def renumber_reference(
@@ -438,9 +444,9 @@ def _as_related(first: ProposedInput, other: Handle) -> Related:
     """A decision that is being acknowledged, as another session's document points at it."""
     new = first.input
     assert isinstance(new, DecisionAcknowledged), "it is accepted"
-    state: State = replace(
+    state: ClarificationState = replace(
         first.handle.session.state,
-        day=day_of(new.at),
+        day=acknowledgement_day(new.at),
         number=first.number,
         folder=new.folder,
         form=OUR_FORM if new.form is UNSET else new.form,
@@ -462,13 +468,13 @@ def asking(
     said, sanitizer = written.texts(), request.process.sanitizer
     for text in said:
         sanitizer.cleaned_text("the question", text, ANSWER_MAX)
-    text = response(written)
+    text = written_question_response(written)
     kinds = {kind for one in said for kind in redact(one, sanitizer.kinds).kinds}
     if kinds or response_redacted(text, sanitizer.kinds) != text:
         held = f" ({', '.join(sorted(kinds))})" if kinds else ""
         message = f"the question cannot be asked: it holds what looks like a secret{held}"
         raise Refused(message, code="secret_in_question")
-    if found := trouble(text, tables_of(chosen)):
+    if found := written_question_trouble(text, tables_of(chosen)):
         raise Refused(found, code="question_refused")
     request.leads.written = text
     actor = request.actor

@@ -50,18 +50,18 @@ def with_gate(process: Process, view: View) -> View:
 
 def _folders(process: Process, scope: str) -> Iterator[str]:
     """Folders of the repository that a word of the scope is the name of, the highest first."""
-    wanted = {_bare(word) for word in collect_search_words(scope)}
+    wanted = {_folded_singular(word) for word in collect_search_words(scope)}
     tree = WorkTree(process.settings.root)
     found = dict[str, None]()
     for path in tree.files:
         parts = path.split("/")[:-1]
         for place, name in enumerate(parts, 1):
-            if _bare(name) in wanted:
+            if _folded_singular(name) in wanted:
                 found["/".join(parts[:place]) + "/"] = None
                 break
     yield from sorted(found, key=lambda one: (one.count("/"), one))[:FOLDERS_MAX]
 
 
-def _bare(name: str) -> str:
+def _folded_singular(name: str) -> str:
     """A word or the name of a folder, in one case and number."""
     return fold_letters(name).strip("._-").removesuffix("s")

@@ -14,9 +14,9 @@ import msgspec
 from msgspec import UNSET
 
 from preflights_es.features.clarification.domain.events import KnownLine, TopicsFound
-from preflights_es.features.clarification.domain.pack import loaded
+from preflights_es.features.clarification.domain.pack import load_pack
 from preflights_es.features.clarification.domain.rules import detected as detect
-from preflights_es.features.clarification.domain.state import State
+from preflights_es.features.clarification.domain.state import ClarificationState
 from preflights_es.features.clarification.domain.topics import Signal, find, topic_named
 from preflights_es.features.clarification.domain.values import Heuristics, LLMContext
 from preflights_es.features.recall.domain.rules import Compared, is_same
@@ -45,7 +45,7 @@ LINE_MAX: Final = 200  # characters
 DAY: Final = len("2026-11-24")
 
 
-def known(
+def find_known_decisions(
     request: Request,
     intention: str,
     chosen: Heuristics,
@@ -63,7 +63,7 @@ def known(
         written: the question that an actor wrote.
     """
     found = find(written.question if written else intention, inlined=chosen.inlined)
-    about = _about(intention, found, chosen, written)
+    about = _intention_subject(intention, found, chosen, written)
     process, search = request.process, Search(request.process)
     scope = one_line(scope or about.scope).strip()
     # What no topic covers is about what it is for.
@@ -78,7 +78,10 @@ def known(
     against = dict(_against(search, about.values))
     every |= {name: one.found for name, one in against.items()}
     first = dict.fromkeys((*against, *here, *whole, *spoken, *of_topic))
-    lines = (_line(process, every[name], against.get(name), is_here=name in here) for name in first)
+    lines = (
+        _build_known_line(process, every[name], against.get(name), is_here=name in here)
+        for name in first
+    )
     return tuple(islice(filter(None, lines), KNOWN_MAX))
 
 
@@ -121,7 +124,7 @@ def _of_topic(process: Process, search: Search, category: str) -> Iterator[InFor
                 yield InForce(row)
 
 
-def notice_other_scope(request: Request, state: State, scope: str) -> None:
+def notice_other_scope(request: Request, state: ClarificationState, scope: str) -> None:
     """Say where the intention names something else that the decision is for."""
     found = find(state.intention, inlined=state.inlined) if state.pack else None
     if found and found.scope and not is_same(stems(found.scope), stems(scope)):
@@ -139,7 +142,7 @@ class _About(NamedTuple):
     """What it states, or asks between."""
 
 
-def _about(
+def _intention_subject(
     intention: str, found: TopicsFound, chosen: Heuristics, written: WrittenQuestion | None
 ) -> _About:
     if written is not None:
@@ -147,7 +150,7 @@ def _about(
     if chosen.pack is None:
         detected = detect(intention, chosen.tables)
         return _About(detected.category.name if detected else "")
-    topics = {topic.id: topic.category for topic in loaded(chosen.inlined).topics}
+    topics = {topic.id: topic.category for topic in load_pack(chosen.inlined).topics}
     first = (*(one.topic for one in found.stated), *found.topics)
     category = next((topics[id_] for id_ in first if id_ in topics), "")
     said = found.stated or (found.mentioned if found.is_between else ())
@@ -163,13 +166,13 @@ def _of_category(process: Process, category: str) -> Iterator[InForce]:
             yield InForce(one, session_id)
 
 
-def _line(
+def _build_known_line(
     process: Process, found: InForce, against: _Against | None, *, is_here: bool
 ) -> KnownLine | None:
     """None where its session cannot be read."""
     one = found.of
     if isinstance(one, ForeignRow):
-        return _foreign(one, process.sanitizer, is_here=is_here)
+        return _build_foreign_line(one, process.sanitizer, is_here=is_here)
     try:
         head = process.store.head(found.session_id)
     except PreflightsError:
@@ -194,7 +197,7 @@ def _line(
     )
 
 
-def _foreign(row: ForeignRow, sanitizer: Sanitizer, *, is_here: bool) -> KnownLine:
+def _build_foreign_line(row: ForeignRow, sanitizer: Sanitizer, *, is_here: bool) -> KnownLine:
     title, _ = sanitizer.cleaned_text(
         "the record's title", escaped_text(one_line(row.title)), INTENTION_MAX
     )
@@ -221,7 +224,9 @@ def context_of(process: Process) -> LLMContext | None:
     Source: seed 0, section 9 (`LLMContext`).
     """
     found = facts_of(process)
-    languages = ", ".join(f"{one.name} ({_files(one.files)})" for one in found.languages[:8])
+    languages = ", ".join(
+        f"{one.name} ({_file_count_phrase(one.files)})" for one in found.languages[:8]
+    )
     ci = f"CI: {', '.join(found.ci)}" if found.ci else ""
     titles = "; ".join(found.records)
     said = (found.readme, f"Decision records: {titles}" if titles else "")
@@ -240,17 +245,17 @@ def context_of(process: Process) -> LLMContext | None:
     return LLMContext(files, tuple(kept), architecture)
 
 
-def _files(count: int) -> str:
+def _file_count_phrase(count: int) -> str:
     return f"{count} file" if count == 1 else f"{count} files"
 
 
 # Records of other tools ----------------------------------------------------------------------
 
 
-def said(title: str) -> TitleStatement:
+def read_title_statement(title: str) -> TitleStatement:
     """By the forms and names of the rules alone: a value, or the topic that the title names."""
     found = find(title)
-    topics = {topic.id: topic.category for topic in loaded().topics}
+    topics = {topic.id: topic.category for topic in load_pack().topics}
     if not found.stated:
         topic, scope = topic_named(title)
         return TitleStatement(topics[topic], "", scope) if topic else TitleStatement()

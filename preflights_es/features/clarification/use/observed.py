@@ -52,7 +52,7 @@ OPTION_MAX: Final = 80  # characters, of an option and of a topic; as `clarify.v
 _RECOMMENDED: Final = late_pattern(r"\s*\((?:recommended|empfohlen)\)\s*$", 2)  # re.IGNORECASE
 
 
-def record(
+def record_observed_question(
     request: Request,
     question: str,
     options: Sequence[str],
@@ -75,23 +75,32 @@ def record(
         Refused: nothing of it can be asked; nothing is recorded.
         ErasedSession: it was recorded, and erased.
     """
-    options, kinds = [_label(one) for one in options], request.process.sanitizer.kinds
-    said = tuple(_cut(_label(one), ANSWER_MAX, kinds) for one in answers if visible(one))
+    options, kinds = (
+        [_without_recommendation(one) for one in options],
+        request.process.sanitizer.kinds,
+    )
+    said = tuple(
+        _clean_observed_text(_without_recommendation(one), ANSWER_MAX, kinds)
+        for one in answers
+        if visible(one)
+    )
     observed = _cleaned(observed, said, kinds)
     own_request = _as_agent(request, observed, question)
     before = _before(own_request)
     if before is None or before.status == "waiting":  # a try broke off before it was asked
         own_request, before = _as_agent(request, observed, question), None
         own_request.finish_pending()
-        handle = _opened(own_request, question, options, said, observed, topic).handle
+        handle = _open_observed_session(
+            own_request, question, options, said, observed, topic
+        ).handle
     else:
         handle = before
     own = clarifications_of(own_request)
     told = handle.session.state.observed  # what was told first counts
     done = Step(handle, ())
     if told.outcome in ANSWERED and said:
-        done = _answered(own_request, own, handle, said)
-    done = _proposed(own_request, own, done)
+        done = _relay_observed_answer(own_request, own, handle, said)
+    done = _propose_if_ready(own_request, own, done)
     request.notices += own_request.notices
     if before and done.handle.version == before.version:
         return session_of(RecalledStep(handle, ()), request.notices)
@@ -107,13 +116,13 @@ def _before(own_request: Request) -> Handle | None:
 def _as_agent(request: Request, observed: Observed, question: str) -> Request:
     """A request of the agent that asked; the caller is a hook."""
     actor = Actor("agent", observed.agent or UNNAMED)
-    key = _key(observed, question) or request.key
+    key = _observed_question_key(observed, question) or request.key
     own_request = Request(request.process, lambda: actor, evidence=request.evidence, key=key)
     own_request.tell = request.tell
     return own_request
 
 
-def _key(observed: Observed, question: str) -> str:
+def _observed_question_key(observed: Observed, question: str) -> str:
     """One a question of a conversation; empty where the channel names none of both."""
     if not (observed.call or observed.conversation):
         return ""
@@ -122,7 +131,7 @@ def _key(observed: Observed, question: str) -> str:
     return f"observed {sha256(chr(0).join(parts).encode('utf-8', 'replace')).hexdigest()}"
 
 
-def _opened(
+def _open_observed_session(
     request: Request,
     question: str,
     options: Sequence[str],
@@ -133,15 +142,15 @@ def _opened(
     settings = request.process.settings
     tables = settings.of(WORKFLOW)
     refused: Refused | None = None
-    for written in _forms(question, _offered(options, said), topic):
+    for written in _askable_question_forms(question, _select_offered_options(options, said), topic):
         try:
             setup = asking(request, written, tables)
         except Refused as error:
             refused = refused or error
             continue
         return clarifications_of(request).open(
-            _cut(question, INTENTION_MAX),
-            _named(setup, observed),
+            _clean_observed_text(question, INTENTION_MAX),
+            _with_agent_version(setup, observed),
             tables,
             language=settings.language if settings.is_language_said else None,
             observed=observed,
@@ -150,17 +159,19 @@ def _opened(
     raise refused
 
 
-def _forms(question: str, options: tuple[str, ...], topic: str) -> Iterator[WrittenQuestion]:
+def _askable_question_forms(
+    question: str, options: tuple[str, ...], topic: str
+) -> Iterator[WrittenQuestion]:
     """The question as it was asked, then without what may be refused of it."""
-    asked = _cut(question, QUESTION_MAX)
+    asked = _clean_observed_text(question, QUESTION_MAX)
     offered = tuple(map(Option, options))
-    if about := _cut(topic, OPTION_MAX):
+    if about := _clean_observed_text(topic, OPTION_MAX):
         yield WrittenQuestion(asked, offered, about)
     yield WrittenQuestion(asked, offered)
     yield WrittenQuestion(asked)
 
 
-def _named(setup: Setup, observed: Observed) -> Setup:
+def _with_agent_version(setup: Setup, observed: Observed) -> Setup:
     """The agent's version stands beside its name."""
     lead = setup.lead
     assert lead is not None, "an agent wrote the question"
@@ -168,16 +179,16 @@ def _named(setup: Setup, observed: Observed) -> Setup:
     return replace(setup, lead=replace(lead, model=model))
 
 
-def _offered(options: Sequence[str], said: Sequence[str]) -> tuple[str, ...]:
+def _select_offered_options(options: Sequence[str], said: Sequence[str]) -> tuple[str, ...]:
     """Those that a question may have: what was chosen is among them, and at least one more."""
     known: dict[str, str] = {}
     for one in options:
-        option = _cut(one, OPTION_MAX)
+        option = _clean_observed_text(one, OPTION_MAX)
         if not (
             is_placeholder(one) or is_placeholder(option) or option.casefold().startswith("other")
         ):
             known.setdefault(caseless(option), option)
-    chosen = {caseless(_cut(one, OPTION_MAX)) for one in said}
+    chosen = {caseless(_clean_observed_text(one, OPTION_MAX)) for one in said}
     room = OPTIONS_MAX - len(chosen & known.keys())
     kept = []
     for folded, option in known.items():
@@ -187,15 +198,17 @@ def _offered(options: Sequence[str], said: Sequence[str]) -> tuple[str, ...]:
     return tuple(kept[:OPTIONS_MAX]) if len(kept) > 1 else ()
 
 
-def _answered(request: Request, own: Clarifications, handle: Handle, said: Sequence[str]) -> Step:
+def _relay_observed_answer(
+    request: Request, own: Clarifications, handle: Handle, said: Sequence[str]
+) -> Step:
     """The person's words, relayed; several options are one value."""
     if not handle.view.questions:
         request.inputs.skip()  # a try broke off after the answer
         return Step(handle, ())
     asked = handle.view.questions[0]
     by_name = {caseless(option): option for option in asked.options}
-    values = [by_name.get(caseless(_cut(one, OPTION_MAX)), one) for one in said]
-    value = _cut(", ".join(dict.fromkeys(values)), ANSWER_MAX)
+    values = [by_name.get(caseless(_clean_observed_text(one, OPTION_MAX)), one) for one in said]
+    value = _clean_observed_text(", ".join(dict.fromkeys(values)), ANSWER_MAX)
     try:
         return own.answer(handle, [(asked.id, (value,))], relays=True)
     except Refused as error:
@@ -204,7 +217,7 @@ def _answered(request: Request, own: Clarifications, handle: Handle, said: Seque
         return Step(handle, ())  # it was told before, in other words: what was told first counts
 
 
-def _proposed(request: Request, own: Clarifications, step: Step) -> Step:
+def _propose_if_ready(request: Request, own: Clarifications, step: Step) -> Step:
     """Accepted by the agent, which only proposes; else it waits, ready to be accepted."""
     if step.handle.status != "ready":
         return step
@@ -226,20 +239,20 @@ def _cleaned(observed: Observed, said: Sequence[str], kinds: tuple[SecretKind, .
     is_silent = observed.outcome in ANSWERED and not said
     return replace(
         observed,
-        agent=_cut(observed.agent, NAME_MAX, kinds),
-        agent_version=_cut(observed.agent_version, OPTION_MAX, kinds),
-        conversation=_cut(observed.conversation, NAME_MAX, kinds),
-        call=_cut(observed.call, NAME_MAX, kinds),
+        agent=_clean_observed_text(observed.agent, NAME_MAX, kinds),
+        agent_version=_clean_observed_text(observed.agent_version, OPTION_MAX, kinds),
+        conversation=_clean_observed_text(observed.conversation, NAME_MAX, kinds),
+        call=_clean_observed_text(observed.call, NAME_MAX, kinds),
         outcome="empty" if is_silent else observed.outcome,
     )
 
 
-def _label(text: str) -> str:
+def _without_recommendation(text: str) -> str:
     """An option without the agent's recommendation of it."""
     return _RECOMMENDED.sub("", text) or text
 
 
-def _cut(text: str, limit: int, kinds: tuple[SecretKind, ...] = SECRETS) -> str:
+def _clean_observed_text(text: str, limit: int, kinds: tuple[SecretKind, ...] = SECRETS) -> str:
     """On one line, safe to show, without secrets."""
     # What a limit cuts in two is no secret that a pattern knows: it is taken out before.
     bounded = one_line(stripped(text[: 4 * limit]))

@@ -12,7 +12,11 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.features.clarification.domain.state import State, as_related, related_to
+from preflights_es.features.clarification.domain.state import (
+    ClarificationState,
+    as_related,
+    related_to,
+)
 from preflights_es.features.clarification.use.clarifications import (
     Clarifications,
     clarifications_of,
@@ -70,7 +74,7 @@ class Renumbered(Result, frozen=True, tag_field="format", tag="renumber/1"):
     """Lines that a person has to look at, the first `POINTING_MAX` of them."""
 
 
-class _Entry(msgspec.Struct, frozen=True):
+class _AgedRecord(msgspec.Struct, frozen=True):
     """A record, with what tells its age."""
 
     path: str
@@ -103,7 +107,7 @@ def renumber(request: Request, *, write: bool) -> Renumbered:
     process.documents.check_folders()
     root = process.settings.root
     moved = partial(
-        mended,
+        resolve_number_collisions,
         process.runner,
         clarifications_of(request),
         process.documents,
@@ -113,11 +117,11 @@ def renumber(request: Request, *, write: bool) -> Renumbered:
     moves = moved(write=False)
     filed = process.file_log.files
     for move in moves if filed else ():
-        session_id = move.session_id or _header(root, move.path).session
+        session_id = move.session_id or _header_of_record_file(root, move.path).session
         if session_id in filed:
             message = f"{move.path} is of a session that the log does not have as its file does"
             raise Refused(message, code="sync_first", path=move.path)
-    places = _places(root, moves)
+    places = _new_places_by_path(root, moves)
     records = process.documents.record_paths()
     pointing = tuple(islice(_pointing(root, records, places), POINTING_MAX))
     changed = tuple(_pages_changed(root, records, places, places, write=False))
@@ -144,7 +148,7 @@ def _second(request: Request) -> list[str]:
     ]
 
 
-def mended(
+def resolve_number_collisions(
     runner: Runner,
     sessions: Clarifications,
     documents: Documents,
@@ -172,26 +176,26 @@ def mended(
     moves: list[Move] = []
     for group in twice:
         entries = [
-            _Entry(
+            _AgedRecord(
                 paths[0],
                 tuple(paths),
-                _header(documents.root, paths[0]),
+                _header_of_record_file(documents.root, paths[0]),
                 committed.get(paths[0], UNCOMMITTED_S),
             )
             for paths in group
         ]
         for entry in sorted(entries, key=lambda one: one.age)[1:]:
             number = _next(sessions, entry.path, taken)
-            moves += _moved(runner, sessions, documents, entry, number, write=write)
+            moves += _move_record(runner, sessions, documents, entry, number, write=write)
     moved = {move.session_id for move in moves}
     for session_id in second:
         handle = None if session_id in moved else _without_place(runner, documents, session_id)
         if handle is not None:
             path = documents.text(session_id)[0].path
             number = _next(sessions, path, taken)
-            moves.append(Move(path, _renamed(path, number), session_id))
+            moves.append(Move(path, _renumbered_path(path, number), session_id))
             if write:
-                _told(runner, sessions, documents, handle, number)
+                _record_new_number(runner, sessions, documents, handle, number)
     return moves
 
 
@@ -201,7 +205,7 @@ def _next(sessions: Clarifications, path: str, taken: Mapping[str, list[int]]) -
     Args:
         taken: by folder.
     """
-    folder = _folder(path)
+    folder = _numbering_folder(path)
     taken[folder].append(sessions.next_number(folder, taken[folder]))
     return taken[folder][-1]
 
@@ -217,7 +221,7 @@ def _is_file(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def _folder(path: str) -> str:
+def _numbering_folder(path: str) -> str:
     """Of the sequence in which a record has its number."""
     found = numbered_path(path)
     return found.folder if found else PurePosixPath(path).parent.as_posix()
@@ -230,10 +234,10 @@ def _without_place(runner: Runner, documents: Documents, session_id: str) -> Han
         other = documents.other_at(session_id, documents.text(session_id)[0].path)
     except PreflightsError:
         return None
-    return handle if other and isinstance(handle.session.state, State) else None
+    return handle if other and isinstance(handle.session.state, ClarificationState) else None
 
 
-def _renamed(path: str, number: int) -> str:
+def _renumbered_path(path: str, number: int) -> str:
     """The path with another number in the name of the file, or of the record's own folder."""
     at = PurePosixPath(path)
     found = numbered_path(path)
@@ -243,7 +247,7 @@ def _renamed(path: str, number: int) -> str:
     return (at.parent.with_name(name) / at.name if is_folder else at.with_name(name)).as_posix()
 
 
-def _header(root: Path, path: str) -> RecordHeader:
+def _header_of_record_file(root: Path, path: str) -> RecordHeader:
     """What a record says of itself.
 
     Raises:
@@ -275,29 +279,31 @@ def _first_commits(root: Path, paths: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def _moved(
+def _move_record(
     runner: Runner,
     sessions: Clarifications,
     documents: Documents,
-    entry: _Entry,
+    entry: _AgedRecord,
     number: int,
     *,
     write: bool,
 ) -> Iterator[Move]:
     """Move a record with its translations."""
-    handle, moving = _ours(sessions, documents, entry), None
+    handle, moving = _session_behind_record(sessions, documents, entry), None
     if handle is not None:
-        yield Move(entry.path, _renamed(entry.path, number), handle.session_id)
+        yield Move(entry.path, _renumbered_path(entry.path, number), handle.session_id)
         if write:
             lies = documents.root / entry.path
             is_edited = files.found_hash(lies) not in documents.hashes(handle.session_id)
-            if is_edited or PurePosixPath(entry.path).parent.as_posix() != _folder(entry.path):
-                moving = (entry.path, _renamed(entry.path, number))
-            _told(runner, sessions, documents, handle, number, moving)
+            if is_edited or PurePosixPath(entry.path).parent.as_posix() != _numbering_folder(
+                entry.path
+            ):
+                moving = (entry.path, _renumbered_path(entry.path, number))
+            _record_new_number(runner, sessions, documents, handle, number, moving)
     for path in entry.files if handle is None else entry.files[1:]:
-        yield Move(path, _renamed(path, number))
+        yield Move(path, _renumbered_path(path, number))
         if write:
-            _rename(documents.root, path, _renamed(path, number))
+            _rename(documents.root, path, _renumbered_path(path, number))
 
 
 def _rename(root: Path, path: str, to: str) -> None:
@@ -309,7 +315,7 @@ def _rename(root: Path, path: str, to: str) -> None:
         files.rename_record_file(root, root / at.parent, new.parent.name)
 
 
-def _told(
+def _record_new_number(
     runner: Runner,
     sessions: Clarifications,
     documents: Documents,
@@ -327,14 +333,16 @@ def _told(
     if moving:
         _rename(documents.root, *moving)
     documents.finish(step.handle)
-    moved: State = step.handle.session.state
+    moved: ClarificationState = step.handle.session.state
     for related in _related(runner, moved):
         path = as_related(moved, handle.session_id, related.session.state.folder).path
         told = sessions.renumber_reference(related, moved.uid, number, path)
         documents.finish(told.handle)
 
 
-def _ours(sessions: Clarifications, documents: Documents, entry: _Entry) -> Handle | None:
+def _session_behind_record(
+    sessions: Clarifications, documents: Documents, entry: _AgedRecord
+) -> Handle | None:
     """The session behind a record, where this log holds it and wrote that file."""
     if not entry.header.session:
         return None
@@ -344,11 +352,13 @@ def _ours(sessions: Clarifications, documents: Documents, entry: _Entry) -> Hand
         return None
     written = handle.view.written
     is_there = written is not None and written.path == entry.path
-    is_there = is_there and isinstance(handle.session.state, State)  # others take no new number
+    is_there = is_there and isinstance(
+        handle.session.state, ClarificationState
+    )  # others take no new number
     return handle if is_there and entry.path in documents.paths(handle.session_id) else None
 
 
-def _related(runner: Runner, state: State) -> list[Handle]:
+def _related(runner: Runner, state: ClarificationState) -> list[Handle]:
     """Sessions of this log whose documents name this one's number."""
     ids = [one.session_id for one in related_to(state)]
     here = (runner.load(i) for i in ids if i and runner.store.head(i) is not None)
@@ -358,14 +368,17 @@ def _related(runner: Runner, state: State) -> list[Handle]:
 # What follows a new number -------------------------------------------------------------------
 
 
-def _places(root: Path, moves: Iterable[Move]) -> dict[str, NewPlace]:
+def _new_places_by_path(root: Path, moves: Iterable[Move]) -> dict[str, NewPlace]:
     """By the former path; not where another record keeps that, to which links go on to lead."""
     found = {}
     for move in moves:
         old, new = numbered_path(move.path), numbered_path(move.to)
         assert old is not None, "it bears a number"
         assert new is not None, "it gets one"
-        if not move.session_id or _header(root, move.path).session == move.session_id:
+        if (
+            not move.session_id
+            or _header_of_record_file(root, move.path).session == move.session_id
+        ):
             paths = PurePosixPath(move.path), PurePosixPath(move.to)
             if paths[0].parent != paths[1].parent:  # the record has a folder of its own
                 paths = paths[0].parent, paths[1].parent

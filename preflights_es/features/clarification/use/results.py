@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import (
-    ChangeRefused,
+    ClarificationChangeRefused,
     DecisionKept,
 )
 from preflights_es.features.clarification.domain.reasons import RATIONALE_MAX
-from preflights_es.features.clarification.domain.state import State
+from preflights_es.features.clarification.domain.state import ClarificationState
 from preflights_es.features.clarification.domain.values import (
     OTHER_OPTION,
 )
@@ -59,9 +59,9 @@ _CHANGES: Final = {
 }
 
 
-def refusal(decision: Decision) -> tuple[str, str]:
+def clarification_refusal(decision: Decision) -> tuple[str, str]:
     """Why a clarification takes something not, as a code and in words."""
-    if isinstance(decision, ChangeRefused):
+    if isinstance(decision, ClarificationChangeRefused):
         return decision.reason, _CHANGES[decision.reason]
     assert isinstance(decision, AnswerRefusal), "the only other refusal"
     return decision.reason, answer_refused(decision, REFUSED[decision.reason])
@@ -79,7 +79,7 @@ def asked_again(request: Request) -> dict[str, tuple[AskedAgain, ...]]:
         try:
             if all(one.type != DecisionKept.tag for one in process.store.read(session_id)):
                 continue  # nothing of it has to be folded
-            state: State = process.runner.load(session_id).session.state
+            state: ClarificationState = process.runner.load(session_id).session.state
         except PreflightsError:
             continue  # `audit verify` says what is wrong with it
         if (kept := state.keeps) is None:

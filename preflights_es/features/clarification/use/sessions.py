@@ -15,8 +15,11 @@ from preflights_es.features.clarification.domain.events import (
     IntentionDeclared,
     TopicDismissed,
 )
-from preflights_es.features.clarification.domain.state import State, accepted
-from preflights_es.features.clarification.domain.values import Mark, suggested
+from preflights_es.features.clarification.domain.state import (
+    ClarificationState,
+    is_accepted_by_person,
+)
+from preflights_es.features.clarification.domain.values import Mark, select_suggested_values
 from preflights_es.features.clarification.domain.views import ClarificationView, RelatedDecision
 from preflights_es.features.clarification.use.clarifications import (
     Clarifications,
@@ -58,7 +61,7 @@ if TYPE_CHECKING:
     from preflights_es.features.extraction.use import Listed
 
 
-def start(
+def start_clarification(
     request: Request,
     text: str,
     given: Given = (),
@@ -110,7 +113,7 @@ def start(
     request.process.documents.check_folders(writes=accepts)
     settings = request.process.settings
     tables = settings.of(WORKFLOW)
-    listed = _listed(request, task) if task else None
+    listed = _find_named_task(request, task) if task else None
     from preflights_es.features.clarification.use import knowing  # an acceptance does without it
 
     asked = asking(request, written, tables) if written else None
@@ -124,9 +127,9 @@ def start(
         item=ItemRef(listed.item.number, listed.handle.source) if listed else None,
         title=listed.item.title if listed else "",
         scope=one_line(scope).strip(),
-        told=lambda: knowing.known(request, text, tables, scope, written),
+        told=lambda: knowing.find_known_decisions(request, text, tables, scope, written),
         answers=answers,
-        check=partial(_check, choosing, listed, keep_known),
+        check=partial(_refuse_unfit_start, choosing, listed, keep_known),
         asks=asks,
     )
     if scope:
@@ -138,7 +141,7 @@ def start(
     if left := [one for one in given if one[0].partition("__")[0] not in told]:
         step = own.answer(step.handle, left)
     accepts = accepts and not step.handle.session.state.question
-    if accepts and (unseen := suggested(step.handle.session.state.provenance)):
+    if accepts and (unseen := select_suggested_values(step.handle.session.state.provenance)):
         text = f"a model suggested {one_line(unseen[0].value)}: look at it, then accept it"
         request.notice("suggested_unseen", text, field=unseen[0].field)
         accepts = False
@@ -146,7 +149,7 @@ def start(
     step = with_reasons(own, step, reasons, by if accepts else None)
     if accepts and not any(isinstance(one, Refusal) for one in step.decisions):
         step = _accepted_now(own, step.handle.session_id, choosing, by)
-        step = _accepted(request, own, _kept(own, step, choosing, by))
+        step = _notice_acceptance(request, own, _keep_same_decision(own, step, choosing, by))
     return choosing.told(finish_due_documents(request, step))
 
 
@@ -166,7 +169,7 @@ def _accepted_now(own: Clarifications, session_id: str, choosing: Choosing, by: 
         raise Refused(why, code="begun_not_signed", session=id_) from error
 
 
-def _listed(request: Request, typed: str) -> Listed:
+def _find_named_task(request: Request, typed: str) -> Listed:
     """The task that is named, whether it is open or not.
 
     Raises:
@@ -180,7 +183,9 @@ def _listed(request: Request, typed: str) -> Listed:
     return listed
 
 
-def _check(choosing: Choosing, listed: Listed | None, keep_known: str | None, new: Input) -> None:
+def _refuse_unfit_start(
+    choosing: Choosing, listed: Listed | None, keep_known: str | None, new: Input
+) -> None:
     """Refuse to begin what could not go on: its task is not open, what it keeps is not there."""
     assert isinstance(new, IntentionDeclared), "a clarification begins"
     choosing.refuse_unfit(new.supersedes)
@@ -195,7 +200,9 @@ def _check(choosing: Choosing, listed: Listed | None, keep_known: str | None, ne
             raise Refused(message, code="no_open_task", typed=id_)
 
 
-def keep(request: Request, session: str, typed: str, *, expect: int | None = None) -> View:
+def keep_known_decision(
+    request: Request, session: str, typed: str, *, expect: int | None = None
+) -> View:
     """End a session with a decision in force that was said before anything was asked.
 
     Args:
@@ -280,7 +287,7 @@ def _submitted(
     return finish_due_documents(request, own.submitted(handle, kind, {}, expect=expect))
 
 
-def accept(
+def accept_clarification(
     request: Request,
     session: str,
     *,
@@ -315,18 +322,20 @@ def accept(
         expect=expect,
         relays=relays,
     )
-    step = _kept(own, step, choosing, by)
-    return choosing.told(finish_due_documents(request, _accepted(request, own, step)))
+    step = _keep_same_decision(own, step, choosing, by)
+    return choosing.told(finish_due_documents(request, _notice_acceptance(request, own, step)))
 
 
-def _kept(own: Clarifications, step: Step, choosing: Choosing, by: str | None) -> Step:
+def _keep_same_decision(
+    own: Clarifications, step: Step, choosing: Choosing, by: str | None
+) -> Step:
     """The step after an acceptance, which ends with a decision in force that says the same."""
     if not (step.decisions or choosing.found):  # it was, in an earlier run under the same key
         choosing.compare(step.handle)
     return own.kept(step, choosing.same, by)
 
 
-def _accepted(request: Request, own: Clarifications, step: Step) -> Step:
+def _notice_acceptance(request: Request, own: Clarifications, step: Step) -> Step:
     """Say whose acceptance it is, and which files no number counts from."""
     notice_agent(request, step)
     if step.handle.session.state.number is None or not (found := own.uncounted()):
@@ -392,11 +401,11 @@ class Choosing:
         Raises:
             Refused: a choice is about a decision that is not related, or no person makes it.
         """
-        state: State = first.handle.session.state
+        state: ClarificationState = first.handle.session.state
         if first.input.actor.kind != "user":
             self.refuse_choices()
             return first
-        if accepted(state) or state.led.request is not None:
+        if is_accepted_by_person(state) or state.led.request is not None:
             return first  # it will be refused, in the log
         self.compare(first.handle)
         if self.same:
@@ -486,7 +495,7 @@ class Choosing:
                 raise _named_twice(one[0])
         return chosen
 
-    def _resolved(self, state: State, own: str) -> tuple[Resolution, ...]:
+    def _resolved(self, state: ClarificationState, own: str) -> tuple[Resolution, ...]:
         by_id = {one.related.session_id: one for one in self.found}
         replaced = {
             one.session_id or one.path for one in (state.supersedes, *state.also_supersedes) if one

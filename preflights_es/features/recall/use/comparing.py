@@ -10,8 +10,13 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import PatchProposed
-from preflights_es.features.clarification.domain.pack import loaded
-from preflights_es.features.clarification.domain.state import State, accepted, as_related, title_of
+from preflights_es.features.clarification.domain.pack import load_pack
+from preflights_es.features.clarification.domain.state import (
+    ClarificationState,
+    as_related,
+    is_accepted_by_person,
+    title_of,
+)
 from preflights_es.features.clarification.domain.topics import find
 from preflights_es.features.clarification.domain.values import DecisionPatch
 from preflights_es.features.recall.domain import rules
@@ -47,7 +52,7 @@ def findings(request: Request, handle: Handle) -> tuple[OlderDecision, ...]:
     Raises:
         ProjectionDamaged: a row of a projection is not one that this program writes.
     """
-    state: State = handle.session.state
+    state: ClarificationState = handle.session.state
     if state.patch is None:
         return ()
     by_session: dict[str, OlderDecision] = {}
@@ -86,7 +91,7 @@ def _lacks(process: Process) -> bool:
 
 def _compared(process: Process, handle: Handle) -> Iterator[OlderDecision]:
     """What the rules say of each decision that may be related."""
-    state: State = handle.session.state
+    state: ClarificationState = handle.session.state
     assert state.patch is not None, "the caller looked"
     log = SqlComparing(process.store)
     moved = _moved(process, log) - {handle.session_id}
@@ -160,7 +165,7 @@ def found(
     Raises:
         ProjectionDamaged: a row is not one that this program writes.
     """
-    state: State = handle.session.state
+    state: ClarificationState = handle.session.state
     older: dict[str, Older] = {}
     alike = (one for one, data in proposed.items() if _is_alike(state, data))
     against = _turning_down(state)
@@ -184,7 +189,7 @@ def found(
             yield made
 
 
-def _is_alike(state: State, data: str) -> bool:
+def _is_alike(state: ClarificationState, data: str) -> bool:
     """Whether a patch may be related, by what the projection would be asked for."""
     assert state.patch is not None, "only a patch is compared"
     try:
@@ -198,7 +203,7 @@ def _is_alike(state: State, data: str) -> bool:
     )
 
 
-def _named(process: Process, handle: Handle, state: State) -> Iterator[str]:
+def _named(process: Process, handle: Handle, state: ClarificationState) -> Iterator[str]:
     """Sessions that the intention names by their record's number or the end of their id."""
     for number, end in _NAMED.findall(fold_letters(state.intention)):
         store = process.store
@@ -218,9 +223,13 @@ def _read(process: Process, session_id: str) -> Older | None:
     except PreflightsError:
         return None  # a damaged session is no reason to refuse a new decision
     state = handle.session.state
-    if not isinstance(state, State) or handle.session.closed or handle.project != process.project:
+    if (
+        not isinstance(state, ClarificationState)
+        or handle.session.closed
+        or handle.project != process.project
+    ):
         return None
-    if not accepted(state) or state.patch is None or state.superseded_by is not None:
+    if not is_accepted_by_person(state) or state.patch is None or state.superseded_by is not None:
         return None
     assert state.acknowledgement is not None, "it is accepted"
     return Older(
@@ -235,7 +244,7 @@ def _read(process: Process, session_id: str) -> Older | None:
     )
 
 
-def _turning_down(state: State) -> set[str]:
+def _turning_down(state: ClarificationState) -> set[str]:
     """Sessions of decisions that turned down what is proposed, of those that were said first."""
     assert state.patch is not None, "only a patch is compared"
     values = {canonical(value) for _, value in state.patch.fields}
@@ -246,7 +255,7 @@ def _turning_down(state: State) -> set[str]:
     }
 
 
-def _evolution(state: State, old: Older, *, is_against: bool) -> Evolution:
+def _evolution(state: ClarificationState, old: Older, *, is_against: bool) -> Evolution:
     """How the one stands to the other; `none` where the two are not compared.
 
     Args:
@@ -302,7 +311,7 @@ def tell_differing(request: Request, handle: Handle, chosen: Collection[str] = (
     Args:
         chosen: paths of those of which a person said what becomes of them.
     """
-    state: State = handle.session.state
+    state: ClarificationState = handle.session.state
     named = {one.path for one in (state.supersedes, *state.also_supersedes) if one}
     for row in _differing(request, state):
         if row.path in named or row.path in chosen:
@@ -315,7 +324,7 @@ def tell_differing(request: Request, handle: Handle, chosen: Collection[str] = (
         request.notice("contradicts", said, path=row.path)
 
 
-def _differing(request: Request, state: State) -> Iterator[ForeignRow]:
+def _differing(request: Request, state: ClarificationState) -> Iterator[ForeignRow]:
     """By their titles, as the forms and names of the rules read them."""
     if state.patch is None or state.pack is None:
         return
@@ -349,7 +358,7 @@ def _differing(request: Request, state: State) -> Iterator[ForeignRow]:
             yield row
 
 
-def _words(state: State) -> Sequence[str]:
+def _words(state: ClarificationState) -> Sequence[str]:
     """What a decision is looked for by."""
     values = (value for _, value in state.patch.fields) if state.patch else ()
     return rules.wanted((" ".join((title_of(state), *values, state.intention)),))
@@ -358,7 +367,7 @@ def _words(state: State) -> Sequence[str]:
 def _value_of(title: str, category: str, inlined: str) -> str:
     """The one value that a title names for a category; empty where it names none or several."""
     found = find(title, inlined=inlined)
-    topics = {topic.id: topic.category for topic in loaded(inlined).topics}
+    topics = {topic.id: topic.category for topic in load_pack(inlined).topics}
     named = found.stated or found.mentioned
     values = {one.value for one in named if topics.get(one.topic) == category}
     return values.pop() if len(values) == 1 else ""

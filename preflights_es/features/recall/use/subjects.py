@@ -13,7 +13,7 @@ from itertools import chain, zip_longest
 from typing import Final, NamedTuple
 
 from preflights_es.features.clarification.domain.events import TopicsFound
-from preflights_es.features.clarification.domain.pack import loaded
+from preflights_es.features.clarification.domain.pack import load_pack
 from preflights_es.features.clarification.domain.topics import lexicon, topic_named, words_of
 from preflights_es.features.recall.use.variants import PART_MIN, english_stem, is_form, stems
 from preflights_es.kernel.statements import language_of
@@ -100,7 +100,7 @@ class Subject:
         """The words of the topics that it asks about or names a value of, and of their values."""
         ids = {*self._asked, *(topic for topic, _ in self._named)}
         found: list[str] = []
-        for topic in loaded(self._inlined).topics:
+        for topic in load_pack(self._inlined).topics:
             if topic.id in ids:
                 found += (*topic.words, *topic.matters, *topic.values)
                 found += (*topic.options, *topic.options_de, *chain(*topic.spellings.values()))

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from preflights_es.features.clarification.domain.views import ClarificationView
-from preflights_es.features.clarification.use.observed import record
+from preflights_es.features.clarification.use.observed import record_observed_question
 from preflights_es.kernel.errors import ErasedSession, LogBusy, Refused
 from preflights_es.kernel.questions import ANSWERED, AskOutcome, Observed, asked_elsewhere, call_of
 from preflights_es.use import sessions
@@ -32,7 +32,7 @@ def house(tmp_path: Path) -> Iterator[Opened]:
 
 def recorded(house: Opened, *answers: str, observed: Observed, **more: Any) -> ClarificationView:
     said = {"question": QUESTION, "options": OPTIONS, "topic": "Database", **more}
-    found = record(house.request(), answers=answers, observed=observed, **said)
+    found = record_observed_question(house.request(), answers=answers, observed=observed, **said)
     assert isinstance(found, ClarificationView)
     return found
 
@@ -183,7 +183,9 @@ def test_any_question_is_recorded_or_refused(
 ) -> None:
     observed = seen(outcome, call="", conversation=question)
     try:
-        found = record(house.request(), question, options, answers, observed, topic=question)
+        found = record_observed_question(
+            house.request(), question, options, answers, observed, topic=question
+        )
     except Refused:
         return
     assert sessions.show(house.request(), found.session_id).status == found.status

@@ -21,7 +21,7 @@ def begun(log: Any) -> Any:
     """Begins a clarification of the log."""
 
     def begin(text: str, **said: Any) -> View:
-        return sessions.start(log.request(), text, **said)
+        return sessions.start_clarification(log.request(), text, **said)
 
     return begin
 

@@ -15,7 +15,10 @@ import pytest
 import preflights_es
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.topics import find
-from preflights_es.features.clarification.use.knowing import known, said
+from preflights_es.features.clarification.use.knowing import (
+    find_known_decisions,
+    read_title_statement,
+)
 from preflights_es.features.recall.use.subjects import Subject, Titled
 from tests.features.recall.unseen import FOLDER
 
@@ -69,7 +72,7 @@ def test_records_of_another_tool_are_told_by_title_and_by_what_they_chose(tmp_pa
             request = log.request()
             tables = request.process.settings.of(WORKFLOW)
             for one in project["intentions"]:
-                lines = known(request, one["intention"], tables)
+                lines = find_known_decisions(request, one["intention"], tables)
                 told = [paths[line.path] for line in lines]
                 every.append(Told(one["intention"], told, [titles[id_] for id_ in one["related"]]))
     judge(every, FOUND_IN_FILES)
@@ -79,7 +82,12 @@ def test_decisions_of_ours_are_told_by_title_value_and_scope() -> None:
     every = []
     for project in PROJECTS:
         ours = [
-            Titled(one["title"], (one["value"],), one["scope"], said(one["title"]).category)
+            Titled(
+                one["title"],
+                (one["value"],),
+                one["scope"],
+                read_title_statement(one["title"]).category,
+            )
             for one in project["decisions"]
         ]
         titles = {one["id"]: one["title"] for one in project["decisions"]}
