@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from preflights_es.features.recall.domain import WORKFLOW
 from preflights_es.features.recall.domain.events import (
     DecisionsFound,
-    Found,
+    FoundDecision,
     FoundRecord,
     RecallAsked,
     Stands,
@@ -25,9 +25,9 @@ def recalls(r: Recorder) -> Sessions:
     return Sessions(inputs(r))
 
 
-def decision(uid: str, title: str, score: int, *, is_old: bool = False) -> Found:
+def decision(uid: str, title: str, score: int, *, is_old: bool = False) -> FoundDecision:
     """A decision that matches."""
-    return Found(
+    return FoundDecision(
         uid=uid,
         title=title,
         standing="superseded" if is_old else "accepted",
@@ -56,7 +56,7 @@ def asked(
     return step.handle
 
 
-def told(r: Recorder, handle: Handle, *found: Found) -> Handle:
+def told(r: Recorder, handle: Handle, *found: FoundDecision) -> Handle:
     """The same with what was found."""
     return recalls(r).submitted(handle, DecisionsFound, {"found": found}).handle
 

@@ -53,7 +53,7 @@ from preflights_es.features.planning.domain import events as planning_events
 from preflights_es.features.planning.domain import schedule
 from preflights_es.features.planning.domain.events import Busy, OpenTask, Situation, Task
 from preflights_es.features.recall.domain import events as recall_events
-from preflights_es.features.recall.domain.events import Found
+from preflights_es.features.recall.domain.events import FoundDecision
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
 from preflights_es.kernel.decisions import RejectedAlternative, Related
 from preflights_es.kernel.events import Actor, Input, SourceSession
@@ -631,10 +631,10 @@ def recall_moves(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
     return weighted((4, replies), (1, st.builds(_garbled, st.just("no JSON"))), (5, others))
 
 
-def founds() -> SearchStrategy[Found]:
+def founds() -> SearchStrategy[FoundDecision]:
     """A decision that matches."""
     return st.builds(
-        Found,
+        FoundDecision,
         uid=st.sampled_from(("a", "b", "c", "d", "e")),
         title=TEXT,
         standing=st.sampled_from(("accepted", "superseded")),

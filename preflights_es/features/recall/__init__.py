@@ -6,8 +6,8 @@ FEATURE = Feature(
     "recall",
     __name__,
     workflow="domain:WORKFLOW",
-    refusal="use.sessions:refusal",
-    start="use.sessions:start",
+    refusal="use.sessions:recall_refusal",
+    start="use.sessions:start_recall",
     resumed="use.sessions:looked_up",
     shown="commands:SHOWN",
     tools="tools:TOOLS",
@@ -16,7 +16,7 @@ FEATURE = Feature(
     },
     offers={
         "recall": "use.sessions:recall",
-        "places": "use.searching:places",
-        "ranks": "use.searching:ranks",
+        "places": "use.searching:group_equal_scopes",
+        "ranks": "use.searching:rank_matching_decisions",
     },
 )

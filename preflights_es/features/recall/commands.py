@@ -16,7 +16,7 @@ from preflights_cli.common import (
 )
 from preflights_cli.rendering import Shown, say_session_result
 from preflights_es.features.recall.domain.events import FoundRecord
-from preflights_es.features.recall.domain.views import RecallView, Remembered, Standing
+from preflights_es.features.recall.domain.views import DecisionLink, RecallView, Remembered
 from preflights_es.features.recall.use.sessions import recall
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, one_line
@@ -54,25 +54,25 @@ def recall_command(
     return say_session_result(voice, recall(app, question, everything=everything, strict=strict))
 
 
-def describe(voice: Voice, session: View) -> None:
+def describe_recall(voice: Voice, session: View) -> None:
     """The question, and a line or two a decision."""
     assert isinstance(session, RecallView), "the caller checked the workflow"
     voice.say(voice.bold(escaped_text(one_line(session.question))))
     voice.say(f"  recall {short_session(session.session_id)}, {session.status}")
     for one in session.results:
-        voice.say(f"  {escaped_text(_line(one))}")
+        voice.say(f"  {escaped_text(_remembered_line(one))}")
         if one.line:
             voice.say(f"    {escaped_text(one.line)}")
     for record in session.records:
-        voice.say(f"  {escaped_text(_record(record))}")
+        voice.say(f"  {escaped_text(_found_record_line(record))}")
     both: set[frozenset[str]] = set()
     for to in session.evolution:
         if (pair := frozenset((to.uid, to.other))) not in both:  # the other one has the same link
-            voice.say(f"  {escaped_text(_standing(to))}")
+            voice.say(f"  {escaped_text(_decision_link_line(to))}")
         both.add(pair)
 
 
-def _standing(to: Standing) -> str:
+def _decision_link_line(to: DecisionLink) -> str:
     other = f"{short_session(to.other)} {one_line(to.title)}"
     if to.reason:  # a person said why both stay in force
         return f"{short_session(to.uid)} is kept beside {other}: {one_line(to.reason)}"
@@ -86,20 +86,20 @@ _LINKS: Final = {
 }
 
 
-def _record(one: FoundRecord) -> str:
+def _found_record_line(one: FoundRecord) -> str:
     when = one.date[:10] or " " * 10
     words = ", ".join(one.words)
     return f"{when}  {one.path}  {one.status}  {one_line(one.title)}  (matched {words})"
 
 
-def _line(one: Remembered) -> str:
+def _remembered_line(one: Remembered) -> str:
     record = f"ADR-{one.number:04d}, " if one.number else ""
     words = ", ".join(one.words)
     title = one_line(one.title)
     return f"{one.date[:10]}  {short_session(one.uid)}  {one.status}  {title}  ({record}matched {words})"
 
 
-def hint(session: View) -> str:
+def recall_hint(session: View) -> str:
     """What may come next."""
     assert isinstance(session, RecallView), "the caller checked the workflow"
     if session.results:
@@ -118,4 +118,4 @@ def hint(session: View) -> str:
 NOTHING: Final = (
     "No decision matches: --all shows what matches weakly, `preflights decisions` lists all."
 )
-SHOWN: Final = Shown(describe=describe, hint=hint)
+SHOWN: Final = Shown(describe=describe_recall, hint=recall_hint)

@@ -13,29 +13,29 @@ from preflights_es.surfaces.mcp.rounds import Arguments, Tool, ToolResult
 from preflights_es.use.request import Request
 
 
-class Question(Arguments, frozen=True):
+class RecallQuestion(Arguments, frozen=True):
     """Of `recall`."""
 
     question: str
 
 
-class Recalled(ToolResult, frozen=True, kw_only=True):
+class RecalledDecisions(ToolResult, frozen=True, kw_only=True):
     """The decisions that a question is about, the best first."""
 
     decisions: list[dict[str, Any]]
 
 
-async def _recall(call: ToolCall, given: Question) -> Recalled:
-    def asked(request: Request) -> Recalled:
+async def _recall(call: ToolCall, given: RecallQuestion) -> RecalledDecisions:
+    def asked(request: Request) -> RecalledDecisions:
         found = recall(request, given.question)
         assert isinstance(found, RecallView), "what a recall comes to"
-        told = [*map(_told, found.results), *map(_record, found.records)]
-        return Recalled(decisions=told, notices=found.warnings)
+        told = [*map(_remembered_for_agent, found.results), *map(_record_for_agent, found.records)]
+        return RecalledDecisions(decisions=told, notices=found.warnings)
 
     return await call.run(asked)
 
 
-def _told(one: Remembered) -> dict[str, Any]:
+def _remembered_for_agent(one: Remembered) -> dict[str, Any]:
     return {
         "session": short_session(one.session_id),
         "title": one.title,
@@ -47,7 +47,7 @@ def _told(one: Remembered) -> dict[str, Any]:
     }
 
 
-def _record(one: FoundRecord) -> dict[str, Any]:
+def _record_for_agent(one: FoundRecord) -> dict[str, Any]:
     """Of another tool."""
     return {"record": one.path, "title": one.title, "status": one.status, "date": one.date[:10]}
 

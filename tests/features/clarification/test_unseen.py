@@ -18,7 +18,7 @@ from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
 from preflights_es.features.clarification.domain.state import ClarificationState
 from preflights_es.features.clarification.domain.topics import Signal, find
 from preflights_es.features.clarification.domain.values import DecisionPatch, LLMContext
-from preflights_es.features.recall.domain.rules import Compared, evolution
+from preflights_es.features.recall.domain.rules import ComparedDecision, judge_evolution
 from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel.completions import Accepted, CompletionRequested
 from preflights_es.kernel.events import SourceSession
@@ -80,12 +80,12 @@ def test_a_menu_fits_what_is_asked_for() -> None:
     assert misfits == []
 
 
-def decision(text: str) -> Compared:
+def decision(text: str) -> ComparedDecision:
     """What a sentence in one of the forms decides."""
     found = find(text)
     (value,) = found.stated
     topic = next((one for one in load_pack().topics if one.id == value.topic), None)
-    return Compared(
+    return ComparedDecision(
         category=topic.category if topic else "Other",
         fields=((topic.field if topic else "Description", value.value),),
         intention=text,
@@ -100,7 +100,7 @@ def test_decisions_with_scopes_stand_to_each_other_as_labelled(set_: str, at_lea
         if not all(stated(one[which]) for which in ("first", "second")):
             wrong.append(one)
             continue
-        kind = evolution(decision(one["second"]), decision(one["first"]))
+        kind = judge_evolution(decision(one["second"]), decision(one["first"]))
         if kind not in STANDS[one["relation"]]:
             wrong.append(one)
             false += [one] * (kind in ("update", "contradict"))

@@ -6,15 +6,17 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from preflights_es.features.recall.domain.rules import Compared
+from preflights_es.features.recall.domain.rules import ComparedDecision
 from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel.decisions import Evolution
 
 
-def decided(category: str, intention: str, *fields: str, number: int | None = None) -> Compared:
+def decided(
+    category: str, intention: str, *fields: str, number: int | None = None
+) -> ComparedDecision:
     """A decision; a field is `Name=Value`."""
     pairs = tuple((name, value) for name, _, value in (one.partition("=") for one in fields))
-    return Compared(
+    return ComparedDecision(
         category=category, fields=pairs, intention=intention, uid="0d1da1e8af20", number=number
     )
 
@@ -29,24 +31,24 @@ REDIS: Final = decided("Caching", "Faster pages", "Cache=Redis", number=12)
 REST: Final = decided("Backend", "An API for partners", "API_Style=REST", number=13)
 
 
-def api(intention: str, *fields: str) -> Compared:
+def api(intention: str, *fields: str) -> ComparedDecision:
     return decided("Backend", intention, *fields)
 
 
-def auth(intention: str, *fields: str) -> Compared:
+def auth(intention: str, *fields: str) -> ComparedDecision:
     return decided("Authentication", intention, *fields)
 
 
-def data(intention: str, *fields: str) -> Compared:
+def data(intention: str, *fields: str) -> ComparedDecision:
     return decided("Database", intention, *fields)
 
 
-def at(scope: str, one: Compared) -> Compared:
+def at(scope: str, one: ComparedDecision) -> ComparedDecision:
     """A decision for something."""
     return replace(one, scope=stems(scope))
 
 
-def dates(value: str, scope: str = "dates") -> Compared:
+def dates(value: str, scope: str = "dates") -> ComparedDecision:
     """A decision without a topic, titled by what it is for."""
     one = decided("Other", "Choose a library", f"Description={value}")
     return replace(at(scope, one), subject=stems(scope))
@@ -55,7 +57,7 @@ def dates(value: str, scope: str = "dates") -> Compared:
 ORDERS: Final = at("orders", POSTGRES)
 
 
-EVOLUTIONS: Final[tuple[tuple[Evolution, Compared, Compared], ...]] = (
+EVOLUTIONS: Final[tuple[tuple[Evolution, ComparedDecision, ComparedDecision], ...]] = (
     ("update", auth("Replace the login", "Strategy=Magic Link"), OAUTH),
     ("update", auth("Migrate login to magic links", "Strategy=Magic Link"), OAUTH),
     ("update", auth("Switch the sign-in", "Strategy=SAML"), OAUTH),

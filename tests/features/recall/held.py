@@ -6,12 +6,18 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from preflights_es.features.recall.domain import rules
-from preflights_es.features.recall.domain.events import Match
-from preflights_es.features.recall.domain.ranking import Corpus, Scored, Variants, answers, ranked
+from preflights_es.features.recall.domain.events import MemoryMatch
+from preflights_es.features.recall.domain.ranking import (
+    Corpus,
+    Scored,
+    Variants,
+    may_answer_question,
+    ranked,
+)
 from preflights_es.features.recall.use.subjects import is_of_trade
 from preflights_es.features.recall.use.variants import (
     BEGIN,
-    forms,
+    find_word_forms,
     guesses,
     synonyms,
     widened_by,
@@ -28,8 +34,12 @@ class Held(NamedTuple):
     corpus: Corpus
 
     def recalled(
-        self, question: str, enough: Callable[[Scored], bool] = answers, *, widens: bool = True
-    ) -> list[Match]:
+        self,
+        question: str,
+        enough: Callable[[Scored], bool] = may_answer_question,
+        *,
+        widens: bool = True,
+    ) -> list[MemoryMatch]:
         """As `services.recall.searching` looks it up."""
         terms = sorted({row["term"] for row in self.rows})
 
@@ -38,13 +48,13 @@ class Held(NamedTuple):
 
         def variants(word: str) -> Variants:
             there = {term for name in (word, *also_called(word)) for term in near(name)}
-            found = forms(word, there)
+            found = find_word_forms(word, there)
             return found if there & found.keys() else found | guesses(word, terms)
 
-        wanted = {word: variants(word) for word in rules.wanted(rules.rewritten(question))}
+        wanted = {word: variants(word) for word in rules.search_words(rules.rewritten(question))}
         of_trade = [*filter(is_of_trade, wanted)]
 
-        def found() -> list[Match]:
+        def found() -> list[MemoryMatch]:
             return ranked(self.rows, wanted, self.corpus, of_trade=of_trade, enough=enough)
 
         if (first := found()) or not widens:

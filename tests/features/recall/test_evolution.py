@@ -7,14 +7,14 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.features.recall.domain.rules import Compared, evolution, is_related
+from preflights_es.features.recall.domain.rules import ComparedDecision, is_related, judge_evolution
 from preflights_es.kernel.decisions import Evolution
 from tests.each import each
 from tests.features.recall.evolutions import EVOLUTIONS
 
 WORDS = st.sampled_from(("OAuth", "Redis", "x y", "Type", "", "statt", "Replace OAuth", "é"))
 DECISIONS = st.builds(
-    Compared,
+    ComparedDecision,
     category=WORDS,
     fields=st.lists(st.tuples(WORDS, WORDS), max_size=3).map(tuple),
     intention=WORDS,
@@ -29,28 +29,36 @@ def test_the_table_has_pairs_of_every_kind() -> None:
 
 
 @each(("kind", "new", "old"), EVOLUTIONS)
-def test_an_evolution_is_what_its_label_says(kind: Evolution, new: Compared, old: Compared) -> None:
-    assert evolution(new, old) == kind
+def test_an_evolution_is_what_its_label_says(
+    kind: Evolution, new: ComparedDecision, old: ComparedDecision
+) -> None:
+    assert judge_evolution(new, old) == kind
 
 
 @given(DECISIONS, DECISIONS)
-def test_what_is_not_related_has_no_evolution(new: Compared, old: Compared) -> None:
+def test_what_is_not_related_has_no_evolution(new: ComparedDecision, old: ComparedDecision) -> None:
     if not is_related(new, old):
-        assert evolution(new, old) == "none"
+        assert judge_evolution(new, old) == "none"
 
 
 @given(DECISIONS, DECISIONS)
-def test_only_decisions_of_one_category_contradict_each_other(new: Compared, old: Compared) -> None:
-    if evolution(new, old) in ("update", "contradict", "extend"):
+def test_only_decisions_of_one_category_contradict_each_other(
+    new: ComparedDecision, old: ComparedDecision
+) -> None:
+    if judge_evolution(new, old) in ("update", "contradict", "extend"):
         assert new.category == old.category
 
 
 def test_two_open_answers_without_a_category_are_no_conflict() -> None:
-    food = Compared(category="Other", fields=(("Decision", "Pizza"),), intention="Plan the party")
-    music = Compared(category="Other", fields=(("Decision", "Jazz"),), intention="Plan the ball")
-    assert evolution(music, food) == "none"
+    food = ComparedDecision(
+        category="Other", fields=(("Decision", "Pizza"),), intention="Plan the party"
+    )
+    music = ComparedDecision(
+        category="Other", fields=(("Decision", "Jazz"),), intention="Plan the ball"
+    )
+    assert judge_evolution(music, food) == "none"
 
 
 @given(DECISIONS)
-def test_a_decision_that_says_the_same_changes_nothing(one: Compared) -> None:
-    assert evolution(one, one) in ("same", "none")  # Other has words of its own
+def test_a_decision_that_says_the_same_changes_nothing(one: ComparedDecision) -> None:
+    assert judge_evolution(one, one) in ("same", "none")  # Other has words of its own

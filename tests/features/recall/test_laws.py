@@ -8,7 +8,7 @@ from hypothesis import given
 
 from preflights_es.features.recall.domain import rules
 from preflights_es.features.recall.domain.events import QUERIES_MAX, QueriesRewritten
-from preflights_es.features.recall.domain.state import State
+from preflights_es.features.recall.domain.state import RecallState
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.lead import FellBack
 from preflights_es.testing import PlayedSession, SessionMove
@@ -25,7 +25,7 @@ def run(moves: list[SessionMove]) -> PlayedSession:
 @given(SESSIONS | WILD)
 def test_a_question_becomes_at_most_three_queries(moves: list[SessionMove]) -> None:
     for _, session in run(moves).steps():
-        state: State = session.state
+        state: RecallState = session.state
         assert len(state.queries or ()) <= QUERIES_MAX
 
 
@@ -33,7 +33,7 @@ def test_a_question_becomes_at_most_three_queries(moves: list[SessionMove]) -> N
 def test_an_answer_is_in_the_order_of_the_rules_and_stays(moves: list[SessionMove]) -> None:
     before = None
     for _, session in run(moves).steps():
-        state: State = session.state
+        state: RecallState = session.state
         if before is not None:
             assert state.results == before
         if state.results is not None:

@@ -6,8 +6,13 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.features.recall.domain import rules
-from preflights_es.features.recall.domain.events import QUERIES_MAX, RESULTS_MAX, WORDS_MAX, Match
-from preflights_es.features.recall.use.variants import forms, guesses, synonyms
+from preflights_es.features.recall.domain.events import (
+    QUERIES_MAX,
+    RESULTS_MAX,
+    WORDS_MAX,
+    MemoryMatch,
+)
+from preflights_es.features.recall.use.variants import find_word_forms, guesses, synonyms
 from preflights_es.kernel.decisions import AttributedReason, DecidedPatch, Rationale
 from preflights_es.kernel.ports import TERMS_MAX
 from preflights_es.kernel.words import also_called, canonical, read_product_names
@@ -43,7 +48,7 @@ def of(*cases: Case) -> Held:
 ALL = of(*DECISIONS)
 
 
-def value_of(match: Match) -> str:
+def value_of(match: MemoryMatch) -> str:
     return DECISIONS[int(match.uid)].value
 
 
@@ -78,7 +83,7 @@ def test_a_question_becomes_one_query_of_few_words(question: str) -> None:
     queries = rules.rewritten(question)
     assert 1 <= len(queries) <= QUERIES_MAX
     assert all(1 <= len(query.split()) <= WORDS_MAX for query in queries)
-    assert len(rules.wanted(queries)) <= TERMS_MAX
+    assert len(rules.search_words(queries)) <= TERMS_MAX
 
 
 def test_a_word_counts_by_its_place() -> None:
@@ -186,8 +191,8 @@ def test_what_nothing_fits_gets_nothing() -> None:
     ],
 )
 def test_a_word_stands_for_its_forms_and_names(word: str, term: str) -> None:
-    assert term in forms(word, ["unrelated", term])
-    assert "unrelated" not in forms(word, ["unrelated", term])
+    assert term in find_word_forms(word, ["unrelated", term])
+    assert "unrelated" not in find_word_forms(word, ["unrelated", term])
 
 
 @each(

@@ -19,8 +19,8 @@ from preflights_es.features.clarification.domain.rules import detected as detect
 from preflights_es.features.clarification.domain.state import ClarificationState
 from preflights_es.features.clarification.domain.topics import Signal, find, topic_named
 from preflights_es.features.clarification.domain.values import Heuristics, LLMContext
-from preflights_es.features.recall.domain.rules import Compared, is_same
-from preflights_es.features.recall.use.searching import InForce, Search, is_in_force
+from preflights_es.features.recall.domain.rules import ComparedDecision, have_same_stems
+from preflights_es.features.recall.use.searching import DecisionOrRecord, MemorySearch, is_in_force
 from preflights_es.features.recall.use.subjects import Subject, Titled, stems_of_subject
 from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel.decisions import DecidedPatch, NotChosen, Related, named_instead
@@ -64,10 +64,12 @@ def find_known_decisions(
     """
     found = find(written.question if written else intention, inlined=chosen.inlined)
     about = _intention_subject(intention, found, chosen, written)
-    process, search = request.process, Search(request.process)
+    process, search = request.process, MemorySearch(request.process)
     scope = one_line(scope or about.scope).strip()
     # What no topic covers is about what it is for.
-    place = Compared(category=about.category, fields=(), scope=stems(scope), subject=stems(scope))
+    place = ComparedDecision(
+        category=about.category, fields=(), scope=stems(scope), subject=stems(scope)
+    )
     of_topic = {one.name: one for one in _of_topic(process, search, about.category)}
     subject = Subject(intention, found, scope, chosen.inlined)
     sharing = {one.name: one for one in search.sharing(subject, FOUND_MAX)}
@@ -85,24 +87,26 @@ def find_known_decisions(
     return tuple(islice(filter(None, lines), KNOWN_MAX))
 
 
-def _is_at(place: Compared, one: Titled) -> bool:
+def _is_at(place: ComparedDecision, one: Titled) -> bool:
     """Whether a decision is at a place."""
     if bool(one.scope) != bool(place.scope):
         return False  # stems cost time
     subject = stems_of_subject(one.title, one.values) if not place.has_topic else ()
-    other = Compared(category=one.category, fields=(), scope=stems(one.scope), subject=subject)
+    other = ComparedDecision(
+        category=one.category, fields=(), scope=stems(one.scope), subject=subject
+    )
     return place.is_at(other) and place.is_of(other)
 
 
 class _Against(NamedTuple):
     """A decision in force that turned a value down."""
 
-    found: InForce
+    found: DecisionOrRecord
     value: str
     other: NotChosen
 
 
-def _against(search: Search, values: Iterable[str]) -> Iterator[tuple[str, _Against]]:
+def _against(search: MemorySearch, values: Iterable[str]) -> Iterator[tuple[str, _Against]]:
     """By name: what turned one of some values down; none of a value that is in force elsewhere."""
     for value in values:
         naming, key = [*search.naming(value)], canonical(value)
@@ -115,19 +119,19 @@ def _against(search: Search, values: Iterable[str]) -> Iterator[tuple[str, _Agai
                         yield one.name, _Against(one, value, other)
 
 
-def _of_topic(process: Process, search: Search, category: str) -> Iterator[InForce]:
+def _of_topic(process: Process, search: MemorySearch, category: str) -> Iterator[DecisionOrRecord]:
     """Decisions in force of a category."""
     if category:
         yield from _of_category(process, category)
         for row in search.records.of.values() if search.records else ():
             if row.is_held and caseless(row.category) == caseless(category):
-                yield InForce(row)
+                yield DecisionOrRecord(row)
 
 
 def notice_other_scope(request: Request, state: ClarificationState, scope: str) -> None:
     """Say where the intention names something else that the decision is for."""
     found = find(state.intention, inlined=state.inlined) if state.pack else None
-    if found and found.scope and not is_same(stems(found.scope), stems(scope)):
+    if found and found.scope and not have_same_stems(stems(found.scope), stems(scope)):
         text = f"it is recorded for {one_line(scope)}; the intention says for {found.scope}"
         request.notice("other_scope", text, scope=scope)
 
@@ -157,17 +161,17 @@ def _intention_subject(
     return _About(category, found.scope, tuple(one.value for one in said))
 
 
-def _of_category(process: Process, category: str) -> Iterator[InForce]:
+def _of_category(process: Process, category: str) -> Iterator[DecisionOrRecord]:
     """Decisions in force of a category."""
     log = SqlComparing(process.store)
     for session_id, data in log.rows(process.project, collect_search_words(category), PLACED_MAX):
         one = msgspec.json.decode(data, type=DecidedPatch)
         if caseless(one.category) == caseless(category) and is_in_force(one):
-            yield InForce(one, session_id)
+            yield DecisionOrRecord(one, session_id)
 
 
 def _build_known_line(
-    process: Process, found: InForce, against: _Against | None, *, is_here: bool
+    process: Process, found: DecisionOrRecord, against: _Against | None, *, is_here: bool
 ) -> KnownLine | None:
     """None where its session cannot be read."""
     one = found.of

@@ -3,16 +3,16 @@
 from preflights_es.features.recall.domain.decide import decide
 from preflights_es.features.recall.domain.events import EVENTS, quotes
 from preflights_es.features.recall.domain.rules import CONTRACT, STEP
-from preflights_es.features.recall.domain.state import State, evolve, is_terminal
-from preflights_es.features.recall.domain.views import reached, view
+from preflights_es.features.recall.domain.state import RecallState, evolve, is_terminal
+from preflights_es.features.recall.domain.views import recall_reached, view
 from preflights_es.kernel.session import Workflow
 
-WORKFLOW: Workflow[State] = Workflow(
+WORKFLOW: Workflow[RecallState] = Workflow(
     name="recall",
     package="preflights_es.features.recall",
     decider="recall/1",
     events=EVENTS,
-    initial=State(),
+    initial=RecallState(),
     decide=decide,
     evolve=evolve,
     is_terminal=is_terminal,
@@ -20,7 +20,7 @@ WORKFLOW: Workflow[State] = Workflow(
     quotes=quotes,
     statuses=("stopped", "done"),
     settled=("stopped", "done"),
-    reached=reached,
+    reached=recall_reached,
     lead=lambda state: state.led.lead,
     prompts=((STEP, CONTRACT),),
     aside=True,

@@ -11,7 +11,7 @@ from preflights_es.judging.contract import Contract
 from preflights_es.kernel.completions import read_prompt_schema
 
 
-def _schema() -> dict[str, Any]:
+def _read_rewrite_schema() -> dict[str, Any]:
     found: dict[str, Any] = msgspec.json.decode(read_prompt_schema(PACKAGE, CONTRACT).text)
     return found
 
@@ -19,7 +19,7 @@ def _schema() -> dict[str, Any]:
 REWRITE: Final = Contract(
     name="rewrite_query",
     version=1,
-    schema=_schema,
+    schema=_read_rewrite_schema,
     prose="drop",
     unknown="drop",
     failure=False,

@@ -15,7 +15,7 @@ from preflights_es.features.recall.domain.events import (
     RecallRefused,
 )
 from preflights_es.features.recall.domain.rules import CONTRACT, PACKAGE, STEP
-from preflights_es.features.recall.domain.state import State, evolve, is_terminal
+from preflights_es.features.recall.domain.state import RecallState, evolve, is_terminal
 from preflights_es.kernel.completions import (
     CompletionFailed,
     CompletionReceived,
@@ -39,40 +39,40 @@ from preflights_es.kernel.words import collect_search_words
 Decisions = tuple[Decision, ...]
 
 
-def decide(state: State, new: Input) -> Decisions:
+def decide(state: RecallState, new: Input) -> Decisions:
     """Total and never empty: what does not fit is answered by a refusal."""
     match new:
         case RecallAsked() if not state.question:
-            return _asked(evolve(state, new))
+            return _decide_rewriting(evolve(state, new))
         case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
-            return answered(state, new)
+            return decide_rewrite_outcome(state, new)
         case StepRetried() if state.led.stalled:
-            return _asked(state)
+            return _decide_rewriting(state)
         case LeadChanged() if state.question and state.led.request is None:
-            return _taken_over(state, new)
+            return _take_over_recall(state, new)
         case DecisionsFound() if state.queries is not None and state.results is None:
             return (DecisionsRecalled(uids=tuple(one.uid for one in rules.best(new.found))),)
         case _:
             return (RecallRefused(),)
 
 
-def _asked(state: State) -> Decisions:
+def _decide_rewriting(state: RecallState) -> Decisions:
     """The model's step; the rules' answer where they lead, or where there is nothing to ask."""
     if state.led.lead is None or not rules.rewritten(state.question):
-        return (by_rules(state),)
-    return (request(state),)
+        return (rewrite_by_rules(state),)
+    return (request_query_rewriting(state),)
 
 
-def _taken_over(state: State, new: LeadChanged) -> Decisions:
+def _take_over_recall(state: RecallState, new: LeadChanged) -> Decisions:
     """A new lead answers what the former one could not."""
     goes_on = bool(state.led.stalled) and not is_terminal(state)
-    return decide_lead_takeover(evolve, state, new, _asked, goes_on=goes_on)
+    return decide_lead_takeover(evolve, state, new, _decide_rewriting, goes_on=goes_on)
 
 
 # 1. Asking a model -----------------------------------------------------------------------------
 
 
-def request(state: State) -> CompletionRequested:
+def request_query_rewriting(state: RecallState) -> CompletionRequested:
     """The whole of what is sent, derived from the log."""
     said = Message("user", f"Language: {state.language}\n\nQuestion:\n{state.question}")
     return requested(state.led, STEP, CONTRACT, (PACKAGE, STEP, CONTRACT), (said,))
@@ -81,26 +81,26 @@ def request(state: State) -> CompletionRequested:
 # 2. Judging its answers ------------------------------------------------------------------------
 
 
-def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
+def decide_rewrite_outcome(state: RecallState, outcome: Outcome) -> tuple[Decision, ...]:
     """What follows from an outcome: what it says, or what was recorded instead."""
     from preflights_es.features.recall.domain.contracts import REWRITE  # most ask no model
 
-    verdict = concluded(state.led, outcome, REWRITE, violations)
+    verdict = concluded(state.led, outcome, REWRITE, query_violations)
     if isinstance(verdict, Usable):
         queries = tuple(shortened(one_line(one), QUERY_MAX) for one in verdict.payload)
         said = QueriesRewritten(queries=queries[:QUERIES_MAX], source="model")
         return verdict.accepted, said
     if any(isinstance(one, FellBack) for one in verdict):
-        return *verdict, by_rules(state)
+        return *verdict, rewrite_by_rules(state)
     return verdict
 
 
-def by_rules(state: State) -> QueriesRewritten:
+def rewrite_by_rules(state: RecallState) -> QueriesRewritten:
     """What the rules answer."""
     return QueriesRewritten(queries=rules.rewritten(state.question), source="rules")
 
 
-def violations(payload: Any) -> tuple[Violation, ...]:
+def query_violations(payload: Any) -> tuple[Violation, ...]:
     """What the schema cannot say: a query has words."""
     return tuple(
         Violation(f"/{n}", "expected words to look for")

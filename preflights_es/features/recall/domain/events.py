@@ -44,7 +44,7 @@ class Stands(Value, frozen=True, kw_only=True):
     """Why both stay in force; empty where one takes the place of the other."""
 
 
-class Found(Value, frozen=True, kw_only=True):
+class FoundDecision(Value, frozen=True, kw_only=True):
     """A decision that matches, as it was read."""
 
     uid: str
@@ -80,7 +80,7 @@ class FoundRecord(Value, frozen=True, kw_only=True):
     score: Whole
 
 
-class Match(msgspec.Struct, frozen=True):
+class MemoryMatch(msgspec.Struct, frozen=True):
     """A decision of which words match, before it is read."""
 
     session_id: str
@@ -118,7 +118,7 @@ class DecisionsFound(Input, frozen=True):
 
     tag: ClassVar[str] = "recall.decisions_found.v1"
     verb: ClassVar[str] = "looked for"
-    found: tuple[Found, ...]
+    found: tuple[FoundDecision, ...]
     records: tuple[FoundRecord, ...] = ()
     """Of other tools, the best first."""
 

@@ -12,7 +12,7 @@ from heapq import nsmallest
 from math import log
 from typing import Any, Final, NamedTuple
 
-from preflights_es.features.recall.domain.events import RESULTS_MAX, Match
+from preflights_es.features.recall.domain.events import RESULTS_MAX, MemoryMatch
 from preflights_es.kernel.ports import TITLE, VALUE
 
 WEIGHTS: Final = (0.0, 3.0, 3.0, 4.0, 2.0, 2.0, 2.0, 1.0, 1.5)
@@ -46,7 +46,7 @@ class Corpus(NamedTuple):
     words: int
 
 
-class Place(NamedTuple):
+class DecisionPlace(NamedTuple):
     """Where a decision stands, and what the order of matches asks of it."""
 
     session_id: str
@@ -68,7 +68,7 @@ class Scored(NamedTuple):
     """Whether its heading has a word of the question, or a form of one."""
 
 
-class Hit(NamedTuple):
+class VariantHit(NamedTuple):
     """A word of a decision that stands for one of the question."""
 
     word: str
@@ -82,18 +82,18 @@ class Hit(NamedTuple):
     """Whether its title, scope, value or category has it, and not one that only begins so."""
 
 
-Hits = dict[str, dict[str, Hit]]
+Hits = dict[str, dict[str, VariantHit]]
 """By word of the question and of the decision."""
 
 
-def answers(one: Scored) -> bool:
+def may_answer_question(one: Scored) -> bool:
     """Whether a question may be about a decision."""
     return one.share >= SHARE or one.sure >= SURE
 
 
 def concerns(one: Scored) -> bool:
     """Whether a task may be about a decision: of its many words the decision need have one."""
-    return one.is_named or answers(one)
+    return one.is_named or may_answer_question(one)
 
 
 def ranked(
@@ -102,9 +102,9 @@ def ranked(
     corpus: Corpus,
     *,
     of_trade: Collection[str] = (),
-    enough: Callable[[Scored], bool] = answers,
+    enough: Callable[[Scored], bool] = may_answer_question,
     limit: int = RESULTS_MAX,
-) -> list[Match]:
+) -> list[MemoryMatch]:
     """The decisions that have words of a question, the best first.
 
     Args:
@@ -129,7 +129,7 @@ def ranked(
     best = nsmallest(BEST, every, key=order)
     found = nsmallest(limit, {*best, *filter(enough, every)}, key=order)
     return [
-        Match(
+        MemoryMatch(
             session_id=places[one.uid].session_id,
             version=places[one.uid].version,
             uid=one.uid,
@@ -145,7 +145,7 @@ def ranked(
 
 def scored(
     hits: Callable[[str], Hits],
-    places: Mapping[str, Place],
+    places: Mapping[str, DecisionPlace],
     words: Sequence[str],
     corpus: Corpus,
     *,
@@ -181,7 +181,7 @@ def rarity(having: int, total: int) -> float:
     return log(1 + (total - having + 0.5) / (having + 0.5))
 
 
-def _by_word(hits: Iterable[Hit]) -> Hits:
+def _by_word(hits: Iterable[VariantHit]) -> Hits:
     found: Hits = {}
     for hit in hits:
         found.setdefault(hit.word, {})[hit.term] = hit
@@ -190,28 +190,28 @@ def _by_word(hits: Iterable[Hit]) -> Hits:
 
 def _gathered(
     rows: Iterable[Mapping[str, Any]], wanted: Mapping[str, Variants]
-) -> tuple[dict[str, tuple[Hit, ...]], dict[str, Place]]:
+) -> tuple[dict[str, tuple[VariantHit, ...]], dict[str, DecisionPlace]]:
     """By uid: a decision's words, and where it stands."""
     of_term: dict[str, list[tuple[str, float]]] = {}
     for word, variants in wanted.items():
         for term, factor in variants.items():
             of_term.setdefault(term, []).append((word, factor))
-    having: dict[str, tuple[Hit, ...]] = {}
-    same: dict[Hit, Hit] = {}  # many decisions have the same: each is held once
-    places: dict[str, Place] = {}
+    having: dict[str, tuple[VariantHit, ...]] = {}
+    same: dict[VariantHit, VariantHit] = {}  # many decisions have the same: each is held once
+    places: dict[str, DecisionPlace] = {}
     for row in rows:
         term, uid = row["term"], row["uid"]
         if term not in of_term:
             continue
         if uid not in places:
             names = ("session_id", "version", "accepted_at", "superseded_at", "length")
-            places[uid] = Place(*(row[name] for name in names))
+            places[uid] = DecisionPlace(*(row[name] for name in names))
         field = row["field"]
         weight = WEIGHTS[field] + MORE * log(row["count"])
         for word, factor in of_term[term]:
             sure = QUALITY[field] * _sureness(factor)
             in_heading = VALUE <= field <= TITLE and factor >= LONGER
-            hit = Hit(word, term, weight * factor, sure, in_heading)
+            hit = VariantHit(word, term, weight * factor, sure, in_heading)
             having[uid] = (*having.get(uid, ()), same.setdefault(hit, hit))
     return having, places
 

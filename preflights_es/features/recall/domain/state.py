@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from preflights_es.features.recall.domain.events import (
     DecisionsFound,
     DecisionsRecalled,
-    Found,
+    FoundDecision,
     FoundRecord,
     QueriesRewritten,
     RecallAsked,
@@ -20,7 +20,7 @@ from preflights_es.kernel.lead import LeadState
 from preflights_es.kernel.questions import Language
 
 
-class State(msgspec.Struct, frozen=True):
+class RecallState(msgspec.Struct, frozen=True):
     """Everything `decide` and the views look at; two logs with equal states go on alike."""
 
     question: str = ""
@@ -33,22 +33,22 @@ class State(msgspec.Struct, frozen=True):
     queries: tuple[str, ...] | None = None
     """None until the question is rewritten."""
     source: Rewriter = "rules"
-    results: tuple[Found, ...] | None = None
+    results: tuple[FoundDecision, ...] | None = None
     """The best first; None until it is looked for."""
     records: tuple[FoundRecord, ...] = ()
     """Of other tools, the best first."""
     redacted: tuple[str, ...] = ()
 
 
-def is_terminal(state: State) -> bool:
+def is_terminal(state: RecallState) -> bool:
     """Whether the answer is there."""
     return state.results is not None
 
 
-def evolve(state: State, event: Event) -> State:
+def evolve(state: RecallState, event: Event) -> RecallState:
     """The state after one more event; any event in any state."""
     if isinstance(event, Input):
-        return _after_input(state, event)
+        return _after_recall_input(state, event)
     match event:
         case QueriesRewritten(queries=queries, source=source):
             return replace(state, queries=queries, source=source)
@@ -64,7 +64,7 @@ def evolve(state: State, event: Event) -> State:
             return state if led is state.led else replace(state, led=led)
 
 
-def _after_input(state: State, new: Input) -> State:
+def _after_recall_input(state: RecallState, new: Input) -> RecallState:
     if isinstance(new, RecallAsked) and not state.question:
         return replace(
             state,

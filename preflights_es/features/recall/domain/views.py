@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from preflights_es.features.recall.domain.events import Found, FoundRecord, Link, Rewriter
-from preflights_es.features.recall.domain.state import State, is_terminal
+from preflights_es.features.recall.domain.events import FoundDecision, FoundRecord, Link, Rewriter
+from preflights_es.features.recall.domain.state import RecallState, is_terminal
 from preflights_es.kernel.events import Growing, Value
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.lead import no_answer, why_none
@@ -32,7 +32,7 @@ class Remembered(Value, frozen=True, kw_only=True):
     """The reason, consequence or option turned down that matched; empty where the title says it."""
 
 
-class Standing(Value, frozen=True, kw_only=True):
+class DecisionLink(Value, frozen=True, kw_only=True):
     """How one decision stands to another, as its own session has it."""
 
     uid: str
@@ -56,38 +56,38 @@ class RecallView(View, frozen=True, kw_only=True):
     results: tuple[Remembered, ...]
     records: tuple[FoundRecord, ...]
     """Of other tools, the best first."""
-    evolution: tuple[Standing, ...]
+    evolution: tuple[DecisionLink, ...]
     """How each result stands to other decisions."""
     calls: int
     """Of the provider, retries among them."""
     language: Language
 
 
-def view(state: State) -> RecallView:
+def view(state: RecallState) -> RecallView:
     """All that `show` says."""
     return RecallView(
-        status=_status(state),
+        status=_recall_status(state),
         intention=state.question,
         progress=float(is_terminal(state)),
-        warnings=_warnings(state),
+        warnings=_recall_warnings(state),
         question=state.question,
         queries=state.queries or (),
         source=state.source if state.queries is not None or is_terminal(state) else None,
-        results=tuple(map(_remembered, state.results or ())),
+        results=tuple(map(_as_remembered, state.results or ())),
         records=state.records,
-        evolution=tuple(_recorded(state.results or ())),
+        evolution=tuple(_collect_decision_links(state.results or ())),
         calls=state.led.calls,
         language=state.language,
     )
 
 
-def _status(state: State) -> str:
+def _recall_status(state: RecallState) -> str:
     if state.led.request is not None or state.led.stalled:
         return "waiting"
     return "done" if state.results or state.records else "stopped"
 
 
-def _warnings(state: State) -> tuple[str, ...]:
+def _recall_warnings(state: RecallState) -> tuple[str, ...]:
     warnings = taken_out(Growing[str]().plus(*state.redacted))
     if state.led.stalled:
         return (*warnings, no_answer(state.led, "resume asks it again"))
@@ -96,10 +96,10 @@ def _warnings(state: State) -> tuple[str, ...]:
     return warnings
 
 
-def _recorded(results: Iterable[Found]) -> Iterator[Standing]:
+def _collect_decision_links(results: Iterable[FoundDecision]) -> Iterator[DecisionLink]:
     for one in results:
         for to in one.stands or ():
-            yield Standing(
+            yield DecisionLink(
                 uid=one.uid,
                 evolution=to.evolution,
                 other=to.uid,
@@ -108,7 +108,7 @@ def _recorded(results: Iterable[Found]) -> Iterator[Standing]:
             )
 
 
-def _remembered(one: Found) -> Remembered:
+def _as_remembered(one: FoundDecision) -> Remembered:
     return Remembered(
         uid=one.uid,
         session_id=one.source.session_id,
@@ -124,7 +124,7 @@ def _remembered(one: Found) -> Remembered:
     )
 
 
-def reached(state: State) -> Reached:
+def recall_reached(state: RecallState) -> Reached:
     """The queries, since which decisions they find depends on the log."""
     if state.queries is None:
         return Reached()

@@ -20,7 +20,7 @@ from preflights_es.features.clarification.domain.state import (
 from preflights_es.features.clarification.domain.topics import find
 from preflights_es.features.clarification.domain.values import DecisionPatch
 from preflights_es.features.recall.domain import rules
-from preflights_es.features.recall.domain.rules import Compared, evolution, is_related
+from preflights_es.features.recall.domain.rules import ComparedDecision, is_related, judge_evolution
 from preflights_es.features.recall.use.searching import RecordRows
 from preflights_es.features.recall.use.subjects import stems_of_subject
 from preflights_es.features.recall.use.variants import stems
@@ -57,7 +57,7 @@ def findings(request: Request, handle: Handle) -> tuple[OlderDecision, ...]:
         return ()
     by_session: dict[str, OlderDecision] = {}
     for process in _processes(request):
-        for one in _compared(process, handle):
+        for one in _compare_with_related(process, handle):
             by_session.setdefault(one.related.session_id, one)
     return tuple(sorted(by_session.values(), key=_order))
 
@@ -89,12 +89,12 @@ def _lacks(process: Process) -> bool:
     }
 
 
-def _compared(process: Process, handle: Handle) -> Iterator[OlderDecision]:
+def _compare_with_related(process: Process, handle: Handle) -> Iterator[OlderDecision]:
     """What the rules say of each decision that may be related."""
     state: ClarificationState = handle.session.state
     assert state.patch is not None, "the caller looked"
     log = SqlComparing(process.store)
-    moved = _moved(process, log) - {handle.session_id}
+    moved = _find_unfolded_sessions(process, log) - {handle.session_id}
     proposed = log.payloads(PatchProposed.tag) if moved else {}
     patches = {one: data for one, data in proposed.items() if one != handle.session_id}
     # Those of the same field come first, however many are of its category.
@@ -110,10 +110,10 @@ def _compared(process: Process, handle: Handle) -> Iterator[OlderDecision]:
     ]
     may_name = any(map(str.isdecimal, state.intention))
     if patches or kept or may_name or _turning_down(state):
-        yield from found(process, handle, patches, kept)
+        yield from compare_older_decisions(process, handle, patches, kept)
 
 
-def _moved(process: Process, log: SqlComparing) -> set[str]:
+def _find_unfolded_sessions(process: Process, log: SqlComparing) -> set[str]:
     """Sessions that no projection has folded yet, few of them."""
     from preflights_es.projections.projection import DECISIONS_VERSION, MEMORY_VERSION
 
@@ -144,13 +144,13 @@ class Older(msgspec.Struct, frozen=True, kw_only=True):
     scope: str = ""
 
 
-class _Proposed(msgspec.Struct):
+class _ProposedPatch(msgspec.Struct):
     """A payload of `PatchProposed`."""
 
     patch: DecisionPatch
 
 
-def found(
+def compare_older_decisions(
     process: Process,
     handle: Handle,
     proposed: Mapping[str, str],
@@ -169,8 +169,8 @@ def found(
     older: dict[str, Older] = {}
     alike = (one for one, data in proposed.items() if _is_alike(state, data))
     against = _turning_down(state)
-    for session_id in (*alike, *_named(process, handle, state), *against):
-        if session_id not in older and (read := _read(process, session_id)):
+    for session_id in (*alike, *_sessions_named_by_intention(process, handle, state), *against):
+        if session_id not in older and (read := _read_older_decision(process, session_id)):
             older[session_id] = read
     for session_id, decided in kept:
         try:
@@ -182,7 +182,7 @@ def found(
     for one in older.values():
         if one.session_id in replaced:
             continue
-        kind = _evolution(state, one, is_against=one.session_id in against)
+        kind = _judge_older_evolution(state, one, is_against=one.session_id in against)
         if kind == "none":
             continue
         if made := _finding(process, one, kind):
@@ -193,7 +193,7 @@ def _is_alike(state: ClarificationState, data: str) -> bool:
     """Whether a patch may be related, by what the projection would be asked for."""
     assert state.patch is not None, "only a patch is compared"
     try:
-        patch = msgspec.json.decode(data, type=_Proposed).patch
+        patch = msgspec.json.decode(data, type=_ProposedPatch).patch
     except (ValueError, TypeError, RecursionError):
         return False  # damaged, as its session will say
     values = " ".join(value for _, value in patch.fields)
@@ -203,7 +203,9 @@ def _is_alike(state: ClarificationState, data: str) -> bool:
     )
 
 
-def _named(process: Process, handle: Handle, state: ClarificationState) -> Iterator[str]:
+def _sessions_named_by_intention(
+    process: Process, handle: Handle, state: ClarificationState
+) -> Iterator[str]:
     """Sessions that the intention names by their record's number or the end of their id."""
     for number, end in _NAMED.findall(fold_letters(state.intention)):
         store = process.store
@@ -216,7 +218,7 @@ def _named(process: Process, handle: Handle, state: ClarificationState) -> Itera
         yield from (one for one in named if one and one != handle.session_id)
 
 
-def _read(process: Process, session_id: str) -> Older | None:
+def _read_older_decision(process: Process, session_id: str) -> Older | None:
     """The decision of a session, where it is in force in this project."""
     try:
         handle = process.runner.load(session_id)
@@ -255,21 +257,21 @@ def _turning_down(state: ClarificationState) -> set[str]:
     }
 
 
-def _evolution(state: ClarificationState, old: Older, *, is_against: bool) -> Evolution:
+def _judge_older_evolution(state: ClarificationState, old: Older, *, is_against: bool) -> Evolution:
     """How the one stands to the other; `none` where the two are not compared.
 
     Args:
         is_against: whether the older one turned the value down.
     """
     assert state.patch is not None, "only a patch is compared"
-    new = Compared(
+    new = ComparedDecision(
         category=state.patch.category,
         fields=state.patch.fields,
         intention=state.intention,
         scope=stems(state.scope),
         subject=_subject(title_of(state), state.patch.fields),
     )
-    former = Compared(
+    former = ComparedDecision(
         category=old.category,
         fields=old.fields,
         uid=old.uid,
@@ -277,7 +279,7 @@ def _evolution(state: ClarificationState, old: Older, *, is_against: bool) -> Ev
         scope=stems(old.scope),
         subject=_subject(old.title, old.fields),
     )
-    kind = evolution(new, former) if is_related(new, former) else "none"
+    kind = judge_evolution(new, former) if is_related(new, former) else "none"
     is_open = kind in ("none", "extend", "derive")
     return "contradict" if is_against and is_open and new.is_at(former) else kind
 
@@ -313,7 +315,7 @@ def tell_differing(request: Request, handle: Handle, chosen: Collection[str] = (
     """
     state: ClarificationState = handle.session.state
     named = {one.path for one in (state.supersedes, *state.also_supersedes) if one}
-    for row in _differing(request, state):
+    for row in _differing_foreign_records(request, state):
         if row.path in named or row.path in chosen:
             continue
         title = escaped_text(one_line(row.title))
@@ -324,20 +326,20 @@ def tell_differing(request: Request, handle: Handle, chosen: Collection[str] = (
         request.notice("contradicts", said, path=row.path)
 
 
-def _differing(request: Request, state: ClarificationState) -> Iterator[ForeignRow]:
+def _differing_foreign_records(request: Request, state: ClarificationState) -> Iterator[ForeignRow]:
     """By their titles, as the forms and names of the rules read them."""
     if state.patch is None or state.pack is None:
         return
     records = RecordRows(request.process)
     place, category = stems(state.scope), state.patch.category
     values = {canonical(value) for _, value in state.patch.fields}
-    new = Compared(
+    new = ComparedDecision(
         category=category,
         fields=(),
         scope=place,
         subject=_subject(title_of(state), state.patch.fields),
     )
-    for path in sorted({row["uid"] for row in records.rows(_words(state))}):
+    for path in sorted({row["uid"] for row in records.rows(_decision_search_words(state))}):
         row = records.of[path]
         if not row.is_held:
             continue
@@ -345,7 +347,7 @@ def _differing(request: Request, state: ClarificationState) -> Iterator[ForeignR
             continue
         if row.value and (row.category or not new.has_topic):
             subject = stems_of_subject(row.title, (row.value,))
-            old = Compared(
+            old = ComparedDecision(
                 category=row.category, fields=(), scope=stems(row.scope), subject=subject
             )
             if new.is_at(old) and new.is_of(old):
@@ -358,10 +360,10 @@ def _differing(request: Request, state: ClarificationState) -> Iterator[ForeignR
             yield row
 
 
-def _words(state: ClarificationState) -> Sequence[str]:
+def _decision_search_words(state: ClarificationState) -> Sequence[str]:
     """What a decision is looked for by."""
     values = (value for _, value in state.patch.fields) if state.patch else ()
-    return rules.wanted((" ".join((title_of(state), *values, state.intention)),))
+    return rules.search_words((" ".join((title_of(state), *values, state.intention)),))
 
 
 def _value_of(title: str, category: str, inlined: str) -> str:

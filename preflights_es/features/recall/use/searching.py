@@ -16,13 +16,13 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from preflights_es.features.recall.domain import rules
-from preflights_es.features.recall.domain.events import RESULTS_MAX, Match
+from preflights_es.features.recall.domain.events import RESULTS_MAX, MemoryMatch
 from preflights_es.features.recall.domain.ranking import (
     Corpus,
     Scored,
     Variants,
-    answers,
     concerns,
+    may_answer_question,
     ranked,
 )
 from preflights_es.features.recall.use.subjects import Subject, Titled, is_of_trade
@@ -30,7 +30,7 @@ from preflights_es.features.recall.use.variants import (
     BEGIN,
     PART,
     SAME,
-    forms,
+    find_word_forms,
     guesses,
     stems,
     synonyms,
@@ -56,7 +56,7 @@ LAST: Final = "\U0010ffff"  # behind every word
 _TOPICS: Final = ""  # stands for those of a text among its words
 
 
-class InForce(NamedTuple):
+class DecisionOrRecord(NamedTuple):
     """A decision, or a record of another tool."""
 
     of: DecidedPatch | ForeignRow
@@ -144,7 +144,7 @@ class RecordRows:
                 }
 
 
-class Search:
+class MemorySearch:
     """The memory of one log, and records beside it, as they are when the search begins."""
 
     def __init__(
@@ -164,9 +164,9 @@ class Search:
     def matches(
         self,
         words: Sequence[str],
-        enough: Callable[[Scored], bool] = answers,
+        enough: Callable[[Scored], bool] = may_answer_question,
         limit: int = RESULTS_MAX,
-    ) -> list[Match]:
+    ) -> list[MemoryMatch]:
         """The best first; synonyms are looked for where the words themselves find nothing."""
         if not words:
             return []
@@ -176,7 +176,7 @@ class Search:
             return found
         return self._ranked(self._widened(wanted), enough, limit)
 
-    def sharing(self, subject: Subject, limit: int) -> Iterator[InForce]:
+    def sharing(self, subject: Subject, limit: int) -> Iterator[DecisionOrRecord]:
         """The decisions in force that have a word of a subject or of its topics, the best first."""
         wanted = {
             word: {term: counts for term, counts in self._variants(word).items() if counts >= PART}
@@ -187,7 +187,7 @@ class Search:
             if one := self._in_force(match.uid, match.session_id):
                 yield one
 
-    def naming(self, value: str) -> Iterator[InForce]:
+    def naming(self, value: str) -> Iterator[DecisionOrRecord]:
         """The decisions in force with a word of a value in what they chose, say or turned down.
 
         The newest first, at most `NAMING_MAX`.
@@ -206,15 +206,15 @@ class Search:
             if one := self._in_force(uid, session_id):
                 yield one
 
-    def _in_force(self, uid: str, session_id: str) -> InForce | None:
+    def _in_force(self, uid: str, session_id: str) -> DecisionOrRecord | None:
         if self.records and (row := self.records.of.get(uid)):
-            return InForce(row, chosen=self.records.chosen[uid]) if row.is_held else None
+            return DecisionOrRecord(row, chosen=self.records.chosen[uid]) if row.is_held else None
         found = decided_in_force(self._process, session_id)
-        return InForce(found, session_id) if found else None
+        return DecisionOrRecord(found, session_id) if found else None
 
     def _ranked(
         self, wanted: Mapping[str, Variants], enough: Callable[[Scored], bool], limit: int
-    ) -> list[Match]:
+    ) -> list[MemoryMatch]:
         terms = tuple(dict.fromkeys(term for of in wanted.values() for term in of))
         of_trade = [*filter(is_of_trade, wanted)]
         rows = self._rows(terms)
@@ -238,7 +238,7 @@ class Search:
 
     def _variants(self, word: str) -> Variants:
         near = {one for name in (word, *also_called(word)) for one in self._near(name)}
-        found = forms(word, near)
+        found = find_word_forms(word, near)
         return found if near & found.keys() else found | guesses(word, self._there)
 
     def _near(self, word: str) -> list[str]:
@@ -260,18 +260,20 @@ class Search:
         return widened
 
 
-def ranks(request: Request, query: str, *, is_task: bool = False) -> dict[str, int]:
+def rank_matching_decisions(
+    request: Request, query: str, *, is_task: bool = False
+) -> dict[str, int]:
     """By uid of a decision, and by path of a record: its rank among those that match a text.
 
     Args:
         is_task: whether the text is what an agent is about to do, and no question.
     """
-    enough = concerns if is_task else answers
-    words = rules.wanted((query,))
+    enough = concerns if is_task else may_answer_question
+    words = rules.search_words((query,))
     found = [
         match
         for process in request.reading.logs
-        for match in Search(process, with_records=process is request.process).matches(
+        for match in MemorySearch(process, with_records=process is request.process).matches(
             words, enough, LISTED_MAX
         )
     ]
@@ -279,7 +281,7 @@ def ranks(request: Request, query: str, *, is_task: bool = False) -> dict[str, i
     return {uid: n for n, uid in enumerate(dict.fromkeys(one.uid for one in found))}
 
 
-def places(scopes: Iterable[str]) -> dict[str, str]:
+def group_equal_scopes(scopes: Iterable[str]) -> dict[str, str]:
     """For each scope the first one that says the same, by stems of one language."""
     first: dict[tuple[int, frozenset[str]], str] = {}
     found = {}

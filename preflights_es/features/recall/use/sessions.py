@@ -12,18 +12,18 @@ from preflights_es.features.recall.domain.events import (
     LINE_MAX,
     RESULTS_MAX,
     DecisionsFound,
-    Found,
+    FoundDecision,
     FoundRecord,
     Link,
-    Match,
+    MemoryMatch,
     RecallAsked,
     RecallRefused,
     Stands,
 )
-from preflights_es.features.recall.domain.ranking import answers
-from preflights_es.features.recall.domain.state import State
+from preflights_es.features.recall.domain.ranking import may_answer_question
+from preflights_es.features.recall.domain.state import RecallState
 from preflights_es.features.recall.domain.views import RecallView
-from preflights_es.features.recall.use.searching import Search
+from preflights_es.features.recall.use.searching import MemorySearch
 from preflights_es.kernel.decisions import DecidedPatch, Related, alternative_text
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import Decision, SourceSession
@@ -39,13 +39,15 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import NOT_EXPECTED, session_of
 
 
-def refusal(decision: Decision) -> tuple[str, str]:
+def recall_refusal(decision: Decision) -> tuple[str, str]:
     """Why a recall takes an Input not, as a code and in words."""
     assert isinstance(decision, RecallRefused), "the only refusal"
     return decision.reason, NOT_EXPECTED
 
 
-def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> RecallView:
+def start_recall(
+    request: Request, text: str, given: Given = (), *, strict: bool = False
+) -> RecallView:
     """Ask what was decided, as `recall` does.
 
     Raises:
@@ -75,50 +77,52 @@ def recall(
     }
     setup = request.setup(WORKFLOW, strict=strict)
     step = request.sessions.opened(WORKFLOW, RecallAsked, said, setup)
-    return _shown(request, looked_up(request, step))
+    return _as_recall_view(request, looked_up(request, step))
 
 
 def looked_up(request: Request, step: Step) -> Step:
     """A recall after the index was read, where its queries stand and it was not."""
     if not _looks(step.handle):
         return step
-    found, records = _found(request, step.handle.session.state)
+    found, records = _find_decisions_and_records(request, step.handle.session.state)
     said = {"found": found, "records": records}
     return request.sessions.submitted(step.handle, DecisionsFound, said)
 
 
-def _shown(request: Request, step: Step) -> RecallView:
+def _as_recall_view(request: Request, step: Step) -> RecallView:
     shown = session_of(step, request.notices)
     assert isinstance(shown, RecallView), "it is the session of a recall"
     return shown
 
 
 def _looks(handle: Handle) -> bool:
-    state: State = handle.session.state
+    state: RecallState = handle.session.state
     is_rewritten = state.queries is not None and state.results is None
     return is_rewritten and not handle.session.closed and handle.status != "waiting"
 
 
-def _found(request: Request, state: State) -> tuple[tuple[Found, ...], tuple[FoundRecord, ...]]:
+def _find_decisions_and_records(
+    request: Request, state: RecallState
+) -> tuple[tuple[FoundDecision, ...], tuple[FoundRecord, ...]]:
     """The best matches of the log, and of session files that say more than it."""
     request.reading.tell_files()
-    enough = (lambda _: True) if state.everything else answers
-    found: dict[str, Found] = {}
+    enough = (lambda _: True) if state.everything else may_answer_question
+    found: dict[str, FoundDecision] = {}
     records: tuple[FoundRecord, ...] = ()
     for process in request.reading.logs:
-        search = Search(process, with_records=process is request.process)
-        for match in search.matches(rules.wanted(state.queries or ()), enough):
+        search = MemorySearch(process, with_records=process is request.process)
+        for match in search.matches(rules.search_words(state.queries or ()), enough):
             if search.records and (row := search.records.of.get(match.uid)):
-                records += (_record(row, match),)
+                records += (_build_found_record(row, match),)
                 continue
-            if match.uid not in found and (read := _read(process, match)):
+            if match.uid not in found and (read := _read_matched_decision(process, match)):
                 found[match.uid] = read
         if behind := process.projector.behind:
             request.notice(behind.code, behind.text)
     return tuple(rules.best(found.values())[:RESULTS_MAX]), records
 
 
-def _record(row: ForeignRow, match: Match) -> FoundRecord:
+def _build_found_record(row: ForeignRow, match: MemoryMatch) -> FoundRecord:
     return FoundRecord(
         path=row.path,
         title=row.title,
@@ -129,7 +133,7 @@ def _record(row: ForeignRow, match: Match) -> FoundRecord:
     )
 
 
-def _decided(
+def _read_session_patches(
     process: Process, session_id: str
 ) -> tuple[Sequence[DecidedPatch], SourceSession | None]:
     """What a session of this project decided, and as what it was read; nothing of one erased.
@@ -149,17 +153,17 @@ def _decided(
         read = process.projector.reader.read(process.following.stream(head))
     except PreflightsError:
         return (), None  # a newer version of this program wrote in it
-    return read.patches, _source(read)
+    return read.patches, _source_of_last_event(read)
 
 
-def _read(process: Process, match: Match) -> Found | None:
+def _read_matched_decision(process: Process, match: MemoryMatch) -> FoundDecision | None:
     """The decision as its session has it; None where it is gone since."""
-    decided, source = _decided(process, match.session_id)
+    decided, source = _read_session_patches(process, match.session_id)
     for patch in decided:
         if patch.version != match.version or patch.standing not in ("accepted", "superseded"):
             continue
         assert source is not None, "it was read"
-        return Found(
+        return FoundDecision(
             uid=patch.uid,
             title=patch.title,
             standing="accepted" if patch.standing == "accepted" else "superseded",
@@ -171,12 +175,12 @@ def _read(process: Process, match: Match) -> Found | None:
             score=match.score,
             source=source,
             stands=_stands(patch) or UNSET,
-            line=_line(patch, match.terms) or UNSET,
+            line=_best_matching_line(patch, match.terms) or UNSET,
         )
     return None
 
 
-def _line(patch: DecidedPatch, terms: Sequence[str]) -> str:
+def _best_matching_line(patch: DecidedPatch, terms: Sequence[str]) -> str:
     """What the decision says with words that its title and values lack; empty where none does."""
     wanted = set(terms)
     known = (patch.title, patch.category, *(text for pair in patch.fields for text in pair))
@@ -192,7 +196,7 @@ def _line(patch: DecidedPatch, terms: Sequence[str]) -> str:
     return shortened(one_line(text), LINE_MAX) if most else ""
 
 
-def _source(read: Read) -> SourceSession:
+def _source_of_last_event(read: Read) -> SourceSession:
     last = read.stored[-1]
     return SourceSession(last.session_id, last.version, last.hash.hex())
 

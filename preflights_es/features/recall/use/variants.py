@@ -30,7 +30,7 @@ LONGER_MAX: Final = 2  # letters that an error adds or takes
 LIKENESS: Final = 0.84  # of two words that differ by an error, as `difflib` measures it
 
 
-def forms(word: str, near: Iterable[str]) -> Variants:
+def find_word_forms(word: str, near: Iterable[str]) -> Variants:
     """The word itself, its forms and names among words that begin like it, and longer words.
 
     Args:
@@ -83,7 +83,9 @@ def synonyms(word: str) -> tuple[str, ...]:
     """Ordinary words of the same matter."""
     of_word = word_stems(word)
     lines = [
-        line for line in _lines() if any(not of_word.isdisjoint(word_stems(one)) for one in line)
+        line
+        for line in _read_synonym_lines()
+        if any(not of_word.isdisjoint(word_stems(one)) for one in line)
     ]
     return tuple(dict.fromkeys(one for line in lines for one in line if one != word))
 
@@ -96,13 +98,13 @@ def widened_by(others: Iterable[str], near: Callable[[str], Iterable[str]]) -> V
     """
     found: Variants = {}
     for synonym in others:
-        for term, counts in forms(synonym, near(synonym)).items():
+        for term, counts in find_word_forms(synonym, near(synonym)).items():
             found[term] = max(found.get(term, 0.0), SYNONYM * counts)
     return found
 
 
 @cache
-def _lines() -> tuple[tuple[str, ...], ...]:
+def _read_synonym_lines() -> tuple[tuple[str, ...], ...]:
     text = own_file(__spec__, "../data/synonyms.txt").decode()
     return tuple(collect_search_words(line) for line in text.splitlines())
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.features.recall.domain.rules import is_same
+from preflights_es.features.recall.domain.rules import have_same_stems
 from preflights_es.features.recall.use import searching as near
 from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel.words import cut_word_beginnings
@@ -179,15 +179,15 @@ TWO_PLACES: Final = (
     ("one", "other", "count"), [(*two, 1) for two in ONE_PLACE] + [(*two, 2) for two in TWO_PLACES]
 )
 def test_scopes_that_say_the_same_are_one_place(one: str, other: str, count: int) -> None:
-    assert len({*near.places([one, other]).values()}) == count
+    assert len({*near.group_equal_scopes([one, other]).values()}) == count
 
 
 @given(SCOPES)
 def test_a_place_is_a_scope_that_says_the_same_or_leads_to_one(scopes: list[str]) -> None:
-    found = near.places(scopes)
+    found = near.group_equal_scopes(scopes)
     for scope in scopes:
         place, before = found[scope], scopes[: scopes.index(scope)]
-        same = [one for one in before if stems(one) and is_same(stems(one), stems(scope))]
+        same = [one for one in before if stems(one) and have_same_stems(stems(one), stems(scope))]
         assert bool(same) == (place != scope)
         assert place in {found[one] for one in same} | {scope}
 
@@ -198,7 +198,7 @@ def test_scopes_that_say_the_same_begin_alike(scopes: list[str]) -> None:
     """So a list needs no stems of those that do not."""
     for one in scopes:
         for other in scopes:
-            if is_same(stems(one), stems(other)):
+            if have_same_stems(stems(one), stems(other)):
                 assert cut_word_beginnings(one) == cut_word_beginnings(other), (one, other)
 
 
@@ -211,5 +211,5 @@ def test_scopes_are_stemmed_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(near, "stems", counted)
     scopes = [f"module of area {'x' * n}" for n in range(40)]
-    near.places(scopes)
+    near.group_equal_scopes(scopes)
     assert said == scopes
