@@ -13,7 +13,7 @@ from preflights_es.features.clarification.domain.events import IntentionDeclared
 from preflights_es.features.clarification.domain.values import HeuristicsConfig
 from preflights_es.features.compiler.domain.values import DecidedField, PassName, ReadDecision
 from preflights_es.features.extraction.domain.events import NoteTaken
-from preflights_es.features.planning.domain.events import OpenTask, PlanAsked, Situation, Task
+from preflights_es.features.planning.domain.events import OpenTask, PlanAsked, PlanTask, Situation
 from preflights_es.history.replayer import Replay, Replayer
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.events import Actor, Event, Input, SourceSession
@@ -118,7 +118,7 @@ def day_of(text: str) -> Situation:
     """A day with tasks that are said by name and minutes."""
     said = [part.rsplit(" ", 1) for part in text.split(", ")]
     tasks = tuple(
-        Task(id=f"s.{n}", title=name, duration_min=int(minutes), duration_max=int(minutes))
+        PlanTask(id=f"s.{n}", title=name, duration_min=int(minutes), duration_max=int(minutes))
         for n, (name, minutes) in enumerate(said, 1)
     )
     return Situation(

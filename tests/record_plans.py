@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from preflights_es.features.planning.domain import WORKFLOW
-from preflights_es.features.planning.domain.events import Busy, OpenTask, Shift, Situation, Task
-from preflights_es.features.planning.use import Days
+from preflights_es.features.planning.domain.events import Busy, OpenTask, PlanTask, Shift, Situation
+from preflights_es.features.planning.use import DayPlans
 from preflights_es.kernel.events import SourceSession
 from preflights_es.kernel.lead import Lead, Setup, StepRetried
 from preflights_es.kernel.questions import Language
@@ -14,18 +14,20 @@ from preflights_es.runtime.runner import Handle
 from tests.record_goldens import ADA, Recorder, inputs, sim
 
 
-def days(r: Recorder) -> Days:
+def days(r: Recorder) -> DayPlans:
     """The plans of the project."""
-    return Days(inputs(r))
+    return DayPlans(inputs(r))
 
 
 TASKS = (
-    Task(
+    PlanTask(
         id="3f9a12c4.1", title="Präsentation", duration_min=60, duration_max=120, importance="high"
     ),
-    Task(id="3f9a12c4.2", title="Email an Chef", duration_min=10, duration_max=15, energy="admin"),
-    Task(id="3f9a12c4.3", title="Blumen", duration_min=20, duration_max=20),
-    Task(
+    PlanTask(
+        id="3f9a12c4.2", title="Email an Chef", duration_min=10, duration_max=15, energy="admin"
+    ),
+    PlanTask(id="3f9a12c4.3", title="Blumen", duration_min=20, duration_max=20),
+    PlanTask(
         id="3f9a12c4.4",
         title="Steuer",
         duration_min=30,
@@ -33,14 +35,14 @@ TASKS = (
         assumed=True,
         due="2026-11-01",
     ),
-    Task(id="3f9a12c4.5", title="Keller", duration_min=300, duration_max=480, importance="low"),
-    Task(id="3f9a12c4.6", title="Buch", duration_min=90, duration_max=90, energy="deep_work"),
+    PlanTask(id="3f9a12c4.5", title="Keller", duration_min=300, duration_max=480, importance="low"),
+    PlanTask(id="3f9a12c4.6", title="Buch", duration_min=90, duration_max=90, energy="deep_work"),
 )
 NOTE = SourceSession("01a0c450-6c01-7000-8000-00003f9a12c4", 9, "ab" * 32)
 
 
 def day(
-    start: int = 540, end: int = 1_080, *, tasks: tuple[Task, ...] = TASKS, **said: object
+    start: int = 540, end: int = 1_080, *, tasks: tuple[PlanTask, ...] = TASKS, **said: object
 ) -> Situation:
     """A day with these tasks."""
     listed = tuple(OpenTask(one, n, NOTE) for n, one in enumerate(tasks, 1))

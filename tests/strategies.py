@@ -51,7 +51,7 @@ from preflights_es.features.extraction.domain.events import ItemAdded, ItemClose
 from preflights_es.features.metrics.domain import events as metrics_events
 from preflights_es.features.planning.domain import events as planning_events
 from preflights_es.features.planning.domain import schedule
-from preflights_es.features.planning.domain.events import Busy, OpenTask, Situation, Task
+from preflights_es.features.planning.domain.events import Busy, OpenTask, PlanTask, Situation
 from preflights_es.features.recall.domain import events as recall_events
 from preflights_es.features.recall.domain.events import FoundDecision
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
@@ -510,7 +510,7 @@ def situations(draw: st.DrawFn) -> Situation:
     """A day of likely tasks; a few are odd."""
     shapes = draw(st.lists(st.sampled_from(_SHAPES), max_size=5))
     tasks = [
-        Task(
+        PlanTask(
             id=f"s.{n}",
             title=draw(TEXT),
             duration_min=low,
@@ -581,7 +581,7 @@ def _planned_by_a_model(focus: str | None, minis: list[str], follows: bool) -> M
         if not isinstance(request, CompletionRequested):
             return StepRetried(at=NOON, actor=Actor("user"))
         said = {"focus_task_id": focus, "mini_task_ids": minis, "reasoning": "so"}
-        text = schedule.by_rules(request) if follows else json.dumps(said)
+        text = schedule.answer_planning_by_rules(request) if follows else json.dumps(said)
         return CompletionReceived(at=NOON, actor=Actor("script"), call=request.call, text=text)
 
     return move
@@ -696,7 +696,7 @@ def _question_answered(text: str) -> Move:
     def move(session: Session[Any]) -> Input:
         question = session.state.question
         given = (GivenAnswer(question.id if question else "q1", (text,)),)
-        return metrics_events.AnswersGiven(at=NOON, actor=Actor("user"), answers=given)
+        return metrics_events.MetricsAnswersGiven(at=NOON, actor=Actor("user"), answers=given)
 
     return move
 

@@ -47,7 +47,7 @@ def test_without_the_check_no_statement_writes_or_takes_long_in_sqlite(
     for dialect, sql in HOSTILE:
         if dialect == "sqlite":
             try:
-                found = rows_here(address, sql, log_views.read(), LIMITS)
+                found = rows_here(address, sql, log_views.projected_table_names(), LIMITS)
             except QueryFailed:
                 continue
             assert len(found.rows) <= LIMITS.rows, sql
@@ -55,9 +55,11 @@ def test_without_the_check_no_statement_writes_or_takes_long_in_sqlite(
     assert digest(asked.log) == before
     assert not list(tmp_path.rglob("x.db"))
     with pytest.raises(QueryFailed, match=r"not authorized|prohibited"):
-        run_guarded_query(address, "SELECT * FROM events", log_views.read(), LIMITS)
+        run_guarded_query(
+            address, "SELECT * FROM events", log_views.projected_table_names(), LIMITS
+        )
     with pytest.raises(QueryFailed, match=r"more than 0\.5 seconds"):
-        run_guarded_query(address, SLOW_SQLITE, log_views.read(), LIMITS)
+        run_guarded_query(address, SLOW_SQLITE, log_views.projected_table_names(), LIMITS)
 
 
 def test_a_catalogue_may_read_a_view_and_names_in_any_case(
@@ -81,14 +83,16 @@ def test_a_catalogue_may_read_a_view_and_names_in_any_case(
 
 @pytest.mark.slow("whole runs")
 def test_what_passes_the_check_runs_in_sqlite(asked: Project) -> None:
-    from preflights_es.features.metrics.domain.sql_check import bound, rendered
+    from preflights_es.features.metrics.domain.sql_check import bound, render_checked_query
 
     asked.call("ask", "sessions", "--run")
     views = log_views.definitions("sqlite", None)
     for dialect, sql in INNOCENT:
         if dialect == "sqlite":
-            text = bound(rendered(sql, "sqlite"), views)
-            run_guarded_query(SqliteFile(str(asked.log)), text, log_views.read(), LIMITS)
+            text = bound(render_checked_query(sql, "sqlite"), views)
+            run_guarded_query(
+                SqliteFile(str(asked.log)), text, log_views.projected_table_names(), LIMITS
+            )
 
 
 def test_ctrl_c_ends_a_query(orders: Path) -> None:
@@ -174,7 +178,7 @@ def test_a_catalogue_reads_no_table_of_the_database_itself(tmp_path: Path, table
 
 @pytest.mark.slow("whole runs")
 def test_both_hold_in_postgresql(house: Project, postgres: str) -> None:
-    from preflights_es.features.metrics.domain.sql_check import bound, rendered
+    from preflights_es.features.metrics.domain.sql_check import bound, render_checked_query
 
     at = ("--db", postgres)
     house.named().call("start", "Add caching", "--no-input", *at)
@@ -184,12 +188,17 @@ def test_both_hold_in_postgresql(house: Project, postgres: str) -> None:
     address, views = parse_log_address(postgres), log_views.definitions("postgres", None)
     for dialect, sql in INNOCENT:
         if dialect == "postgres":
-            rows_here(address, bound(rendered(sql, "postgres"), views), log_views.read(), LIMITS)
+            rows_here(
+                address,
+                bound(render_checked_query(sql, "postgres"), views),
+                log_views.projected_table_names(),
+                LIMITS,
+            )
     before, began = everything(postgres), time.monotonic()
     for dialect, sql in HOSTILE:
         if dialect == "postgres":
             try:
-                rows_here(address, sql, log_views.read(), LIMITS)
+                rows_here(address, sql, log_views.projected_table_names(), LIMITS)
             except QueryFailed:
                 continue
     assert time.monotonic() - began < 30
@@ -406,7 +415,7 @@ def test_a_query_in_postgresql_takes_the_login_for_readers(
             assert refused.code == 1
             assert "permission denied" in refused.err
             assert "read-1234" not in refused.err
-            tables = ", ".join(sorted(log_views.read()))
+            tables = ", ".join(sorted(log_views.projected_table_names()))
             owner.execute(b"GRANT USAGE ON SCHEMA public TO asker")
             owner.execute(f"GRANT SELECT ON {tables} TO asker".encode())
             done = house.call("ask", "sessions", "--run", "--json", *at, env=env)

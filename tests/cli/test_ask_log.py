@@ -11,15 +11,15 @@ import pytest
 from preflights_es.features.metrics import log_views
 from preflights_es.features.metrics.catalogue import BUILT_IN, check_for, metrics_of
 from preflights_es.features.metrics.domain.events import Dialect, Metric
-from preflights_es.features.metrics.domain.reference import answer
-from preflights_es.features.metrics.domain.sql_check import bound, rendered
+from preflights_es.features.metrics.domain.reference import answer_conversation
+from preflights_es.features.metrics.domain.sql_check import bound, render_checked_query
 from preflights_es.store.guarded_query import Limits, rows_here
 from preflights_es.store.urls import parse_log_address
 from preflights_es.system import clock_ids
 from tests.cli.asking import shop
 from tests.cli.program import Project
 
-METRICS = metrics_of(BUILT_IN, check_for("sqlite", log_views.tables()))
+METRICS = metrics_of(BUILT_IN, check_for("sqlite", log_views.queryable_log_tables()))
 DAY = 86_400_000_000  # microseconds
 Row = dict[str, Any]
 
@@ -32,7 +32,7 @@ class Log:
         files = {
             f"{one.name}_yaml": f"name: all {one.name}\n"
             f"sql: SELECT {', '.join(one.columns)} FROM {one.name}\n"
-            for one in log_views.tables()
+            for one in log_views.queryable_log_tables()
         }
         self.catalogue = shop(catalogue, **files)
 
@@ -51,11 +51,15 @@ class Log:
     def rows_of(self, metric: Metric) -> tuple[tuple[Any, ...], ...]:
         """What the query of a metric brings, as `ask` runs it, without its session."""
         dialect: Dialect = "sqlite" if self.url.startswith("sqlite") else "postgres"
-        reply = answer((metric.name,), METRICS, date.fromisoformat(today()), "en", dialect=dialect)
+        reply = answer_conversation(
+            (metric.name,), METRICS, date.fromisoformat(today()), "en", dialect=dialect
+        )
         assert isinstance(reply, dict), reply
         views = log_views.definitions(dialect, None, today=today())
-        query = bound(rendered(reply["sql"], dialect), views)
-        return rows_here(parse_log_address(self.url), query, log_views.read(), Limits()).rows
+        query = bound(render_checked_query(reply["sql"], dialect), views)
+        return rows_here(
+            parse_log_address(self.url), query, log_views.projected_table_names(), Limits()
+        ).rows
 
     def decision(self) -> Row:
         (row,) = self.table("decisions")

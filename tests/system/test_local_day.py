@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from preflights_es.features.planning.situation import ending, starting
+from preflights_es.features.planning.situation import find_ending_minute, starting
 from preflights_es.kernel.errors import Refused, StoreUnavailable
 from preflights_es.system import clock_ids
 from preflights_es.system.clock_ids import LocalDay
@@ -44,16 +44,16 @@ def test_a_day_of_23_hours() -> None:
     day = local_day("Europe/Berlin", 2026, 3, 29, 12, 0)
     assert (day.minute, day.length, day.shifts) == (13 * 60, 1_380, ((120, 60),))
     # Half past two does not exist: it begins and ends at the leap.
-    assert (starting(day, 150), ending(day, 150)) == (120, 120)
-    assert (starting(day, 180), ending(day, 540)) == (120, 480)
+    assert (starting(day, 150), find_ending_minute(day, 150)) == (120, 120)
+    assert (starting(day, 180), find_ending_minute(day, 540)) == (120, 480)
 
 
 def test_a_day_of_25_hours() -> None:
     day = local_day("Europe/Berlin", 2026, 10, 25, 12, 0)
     assert (day.minute, day.length, day.shifts) == (14 * 60, 1_500, ((180, -60),))
     # Half past two comes twice: it begins with the first and ends with the second.
-    assert (starting(day, 150), ending(day, 150)) == (150, 210)
-    assert (starting(day, 540), ending(day, 24 * 60)) == (600, 1_500)
+    assert (starting(day, 150), find_ending_minute(day, 150)) == (150, 210)
+    assert (starting(day, 540), find_ending_minute(day, 24 * 60)) == (600, 1_500)
 
 
 @each("hour", [0, 1, 2, 22])

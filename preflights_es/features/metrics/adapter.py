@@ -13,8 +13,8 @@ from preflights_es.features.metrics import use
 from preflights_es.features.metrics.catalogue import Folders, own_catalogue
 from preflights_es.features.metrics.domain import WORKFLOW
 from preflights_es.features.metrics.domain.contracts import METRICS
-from preflights_es.features.metrics.domain.decide import known, situation
-from preflights_es.features.metrics.domain.decide import model_request as asked
+from preflights_es.features.metrics.domain.decide import compose_metrics_request as asked
+from preflights_es.features.metrics.domain.decide import render_catalogue, render_metrics_situation
 from preflights_es.features.metrics.domain.events import (
     CONTRACT,
     PACKAGE,
@@ -22,7 +22,7 @@ from preflights_es.features.metrics.domain.events import (
     Catalogue,
     Dialect,
 )
-from preflights_es.features.metrics.domain.state import State
+from preflights_es.features.metrics.domain.state import MetricsState
 from preflights_es.kernel.completions import Accepted, CompletionRequested, Message
 from preflights_es.kernel.errors import LLMEmptyError
 from preflights_es.kernel.lead import LeadState, system_message
@@ -63,9 +63,9 @@ class PromptBuilder:
     def build(self) -> str:
         """The system message, as a session sends it; errors as `catalogue`."""
         when, zone = clock_ids.local(clock_ids.now())
-        asked = State(asked_at=when, time_zone=zone)
+        asked = MetricsState(asked_at=when, time_zone=zone)
         text = system_message(LeadState(), PACKAGE, tuple(PROMPTS.items()))[1]
-        return f"{text}\n{known(self.catalogue)}\n{situation(asked)}"
+        return f"{text}\n{render_catalogue(self.catalogue)}\n{render_metrics_situation(asked)}"
 
 
 class LLMClient:
@@ -97,7 +97,7 @@ class LLMClient:
             call=DIRECT,
             provider=lead.provider,
             model=lead.model,
-            messages=tuple(map(_message, messages)),
+            messages=tuple(map(_parse_chat_message, messages)),
             parameters=lead.parameters,
             contract=CONTRACT,
         )
@@ -112,7 +112,7 @@ class LLMClient:
         return text
 
 
-def _message(said: Mapping[str, str]) -> Message:
+def _parse_chat_message(said: Mapping[str, str]) -> Message:
     role = said["role"]
     if role not in ROLES:
         message = f"found the role {role!r}, expected one of {', '.join(ROLES)}"
@@ -197,7 +197,7 @@ class Agent:
         if self.session_id:
             session = use.follow_up(request, text, self.session_id)
         else:
-            session = use.start(request, text, catalogue=self._folders)
+            session = use.start_metrics(request, text, catalogue=self._folders)
         self.session_id = session.session_id
         state = request.process.runner.load(self.session_id).session.state
         self._said = tuple((one.role, one.content) for one in asked(state).messages)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from preflights_es.features.metrics.domain.closed_form import phrase
+from preflights_es.features.metrics.domain.closed_form import normalize_catalogue_phrase
 from preflights_es.features.metrics.domain.composing import query
 from preflights_es.features.metrics.domain.events import (
     CATALOGUE_MAX,
@@ -82,31 +82,31 @@ def metrics_of(folders: Folders, check: Check) -> tuple[Metric, ...]:
     need_extra()
     if not files.is_dir():
         raise _wrong(f"{files} is no folder: a catalogue has its metrics in `metrics/*.yaml`")
-    budget = _Budget()
+    budget = _CatalogueBudget()
     found: dict[str, Metric] = {}
-    read_from: dict[str, _File] = {}
+    read_from: dict[str, _CatalogueFile] = {}
     paths = [one for one in (*files.glob("*.yaml"), *files.glob("*.yml")) if one.name != DIMENSIONS]
     shared = _shared(files / DIMENSIONS, budget)
     for path in sorted(paths):
-        read = _File(path, budget)
+        read = _CatalogueFile(path, budget)
         metric = _with_shared(read.metric(snippets, check), shared)
-        if phrase(metric.name) in found:
+        if normalize_catalogue_phrase(metric.name) in found:
             raise read.wrong(read.keys["name"], "name", f"{metric.name!r} stands in another file")
-        found[phrase(metric.name)] = metric
+        found[normalize_catalogue_phrase(metric.name)] = metric
         read_from[metric.name] = read
     if not 0 < len(found) <= METRICS_MAX:
         raise _wrong(f"{files} has {len(found)} metrics, expected 1 to {METRICS_MAX}")
     for metric in found.values():
         for alias in metric.aliases:
-            if found.get(phrase(alias), metric) is not metric:
+            if found.get(normalize_catalogue_phrase(alias), metric) is not metric:
                 why = f"{alias!r} is the name of another metric"
                 read = read_from[metric.name]
                 raise read.wrong(read.keys["aliases"], "aliases", why)
     return tuple(found.values())
 
 
-def _shared(path: Path, budget: _Budget) -> _Shared:
-    return _File(path, budget, _SHARED).shared() if path.exists() else _Shared()
+def _shared(path: Path, budget: _CatalogueBudget) -> _Shared:
+    return _CatalogueFile(path, budget, _SHARED).shared() if path.exists() else _Shared()
 
 
 def _with_shared(metric: Metric, shared: _Shared) -> Metric:
@@ -131,7 +131,7 @@ def _loader() -> Any:
     return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class _Budget:
+class _CatalogueBudget:
     """What is left of the bytes that a catalogue may have."""
 
     def __init__(self) -> None:
@@ -151,10 +151,12 @@ class _Budget:
             raise _wrong(f"{path} is not UTF-8, at byte {error.start + 1}") from error
 
 
-class _File:
+class _CatalogueFile:
     """One metric, or what is said of dimensions, with the place of each key."""
 
-    def __init__(self, path: Path, budget: _Budget, known: tuple[str, ...] = _KEYS) -> None:
+    def __init__(
+        self, path: Path, budget: _CatalogueBudget, known: tuple[str, ...] = _KEYS
+    ) -> None:
         self.path, self._budget, self._known = path, budget, known
         self.keys: dict[str, Node] = {}
         self._values: dict[str, Node] = {}

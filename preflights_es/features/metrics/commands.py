@@ -28,16 +28,16 @@ from preflights_cli.common import (
 from preflights_cli.dialogue import ConversationLeft, read_typed_line
 from preflights_cli.rendering import Shown, say_session_result, session_exit_code
 from preflights_cli.table import streamed
-from preflights_es.features.metrics.domain.decide import chosen
+from preflights_es.features.metrics.domain.decide import resolve_candidate_number
 from preflights_es.features.metrics.domain.events import QUESTION_MAX
 from preflights_es.features.metrics.domain.reference import offered_parts
-from preflights_es.features.metrics.domain.state import AnswerView, Ran
+from preflights_es.features.metrics.domain.state import AnswerView, MetricsQueryResult
 from preflights_es.features.metrics.use import (
     follow_up,
     read_catalogue,
-    run,
-    standing,
-    start,
+    run_session_query,
+    show_metrics_session,
+    start_metrics,
 )
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
@@ -161,7 +161,7 @@ def ask_command(
     if follow_up is not None:
         return asked.asked_on(asked.followed_up(follow_up, session or ""))
     if session is not None:
-        return asked.told(standing(app, session))
+        return asked.told(show_metrics_session(app, session))
     if question is None and not sys.stdin.isatty():
         message = "there is no question: give it as an argument, or - to read a pipe"
         raise click.UsageError(message)
@@ -185,7 +185,7 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
 
     def begun(self, text: str) -> View:
         """A new session."""
-        return start(self.app, text, **self.asks)
+        return start_metrics(self.app, text, **self.asks)
 
     def followed_up(self, text: str, session: str) -> View:
         """A session that goes on."""
@@ -195,7 +195,7 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
         """Show an answer, with its rows where they are wanted."""
         assert isinstance(session, AnswerView), "only these are asked"
         if self.runs and session.type == "sql" and not session.not_done:
-            session = run(self.app, session, **self.runs_with)
+            session = run_session_query(self.app, session, **self.runs_with)
             assert isinstance(session, AnswerView), "the same answer"
         return self._shown(session)
 
@@ -274,7 +274,7 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
             return self.begun(text)
         assert isinstance(session, AnswerView), "only these are asked"
         options = () if session.candidates else session.options
-        return self.followed_up(chosen(text, options), session.session_id)
+        return self.followed_up(resolve_candidate_number(text, options), session.session_id)
 
     def _offer(self, session: View | None) -> None:
         """At a terminal, list the answers that a question in words takes."""
@@ -296,7 +296,7 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
 def _chosen_at(title: str, options: Sequence[str]) -> str:
     """A choice of a menu by its number, or other words."""
     _list_options(options)
-    return chosen(read_typed_line(f"{title}: ").strip(), options)
+    return resolve_candidate_number(read_typed_line(f"{title}: ").strip(), options)
 
 
 def _list_options(options: Sequence[str]) -> None:
@@ -338,7 +338,7 @@ def _piped() -> Iterator[str]:
             raise Refused(message, code="unfit_text") from error
 
 
-def describe(voice: Voice, session: View) -> None:
+def describe_metrics(voice: Voice, session: View) -> None:
     """The question, and the query."""
     assert isinstance(session, AnswerView), "the caller checked the workflow"
     voice.say(voice.bold(escaped_text(one_line(session.intention))))
@@ -352,11 +352,11 @@ def describe(voice: Voice, session: View) -> None:
             voice.say(f"  {escaped_text(line)}")
     if session.result is not None:
         voice.say()
-        _table(voice, session.result)
+        _say_query_rows(voice, session.result)
         _say_nothing(voice, session)
 
 
-def _table(voice: Voice, ran: Ran) -> None:
+def _say_query_rows(voice: Voice, ran: MetricsQueryResult) -> None:
     head = [escaped_text(one_line(name)) for name in ran.columns]
     if not streamed(head, ([_cell(value) for value in row] for row in ran.rows)):
         voice.say("No rows.")
@@ -377,7 +377,7 @@ def _cell(value: object) -> str:
     return one_line(text)
 
 
-def hint(session: View) -> str:
+def metrics_hint(session: View) -> str:
     """What may come next."""
     assert isinstance(session, AnswerView), "the caller checked the workflow"
     goes_on = "preflights ask --follow-up TEXT"
@@ -392,4 +392,6 @@ def hint(session: View) -> str:
     }.get(session.status, "")
 
 
-SHOWN: Final = Shown(describe=describe, hint=hint, by_hand="preflights ask --follow-up TEXT")
+SHOWN: Final = Shown(
+    describe=describe_metrics, hint=metrics_hint, by_hand="preflights ask --follow-up TEXT"
+)

@@ -39,15 +39,15 @@ _VALUES: Final[dict[Dialect, str]] = {
 """The values of a decision's fields: each is a pair of name and value."""
 
 
-def tables() -> tuple[Table, ...]:
+def queryable_log_tables() -> tuple[Table, ...]:
     """What a query may read: those whose projection this log has."""
     columns = _columns(_Sql("sqlite"))
     return tuple(Table(name, tuple(of)) for name, of in columns.items() if name in PROJECTED)
 
 
-def read() -> frozenset[str]:
+def projected_table_names() -> frozenset[str]:
     """The tables of the database behind them."""
-    return frozenset(PROJECTED[one.name] for one in tables())
+    return frozenset(PROJECTED[one.name] for one in queryable_log_tables())
 
 
 def definitions(
@@ -66,7 +66,7 @@ def definitions(
     columns = _columns(_Sql(dialect, ahead_s, today))
     where = "" if project is None else f" WHERE project = {literal(project)}"
     made = []
-    for one in tables():
+    for one in queryable_log_tables():
         selected = ", ".join(f"{was} AS {column}" for column, was in columns[one.name].items())
         rows = f"{_SCHEMA[dialect]}{PROJECTED[one.name]}{where}"
         made.append(f"{one.name} AS (SELECT {selected} FROM {rows})")  # noqa: S608  ours alone
@@ -134,13 +134,13 @@ def _columns(sql: _Sql) -> dict[str, dict[str, str]]:
     later = sql.decided("superseded_by", "title"), sql.decided("superseded_by", "uid")
     return {
         "sessions": {
-            **_same("session_id workflow status progress turns provider model"),
-            **_same("fell_back intention"),
+            **_unrenamed_columns("session_id workflow status progress turns provider model"),
+            **_unrenamed_columns("fell_back intention"),
             "began_on": sql.day("began_at"),
             "moved_on": sql.day("moved_at"),
         },
         "decisions": {
-            **_same("uid session_id standing"),
+            **_unrenamed_columns("uid session_id standing"),
             "kind": sql.decided("kind"),
             "record": sql.number("number"),
             "title": sql.decided("title"),
@@ -162,14 +162,14 @@ def _columns(sql: _Sql) -> dict[str, dict[str, str]]:
             "superseded_by": f"coalesce(nullif({later[0]}, ''), {later[1]})",
         },
         "usage": {
-            **_same("session_id workflow provider model prompt attempt outcome"),
-            **_same("judged fell_back input_tokens output_tokens latency_ms"),
+            **_unrenamed_columns("session_id workflow provider model prompt attempt outcome"),
+            **_unrenamed_columns("judged fell_back input_tokens output_tokens latency_ms"),
             "called_on": sql.day('"at"'),
         },
         "items": {
-            **_same("session_id number type status title importance energy"),
+            **_unrenamed_columns("session_id number type status title importance energy"),
             "due_in_days": sql.days_until("due"),
-            **_same("due duration_min duration_max start_time end_time"),
+            **_unrenamed_columns("due duration_min duration_max start_time end_time"),
             "noted_on": "CASE WHEN noted_at <> '' THEN substr(noted_at, 1, 10)"
             f" ELSE {sql.day('began_at')} END",
             "filed": "CASE source WHEN 'added' THEN 'by hand' ELSE 'from a note' END",
@@ -177,5 +177,5 @@ def _columns(sql: _Sql) -> dict[str, dict[str, str]]:
     }
 
 
-def _same(names: str) -> dict[str, str]:
+def _unrenamed_columns(names: str) -> dict[str, str]:
     return {name: name for name in names.split()}

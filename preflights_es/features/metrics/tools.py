@@ -7,14 +7,14 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 from preflights_es.features.metrics.domain.state import AnswerView
-from preflights_es.features.metrics.use import follow_up, start
+from preflights_es.features.metrics.use import follow_up, start_metrics
 from preflights_es.kernel.ids import short_session
 from preflights_es.surfaces.mcp.call import ToolCall
 from preflights_es.surfaces.mcp.rounds import Arguments, Tool, ToolResult, mine
 from preflights_es.use.request import Request
 
 
-class Question(Arguments, frozen=True):
+class AskArguments(Arguments, frozen=True):
     """Of `ask`."""
 
     question: str
@@ -31,12 +31,12 @@ class Query(ToolResult, frozen=True, kw_only=True):
     text: str = ""
 
 
-async def _ask(call: ToolCall, given: Question) -> Query:
+async def _answer_data_question(call: ToolCall, given: AskArguments) -> Query:
     def asked(request: Request) -> Query:
         if given.session:
             found = follow_up(request, given.question, mine(request, given.session).session_id)
         else:
-            found = start(request, given.question)
+            found = start_metrics(request, given.question)
         assert isinstance(found, AnswerView), "what a question about data comes to"
         id_ = short_session(found.session_id)
         return Query(
@@ -55,6 +55,6 @@ TOOLS: Final = (
     Tool(
         name="ask",
         description="An SQL query about the log: METRIC by DIMENSION, last week.",
-        run=_ask,
+        run=_answer_data_question,
     ),
 )

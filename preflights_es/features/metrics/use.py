@@ -29,8 +29,8 @@ from preflights_es.features.metrics.domain.events import (
     QuestionPut,
     Table,
 )
-from preflights_es.features.metrics.domain.reference import Asked, shown_meaning, understood
-from preflights_es.features.metrics.domain.state import AnswerView, Ran, State
+from preflights_es.features.metrics.domain.reference import QuestionBack, shown_meaning, understood
+from preflights_es.features.metrics.domain.state import AnswerView, MetricsQueryResult, MetricsState
 from preflights_es.kernel.errors import (
     LogDamaged,
     Refused,
@@ -70,7 +70,7 @@ PORT: Final = 5432  # of PostgreSQL, where an address names none
 # 1. Asking -----------------------------------------------------------------------------------
 
 
-def start(
+def start_metrics(
     request: Request,
     text: str,
     given: Given = (),
@@ -116,7 +116,7 @@ def follow_up(request: Request, text: str, typed: str = "") -> View:
         typed: the session; empty for the last one that asks about data.
     """
     need_extra()
-    handle = found(request, typed)
+    handle = find_metrics_session(request, typed)
     if request.leads.named:
         handle = request.led_anew(handle).handle
     day = handle.session.state.asked_at[:10]
@@ -130,13 +130,13 @@ def follow_up(request: Request, text: str, typed: str = "") -> View:
     return session_of(step, request.notices)
 
 
-def standing(request: Request, typed: str) -> View:
+def show_metrics_session(request: Request, typed: str) -> View:
     """A session that asks about data, as it stands.
 
     Raises:
         Refused: it was erased; and as `found`.
     """
-    session = show(request, found(request, typed).session_id)
+    session = show(request, find_metrics_session(request, typed).session_id)
     if session.erased is not None:
         message = (
             f"session {short_session(session.session_id)} was erased: there is no query to run"
@@ -145,7 +145,7 @@ def standing(request: Request, typed: str) -> View:
     return session
 
 
-def found(request: Request, typed: str = "") -> Handle:
+def find_metrics_session(request: Request, typed: str = "") -> Handle:
     """A session that asks about data; `last`, and nothing, is the newest of them.
 
     Raises:
@@ -181,7 +181,7 @@ def read_catalogue(request: Request, folders: Folders | None, on: str) -> Catalo
     dialect = _dialect(_address(request, on)) if on or folders is None else "sqlite"
     if folders is not None and not _is_the_log(request, on):
         return own_catalogue(folders, dialect)
-    tables = log_views.tables()
+    tables = log_views.queryable_log_tables()
     # What ships is checked by the tests; each query that comes of it is checked as any other.
     check = check_for(dialect, tables) if folders else lambda _: ()
     held = metrics_of(folders or BUILT_IN, check)
@@ -189,7 +189,7 @@ def read_catalogue(request: Request, folders: Folders | None, on: str) -> Catalo
 
 
 def _is_about_log(catalogue: Catalogue) -> bool:
-    ours = {one.name for one in log_views.tables()}
+    ours = {one.name for one in log_views.queryable_log_tables()}
     return all(one.columns and one.name in ours for one in catalogue.tables)
 
 
@@ -199,7 +199,7 @@ def _is_the_log(request: Request, on: str) -> bool:
     if isinstance(named, SqliteFile) or isinstance(log, SqliteFile):
         paths = {Path(one.name).resolve() for one in (named, log) if isinstance(one, SqliteFile)}
         return bool(on) and type(named) is type(log) and len(paths) == 1
-    return bool(on) and _place(named) == _place(log)
+    return bool(on) and _query_database_location(named) == _query_database_location(log)
 
 
 def _address(request: Request, on: str) -> Address:
@@ -213,7 +213,7 @@ def _dialect(address: Address) -> Dialect:
 # 3. Running ----------------------------------------------------------------------------------
 
 
-def run(
+def run_session_query(
     request: Request,
     session: View,
     *,
@@ -243,7 +243,7 @@ def run(
         if f"[redacted:{kind}]" in sql:
             message = f"the query lacks a secret that was taken out ({kind}): ask without it"
             raise Refused(message, code="query_redacted")
-    _checked(sql, catalogue.dialect, catalogue.tables)
+    _check_and_render_query(sql, catalogue.dialect, catalogue.tables)
     address = _as_reader(request, address)
     limits = limits._replace(time_zone=_time_zone(handle.session.state))
     if on and not _is_the_log(request, on):
@@ -252,24 +252,27 @@ def run(
         project = None if any_project else request.process.project
         views = _views(request, catalogue, project, handle.session.state.asked_at)
         # A log of other hands may name columns that its tables do not have.
-        text = _checked(sql, catalogue.dialect, log_views.tables())
-        brought = run_guarded_query(address, bound(text, views), log_views.read(), limits)
+        text = _check_and_render_query(sql, catalogue.dialect, log_views.queryable_log_tables())
+        brought = run_guarded_query(
+            address, bound(text, views), log_views.projected_table_names(), limits
+        )
     return replace(
-        session, result=Ran(columns=brought.columns, rows=brought.rows, more=brought.more)
+        session,
+        result=MetricsQueryResult(columns=brought.columns, rows=brought.rows, more=brought.more),
     )
 
 
-def _checked(sql: str, dialect: Dialect, tables: Sequence[Table]) -> str:
+def _check_and_render_query(sql: str, dialect: Dialect, tables: Sequence[Table]) -> str:
     """A query as it may be run.
 
     Raises:
         Refused: it does not pass the check.
     """
-    from preflights_es.features.metrics.domain.sql_check import findings, rendered
+    from preflights_es.features.metrics.domain.sql_check import findings, render_checked_query
 
     if wrong := findings(sql, dialect, tables):
         raise Refused(f"the query does not pass the check: {wrong[0]}", code="query_refused")
-    return rendered(sql, dialect)
+    return render_checked_query(sql, dialect)
 
 
 def _as_reader(request: Request, address: Address) -> Address:
@@ -282,14 +285,14 @@ def _as_reader(request: Request, address: Address) -> Address:
     if reader is None or isinstance(reader, SqliteFile):
         request.notice("no_reader", runs)
         return address
-    if _place(reader) != _place(address):
+    if _query_database_location(reader) != _query_database_location(address):
         text = f"the login for readers is of another database ({shown_url(reader)})"
         request.notice("no_reader", f"{text}: {runs}")
         return address
     return reader
 
 
-def _place(url: URL) -> tuple[str | None, int, str | None]:
+def _query_database_location(url: URL) -> tuple[str | None, int, str | None]:
     return url.host, url.port or PORT, url.database
 
 
@@ -309,7 +312,9 @@ def _of_another(address: Address, sql: str, catalogue: Catalogue, limits: Limits
         if absent := [name for name, columns in listed.items() if not columns]:
             message = f"the database lists no columns of the table {one_line(absent[0])!r}"
             raise Refused(message, code="query_refused")
-        text = _checked(sql, catalogue.dialect, [Table(*one) for one in listed.items()])
+        text = _check_and_render_query(
+            sql, catalogue.dialect, [Table(*one) for one in listed.items()]
+        )
         return run_guarded_query(address, text, readable, limits)
     except (StoreError, LogDamaged) as error:
         why = one_line(str(error.__cause__ or error))
@@ -327,7 +332,7 @@ def _views(request: Request, catalogue: Catalogue, project: str | None, asked_at
     return log_views.definitions(catalogue.dialect, project, ahead_s, today)
 
 
-def _time_zone(state: State) -> str:
+def _time_zone(state: MetricsState) -> str:
     """The person's time zone as PostgreSQL names it; its offset where the name is not clear."""
     ahead_s = _ahead_s(state.asked_at)
     name = state.time_zone.removeprefix(":")
@@ -368,7 +373,7 @@ _NOT_TAKEN: Final = {
 }
 
 
-def refusal(decision: Decision) -> tuple[str, str]:
+def metrics_refusal(decision: Decision) -> tuple[str, str]:
     """Why a question or an answer does not count, as a code and in words."""
     if isinstance(decision, NotTaken):
         return decision.reason, _NOT_TAKEN[decision.reason]
@@ -382,7 +387,11 @@ def in_words(handle: Handle, view: View) -> View:
     As it is recorded where SQL cannot be read here, or where the check does not let it pass: a log
     of other hands may hold it.
     """
-    from preflights_es.features.metrics.domain.sql_check import NoExtra, findings, rendered
+    from preflights_es.features.metrics.domain.sql_check import (
+        NoExtra,
+        findings,
+        render_checked_query,
+    )
 
     assert isinstance(view, AnswerView), "the caller checked the workflow"
     state, sql = handle.session.state, view.sql
@@ -390,8 +399,8 @@ def in_words(handle: Handle, view: View) -> View:
     if catalogue is None:
         return view
     said = [one.content for one in state.led.said if one.role == "user"]
-    meant = understood(said, catalogue.metrics, _day(state.asked_at), state.language)
-    if isinstance(meant, Asked) and meant.text == view.text:
+    meant = understood(said, catalogue.metrics, _parse_asked_day(state.asked_at), state.language)
+    if isinstance(meant, QuestionBack) and meant.text == view.text:
         return replace(view, options=meant.options)
     if not sql:
         return replace(view, options=view.candidates)
@@ -403,10 +412,10 @@ def in_words(handle: Handle, view: View) -> View:
     read_as = ""
     if isinstance(meant, Meant) and composed(meant, catalogue.dialect) == sql:
         read_as = shown_meaning(meant, state.language)
-    return replace(view, sql=rendered(sql, catalogue.dialect), read_as=read_as)
+    return replace(view, sql=render_checked_query(sql, catalogue.dialect), read_as=read_as)
 
 
-def _day(asked_at: str) -> date | None:
+def _parse_asked_day(asked_at: str) -> date | None:
     try:
         return date.fromisoformat(asked_at[: len("2026-11-22")])
     except ValueError:  # a log of other hands

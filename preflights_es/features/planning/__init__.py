@@ -6,7 +6,7 @@ FEATURE = Feature(
     "planning",
     __name__,
     workflow="domain:WORKFLOW",
-    refusal="use:refusal",
+    refusal="use:planning_refusal",
     bank="domain.schedule:BANK",
     shown="commands:SHOWN",
     tools="tools:TOOLS",

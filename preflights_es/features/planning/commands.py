@@ -16,8 +16,8 @@ from preflights_cli.common import (
 )
 from preflights_cli.rendering import Shown, say_session_result
 from preflights_es.features.planning.domain.schedule import WARNINGS
-from preflights_es.features.planning.domain.state import DayView, Entry, NotPlanned
-from preflights_es.features.planning.situation import Wanted
+from preflights_es.features.planning.domain.state import DayTimelineEntry, DayView, NotPlanned
+from preflights_es.features.planning.situation import WantedDay
 from preflights_es.features.planning.use import NothingToPlan, today
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.items import day_shown
@@ -63,7 +63,7 @@ def today_command(
       preflights today --busy 13:00-14:00 --until 17:30
       preflights today --focus 3f9a12c4.1
     """
-    wanted = Wanted(minutes=minutes, busy=busy, start=start, end=end)
+    wanted = WantedDay(minutes=minutes, busy=busy, start=start, end=end)
     found = today(app, wanted, focus=focus)
     if not isinstance(found, NothingToPlan):
         return say_session_result(voice, found)
@@ -86,7 +86,7 @@ WAITING: Final = (
 )
 
 
-def describe(voice: Voice, session: View) -> None:
+def describe_planning(voice: Voice, session: View) -> None:
     """A plan as a timeline."""
     assert isinstance(session, DayView), "the caller checked the workflow"
     voice.say(voice.bold(f"{session.day}, {hours(*session.window)}"))
@@ -94,7 +94,7 @@ def describe(voice: Voice, session: View) -> None:
     voice.say(f"  day plan {short_session(session.session_id)}, {stands or session.status}")
     width = max((len(entry.task_id or "") for entry in session.timeline), default=0)
     for entry in session.timeline:
-        voice.say(f"  {escaped_text(_line(entry, width))}")
+        voice.say(f"  {escaped_text(_format_timeline_entry(entry, width))}")
     if session.reasoning:
         voice.say(f"  {escaped_text(one_line(session.reasoning))}")
     if session.status in ("done", "stopped"):
@@ -106,13 +106,13 @@ def describe(voice: Voice, session: View) -> None:
 def _not_planned(session: DayView) -> list[str]:
     """A line for each task that has no block, in the order of the rules."""
     width = max((len(one.task_id) for one in session.not_planned), default=0)
-    lines = [_below(one, session.day, width) for one in session.not_planned]
+    lines = [_format_unplanned_task(one, session.day, width) for one in session.not_planned]
     lines = ["Not planned:", *lines] if lines else []
     more = f"  {session.more} more: preflights note list"
     return [*lines, more] if session.more else lines
 
 
-def _below(one: NotPlanned, today: str, width: int) -> str:
+def _format_unplanned_task(one: NotPlanned, today: str, width: int) -> str:
     due = f"  (due {day_shown(one.due, today)})" if one.due else ""
     return f"  {one.task_id:<{width}}  {one_line(one.title)}{due}"
 
@@ -122,7 +122,7 @@ def hours(first: str, last: str) -> str:
     return f"{first}-{last}" if first < last else f"after {last}"
 
 
-def _line(entry: Entry, width: int) -> str:
+def _format_timeline_entry(entry: DayTimelineEntry, width: int) -> str:
     details = [
         "a part of it" if entry.part else "",
         "time assumed" if entry.assumed else "",
@@ -132,7 +132,7 @@ def _line(entry: Entry, width: int) -> str:
     return f"{line}  {one_line(entry.title)}{f'  ({told})' if told else ''}".rstrip()
 
 
-def hint(session: View) -> str:
+def planning_hint(session: View) -> str:
     """What may come next."""
     assert isinstance(session, DayView), "the caller checked the workflow"
     if session.status == "waiting":
@@ -143,4 +143,4 @@ def hint(session: View) -> str:
     return "When a task is done: preflights note done TASK" if session.status == "done" else ""
 
 
-SHOWN: Final = Shown(describe=describe, hint=hint)
+SHOWN: Final = Shown(describe=describe_planning, hint=planning_hint)

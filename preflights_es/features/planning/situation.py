@@ -17,9 +17,9 @@ from preflights_es.features.planning.domain.events import (
     TASKS_MAX,
     Busy,
     OpenTask,
+    PlanTask,
     Shift,
     Situation,
-    Task,
 )
 from preflights_es.features.planning.domain.schedule import Day
 from preflights_es.kernel.errors import Refused
@@ -35,7 +35,7 @@ _DASH: Final = "\u2013"  # of a range, as people write it
 Row = Mapping[str, Any]
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class WantedDay(msgspec.Struct, frozen=True, kw_only=True):
     """What a person says of the day, as typed."""
 
     minutes: int | None = None
@@ -46,7 +46,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_said(self) -> bool:
         """Whether anything is."""
-        return self != Wanted()
+        return self != WantedDay()
 
 
 # 1. Form -------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ class Window(msgspec.Struct, frozen=True):
     busy: tuple[Busy, ...]
 
 
-def window(day: LocalDay, wanted: Wanted, until: str) -> Window:
+def window(day: LocalDay, wanted: WantedDay, until: str) -> Window:
     """What is wanted of a day.
 
     Args:
@@ -83,7 +83,7 @@ def window(day: LocalDay, wanted: Wanted, until: str) -> Window:
         message = f"found {first} to {last}, expected an end after the beginning"
         raise Refused(message, code="no_interval")
     begins = _soon(day) if wanted.start is None else starting(day, start)
-    return Window(begins, ending(day, end), wanted.minutes, busy)
+    return Window(begins, find_ending_minute(day, end), wanted.minutes, busy)
 
 
 def kept_window(day: LocalDay, was: Situation) -> Window:
@@ -105,7 +105,7 @@ def _interval(day: LocalDay, typed: str) -> Busy:
     if end <= start:
         message = f"found {typed!r}, expected an interval that ends after it begins"
         raise Refused(message, code="no_interval")
-    return Busy(start=starting(day, start), end=ending(day, end))
+    return Busy(start=starting(day, start), end=find_ending_minute(day, end))
 
 
 def _clock_minutes(typed: str) -> int:
@@ -121,28 +121,30 @@ def _clock_minutes(typed: str) -> int:
 
 def starting(day: LocalDay, clock: int) -> int:
     """The first minute of the day at which the clock shows a time, or a later one."""
-    return next((m for m in range(day.length) if _shown(day, m) >= clock), day.length)
+    return next((m for m in range(day.length) if _wall_clock_minute(day, m) >= clock), day.length)
 
 
-def ending(day: LocalDay, clock: int) -> int:
+def find_ending_minute(day: LocalDay, clock: int) -> int:
     """The minute behind the last one at which the clock shows less than a time."""
-    return next((m + 1 for m in reversed(range(day.length)) if _shown(day, m) < clock), 0)
+    return next(
+        (m + 1 for m in reversed(range(day.length)) if _wall_clock_minute(day, m) < clock), 0
+    )
 
 
-def _shown(day: LocalDay, minute: int) -> int:
+def _wall_clock_minute(day: LocalDay, minute: int) -> int:
     return minute + sum(by for at, by in day.shifts if at <= minute)
 
 
 # 3. What notes hold --------------------------------------------------------------------------
 
 
-def situation(day: LocalDay, asked: Window, rows: Sequence[Row]) -> Situation:
+def compose_day_situation(day: LocalDay, asked: Window, rows: Sequence[Row]) -> Situation:
     """The day with the open tasks, and the events that are on it.
 
     Args:
         rows: all of the projection `items`.
     """
-    events = (_event(day, row) for row in rows if _is_of(day, row))
+    events = (_busy_from_event_row(day, row) for row in rows if _is_of(day, row))
     tasks = open_tasks(day.day, rows)
     return Situation(
         day=day.day,
@@ -160,10 +162,10 @@ def situation(day: LocalDay, asked: Window, rows: Sequence[Row]) -> Situation:
 
 def is_changed(was: Situation, now: Situation) -> bool:
     """Whether a task or an event of the day is another than when a plan was made."""
-    return _content(was) != _content(now)
+    return _comparable_day_content(was) != _comparable_day_content(now)
 
 
-def _content(day: Situation) -> tuple[object, ...]:
+def _comparable_day_content(day: Situation) -> tuple[object, ...]:
     """What counts of a day, wherever it was read."""
     events = (replace(one, source=None) for one in day.busy if one.source is not None)
     return tuple(one.task for one in day.tasks), tuple(events), day.more
@@ -175,16 +177,16 @@ def open_tasks(day: str, rows: Iterable[Row]) -> tuple[OpenTask, ...]:
     named = [item_id(row["session_id"], row["number"]) for row in tasks]
     twice = {name for name in named if named.count(name) > 1} if len({*named}) < len(named) else ()
     found = {
-        id_: OpenTask(_task(row, id_), row["number"], _source(row))
+        id_: OpenTask(_task(row, id_), row["number"], _source_from_item_row(row))
         for row, name in zip(tasks, named, strict=True)
         for id_ in (f"{row['session_id']}.{row['number']}" if name in twice else name,)
     }
     listed = tuple(one.task for one in found.values())
-    ordered = schedule.in_order(Day(day, 0, 0, None, (), listed))
+    ordered = schedule.sort_open_tasks(Day(day, 0, 0, None, (), listed))
     return tuple(found[task.id] for task in ordered)
 
 
-def _task(row: Row, id_: str) -> Task:
+def _task(row: Row, id_: str) -> PlanTask:
     low, high = row["duration_min"], row["duration_max"]
     assumed = low is None and high is None
     least, most = (ASSUMED, ASSUMED) if assumed else (low or high, high or low)
@@ -200,7 +202,7 @@ def _task(row: Row, id_: str) -> Task:
         "created": max(row["began_at"], 0),
     }
     # Converted, a "normal" of the database is the default, and so is left out as in a replay.
-    return msgspec.convert(told, Task)
+    return msgspec.convert(told, PlanTask)
 
 
 def _is_of(day: LocalDay, row: Row) -> bool:
@@ -208,7 +210,7 @@ def _is_of(day: LocalDay, row: Row) -> bool:
     return is_event and row["start_time"] is not None and bool(row["date"] == day.day)
 
 
-def _event(day: LocalDay, row: Row) -> Busy:
+def _busy_from_event_row(day: LocalDay, row: Row) -> Busy:
     start = _clock_minutes(row["start_time"])
     end = (
         _clock_minutes(row["end_time"])
@@ -218,13 +220,13 @@ def _event(day: LocalDay, row: Row) -> Busy:
     end = end if end > start else DAY_MINUTES  # it ends on another day
     return Busy(
         start=starting(day, start),
-        end=ending(day, end),
+        end=find_ending_minute(day, end),
         title=row["title"],
         assumed=row["end_time"] is None,
-        source=_source(row),
+        source=_source_from_item_row(row),
         number=row["number"],
     )
 
 
-def _source(row: Row) -> SourceSession:
+def _source_from_item_row(row: Row) -> SourceSession:
     return SourceSession(row["session_id"], row["version"], row["hash"])

@@ -12,14 +12,14 @@ from preflights_es.features.extraction import domain as extraction
 from preflights_es.features.planning import situation as made
 from preflights_es.features.planning.domain import WORKFLOW
 from preflights_es.features.planning.domain.events import (
-    ChangeRefused,
     PlanAsked,
     PlanAskedAgain,
+    PlanningChangeRefused,
     Situation,
 )
 from preflights_es.features.planning.domain.schedule import WARNINGS
-from preflights_es.features.planning.domain.state import Entry, NotPlanned, State
-from preflights_es.features.planning.situation import Row, Wanted
+from preflights_es.features.planning.domain.state import DayTimelineEntry, NotPlanned, PlanningState
+from preflights_es.features.planning.situation import Row, WantedDay
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import Decision, Input
@@ -40,9 +40,9 @@ from preflights_es.use.results import NOT_EXPECTED, Result, session_of
 _CHANGES: Final = {"unknown_task": "no task {} is open", "not_expected": NOT_EXPECTED}
 
 
-def refusal(decision: Decision) -> tuple[str, str]:
+def planning_refusal(decision: Decision) -> tuple[str, str]:
     """Why a plan was not made, as a code and in words."""
-    assert isinstance(decision, ChangeRefused), "the only refusal"
+    assert isinstance(decision, PlanningChangeRefused), "the only refusal"
     return decision.reason, _CHANGES[decision.reason].format(decision.task_id)
 
 
@@ -58,7 +58,7 @@ class NothingToPlan(Result, frozen=True, kw_only=True):
     buffer_minutes: int = 0
     reasoning: str = ""
     source: None = None
-    timeline: tuple[Entry, ...] = ()
+    timeline: tuple[DayTimelineEntry, ...] = ()
     not_planned: tuple[NotPlanned, ...] = ()
     calls: int = 0
     warnings: tuple[str, ...]
@@ -66,11 +66,11 @@ class NothingToPlan(Result, frozen=True, kw_only=True):
 
 # 2. Today ------------------------------------------------------------------------------------
 
-NOTHING_SAID: Final = Wanted()
+NOTHING_SAID: Final = WantedDay()
 
 
 def today(
-    request: Request, wanted: Wanted = NOTHING_SAID, *, focus: str | None = None
+    request: Request, wanted: WantedDay = NOTHING_SAID, *, focus: str | None = None
 ) -> View | NothingToPlan:
     """The plan of today, made where there is none, and anew where it is older than a change.
 
@@ -86,9 +86,9 @@ def today(
     first = None if request.key else own.first(day.day)
     begun, again = own.before(PlanAsked), own.before(PlanAskedAgain)
     if recorded := begun or again:  # the same command under its key
-        return _planned(request, again, planned_for(recorded), first)
+        return _plan_day(request, again, planned_for(recorded), first)
     handle = own.of(day.day)
-    found = _situation(request, day, wanted, handle)
+    found = _read_day_situation(request, day, wanted, handle)
     if focus is not None:
         found = replace(found, focus=own.open_task(found, focus))
     is_said = wanted.is_said or focus is not None
@@ -97,10 +97,12 @@ def today(
         return NothingToPlan(day=day.day, warnings=(WARNINGS["no_tasks"][language],))
     if handle is not None and not is_said and not _is_older(request, handle, found):
         return session_of(Step(handle, ()), request.notices)
-    return _planned(request, handle, found, first)
+    return _plan_day(request, handle, found, first)
 
 
-def _situation(request: Request, day: LocalDay, wanted: Wanted, handle: Handle | None) -> Situation:
+def _read_day_situation(
+    request: Request, day: LocalDay, wanted: WantedDay, handle: Handle | None
+) -> Situation:
     """The day as it is now; what the person said of it before holds until they say otherwise.
 
     Raises:
@@ -111,7 +113,7 @@ def _situation(request: Request, day: LocalDay, wanted: Wanted, handle: Handle |
         asked = made.window(day, wanted, request.process.settings.of(WORKFLOW))
     else:
         asked = made.kept_window(day, was)
-    found = made.situation(day, asked, _rows(request))
+    found = made.compose_day_situation(day, asked, _read_item_rows(request))
     is_open = was is not None and any(one.task.id == was.focus for one in found.tasks)
     return replace(found, focus=was.focus) if was is not None and is_open else found
 
@@ -128,7 +130,7 @@ def _is_older(request: Request, handle: Handle, found: Situation) -> bool:
     )
 
 
-def _rows(request: Request) -> Sequence[Row]:
+def _read_item_rows(request: Request) -> Sequence[Row]:
     process = request.process
     rows = list(process.projector.rows("items", process.project))
     if behind := process.projector.behind:
@@ -136,7 +138,7 @@ def _rows(request: Request) -> Sequence[Row]:
     return rows
 
 
-def _planned(
+def _plan_day(
     request: Request, handle: Handle | None, found: Situation, first: Inputs | None
 ) -> View:
     """A person who chooses needs no model."""
@@ -157,7 +159,7 @@ def _step(
     if handle is not None:
         return own.plan_again(handle, found, setup.lead, setup.prompts)
     try:
-        return (own if first is None else Days(first)).plan(found, setup, language)
+        return (own if first is None else DayPlans(first)).plan(found, setup, language)
     except Refused:
         if first is None or (other := own.of(found.day)) is None:
             raise
@@ -167,14 +169,14 @@ def _step(
 # 3. The plans of a project: each thing that people do with one is one Input ------------------
 
 
-def days_of(request: Request) -> Days:
+def days_of(request: Request) -> DayPlans:
     """The plans of the project that a request is about."""
-    return Days(request.inputs)
+    return DayPlans(request.inputs)
 
 
-def state_of(handle: Handle) -> State:
+def state_of(handle: Handle) -> PlanningState:
     """What the log of a plan folds to."""
-    state: State = handle.session.state
+    state: PlanningState = handle.session.state
     return state
 
 
@@ -185,7 +187,7 @@ def planned_for(handle: Handle) -> Situation:
     return situation
 
 
-class Days(Sessions):
+class DayPlans(Sessions):
     """The plans of one project, as one actor meets them."""
 
     # 1. Finding ------------------------------------------------------------------------------
@@ -227,7 +229,9 @@ class Days(Sessions):
         place = (self.resolved(session, extraction.WORKFLOW.name), number)
         found = (t for t in situation.tasks if (t.source.session_id, t.number) == place)
         if (task := next(found, None)) is None:
-            code, words = refusal(ChangeRefused(reason="unknown_task", task_id=item_id(*place)))
+            code, words = planning_refusal(
+                PlanningChangeRefused(reason="unknown_task", task_id=item_id(*place))
+            )
             raise Refused(words, code=code)
         return task.task.id
 

@@ -6,13 +6,13 @@ from typing import Final
 
 from preflights_es.features.metrics.domain import WORKFLOW
 from preflights_es.features.metrics.domain.events import (
-    AnswersGiven,
     FollowUpPut,
     Metric,
+    MetricsAnswersGiven,
     QuestionPut,
     Table,
 )
-from preflights_es.features.metrics.domain.state import AnswerView, State
+from preflights_es.features.metrics.domain.state import AnswerView, MetricsState
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import GivenAnswer, Language
 from preflights_es.providers.recorded import ReferenceProvider
@@ -49,7 +49,7 @@ def put(text: str, setup: Setup, language: Language = "en") -> QuestionPut:
     )
 
 
-class Asked(ScriptedSession[State]):
+class Asked(ScriptedSession[MetricsState]):
     """A session of one question."""
 
     workflow = WORKFLOW
@@ -71,7 +71,7 @@ class Asked(ScriptedSession[State]):
     def answer(self, *values: str, key: str = "") -> Asked:
         question = self.state.question
         given = (GivenAnswer(key or (question.id if question else "q1"), values),)
-        return self.submit(AnswersGiven(at=self.runner.now(), actor=ADA, answers=given))
+        return self.submit(MetricsAnswersGiven(at=self.runner.now(), actor=ADA, answers=given))
 
     def follow_up(self, text: str) -> Asked:
         return self.submit(FollowUpPut(at=self.runner.now(), actor=ADA, text=text))

@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 
 from preflights_es.features.metrics.domain.composing import Meant
 from preflights_es.features.metrics.domain.events import Metric, Table
-from preflights_es.features.metrics.domain.reference import Asked, answer, shown_meaning, understood
+from preflights_es.features.metrics.domain.reference import (
+    QuestionBack,
+    answer_conversation,
+    shown_meaning,
+    understood,
+)
 from preflights_es.features.metrics.domain.sql_check import findings
 from preflights_es.kernel.questions import Language
 from tests.each import each
@@ -76,7 +81,7 @@ def test_parts_are_read_in_any_order_and_case(text: str, expected: str) -> None:
 @each(("text", "words"), FILED["asked_back"])
 def test_anything_else_is_asked_back_with_what_there_is(text: str, words: str) -> None:
     meant = understood((text,), METRICS, TODAY, "en")
-    assert isinstance(meant, Asked), meant
+    assert isinstance(meant, QuestionBack), meant
     assert words in meant.text
     assert "you can say: " in meant.text or "Which metric do you mean? There are: " in meant.text
 
@@ -93,7 +98,7 @@ def test_what_may_be_several_ranges_or_none_is_asked_about(text: str) -> None:
 
 
 def test_an_alias_of_two_metrics_is_a_choice() -> None:
-    assert answer(("rev?",), METRICS, TODAY, "en") == {
+    assert answer_conversation(("rev?",), METRICS, TODAY, "en") == {
         "type": "ambiguous",
         "candidates": ["Ads Gross Rev", "Net Ads Rev"],
     }
@@ -104,7 +109,7 @@ def test_a_word_of_two_dimensions_is_a_choice() -> None:
         ("revenue by way", ["by channel", "by path"]),
         ("revenue way='web shop'", ['channel="web shop"', 'path="web shop"']),
     ):
-        found = answer((text,), METRICS, TODAY, "en")
+        found = answer_conversation((text,), METRICS, TODAY, "en")
         assert found == {"type": "ambiguous", "candidates": candidates}
 
 
@@ -112,7 +117,7 @@ def test_a_name_that_is_a_word_of_the_language_needs_quotes() -> None:
     metric = Metric(name="today", sql=f"SELECT count(*) AS n FROM sales WHERE {DAYS}", date="day")
     both = (metric, METRICS[1])
     for text in ("today", "orders today"):
-        assert isinstance(understood((text,), both, TODAY, "en"), Asked)
+        assert isinstance(understood((text,), both, TODAY, "en"), QuestionBack)
     found = understood(('"today" yesterday',), both, TODAY, "en")
     assert isinstance(found, Meant)
     assert (found.metric.name, found.days) == ("today", (date(2026, 11, 22), TODAY))
@@ -131,11 +136,11 @@ def test_a_step_that_is_a_dimension_as_well_is_asked_about() -> None:
         ("b by month", "SELECT month, count"),
         ("orders by month", "SELECT substr(substr(CAST(day AS TEXT), 1, 10), 1, 7) AS month"),
     ):
-        found = answer((text,), metrics, TODAY, "en")
+        found = answer_conversation((text,), metrics, TODAY, "en")
         assert isinstance(found, dict)
         assert found["sql"].startswith(expected), text
     assert "month is a step of time and a dimension" in str(
-        answer(("a by month",), metrics, TODAY, "en")
+        answer_conversation(("a by month",), metrics, TODAY, "en")
     )
 
 
@@ -189,7 +194,7 @@ def test_a_query_brings_the_rows_that_were_asked_for(text: str, expected: list[o
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute("CREATE TABLE sales (day, country, channel, amount, path)")
         connection.executemany("INSERT INTO sales VALUES (?, ?, ?, ?, ?)", ROWS)
-        found = answer((text,), METRICS, TODAY, "en")
+        found = answer_conversation((text,), METRICS, TODAY, "en")
         assert isinstance(found, dict), found
         assert connection.execute(found["sql"]).fetchall() == expected
 
@@ -199,7 +204,7 @@ PIECES: Final = ("revenue", "by", "country", "=", "DE", "..", "top", "2", "2026-
 
 @given(st.text(max_size=60) | st.lists(st.sampled_from(PIECES), max_size=8).map(" ".join))
 def test_any_text_is_a_query_that_passes_the_check_or_words(text: str) -> None:
-    found = answer((text,), METRICS, TODAY, "en")
+    found = answer_conversation((text,), METRICS, TODAY, "en")
     if isinstance(found, dict) and found["type"] == "sql":
         assert not findings(found["sql"], "sqlite", TABLES)
         meant = understood((text,), METRICS, TODAY, "en")

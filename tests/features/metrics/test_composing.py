@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from preflights_es.features.metrics.domain.composing import filtered, grouped, measure
+from preflights_es.features.metrics.domain.composing import (
+    filtered,
+    group_query_by_columns,
+    measure,
+)
 from preflights_es.features.metrics.domain.events import Table
 from preflights_es.features.metrics.domain.sql_check import findings
 from tests.each import each
@@ -32,7 +36,7 @@ TABLES = (Table("t"), Table("s"))
     ],
 )
 def test_columns_come_in_front_grouped_and_ordered(sql: str, expected: str | None) -> None:
-    found = grouped(sql, [("k", "")])
+    found = group_query_by_columns(sql, [("k", "")])
     assert (found and " ".join(found.split())) == expected
     assert found is None or not findings(found, "sqlite", TABLES)
 

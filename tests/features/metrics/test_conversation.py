@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from preflights_es.features.metrics.domain.decide import chosen
+from preflights_es.features.metrics.domain.decide import resolve_candidate_number
 from preflights_es.kernel.errors import LLMAPIError
 from preflights_es.kernel.lead import INVALID, ResponseAccepted, ResponseRejected
 from preflights_es.testing import Reply
@@ -151,7 +151,7 @@ def test_a_query_that_the_catalogue_does_not_allow_is_asked_again_with_the_findi
 def test_a_number_in_ascii_digits_chooses_and_any_other_text_is_text(
     typed: str, meant: str
 ) -> None:
-    assert chosen(typed, ("A", "B")) == meant
+    assert resolve_candidate_number(typed, ("A", "B")) == meant
 
 
 def test_a_choice_is_sent_as_the_candidate() -> None:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from preflights_es.features.metrics import log_views
 from preflights_es.features.metrics.domain.events import TURNS_MAX, Dialect
-from preflights_es.features.metrics.domain.sql_check import findings, rendered
-from preflights_es.features.metrics.domain.state import State
+from preflights_es.features.metrics.domain.sql_check import findings, render_checked_query
+from preflights_es.features.metrics.domain.state import MetricsState
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.store.sql import SqlStore
 from tests import led
@@ -38,7 +38,7 @@ def case(seed: int) -> Case:
 def test_200_seeds_with_faults_end_as_the_specification_says() -> None:
     ends: Counter[str] = Counter()
     for session in led.together([case(seed) for seed in range(SEEDS)]):
-        state: State = session.handle.session.state
+        state: MetricsState = session.handle.session.state
         ends[session.status] += 1
         assert session.replayed().status == "identical"
         asked = [event for event in session.events if isinstance(event, CompletionRequested)]
@@ -78,6 +78,6 @@ def mixed(draw: st.DrawFn) -> str:
 def test_the_check_is_total_and_what_passes_passes_again_as_it_is_shown(
     sql: str, dialect: Dialect
 ) -> None:
-    names = log_views.tables()
+    names = log_views.queryable_log_tables()
     if not findings(sql, dialect, names):
-        assert not findings(rendered(sql, dialect), dialect, names)
+        assert not findings(render_checked_query(sql, dialect), dialect, names)

@@ -9,10 +9,10 @@ import pytest
 from preflights_es.features.metrics import log_views
 from preflights_es.features.metrics.adapter import LLMClient, parse_response
 from preflights_es.features.metrics.catalogue import BUILT_IN, check_for, metrics_of
-from preflights_es.features.metrics.domain.decide import known, situation
+from preflights_es.features.metrics.domain.decide import render_catalogue, render_metrics_situation
 from preflights_es.features.metrics.domain.events import PACKAGE, PROMPTS, Catalogue
 from preflights_es.features.metrics.domain.sql_check import findings
-from preflights_es.features.metrics.domain.state import State
+from preflights_es.features.metrics.domain.state import MetricsState
 from preflights_es.kernel.completions import prompt
 from tests.each import each
 from tests.filed_cases import filed_cases
@@ -20,16 +20,16 @@ from tests.filed_cases import filed_cases
 FILED = filed_cases(__file__)
 
 QUESTIONS: Final = tuple(FILED["QUESTIONS"])
-TABLES: Final = log_views.tables()
+TABLES: Final = log_views.queryable_log_tables()
 HELD: Final = Catalogue(
     dialect="sqlite", metrics=metrics_of(BUILT_IN, check_for("sqlite", TABLES)), tables=TABLES
 )
 
 
 def replied(client: LLMClient, question: str) -> str:
-    asked = State(asked_at="2026-11-23T09:30+00:00", time_zone="UTC")
+    asked = MetricsState(asked_at="2026-11-23T09:30+00:00", time_zone="UTC")
     text = prompt(PACKAGE, PROMPTS["ask"]).text
-    system = f"{text}\n{known(HELD)}\n{situation(asked)}"
+    system = f"{text}\n{render_catalogue(HELD)}\n{render_metrics_situation(asked)}"
     said = ({"role": "system", "content": system}, {"role": "user", "content": question})
     return client.chat(said)
 

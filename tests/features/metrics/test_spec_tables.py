@@ -45,12 +45,12 @@ def test_the_reasons_of_a_refusal_are_those_of_the_code() -> None:
 def test_the_columns_of_the_log_are_those_that_are_promised() -> None:
     table = markdown.tables("docs/metrics.md")["The tables of the log"]
     promised = {ticked(row["table"])[0]: tuple(ticked(row["columns"])) for row in table}
-    assert promised == {one.name: one.columns for one in log_views.tables()}
+    assert promised == {one.name: one.columns for one in log_views.queryable_log_tables()}
 
 
 def test_the_metrics_of_the_log_are_those_that_are_listed() -> None:
     listed = markdown.tables("docs/metrics.md")["What you can ask about the log"]
-    held = metrics_of(BUILT_IN, check_for("sqlite", log_views.tables()))
+    held = metrics_of(BUILT_IN, check_for("sqlite", log_views.queryable_log_tables()))
     assert [(row["metric"], dimensions_of(row["dimensions"])) for row in listed] == [
         (one.name, {*one.dimensions}) for one in held
     ]
@@ -112,7 +112,7 @@ def read(path: Path) -> dict[str, Any]:
 def columns_of(said: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
     """The table that a metric reads, and its columns."""
     table = str(said["sql"]).partition(" FROM ")[2].split()[0]
-    return table, next(one.columns for one in log_views.tables() if one.name == table)
+    return table, next(one.columns for one in log_views.queryable_log_tables() if one.name == table)
 
 
 @each("path", FILES)

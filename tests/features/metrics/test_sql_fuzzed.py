@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from preflights_es.features.metrics.domain.events import Dialect, Table
-from preflights_es.features.metrics.domain.sql_check import findings, rendered
+from preflights_es.features.metrics.domain.sql_check import findings, render_checked_query
 from preflights_es.features.metrics.domain.sql_tree import FUNCTIONS, NODES, RAW, TYPES
 
 QUERIES: Final = 2_000  # of each dialect
@@ -152,7 +152,7 @@ def test_what_passes_is_rendered_as_what_was_judged(dialect: Dialect) -> None:
             if findings(sql, dialect, TABLES):
                 continue
             passed[name] += 1
-            text = rendered(sql, dialect)
+            text = render_checked_query(sql, dialect)
             assert not findings(text, dialect, TABLES), sql
             one, two = (sqlglot.parse_one(found, read=dialect) for found in (sql, text))
             assert texts(one) == texts(two), sql

@@ -8,13 +8,13 @@ from preflights_es.features.planning.domain import WORKFLOW
 from preflights_es.features.planning.domain.events import (
     Busy,
     OpenTask,
-    Plan,
     PlanAsked,
     PlanAskedAgain,
+    PlannedDay,
+    PlanTask,
     Situation,
-    Task,
 )
-from preflights_es.features.planning.domain.state import DayView, State
+from preflights_es.features.planning.domain.state import DayView, PlanningState
 from preflights_es.kernel.events import SourceSession
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.ports import Provider
@@ -28,13 +28,13 @@ NINE: Final = 9 * 60
 SIX: Final = 18 * 60
 
 
-def task(id_: str, low: int, high: int | None = None, **said: Any) -> Task:
+def task(id_: str, low: int, high: int | None = None, **said: Any) -> PlanTask:
     """A task that takes so many minutes."""
     most = low if high is None else high
-    return Task(id=id_, title=f"Task {id_}", duration_min=low, duration_max=most, **said)
+    return PlanTask(id=id_, title=f"Task {id_}", duration_min=low, duration_max=most, **said)
 
 
-def situation(*tasks: Task, **said: Any) -> Situation:
+def situation(*tasks: PlanTask, **said: Any) -> Situation:
     """A day from nine to six."""
     listed = tuple(
         OpenTask(one, number, SourceSession("s-1", 2, "00")) for number, one in enumerate(tasks, 1)
@@ -59,7 +59,7 @@ def answer(focus: str | None = "a.1", *minis: str, **said: Any) -> dict[str, Any
     return {"focus_task_id": focus, "mini_task_ids": list(minis), **whole, **said}
 
 
-class Planned(ScriptedSession[State]):
+class Planned(ScriptedSession[PlanningState]):
     """The session of one day."""
 
     workflow = WORKFLOW
@@ -90,7 +90,7 @@ class Planned(ScriptedSession[State]):
         return self.submit(PlanAskedAgain(at=now, actor=ADA, situation=found, lead=lead))
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> PlannedDay:
         assert self.state.plan is not None
         return self.state.plan
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from preflights_es.features.planning.domain.events import Busy, Task
+from preflights_es.features.planning.domain.events import Busy, PlanTask
 from tests.features.planning.cases import task
 from tests.filed_cases import filed_cases
 
@@ -14,7 +14,7 @@ class Labelled(NamedTuple):
     """One row of the table."""
 
     name: str
-    tasks: Sequence[Task]
+    tasks: Sequence[PlanTask]
     plan: str
     """The blocks in order, `HH:MM-HH:MM id`, with `*` behind the focus and `/` behind a part."""
     buffer: int = 0
@@ -22,7 +22,7 @@ class Labelled(NamedTuple):
     day: dict[str, Any] = {}
 
 
-def _task(id_: str, *said: Any) -> Task:
+def _task(id_: str, *said: Any) -> PlanTask:
     minutes = [one for one in said if isinstance(one, int)]
     return task(id_, *minutes, **next((one for one in said if isinstance(one, dict)), {}))
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from preflights_es.features.planning.domain import WORKFLOW, schedule
 from preflights_es.features.planning.domain.contracts import PLANNING
 from preflights_es.features.planning.domain.events import PlanMade
-from preflights_es.features.planning.domain.state import State
+from preflights_es.features.planning.domain.state import PlanningState
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.lead import FellBack
 from preflights_es.testing import PlayedSession, SessionMove
@@ -28,9 +28,9 @@ def run(moves: list[SessionMove]) -> PlayedSession:
 @given(SESSIONS)
 def test_every_plan_keeps_its_promises(moves: list[SessionMove]) -> None:
     for _, session in run(moves).steps():
-        state: State = session.state
+        state: PlanningState = session.state
         if state.plan is not None and state.situation is not None:
-            holds(schedule.day_of(state.situation), state.plan)
+            holds(schedule.day_from_situation(state.situation), state.plan)
 
 
 @given(SESSIONS | WILD)
@@ -53,7 +53,7 @@ def test_a_fallback_is_followed_by_a_plan_of_the_rules(moves: list[SessionMove])
 @given(SESSIONS | WILD)
 def test_the_status_says_what_there_is(moves: list[SessionMove]) -> None:
     for _, session in run(moves).steps():
-        state: State = session.state
+        state: PlanningState = session.state
         view = WORKFLOW.view(state)
         assert 0.0 <= view.progress <= 1.0
         assert not view.questions

@@ -8,7 +8,7 @@ import pytest
 
 from preflights_es.features.planning.domain import state
 from preflights_es.features.planning.domain.decide import PACKAGE
-from preflights_es.features.planning.domain.events import ChangeRefused, PlanAsked
+from preflights_es.features.planning.domain.events import PlanAsked, PlanningChangeRefused
 from preflights_es.kernel.completions import CompletionRequested, prompt
 from preflights_es.kernel.errors import LLMAPIError, LLMTimeoutError
 from preflights_es.kernel.events import SourceSession, sources
@@ -44,7 +44,7 @@ BY_RULES = ("a.1", ("a.2", "a.3"), 15)
 
 def refused(plan: Planned) -> tuple[str, str]:
     (one,) = plan.last
-    assert isinstance(one, ChangeRefused), one
+    assert isinstance(one, PlanningChangeRefused), one
     return one.reason, one.task_id
 
 
@@ -219,7 +219,7 @@ def test_no_model_is_asked_where_nothing_is_open() -> None:
 
 def test_a_person_who_chose_asks_no_model_and_both_plans_are_kept() -> None:
     plan = Planned("no", "no").again(situation(*THREE, focus="a.2"))
-    found = state.reached(plan.state)
+    found = state.planning_reached(plan.state)
     assert (plan.plan.source, plan.view.warnings) == ("person", ())
     assert (found.result, found.accepted) == (
         {"focus_task_id": "a.1", "mini_task_ids": ["a.2", "a.3"], "buffer_minutes": 15},

@@ -10,20 +10,27 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from preflights_es.features.planning.domain import schedule
-from preflights_es.features.planning.domain.events import Block, Plan, Shift, Situation, Task, clock
+from preflights_es.features.planning.domain.events import (
+    PlanBlock,
+    PlannedDay,
+    PlanTask,
+    Shift,
+    Situation,
+    format_wall_clock,
+)
 from preflights_es.features.planning.domain.schedule import Day
 from tests.each import each
 from tests.features.planning.cases import Planned, situation, task
 from tests.features.planning.plans import PLANS, Labelled
 
 
-def shown(day: Situation, block: Block) -> str:
-    at = f"{clock(day, block.start)}-{clock(day, block.end)}"
+def shown(day: Situation, block: PlanBlock) -> str:
+    at = f"{format_wall_clock(day, block.start)}-{format_wall_clock(day, block.end)}"
     return f"{at} {block.task_id}{'*' * (block.kind == 'focus')}{'/' * block.part}"
 
 
-def planned(day: Situation) -> Plan:
-    return schedule.planned(schedule.day_of(day), "en")
+def planned(day: Situation) -> PlannedDay:
+    return schedule.plan_day_by_rules(schedule.day_from_situation(day), "en")
 
 
 @each("row", PLANS)
@@ -40,10 +47,10 @@ def test_each_row_has_a_name() -> None:
 
 
 def test_a_person_chooses_any_open_task() -> None:
-    day = schedule.day_of(situation(task("a", 60), task("b", 4), task("c", 600)))
-    assert schedule.planned(day, "en").focus_task_id == "a"
+    day = schedule.day_from_situation(situation(task("a", 60), task("b", 4), task("c", 600)))
+    assert schedule.plan_day_by_rules(day, "en").focus_task_id == "a"
     for chosen in ("b", "c"):
-        plan = schedule.planned(day, "en", chosen)
+        plan = schedule.plan_day_by_rules(day, "en", chosen)
         assert (plan.focus_task_id, plan.source, plan.reasoning) == (
             chosen,
             "person",
@@ -97,7 +104,7 @@ def test_on_a_day_of_25_hours_an_hour_comes_twice() -> None:
 MINUTES = st.integers(0, 1_500)
 TASKS = st.lists(
     st.builds(
-        lambda low, more, **said: Task(
+        lambda low, more, **said: PlanTask(
             title="t", duration_min=low, duration_max=low + more, **said
         ),
         low=st.integers(1, 300) | st.integers(1, 40),
@@ -123,7 +130,7 @@ DAYS = st.builds(
 )
 
 
-def holds(day: Day, plan: Plan) -> None:
+def holds(day: Day, plan: PlannedDay) -> None:
     """What the specification promises of any plan."""
     for block in plan.blocks:
         assert day.start <= block.start < block.end <= day.end
@@ -145,26 +152,26 @@ def holds(day: Day, plan: Plan) -> None:
 
 @given(DAYS)
 def test_a_plan_keeps_its_promises(day: Day) -> None:
-    holds(day, schedule.planned(day, "de"))
+    holds(day, schedule.plan_day_by_rules(day, "de"))
 
 
 @given(DAYS)
 def test_the_order_in_which_tasks_come_changes_nothing(day: Day) -> None:
     back = Day(day.day, day.start, day.end, day.minutes, day.busy[::-1], day.tasks[::-1])
-    assert schedule.planned(back, "en") == schedule.planned(day, "en")
+    assert schedule.plan_day_by_rules(back, "en") == schedule.plan_day_by_rules(day, "en")
 
 
 @given(DAYS)
 def test_the_first_of_the_order_is_the_focus_wherever_time_is_free(day: Day) -> None:
-    plan = schedule.planned(day, "en")
+    plan = schedule.plan_day_by_rules(day, "en")
     assert bool(plan.blocks) == bool(day.tasks and schedule.free(day))
     if plan.blocks:
-        assert plan.focus_task_id == schedule.in_order(day)[0].id
+        assert plan.focus_task_id == schedule.sort_open_tasks(day)[0].id
 
 
 @given(DAYS)
 def test_no_short_task_is_left_beside_free_time(day: Day) -> None:
-    plan = schedule.planned(day, "en")
+    plan = schedule.plan_day_by_rules(day, "en")
     if len(plan.blocks) in (1, 2) and day.minutes is None:
         apart = tuple((block.start - 15, block.end + 15) for block in plan.blocks)
         gaps = schedule.free(replace(day, busy=(*day.busy, *apart)))

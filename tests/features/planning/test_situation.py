@@ -8,7 +8,7 @@ import pytest
 
 from preflights_es.features.planning import situation as made
 from preflights_es.features.planning.domain.events import DAY_MINUTES, TASKS_MAX, Busy, Situation
-from preflights_es.features.planning.situation import Wanted, is_changed, kept_window
+from preflights_es.features.planning.situation import WantedDay, is_changed, kept_window
 from preflights_es.kernel.errors import Refused
 from preflights_es.system.clock_ids import LocalDay
 from tests.each import each
@@ -28,8 +28,8 @@ def row(number: int = 1, type_: str = "task", session: str = "1", **said: Any) -
     return {**whole, **on, **said}
 
 
-def today(*rows: dict[str, Any], wanted: Wanted = Wanted()) -> Situation:  # noqa: B008  frozen
-    return made.situation(TODAY, made.window(TODAY, wanted, "18:00"), rows)
+def today(*rows: dict[str, Any], wanted: WantedDay = WantedDay()) -> Situation:  # noqa: B008  frozen
+    return made.compose_day_situation(TODAY, made.window(TODAY, wanted, "18:00"), rows)
 
 
 def busy(*rows: dict[str, Any]) -> list[tuple[int, int, bool]]:
@@ -68,7 +68,7 @@ def test_an_event_is_busy_on_its_own_day() -> None:
 
 
 def test_what_a_person_says_and_what_notes_hold_come_by_time() -> None:
-    wanted = Wanted(start="09:00", busy=("12:00-13:00",))
+    wanted = WantedDay(start="09:00", busy=("12:00-13:00",))
     found = today(row(1, "event", start_time="10:00"), wanted=wanted)
     assert [(one.start, bool(one.source)) for one in found.busy] == [(600, True), (720, False)]
     assert (found.start, found.end, found.busy[1]) == (540, 1_080, Busy(start=720, end=780))
@@ -105,7 +105,7 @@ def test_a_plan_looks_at_the_first_of_many_tasks() -> None:
 
 
 def test_at_most_fifty_intervals_are_taken() -> None:
-    wanted = Wanted(busy=("12:00-13:00",) * 51)
+    wanted = WantedDay(busy=("12:00-13:00",) * 51)
     with pytest.raises(Refused) as refused:
         today(wanted=wanted)
     assert refused.value.code == "too_many_intervals"
@@ -144,13 +144,13 @@ def test_a_change_of_a_task_or_an_appointment_is_found(rows: tuple[dict[str, Any
     ],
 )
 def test_nothing_else_makes_a_plan_older(rows: tuple[dict[str, Any], ...]) -> None:
-    wanted = Wanted(start="09:00", busy=("12:00-13:00",))
+    wanted = WantedDay(start="09:00", busy=("12:00-13:00",))
     assert not is_changed(today(*ROWS), today(*rows, wanted=wanted))
 
 
 def test_a_window_that_was_said_holds_from_now_on() -> None:
-    wanted = Wanted(start="08:00", end="17:00", busy=("12:00-13:00",), minutes=90)
+    wanted = WantedDay(start="08:00", end="17:00", busy=("12:00-13:00",), minutes=90)
     kept = kept_window(TODAY, today(EVENT, wanted=wanted))
     assert (kept.start, kept.end, kept.minutes) == (540, 1_020, 90)
     assert kept.busy == (Busy(start=720, end=780),)
-    assert kept_window(TODAY, today(wanted=Wanted(start="14:00"))).start == 840
+    assert kept_window(TODAY, today(wanted=WantedDay(start="14:00"))).start == 840

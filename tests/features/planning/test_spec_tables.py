@@ -30,12 +30,12 @@ def test_the_assumed_duration_and_the_end_of_the_day_are_those_of_the_code() -> 
 
 def test_the_reasons_of_a_refusal_are_those_of_the_code() -> None:
     assert names("2.2 Choosing", "Reason") == get_args(
-        get_type_hints(events.ChangeRefused)["reason"]
+        get_type_hints(events.PlanningChangeRefused)["reason"]
     )
 
 
 def test_the_fields_of_a_plan_are_those_of_the_code() -> None:
-    assert names("3. The plan", "Field") == events.Plan.__struct_fields__
+    assert names("3. The plan", "Field") == events.PlannedDay.__struct_fields__
 
 
 def test_what_finds_a_focus_is_that_of_the_code() -> None:

@@ -1,24 +1,35 @@
 """A question about data becomes one checked query, with questions back where it needs them."""
 
 from preflights_es.features.metrics.domain.decide import decide
-from preflights_es.features.metrics.domain.events import EVENTS, POLICY, PROMPTS, AnswersGiven
-from preflights_es.features.metrics.domain.state import State, evolve, is_terminal, reached, view
+from preflights_es.features.metrics.domain.events import (
+    EVENTS,
+    POLICY,
+    PROMPTS,
+    MetricsAnswersGiven,
+)
+from preflights_es.features.metrics.domain.state import (
+    MetricsState,
+    evolve,
+    is_terminal,
+    metrics_reached,
+    view,
+)
 from preflights_es.kernel.session import Workflow
 
-WORKFLOW: Workflow[State] = Workflow(
+WORKFLOW: Workflow[MetricsState] = Workflow(
     name="metrics",
     package="preflights_es.features.metrics",
     decider="metrics/1",
     events=EVENTS,
-    initial=State(),
+    initial=MetricsState(),
     decide=decide,
     evolve=evolve,
     is_terminal=is_terminal,
     view=view,
     statuses=("needs_answers", "stopped", "done"),
     settled=("stopped", "done"),
-    reached=reached,
-    answers=AnswersGiven,
+    reached=metrics_reached,
+    answers=MetricsAnswersGiven,
     lead=lambda state: state.led.lead,
     policy=POLICY,
     prompts=tuple(PROMPTS.items()),

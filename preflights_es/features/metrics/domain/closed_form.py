@@ -55,7 +55,7 @@ def _token(kind: str, said: str) -> Token:
     return Token(kind, said, text, caseless(name))  # type: ignore[arg-type]  # groups of _TOKEN
 
 
-def phrase(text: str) -> str:
+def normalize_catalogue_phrase(text: str) -> str:
     """A name of the catalogue as its words are compared."""
     return " ".join(one.name for one in tokens_of(text))
 
@@ -73,7 +73,7 @@ AND: Final = ("and", "und")
 _PLACES: Final = late_pattern(r"[1-9][0-9]{0,3}")
 
 
-class Named(NamedTuple):
+class NamedMetrics(NamedTuple):
     """Metrics that one name stands for."""
 
     metrics: tuple[str, ...]
@@ -99,47 +99,51 @@ class Top(NamedTuple):
     places: int
 
 
-class Days(NamedTuple):
+class DayRangePart(NamedTuple):
     """A range."""
 
     range: Range
 
 
-class Left(NamedTuple):
+class LeftoverWords(NamedTuple):
     """Words that are no part."""
 
     words: str
 
 
-Part = Named | GroupedBy | Equals | Top | Days | Left
+Part = NamedMetrics | GroupedBy | Equals | Top | DayRangePart | LeftoverWords
 
 
-class Words(NamedTuple):
+class CatalogueWords(NamedTuple):
     """What the names of a catalogue stand for, by phrase."""
 
     metrics: Mapping[str, tuple[str, ...]]
     dimensions: frozenset[str]
 
 
-def words_of(metrics: Iterable[Metric]) -> Words:
+def words_of(metrics: Iterable[Metric]) -> CatalogueWords:
     """Names and aliases of metrics, and what each dimension of any of them is called."""
     named: dict[str, dict[str, None]] = {}
     dimensions: set[str] = set()
     for metric in metrics:
         for name in (metric.name, *metric.aliases):
-            named.setdefault(phrase(name), {})[metric.name] = None
+            named.setdefault(normalize_catalogue_phrase(name), {})[metric.name] = None
         dimensions.update(known for one in metric.dimensions for known in phrases(one, metric))
-    return Words({known: tuple(names) for known, names in named.items()}, frozenset(dimensions))
+    return CatalogueWords(
+        {known: tuple(names) for known, names in named.items()}, frozenset(dimensions)
+    )
 
 
 def phrases(column: str, metric: Metric) -> frozenset[str]:
     """What a dimension is called: its column, without its table, or one of its words."""
     bare = column.rpartition(".")[2]
     words = dict(metric.words).get(column, ())
-    return frozenset(map(phrase, (column, bare, bare.replace("_", " "), *words)))
+    return frozenset(
+        map(normalize_catalogue_phrase, (column, bare, bare.replace("_", " "), *words))
+    )
 
 
-def parts_of(text: str, words: Words, today: date | None) -> list[Part]:
+def parts_of(text: str, words: CatalogueWords, today: date | None) -> list[Part]:
     """The parts of a text in their order; words that are left over stand together."""
     tokens = tokens_of(text)
     parts: list[Part] = []
@@ -150,11 +154,11 @@ def parts_of(text: str, words: Words, today: date | None) -> list[Part]:
         if found is None and tokens[at].name != ",":
             left += [one.said for one in tokens[at : at + count]]
         if left and (found is not None or tokens[at].name == ","):
-            parts.append(Left(" ".join(left)))
+            parts.append(LeftoverWords(" ".join(left)))
             left = []
         parts += [found] if found is not None else []
         at += count
-    return [*parts, Left(" ".join(left))] if left else parts
+    return [*parts, LeftoverWords(" ".join(left))] if left else parts
 
 
 def _is_group(parts: Sequence[Part], left: Sequence[str]) -> bool:
@@ -162,7 +166,7 @@ def _is_group(parts: Sequence[Part], left: Sequence[str]) -> bool:
 
 
 def _part_at(
-    tokens: Sequence[Token], at: int, words: Words, today: date | None, *, goes_on: bool
+    tokens: Sequence[Token], at: int, words: CatalogueWords, today: date | None, *, goes_on: bool
 ) -> tuple[int, Part | None]:
     """The longest part that begins at a token, and how many tokens it takes.
 
@@ -177,7 +181,7 @@ def _part_at(
         found += _top_at(tokens, at)
         bare = [one.name if _is_bare(one) else "" for one in tokens[at:]]
         if named := range_at(bare, today):
-            found.append((named[0], Days(named[1])))
+            found.append((named[0], DayRangePart(named[1])))
     longest = max((count for count, _ in found), default=1)
     those = [part for count, part in found if count == longest]
     return longest, those[0] if len(those) == 1 else None
@@ -191,7 +195,7 @@ def _is_bare(token: Token) -> bool:
 def _phrases_at(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
     """Names that could begin there, the longest first."""
     if tokens[at : at + 1] and tokens[at].kind == "quoted":
-        yield 1, phrase(tokens[at].text)
+        yield 1, normalize_catalogue_phrase(tokens[at].text)
         return
     for count in range(min(PHRASE_MAX, len(tokens) - at), 0, -1):
         run = tokens[at : at + count]
@@ -204,7 +208,7 @@ def _metrics_at(
 ) -> Iterator[tuple[int, Part]]:
     for count, name in _phrases_at(tokens, at):
         if name in known:
-            yield count, Named(known[name])
+            yield count, NamedMetrics(known[name])
             return
 
 

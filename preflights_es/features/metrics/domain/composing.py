@@ -68,14 +68,16 @@ _STEPS: Final[dict[Dialect, dict[Step, str]]] = {
 
 def composed(meant: Meant, dialect: Dialect) -> str | None:
     """The query of a meaning; None where the metric's SQL is not plain enough for it."""
-    names = [_called(one) for one in meant.groups]
+    names = [_group_alias(one) for one in meant.groups]
     if len(names) != len(set(names)) or (meant.groups and not has_aggregate(meant.metric.sql)):
         return None
     sql: str | None = meant.metric.sql.strip().rstrip(";").rstrip()
     if meant.values:
         sql = filtered(meant.metric.sql, [_is(*one, dialect) for one in meant.values.items()])
     if sql is not None and meant.groups:
-        sql = grouped(sql, [_column(one, meant.metric, dialect) for one in meant.groups])
+        sql = group_query_by_columns(
+            sql, [_column(one, meant.metric, dialect) for one in meant.groups]
+        )
     if sql is None:
         return None
     rows = query(sql, meant.days)
@@ -87,7 +89,7 @@ def _first_groups(rows: str, meant: Meant) -> str | None:
     value = measure(meant.metric.sql)
     if value is None or not meant.groups:
         return None
-    names = ", ".join(f"q.{_called(one)}" for one in meant.groups)
+    names = ", ".join(f"q.{_group_alias(one)}" for one in meant.groups)
     placed = (
         f"SELECT r.*, RANK() OVER (ORDER BY r.{value} DESC) AS place "  # noqa: S608  checked as any other
         f"FROM (\n{rows}\n) AS r WHERE r.{value} IS NOT NULL"
@@ -119,7 +121,7 @@ def _column(group: Group, metric: Metric, dialect: Dialect) -> tuple[str, str]:
     return _STEPS[dialect][group.step].format(day), group.step
 
 
-def _called(group: Group) -> str:
+def _group_alias(group: Group) -> str:
     """What a group's column is called in a query around the metric's."""
     return group.step or group.column.rpartition(".")[2]
 
@@ -152,7 +154,7 @@ def query(sql: str, days: Range = EVER) -> str:
 
 def has_aggregate(sql: str) -> bool:
     """Whether the one SELECT of a query counts or adds up, and does not list."""
-    words = _plain(sql) or []
+    words = _outer_select_words(sql) or []
     end = next((start for word, start, _ in words if word == "from"), len(sql))
     head = sql[words[0][1] : end] if words else ""
     return _AGGREGATE.search(_without_subqueries(_TEXTS.sub(" ", head))) is not None
@@ -173,7 +175,7 @@ def _without_subqueries(sql: str) -> str:
 
 def measure(sql: str) -> str | None:
     """The name of the one column that a metric's query gives; None where it is not plain."""
-    words = _plain(sql) or []
+    words = _outer_select_words(sql) or []
     end = next((at for at, (word, _, _) in enumerate(words) if word == "from"), 0)
     head = [word for word, _, _ in words[:end]]
     is_one = head[-2:-1] == ["as"] and "," not in head and has_aggregate(sql)
@@ -182,7 +184,7 @@ def measure(sql: str) -> str | None:
 
 def filtered(sql: str, conditions: Sequence[str]) -> str | None:
     """A query of those rows alone that meet conditions; None where it is not plain."""
-    words = _plain(sql)
+    words = _outer_select_words(sql)
     if words is None:
         return None
     end = len(sql.rstrip("; \n\t"))
@@ -195,7 +197,7 @@ def filtered(sql: str, conditions: Sequence[str]) -> str | None:
     return f"{sql[:where]} ({sql[where:behind].strip()}\n) AND {said}\n{sql[behind:end]}".strip()
 
 
-def grouped(sql: str, columns: Sequence[tuple[str, str]]) -> str | None:
+def group_query_by_columns(sql: str, columns: Sequence[tuple[str, str]]) -> str | None:
     """A query with columns in front, grouped and ordered by them; None where it is not plain.
 
     Plain is one SELECT that names no column by its number, and leaves no row out at its end.
@@ -203,7 +205,7 @@ def grouped(sql: str, columns: Sequence[tuple[str, str]]) -> str | None:
     Args:
         columns: pairs of an expression and its name; without a name it is a column.
     """
-    words = _plain(sql)
+    words = _outer_select_words(sql)
     if words is None:
         return None
     if any(word in _LIMITS for word, _, _ in words):
@@ -226,7 +228,7 @@ def grouped(sql: str, columns: Sequence[tuple[str, str]]) -> str | None:
     return (text + sql[at:end]).strip()
 
 
-def _plain(sql: str) -> list[tuple[str, int, int]] | None:
+def _outer_select_words(sql: str) -> list[tuple[str, int, int]] | None:
     """The outer words of one SELECT, from it on; None for any other query."""
     words = list(_outer(sql.rstrip("; \n\t")))
     starts = [n for n, (word, _, _) in enumerate(words) if word == "select"]

@@ -10,7 +10,7 @@ from preflights_es.judging.contract import Contract
 from preflights_es.kernel.completions import read_prompt_schema
 
 
-def loaded() -> dict[str, Any]:
+def load_metrics_schema() -> dict[str, Any]:
     """The schema of today."""
     found: dict[str, Any] = json.loads(read_prompt_schema(PACKAGE, CONTRACT).text)
     return found
@@ -19,7 +19,7 @@ def loaded() -> dict[str, Any]:
 METRICS: Final = Contract(
     name="metrics",
     version=1,
-    schema=loaded,
+    schema=load_metrics_schema,
     prose="drop",
     unknown="drop",
     failure=False,

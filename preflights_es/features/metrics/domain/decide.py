@@ -14,21 +14,21 @@ from preflights_es.features.metrics.domain.events import (
     PROMPTS,
     TEXT_MAX,
     TURNS_MAX,
-    AnswerAccepted,
-    AnswerRefused,
-    AnswersGiven,
     CandidatesOffered,
     Catalogue,
     ClarificationAsked,
     FollowUpPut,
     FollowUpTaken,
     Metric,
+    MetricsAnswerAccepted,
+    MetricsAnswerRefused,
+    MetricsAnswersGiven,
     NotTaken,
     QuestionPut,
     SqlAnswered,
     TurnsExhausted,
 )
-from preflights_es.features.metrics.domain.state import State, evolve
+from preflights_es.features.metrics.domain.state import MetricsState, evolve
 from preflights_es.kernel.completions import (
     CompletionFailed,
     CompletionReceived,
@@ -53,33 +53,35 @@ from preflights_es.kernel.text import visible
 Decisions = tuple[Decision, ...]
 
 
-def decide(state: State, new: Input) -> Decisions:
+def decide(state: MetricsState, new: Input) -> Decisions:
     """Total and never empty: what does not fit is answered by a refusal."""
     match new:
         case QuestionPut() if state.input is None:
-            return _asked(evolve(state, new))
+            return _decide_metrics_step(evolve(state, new))
         case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
-            return model_answered(state, new)
-        case AnswersGiven():
-            return _answered(state, new)
+            return conclude_metrics_outcome(state, new)
+        case MetricsAnswersGiven():
+            return _decide_metrics_answers(state, new)
         case FollowUpPut():
             return _followed_up(state, new)
         case StepRetried() if state.led.stalled:
-            return _asked(state)
+            return _decide_metrics_step(state)
         case LeadChanged() if state.text and not state.led.request:
-            return decide_lead_takeover(evolve, state, new, _asked, goes_on=bool(state.led.stalled))
+            return decide_lead_takeover(
+                evolve, state, new, _decide_metrics_step, goes_on=bool(state.led.stalled)
+            )
         case _:
             return (NotTaken(reason="not_expected"),)
 
 
-def _asked(state: State) -> Decisions:
+def _decide_metrics_step(state: MetricsState) -> Decisions:
     """The next step of who leads; without a lead there is no answer."""
     if state.led.lead is None:
         return (StepFailed(contract=CONTRACT, reason="no_lead"),)
-    return (model_request(state),)
+    return (compose_metrics_request(state),)
 
 
-def _followed_up(state: State, new: FollowUpPut) -> Decisions:
+def _followed_up(state: MetricsState, new: FollowUpPut) -> Decisions:
     text = stripped(new.text)
     if not state.text:
         return (NotTaken(reason="not_expected"),)
@@ -90,38 +92,38 @@ def _followed_up(state: State, new: FollowUpPut) -> Decisions:
     if not visible(text):
         return (NotTaken(reason="blank"),)
     taken = (FollowUpTaken(text=text),)
-    return taken + _asked(state_after(evolve, state, new, taken))
+    return taken + _decide_metrics_step(state_after(evolve, state, new, taken))
 
 
-def _answered(state: State, new: AnswersGiven) -> Decisions:
+def _decide_metrics_answers(state: MetricsState, new: MetricsAnswersGiven) -> Decisions:
     """One verdict a key; an answer that counts goes into the conversation."""
     decisions: list[Decision] = []
     after = evolve(state, new)
     for given in new.answers:
-        verdict = _verdict(after.question, state.question, given.key, given.values)
+        verdict = _accept_or_refuse_answer(after.question, state.question, given.key, given.values)
         decisions.append(verdict)
         after = evolve(after, verdict)
     if after.question is None and state.question is not None:
-        decisions += _asked(after)
-    return tuple(decisions) or (AnswerRefused(key="", reason="blank"),)
+        decisions += _decide_metrics_step(after)
+    return tuple(decisions) or (MetricsAnswerRefused(key="", reason="blank"),)
 
 
-def _verdict(
+def _accept_or_refuse_answer(
     question: Question | None, before: Question | None, key: str, values: tuple[str, ...]
-) -> AnswerAccepted | AnswerRefused:
+) -> MetricsAnswerAccepted | MetricsAnswerRefused:
     if question is None:
         is_answered = before is not None and key == before.id
-        return AnswerRefused(
+        return MetricsAnswerRefused(
             key=key, reason="already_answered" if is_answered else "unknown_question"
         )
     if key != question.id:
-        return AnswerRefused(key=key, reason="unknown_question", expected=(question.id,))
+        return MetricsAnswerRefused(key=key, reason="unknown_question", expected=(question.id,))
     if len(values) > 1:
-        return AnswerRefused(key=key, reason="several_values")
+        return MetricsAnswerRefused(key=key, reason="several_values")
     answer = stripped("".join(values))
     if not visible(answer):
-        return AnswerRefused(key=key, reason="blank")
-    return AnswerAccepted(key=key, answer=chosen(answer, question.options))
+        return MetricsAnswerRefused(key=key, reason="blank")
+    return MetricsAnswerAccepted(key=key, answer=resolve_candidate_number(answer, question.options))
 
 
 # 2. What a model is asked, and what follows --------------------------------------------------
@@ -133,18 +135,18 @@ WHICH: Final = {
 }
 
 
-def model_request(state: State) -> CompletionRequested:
+def compose_metrics_request(state: MetricsState) -> CompletionRequested:
     """The whole of what is sent, derived from the log: the catalogue, then the conversation."""
     prompt = (PACKAGE, "ask", PROMPTS["ask"])
     made = requested(state.led, "ask", CONTRACT, prompt, tuple(state.led.said))
     system, *said = made.messages
     assert state.catalogue is not None, "a session begins with its catalogue"
-    catalogue = known(state.catalogue)
-    told = f"{system.content}\n{catalogue}\n{situation(state)}"
+    catalogue = render_catalogue(state.catalogue)
+    told = f"{system.content}\n{catalogue}\n{render_metrics_situation(state)}"
     return replace(made, messages=(Message("system", told), *said))
 
 
-def known(catalogue: Catalogue) -> str:
+def render_catalogue(catalogue: Catalogue) -> str:
     """The catalogue as a model reads it: one JSON object a line."""
     lines = [
         canonical_json({"table": one.name, "columns": one.columns}) for one in catalogue.tables
@@ -167,24 +169,24 @@ def _described(metric: Metric) -> dict[str, Any]:
     }
 
 
-def situation(state: State) -> str:
+def render_metrics_situation(state: MetricsState) -> str:
     """When the question is asked, and in which language."""
     zone = f" ({state.time_zone})" if state.time_zone else ""
     return f"Asked at: {state.asked_at}{zone}\nLanguage: {state.language}"
 
 
-def model_answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
+def conclude_metrics_outcome(state: MetricsState, outcome: Outcome) -> tuple[Decision, ...]:
     """What follows from an outcome: an answer, a question, or what was recorded instead."""
     # Imported where a response is judged: everything else needs no reader of JSON Schema.
     from preflights_es.features.metrics.domain.contracts import METRICS
 
-    verdict = concluded(state.led, outcome, METRICS, partial(violations, state))
+    verdict = concluded(state.led, outcome, METRICS, partial(find_metrics_violations, state))
     if not isinstance(verdict, Usable):
         return verdict
-    return (verdict.accepted, _follows(state, verdict.payload))
+    return (verdict.accepted, _decide_from_metrics_payload(state, verdict.payload))
 
 
-def _follows(state: State, payload: Any) -> Decision:
+def _decide_from_metrics_payload(state: MetricsState, payload: Any) -> Decision:
     if isinstance(payload, dict) and payload["type"] == "sql":
         return SqlAnswered(sql=payload["sql"])
     candidates = () if isinstance(payload, str) else tuple(payload["candidates"])
@@ -196,7 +198,7 @@ def _follows(state: State, payload: Any) -> Decision:
     return made(question=question)
 
 
-def violations(state: State, payload: Any) -> tuple[Violation, ...]:
+def find_metrics_violations(state: MetricsState, payload: Any) -> tuple[Violation, ...]:
     """What the contract alone cannot say: the query is one that the catalogue allows."""
     if isinstance(payload, str):
         too_long = Violation("", f"expected at most {TEXT_MAX:,} characters of words")
@@ -214,7 +216,7 @@ def violations(state: State, payload: Any) -> tuple[Violation, ...]:
 DIGITS_MAX = 3  # of a number that may choose; a longer one is text
 
 
-def chosen(answer: str, candidates: Sequence[str]) -> str:
+def resolve_candidate_number(answer: str, candidates: Sequence[str]) -> str:
     """The candidate that a number stands for; any other text itself.
 
     1 to n in ASCII digits, with an optional full stop or bracket behind it.

@@ -116,7 +116,7 @@ class QuestionPut(Input, frozen=True):
     """Kinds of secrets that were taken out before recording, one a replacement."""
 
 
-class AnswersGiven(Answers, frozen=True):
+class MetricsAnswersGiven(Answers, frozen=True):
     """The answer to the open question: a number, a candidate, or other words."""
 
     tag: ClassVar[str] = "metrics.answers_given.v1"
@@ -164,7 +164,7 @@ class TurnsExhausted(Decision, frozen=True):
     open: str
 
 
-class AnswerAccepted(Decision, frozen=True):
+class MetricsAnswerAccepted(Decision, frozen=True):
     """The answer counts, and goes into the conversation."""
 
     tag: ClassVar[str] = "metrics.answer_accepted.v1"
@@ -173,7 +173,7 @@ class AnswerAccepted(Decision, frozen=True):
     """The chosen candidate in place of its number."""
 
 
-class AnswerRefused(AnswerRefusal, frozen=True):
+class MetricsAnswerRefused(AnswerRefusal, frozen=True):
     """The answer does not count; the question stays as it was."""
 
     tag: ClassVar[str] = "metrics.answer_refused.v1"
@@ -197,14 +197,14 @@ class NotTaken(Refusal, frozen=True):
 
 EVENTS: tuple[type[Event], ...] = (
     QuestionPut,
-    AnswersGiven,
+    MetricsAnswersGiven,
     FollowUpPut,
     SqlAnswered,
     CandidatesOffered,
     ClarificationAsked,
     TurnsExhausted,
-    AnswerAccepted,
-    AnswerRefused,
+    MetricsAnswerAccepted,
+    MetricsAnswerRefused,
     FollowUpTaken,
     NotTaken,
     *COMPLETION_EVENTS,

@@ -60,7 +60,7 @@ def _months(first: int, count: int = 1) -> Range:
     return date(first // 12, first % 12 + 1, 1), date(end // 12, end % 12 + 1, 1)
 
 
-def _day(found: re.Match[str], _: date) -> Range:
+def _range_of_written_date(found: re.Match[str], _: date) -> Range:
     month = NUMBER_OF.get(found["m"]) or int(found["m"])
     return _one_day(date(int(found["y"]), month, int(found["d"])))
 
@@ -92,9 +92,9 @@ _PERIODS: Final[tuple[tuple[re.Pattern[str], Days], ...]] = (
     ),
     (late_pattern(rf"{_YEAR}-(?P<m>[0-9]{{2}})"), _month),
     (late_pattern(rf"{_MONTH} {_YEAR}"), _month),
-    (late_pattern(rf"{_YEAR}-(?P<m>[0-9]{{2}})-(?P<d>[0-9]{{2}})"), _day),
-    (late_pattern(rf"(?P<d>[0-9]{{1,2}})\.(?P<m>[0-9]{{1,2}})\.{_YEAR}"), _day),
-    (late_pattern(rf"(?P<d>[0-9]{{1,2}})\.? {_MONTH} {_YEAR}"), _day),
+    (late_pattern(rf"{_YEAR}-(?P<m>[0-9]{{2}})-(?P<d>[0-9]{{2}})"), _range_of_written_date),
+    (late_pattern(rf"(?P<d>[0-9]{{1,2}})\.(?P<m>[0-9]{{1,2}})\.{_YEAR}"), _range_of_written_date),
+    (late_pattern(rf"(?P<d>[0-9]{{1,2}})\.? {_MONTH} {_YEAR}"), _range_of_written_date),
 )
 """What names days; a month or a quarter without its year could be several, and names none."""
 

@@ -89,7 +89,7 @@ _SAYS: Final[dict[Language, dict[str, str]]] = {
 }
 
 
-class Asked(NamedTuple):
+class QuestionBack(NamedTuple):
     """A question back."""
 
     text: str
@@ -108,7 +108,7 @@ Key = tuple[str, str]
 # 2. What a conversation means ----------------------------------------------------------------
 
 
-def answer(
+def answer_conversation(
     said: Sequence[str],
     metrics: Sequence[Metric],
     today: date | None,
@@ -122,16 +122,20 @@ def answer(
         said: what the person said, oldest first.
     """
     meant = understood(said, metrics, today, language)
-    if isinstance(meant, Asked):
+    if isinstance(meant, QuestionBack):
         is_offered = meant.is_choice and CANDIDATES[0] <= len(meant.options) <= CANDIDATES[1]
         return {"type": "ambiguous", "candidates": [*meant.options]} if is_offered else meant.text
     sql = composed(meant, dialect)
-    return {"type": "sql", "sql": sql} if sql else _says("no query", language, meant.metric.name)
+    return (
+        {"type": "sql", "sql": sql}
+        if sql
+        else _format_reply_sentence("no query", language, meant.metric.name)
+    )
 
 
 def understood(
     said: Sequence[str], metrics: Sequence[Metric], today: date | None, language: Language
-) -> Meant | Asked:
+) -> Meant | QuestionBack:
     """What the newest question of a conversation means, or what is asked back.
 
     A message that names a metric begins anew, where one was clear before. Any other changes the
@@ -143,7 +147,7 @@ def understood(
     clear_from = 0
     for text in said:
         parts = form.parts_of(text, words, today)
-        if names := [one.metrics for one in parts if isinstance(one, form.Named)]:
+        if names := [one.metrics for one in parts if isinstance(one, form.NamedMetrics)]:
             question = [] if len(named) == 1 else question
             named = list(dict.fromkeys(name for one in names for name in one))
             clear_from = len(question)
@@ -151,10 +155,14 @@ def understood(
     found = [one for one in metrics if one.name in named]
     if len(found) != 1:
         return _which_metric(question, found or metrics, language, is_choice=bool(found))
-    reading = _Reading(found[0], language)
+    reading = _MetricReading(found[0], language)
     for place, parts in enumerate(question):
         # Before the metric was clear, only words that no metric knows were named.
-        heard = parts if place >= clear_from else [p for p in parts if not isinstance(p, form.Left)]
+        heard = (
+            parts
+            if place >= clear_from
+            else [p for p in parts if not isinstance(p, form.LeftoverWords)]
+        )
         reading.hear(heard, is_answer=place > clear_from)
     return reading.understood()
 
@@ -165,17 +173,21 @@ def _which_metric(
     language: Language,
     *,
     is_choice: bool,
-) -> Asked:
+) -> QuestionBack:
     """The metrics that may be meant, behind the words of the newest message that are no part."""
     names = tuple(metric.name for metric in metrics)
-    text = _says("metric", language, _listed(names)) if names else _says("no metric", language)
-    left = [one.words for one in (question or [[]])[-1] if isinstance(one, form.Left)]
+    text = (
+        _format_reply_sentence("metric", language, _join_option_names(names))
+        if names
+        else _format_reply_sentence("no metric", language)
+    )
+    left = [one.words for one in (question or [[]])[-1] if isinstance(one, form.LeftoverWords)]
     if left:
-        text = f"{_says('left', language, _starred(left))} {text}"
-    return Asked(_harmless(text), names, is_choice and not left)
+        text = f"{_format_reply_sentence('left', language, _starred(left))} {text}"
+    return QuestionBack(_harmless(text), names, is_choice and not left)
 
 
-class _Reading:
+class _MetricReading:
     """Messages of one question, read one after another for its metric."""
 
     def __init__(self, metric: Metric, language: Language) -> None:
@@ -185,7 +197,7 @@ class _Reading:
             for phrase in form.phrases(column, metric):
                 self._columns.setdefault(phrase, []).append(column)
         self._parts: dict[Key, Any] = {}
-        self._open: dict[Key, Asked] = {}
+        self._open: dict[Key, QuestionBack] = {}
         """What stands in the way of a query, until a message says that part anew."""
 
     def hear(self, parts: Sequence[form.Part], *, is_answer: bool) -> None:
@@ -226,7 +238,7 @@ class _Reading:
         if is_twice and key[0] != "left":
             self._parts.pop(key, None)
             self._open[key] = self._asked("twice", self._spoken(key))
-        elif isinstance(value, Asked):
+        elif isinstance(value, QuestionBack):
             self._parts.pop(key, None)
             self._open[key] = value
         else:
@@ -235,13 +247,13 @@ class _Reading:
     def _read(self, part: form.Part) -> Iterator[tuple[Key, object]]:
         """What a part says of the metric, or what is asked about it, by its key."""
         match part:
-            case form.Named():
+            case form.NamedMetrics():
                 yield ("metric", ""), self._metric.name
-            case form.Left(words):
+            case form.LeftoverWords(words):
                 yield ("left", words), self._asked("left", _starred([words]))
-            case form.Days(days) if END_DAY in self._metric.sql:
+            case form.DayRangePart(days) if END_DAY in self._metric.sql:
                 yield ("days", ""), days
-            case form.Days():
+            case form.DayRangePart():
                 yield ("left", "days"), self._asked("no date", self._metric.name)
             case form.Top(places):
                 yield ("top", ""), places
@@ -265,9 +277,11 @@ class _Reading:
         if not columns:
             return ("left", phrase), self._asked("no dimension", self._metric.name, phrase)
         if len(columns) > 1:
-            by = _says("by", self._language)
+            by = _format_reply_sentence("by", self._language)
             options = tuple(f"{by} {column_name(one)}" for one in columns)
-            return ("group", phrase), Asked(_listed(options), options, is_choice=True)
+            return ("group", phrase), QuestionBack(
+                _join_option_names(options), options, is_choice=True
+            )
         return ("group", columns[0]), Group(columns[0])
 
     def _value(self, phrase: str, value: str) -> tuple[Key, object]:
@@ -276,16 +290,26 @@ class _Reading:
             return ("left", phrase), self._asked("no dimension", self._metric.name, phrase)
         if len(columns) > 1:
             options = tuple(_equals(one, value) for one in columns)
-            return ("value", phrase), Asked(_listed(options), options, is_choice=True)
+            return ("value", phrase), QuestionBack(
+                _join_option_names(options), options, is_choice=True
+            )
         return ("value", columns[0]), self._value_of(columns[0], value)
 
     def _columns_of(self, phrase: str) -> list[str]:
         """The columns that a phrase names; its own name is that of one alone."""
         found = self._columns.get(phrase, [])
-        own = [one for one in found if phrase in (form.phrase(one), form.phrase(column_name(one)))]
+        own = [
+            one
+            for one in found
+            if phrase
+            in (
+                form.normalize_catalogue_phrase(one),
+                form.normalize_catalogue_phrase(column_name(one)),
+            )
+        ]
         return own if len(own) == 1 else found
 
-    def _value_of(self, column: str, value: str) -> str | Asked:
+    def _value_of(self, column: str, value: str) -> str | QuestionBack:
         """The value as the database has it."""
         known = [(stored, names) for one, stored, names in self._metric.values if one == column]
         options = tuple(_equals(column, stored) for stored, _ in known)
@@ -294,28 +318,34 @@ class _Reading:
             return self._asked("no value", name)._replace(options=options)
         if not known or value in (stored for stored, _ in known):
             return value
-        meant = [stored for stored, names in known if _same(value, (stored, *names))]
+        meant = [stored for stored, names in known if _matches_value_name(value, (stored, *names))]
         if not meant:
-            told = self._says("value", name, _starred([value]), _listed([v for v, _ in known]))
-            return Asked(told, options)
+            told = self._says(
+                "value", name, _starred([value]), _join_option_names([v for v, _ in known])
+            )
+            return QuestionBack(told, options)
         several = tuple(_equals(column, stored) for stored in meant)
-        return meant[0] if len(meant) == 1 else Asked(_listed(several), several, is_choice=True)
+        return (
+            meant[0]
+            if len(meant) == 1
+            else QuestionBack(_join_option_names(several), several, is_choice=True)
+        )
 
-    def understood(self) -> Meant | Asked:
+    def understood(self) -> Meant | QuestionBack:
         """What it means; what is open is asked first, and a choice when nothing else is open."""
         asked = [one for one in self._open.values() if not one.is_choice]
         if asked:
             texts = dict.fromkeys((*(one.text for one in asked), self._help()))
             options = asked[0].options if len(asked) == 1 else ()
-            return Asked(_harmless(" ".join(texts)), options)
+            return QuestionBack(_harmless(" ".join(texts)), options)
         for one in self._open.values():
             return one._replace(text=_harmless(one.text))
         groups = tuple(one for key, one in self._parts.items() if key[0] == "group")
         top = self._parts.get(("top", ""), 0)
         if top and len(groups) != 1:
-            by = _says("by", self._language)
+            by = _format_reply_sentence("by", self._language)
             options = tuple(f"{by} {column_name(one)}" for one in self._metric.dimensions)
-            return Asked(_harmless(f"{self._says('top')} {self._help()}"), options)
+            return QuestionBack(_harmless(f"{self._says('top')} {self._help()}"), options)
         return Meant(
             metric=self._metric,
             groups=groups,
@@ -325,14 +355,14 @@ class _Reading:
         )
 
     def _says(self, what: str, *words: str) -> str:
-        return _says(what, self._language, *words)
+        return _format_reply_sentence(what, self._language, *words)
 
-    def _asked(self, what: str, *words: str) -> Asked:
-        return Asked(self._says(what, *words))
+    def _asked(self, what: str, *words: str) -> QuestionBack:
+        return QuestionBack(self._says(what, *words))
 
     def _spoken(self, key: Key) -> str:
         kind, name = key
-        by = _says("by", self._language)
+        by = _format_reply_sentence("by", self._language)
         spoken = {"metric": self._metric.name, "group": f"{by} {column_name(name)}"}
         spoken |= {"value": column_name(name), "days": self._says("days")}
         return spoken.get(kind, name or kind)
@@ -342,7 +372,11 @@ class _Reading:
         metric, has_days = self._metric, END_DAY in self._metric.sql
         steps = list(form.STEPS)[:5] if self._language == "en" else list(form.STEPS)[5:]
         by = [*map(self._with_values, metric.dimensions), *(steps if metric.date else ())]
-        there = [f"{_says('by', self._language)} {_listed(by)}"] if by else []
+        there = (
+            [f"{_format_reply_sentence('by', self._language)} {_join_option_names(by)}"]
+            if by
+            else []
+        )
         if not has_aggregate(metric.sql):
             there = []
         there += [f"{column_name(metric.dimensions[0])}=..."] if metric.dimensions else []
@@ -362,7 +396,7 @@ def offered_parts(metric: Metric, language: Language) -> Iterator[tuple[str, tup
     """What can be chosen of a metric: pairs of a title and parts as they are said."""
     if has_aggregate(metric.sql):
         steps = list(form.STEPS)[:5] if metric.date else []
-        by = _says("by", language)
+        by = _format_reply_sentence("by", language)
         columns = map(column_name, metric.dimensions)
         yield "By", tuple(f"{by} {one}" for one in dict.fromkeys((*columns, *steps)))
     yield "Only", tuple(_equals(column, value) for column, value, _ in metric.values)
@@ -380,7 +414,7 @@ def column_name(column: str) -> str:
     return column.rpartition(".")[2]
 
 
-def _says(what: str, language: Language, *words: str) -> str:
+def _format_reply_sentence(what: str, language: Language, *words: str) -> str:
     return _SAYS[language][what].format(*words)
 
 
@@ -389,7 +423,7 @@ def _harmless(text: str) -> str:
     return shortened(text.translate(_HARMLESS), TEXT_MAX)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_option_names(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED_MAX]) + (", ..." if len(names) > NAMED_MAX else "")
 
 
@@ -397,7 +431,7 @@ def _starred(words: Sequence[str]) -> str:
     return ", ".join(f"*{one}*" for one in dict.fromkeys(words))
 
 
-def _same(value: str, names: Sequence[str]) -> bool:
+def _matches_value_name(value: str, names: Sequence[str]) -> bool:
     """Whether a value is one of some names, in any case and with any blanks."""
     return caseless(" ".join(value.split())) in (caseless(" ".join(one.split())) for one in names)
 
@@ -412,12 +446,16 @@ def _equals(column: str, value: str) -> str:
 
 def shown_meaning(meant: Meant, language: Language) -> str:
     """A question as the rules read it, in the closed form; a metric with days says which."""
-    by = _says("by", language)
+    by = _format_reply_sentence("by", language)
     parts = [meant.metric.name]
     parts += [f"{by} {one.step or column_name(one.column)}" for one in meant.groups]
     parts += [_equals(column, value) for column, value in meant.values.items()]
     if END_DAY in meant.metric.sql:
-        days = _says("ever", language) if meant.days == EVER else shown_range(meant.days)
+        days = (
+            _format_reply_sentence("ever", language)
+            if meant.days == EVER
+            else shown_range(meant.days)
+        )
         parts.append(days)
     return " ".join([*parts, *([f"top {meant.top}"] if meant.top else [])])
 
@@ -437,23 +475,25 @@ _POSTGRES: Final = "SQL dialect: postgres"
 _PROSE: Final = ("Here is the query:\n", "Hier ist die Abfrage:\n")
 
 
-def by_rules(request: CompletionRequested) -> str:
+def answer_metrics_by_rules(request: CompletionRequested) -> str:
     """What the rules answer to the conversation."""
-    return _text(_read(request))
+    return _encode_metrics_reply(_answer_metrics_request(request))
 
 
-def varied(draws: Draws, request: CompletionRequested) -> str:
+def vary_metrics_answer(draws: Draws, request: CompletionRequested) -> str:
     """An answer around what the rules read."""
-    _, language = _situation(request)
+    _, language = _parse_metrics_situation(request)
     if draws.chance(0.15):
         return _MORE[language]
     names = [metric.name for metric in _metrics(request)]
     if draws.chance(0.1) and len(names) >= CANDIDATES[0]:
-        return _text({"type": "ambiguous", "candidates": draws.sample(names, draws.between(2, 4))})
-    reply = _read(request)
+        return _encode_metrics_reply(
+            {"type": "ambiguous", "candidates": draws.sample(names, draws.between(2, 4))}
+        )
+    reply = _answer_metrics_request(request)
     if isinstance(reply, dict) and draws.chance(0.1):
         reply["confidence"] = draws.between(1, 9) / 10  # a property that no contract knows yet
-    text = _text(reply)
+    text = _encode_metrics_reply(reply)
     if isinstance(reply, str):
         return text
     if draws.chance(0.15):
@@ -461,14 +501,14 @@ def varied(draws: Draws, request: CompletionRequested) -> str:
     return f"```json\n{text}\n```" if draws.chance(0.2) else text
 
 
-def _text(reply: Reply) -> str:
+def _encode_metrics_reply(reply: Reply) -> str:
     return reply if isinstance(reply, str) else canonical_json(reply).decode()
 
 
-def _read(request: CompletionRequested) -> Reply:
-    today, language = _situation(request)
-    return answer(
-        _said(request),
+def _answer_metrics_request(request: CompletionRequested) -> Reply:
+    today, language = _parse_metrics_situation(request)
+    return answer_conversation(
+        _read_person_messages(request),
         _metrics(request),
         today,
         language,
@@ -476,7 +516,7 @@ def _read(request: CompletionRequested) -> Reply:
     )
 
 
-def _said(request: CompletionRequested) -> list[str]:
+def _read_person_messages(request: CompletionRequested) -> list[str]:
     """What the person said: without the sentence of a retry."""
     said = [m.content for m in request.messages if m.role == "user"]
     return said[:-1] if request.attempt > 1 and said[-1:] and said[-1].startswith(RETRY) else said
@@ -486,7 +526,7 @@ def _system(request: CompletionRequested) -> str:
     return "\n".join(m.content for m in request.messages if m.role == "system")
 
 
-def _situation(request: CompletionRequested) -> tuple[date | None, Language]:
+def _parse_metrics_situation(request: CompletionRequested) -> tuple[date | None, Language]:
     found = _ASKED.search(_system(request))
     if found is None:
         return None, "en"
@@ -510,5 +550,7 @@ def _metrics(request: CompletionRequested) -> list[Metric]:
     return list(found.values())
 
 
-BANK: Bank = {"metrics": Route(varied, ("answer questions about data",), ("sql", "metric"))}
-REFERENCES: References = {"metrics": by_rules}
+BANK: Bank = {
+    "metrics": Route(vary_metrics_answer, ("answer questions about data",), ("sql", "metric"))
+}
+REFERENCES: References = {"metrics": answer_metrics_by_rules}

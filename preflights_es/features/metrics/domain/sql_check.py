@@ -79,27 +79,29 @@ def _on_a_stack_of_its_own(judged: Callable[P, T]) -> Callable[P, T]:
 @_on_a_stack_of_its_own
 def findings(sql: str, dialect: Dialect, tables: Collection[Table]) -> tuple[str, ...]:
     """What is wrong with a query; nothing where its rendered text may be shown and run."""
-    tree = _parsed(sql, dialect)
+    tree = _parse_query_statement(sql, dialect)
     if isinstance(tree, str):
         return (tree,)
     from preflights_es.features.metrics.domain.sql_tree import FUNCTION, IN_ORDER, of_tree
 
     if found := of_tree(tree, tables, dialect):
-        ours = [f"{one}{_calls(sql)}" if one is FUNCTION else one for one in IN_ORDER]
+        ours = [
+            f"{one}{_list_called_functions(sql)}" if one is FUNCTION else one for one in IN_ORDER
+        ]
         known = [one for name, one in zip(IN_ORDER, ours, strict=True) if name in found]
         return (*known, *sorted(found.difference(IN_ORDER)))[:FINDINGS_MAX]
     return () if _is_fixed(tree, dialect, tables) else (REWRITTEN,)
 
 
 @_on_a_stack_of_its_own
-def rendered(sql: str, dialect: Dialect) -> str:
+def render_checked_query(sql: str, dialect: Dialect) -> str:
     """A checked query as it is shown and run: one statement, without comments.
 
     Its own definitions are computed once each: a planner would copy them into one another.
     """
-    tree = _parsed(sql, dialect)
+    tree = _parse_query_statement(sql, dialect)
     assert not isinstance(tree, str), "the query passed the check"
-    return _written(tree, dialect)
+    return _render_query_tree(tree, dialect)
 
 
 def bound(text: str, views: str) -> str:
@@ -117,7 +119,7 @@ def bound(text: str, views: str) -> str:
 @_on_a_stack_of_its_own
 def tables_of(sql: str, dialect: Dialect) -> tuple[str, ...]:
     """The tables that a query reads, without those that it defines; none of what is no query."""
-    tree = _parsed(sql, dialect)
+    tree = _parse_query_statement(sql, dialect)
     if isinstance(tree, str):
         return ()
     from sqlglot import exp
@@ -140,7 +142,7 @@ def odd_parameter(sql: str, dialect: Dialect = "sqlite") -> str:
         sql = sql.replace(name, text)
     if texts[FIRST_DAY] in sql and texts[END_DAY] not in sql:
         return f"{FIRST_DAY} stands without {END_DAY}: the end of a range would not count"
-    tree = _parsed(sql, dialect)
+    tree = _parse_query_statement(sql, dialect)
     if isinstance(tree, str):
         return ""
     from preflights_es.features.metrics.domain.sql_tree import compared_with, literals
@@ -154,7 +156,7 @@ def odd_parameter(sql: str, dialect: Dialect = "sqlite") -> str:
     return ""
 
 
-def _parsed(sql: str, dialect: Dialect) -> exp.Expr | str:
+def _parse_query_statement(sql: str, dialect: Dialect) -> exp.Expr | str:
     """The tree of the one statement; a finding where there is none."""
     if len(sql) > SQL_MAX:
         return LONG
@@ -205,18 +207,22 @@ def _is_fixed(tree: exp.Expr, dialect: Dialect, tables: Collection[Table]) -> bo
     """Whether the rendered text passes, is rendered as itself, and says what the query says."""
     from preflights_es.features.metrics.domain.sql_tree import of_tree
 
-    said = _said(tree)
+    said = _count_tree_names(tree)
     try:
-        text = _written(tree, dialect)
+        text = _render_query_tree(tree, dialect)
         again = _tree(text, dialect)
-        if isinstance(again, str) or of_tree(again, tables, dialect) or _said(again) != said:
+        if (
+            isinstance(again, str)
+            or of_tree(again, tables, dialect)
+            or _count_tree_names(again) != said
+        ):
             return False
-        return _written(again, dialect) == text
+        return _render_query_tree(again, dialect) == text
     except RecursionError:
         return False
 
 
-def _written(tree: exp.Expr, dialect: Dialect) -> str:
+def _render_query_tree(tree: exp.Expr, dialect: Dialect) -> str:
     """The text of a tree, which is of no use afterwards."""
     from sqlglot import exp
 
@@ -225,7 +231,7 @@ def _written(tree: exp.Expr, dialect: Dialect) -> str:
     return str(tree.sql(dialect=dialect, comments=False, pretty=True, copy=False))
 
 
-def _said(tree: exp.Expr) -> Counter[tuple[str, ...]]:
+def _count_tree_names(tree: exp.Expr) -> Counter[tuple[str, ...]]:
     """Names, texts and queries, which stay: sqlglot may write another function or type."""
     from sqlglot import exp
 
@@ -238,7 +244,7 @@ def _said(tree: exp.Expr) -> Counter[tuple[str, ...]]:
     )
 
 
-def _calls(sql: str) -> str:
+def _list_called_functions(sql: str) -> str:
     """The words of the query that may be functions, as it writes them."""
     words = (found[1].lower() for found in _CALLED.finditer(sql))
     names = list(dict.fromkeys(word for word in words if word not in _KEYWORDS))

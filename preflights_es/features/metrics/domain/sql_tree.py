@@ -23,11 +23,11 @@ from preflights_es.kernel.text import late_pattern, shortened
 # 1. What a query may be made of --------------------------------------------------------------
 
 
-def _words(text: str) -> frozenset[str]:
+def _split_sql_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-NODES: Final = _words(
+NODES: Final = _split_sql_words(
     """
     Select Union Intersect Except Subquery With CTE TableAlias Table From Join Lateral Where Group
     Having Order Ordered Limit Offset Fetch Distinct Star Column Identifier Alias Literal Null
@@ -49,19 +49,19 @@ NODES: Final = _words(
     JSONPathKey JSONPathSubscript MakeDate
     """
 )
-FUNCTIONS: Final = _words(
+FUNCTIONS: Final = _split_sql_words(
     """
     date time datetime julianday strftime unixepoch ifnull iif nullif total instr likely ltrim rtrim
     round to_char date_part age make_date
     """
 )
-TYPES: Final = _words(
+TYPES: Final = _split_sql_words(
     """
     TEXT VARCHAR CHAR NVARCHAR NCHAR INT BIGINT SMALLINT TINYINT FLOAT DOUBLE DECIMAL BIGDECIMAL
     BOOLEAN DATE TIME TIMESTAMP TIMESTAMPTZ TIMETZ DATETIME INTERVAL
     """
 )
-UNITS: Final = _words(
+UNITS: Final = _split_sql_words(
     """
     MICROSECOND MICROSECONDS MILLISECOND MILLISECONDS SECOND SECONDS MINUTE MINUTES HOUR HOURS
     DAY DAYS WEEK WEEKS MONTH MONTHS QUARTER QUARTERS YEAR YEARS DECADE CENTURY MILLENNIUM
@@ -69,24 +69,24 @@ UNITS: Final = _words(
     """
 )
 """Of times: sqlglot writes them out as they came, without quotes."""
-_COLLATIONS: Final = _words("NOCASE BINARY RTRIM")
+_COLLATIONS: Final = _split_sql_words("NOCASE BINARY RTRIM")
 _ENDS: Final = frozenset(("CURRENT ROW", "UNBOUNDED"))
-_SIDES: Final = _words("PRECEDING FOLLOWING")
+_SIDES: Final = _split_sql_words("PRECEDING FOLLOWING")
 RAW: Final = {
     ("Var", "this"): UNITS | _COLLATIONS | {"TIES", "GROUP", "CURRENT ROW", "NO OTHERS"},
-    ("Join", "kind"): _words("CROSS INNER OUTER"),
-    ("Join", "side"): _words("LEFT RIGHT FULL"),
-    ("Join", "method"): _words("NATURAL"),
-    ("Trim", "position"): _words("LEADING TRAILING BOTH"),
-    ("Window", "over"): _words("OVER"),
-    ("WindowSpec", "kind"): _words("ROWS RANGE GROUPS"),
+    ("Join", "kind"): _split_sql_words("CROSS INNER OUTER"),
+    ("Join", "side"): _split_sql_words("LEFT RIGHT FULL"),
+    ("Join", "method"): _split_sql_words("NATURAL"),
+    ("Trim", "position"): _split_sql_words("LEADING TRAILING BOTH"),
+    ("Window", "over"): _split_sql_words("OVER"),
+    ("WindowSpec", "kind"): _split_sql_words("ROWS RANGE GROUPS"),
     ("WindowSpec", "start"): _ENDS,
     ("WindowSpec", "end"): _ENDS,
     ("WindowSpec", "start_side"): _SIDES,
     ("WindowSpec", "end_side"): _SIDES,
 }
 """By node and argument: each text that is no node, and may be one of these alone."""
-VALUES: Final = _words(
+VALUES: Final = _split_sql_words(
     """
     current_user session_user system_user user current_role current_catalog current_schema
     current_time localtime localtimestamp
@@ -133,14 +133,14 @@ IN_ORDER: Final = (
 )
 
 
-def _known(tables: Collection[Table]) -> dict[str, tuple[str, ...]]:
+def _columns_by_table(tables: Collection[Table]) -> dict[str, tuple[str, ...]]:
     """By the names as a database compares them, quoted or not."""
-    return {".".join(map(_folded, one.name.split("."))): one.columns for one in tables}
+    return {".".join(map(_lower_sql_name, one.name.split("."))): one.columns for one in tables}
 
 
 def of_tree(tree: exp.Expr, tables: Collection[Table], dialect: Dialect) -> set[str]:
     """All that is wrong; columns are looked at where nothing else is."""
-    known = _known(tables)
+    known = _columns_by_table(tables)
     if found := set(_of_parts(tree, set(known), dialect)):
         return found
     return {f"{COLUMN}{_unlisted(tree, known)}"} if _has_unlisted(tree, known, dialect) else set()
@@ -164,7 +164,7 @@ def _of_parts(tree: exp.Expr, tables: set[str], dialect: Dialect) -> Iterator[st
     for one in clause.expressions if clause is not None else ():
         yield from _of_tables(one, {*tables, *defined}, dialect)
         if (name := defined_name(one, dialect)) in tables:
-            yield f"WITH may not take the name of the table {_quoted(name)}"
+            yield f"WITH may not take the name of the table {_quote_query_name(name)}"
         defined.append(name)
     yield from _of_tables(tree, {*tables, *defined}, dialect, clause)
 
@@ -175,7 +175,7 @@ def _of_kind(node: exp.Expr, root: exp.Expr) -> Iterator[str]:
         case exp.With():
             yield from _of_with(node, root)
         case exp.Anonymous():
-            if _folded(str(node.this)) not in FUNCTIONS:
+            if _lower_sql_name(str(node.this)) not in FUNCTIONS:
                 yield FUNCTION
         case exp.DataType():
             if not _is_type(node):
@@ -253,7 +253,7 @@ def _is_computed(node: exp.Expr) -> bool:
     within = node.parent
     is_label = isinstance(within, exp.Alias) and within.args["alias"] is node
     is_part = isinstance(within, exp.Column) and within.args.get("table") and within.this is node
-    return _folded(node.name) in VALUES and not is_label and not is_part
+    return _lower_sql_name(node.name) in VALUES and not is_label and not is_part
 
 
 def _is_listed(node: exp.Star) -> bool:
@@ -303,7 +303,7 @@ def _of_tables(
     """
     for one in part.walk(prune=lambda node: node is apart):
         if isinstance(one, exp.Table) and (name := table_name(one, dialect)) not in known:
-            yield f"the table {_quoted(name)} is not in the catalogue"
+            yield f"the table {_quote_query_name(name)} is not in the catalogue"
 
 
 def table_name(table: exp.Table, dialect: Dialect) -> str:
@@ -321,15 +321,15 @@ def defined_name(one: exp.CTE, dialect: Dialect) -> str:
 def _identifier(part: exp.Expr, dialect: Dialect) -> str:
     """As the database compares it: PostgreSQL keeps the case of a quoted name."""
     name = part.name
-    return name if dialect == "postgres" and part.args.get("quoted") else _folded(name)
+    return name if dialect == "postgres" and part.args.get("quoted") else _lower_sql_name(name)
 
 
-def _folded(name: str) -> str:
+def _lower_sql_name(name: str) -> str:
     """Lower case of ASCII alone: neither database takes the Kelvin sign for a k."""
     return name.translate(_LOWER)
 
 
-def _quoted(name: str) -> str:
+def _quote_query_name(name: str) -> str:
     return f"“{shortened(' '.join(name.split()), QUOTED_MAX)}”"
 
 
@@ -390,7 +390,7 @@ def _has_unlisted(tree: exp.Expr, tables: Mapping[str, Collection[str]], dialect
         name: dict.fromkeys(map(fold, tables[name]), "TEXT") for name in read
     }
     schema = MappingSchema(listed, dialect=dialect, normalize=False)
-    resolved = _plain(tree.copy(), dialect)
+    resolved = _normalize_tree_names(tree.copy(), dialect)
     try:
         qualify(
             resolved,
@@ -406,14 +406,14 @@ def _has_unlisted(tree: exp.Expr, tables: Mapping[str, Collection[str]], dialect
 
 def _unlisted(tree: exp.Expr, tables: Mapping[str, Collection[str]]) -> str:
     """The names of columns that nothing gives, for the reader of a finding."""
-    given = {_folded(name) for columns in tables.values() for name in columns}
-    given |= {_folded(one.alias) for one in tree.find_all(exp.Alias)}
+    given = {_lower_sql_name(name) for columns in tables.values() for name in columns}
+    given |= {_lower_sql_name(one.alias) for one in tree.find_all(exp.Alias)}
     names = dict.fromkeys(one.name for one in tree.find_all(exp.Column))
-    found = [name for name in names if name and _folded(name) not in given]
-    return f": {_quoted(', '.join(found))}" if found else ""
+    found = [name for name in names if name and _lower_sql_name(name) not in given]
+    return f": {_quote_query_name(', '.join(found))}" if found else ""
 
 
-def _plain(tree: exp.Expr, dialect: Dialect) -> exp.Expr:
+def _normalize_tree_names(tree: exp.Expr, dialect: Dialect) -> exp.Expr:
     """A query with the same names to resolve, where sqlglot resolves them as the database does."""
     _name_tables(tree, dialect)
     for part in tree.find_all(exp.Identifier):

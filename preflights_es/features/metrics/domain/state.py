@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from preflights_es.features.metrics.domain.events import (
     TURNS_MAX,
-    AnswerAccepted,
     CandidatesOffered,
     Catalogue,
     ClarificationAsked,
     FollowUpTaken,
+    MetricsAnswerAccepted,
     QuestionPut,
     SqlAnswered,
     TurnsExhausted,
@@ -28,7 +28,7 @@ from preflights_es.kernel.views import View, taken_out
 # 1. The fold ---------------------------------------------------------------------------------
 
 
-class State(msgspec.Struct, frozen=True):
+class MetricsState(msgspec.Struct, frozen=True):
     """Everything `decide` and the views look at; two logs with equal states go on alike."""
 
     text: str = ""
@@ -54,16 +54,16 @@ class State(msgspec.Struct, frozen=True):
     redacted: Growing[str] = Growing()
 
 
-def is_terminal(state: State) -> bool:  # noqa: ARG001  the same shape in every workflow
+def is_terminal(state: MetricsState) -> bool:  # noqa: ARG001  the same shape in every workflow
     """Never: a query can be followed up."""
     return False
 
 
-def evolve(state: State, event: Event) -> State:
+def evolve(state: MetricsState, event: Event) -> MetricsState:
     """The state after one more event; any event in any state."""
     match event:
         case QuestionPut() if state.input is None:
-            return _begun(state, event)
+            return _evolve_question_put(state, event)
         case Input():
             redacted = state.redacted.plus(*getattr(event, "redacted", ()))
             return replace(state, input=event, redacted=redacted)
@@ -73,7 +73,7 @@ def evolve(state: State, event: Event) -> State:
             return replace(state, question=question, asked=state.asked + 1)
         case TurnsExhausted(open=text):
             return replace(state, open=text, turns=0)
-        case AnswerAccepted(answer=text):
+        case MetricsAnswerAccepted(answer=text):
             led = leading.add_user_message(state.led, text)
             return replace(state, question=None, turns=state.turns + 1, led=led)
         case FollowUpTaken(text=text):
@@ -86,7 +86,7 @@ def evolve(state: State, event: Event) -> State:
             return replace(state, led=leading.evolve_lead_state(state.led, state.input, event))
 
 
-def _begun(state: State, new: QuestionPut) -> State:
+def _evolve_question_put(state: MetricsState, new: QuestionPut) -> MetricsState:
     return replace(
         state,
         text=new.text,
@@ -117,7 +117,7 @@ EXHAUSTED: Final[dict[Language, str]] = {
 }
 
 
-class Ran(Value, frozen=True, kw_only=True):
+class MetricsQueryResult(Value, frozen=True, kw_only=True):
     """The rows of a query; values are as JSON has them, others as text."""
 
     columns: tuple[str, ...]
@@ -145,7 +145,7 @@ class AnswerView(View, frozen=True, kw_only=True):
     """The question as the rules read it, in the closed form; empty for the query of a model."""
     options: tuple[str, ...] = ()
     """Messages that would answer a question of the rules in words."""
-    result: Ran | None = None
+    result: MetricsQueryResult | None = None
     """What the query brought, where it was run."""
 
     @property
@@ -153,16 +153,18 @@ class AnswerView(View, frozen=True, kw_only=True):
         return self.status == "stopped"
 
 
-def view(state: State) -> AnswerView:
+def view(state: MetricsState) -> AnswerView:
     """All that `show` says."""
     question = state.question
     return AnswerView(
-        status=_status(state),
+        status=_metrics_status(state),
         intention=state.text,
         questions=(question,) if question is not None else (),
         progress=1.0 if state.sql else 0.5 if state.asked else 0.0,
-        warnings=_warnings(state),
-        to_do={"needs_answers": "answer the question", "stopped": REPHRASE}.get(_status(state), ""),
+        warnings=_metrics_warnings(state),
+        to_do={"needs_answers": "answer the question", "stopped": REPHRASE}.get(
+            _metrics_status(state), ""
+        ),
         type=_type(state),
         sql=state.sql,
         candidates=question.options if question is not None else (),
@@ -171,7 +173,7 @@ def view(state: State) -> AnswerView:
     )
 
 
-def _status(state: State) -> str:
+def _metrics_status(state: MetricsState) -> str:
     if state.led.request is not None or state.led.stalled:
         return "waiting"
     if state.question is not None:
@@ -179,13 +181,13 @@ def _status(state: State) -> str:
     return "done" if state.sql else "stopped"
 
 
-def _type(state: State) -> str:
+def _type(state: MetricsState) -> str:
     if state.question is not None:
         return "ambiguous" if state.question.options else "text"
     return "sql" if state.sql else "text" if state.open else ""
 
 
-def _warnings(state: State) -> tuple[str, ...]:
+def _metrics_warnings(state: MetricsState) -> tuple[str, ...]:
     warnings = [*taken_out(state.redacted)]
     if state.open:
         warnings.append(EXHAUSTED[state.language].format(TURNS_MAX, state.open))
@@ -196,6 +198,6 @@ def _warnings(state: State) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def reached(state: State) -> Reached:
+def metrics_reached(state: MetricsState) -> Reached:
     """The query as it was answered; no person accepts one."""
     return Reached(result={"sql": state.sql} if state.sql else None)

@@ -35,7 +35,7 @@ TASKS_MAX: Final = 500  # of one plan: the first in the order
 REASONING_MAX: Final = 2_000  # characters
 
 
-class Task(Value, frozen=True, kw_only=True, omit_defaults=True):
+class PlanTask(Value, frozen=True, kw_only=True, omit_defaults=True):
     """An open task, as the plan knows it."""
 
     id: str
@@ -62,7 +62,7 @@ class Task(Value, frozen=True, kw_only=True, omit_defaults=True):
 class OpenTask(Value, frozen=True):
     """A task, and the session that holds it."""
 
-    task: Task
+    task: PlanTask
     number: Whole
     """Of the item in that session."""
     source: SourceSession
@@ -114,7 +114,7 @@ class Situation(Value, frozen=True, kw_only=True, omit_defaults=True):
     """Id of the task that a person chose as the focus."""
 
 
-class Block(Value, frozen=True, kw_only=True, omit_defaults=True):
+class PlanBlock(Value, frozen=True, kw_only=True, omit_defaults=True):
     """A task at a time, in minutes since the day began."""
 
     task_id: str
@@ -125,7 +125,7 @@ class Block(Value, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the block holds only a part of the task."""
 
 
-class Plan(Value, frozen=True, kw_only=True, omit_defaults=True):
+class PlannedDay(Value, frozen=True, kw_only=True, omit_defaults=True):
     """What to do today, in the words of seed 3."""
 
     focus_task_id: str | None = None
@@ -134,7 +134,7 @@ class Plan(Value, frozen=True, kw_only=True, omit_defaults=True):
     """Between two blocks; 0 where there are none to keep apart."""
     reasoning: str = ""
     source: Planner = "rules"
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[PlanBlock, ...] = ()
     """By time."""
     warnings: tuple[Warned, ...] = ()
 
@@ -151,7 +151,7 @@ class PlanningTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     until: str = UNTIL
 
 
-def table() -> SettingsTable:
+def planning_settings_table() -> SettingsTable:
     """What the table comes to: the time as HH:MM."""
     return SettingsTable(PlanningTable, _until, UNTIL)
 
@@ -163,7 +163,7 @@ def _until(source: SettingsSource, given: Any) -> str:
     return until
 
 
-def clock(situation: Situation, at: int) -> str:
+def format_wall_clock(situation: Situation, at: int) -> str:
     """HH:MM; the end of a day is 24:00."""
     shown = at + sum(shift.by for shift in situation.shifts if shift.at <= at)
     shown = shown if shown == DAY_MINUTES else shown % DAY_MINUTES
@@ -203,10 +203,10 @@ class PlanMade(Decision, frozen=True):
     """The plan from now on; takes the place of the one before."""
 
     tag: ClassVar[str] = "planning.plan_made.v1"
-    plan: Plan
+    plan: PlannedDay
 
 
-class ChangeRefused(Refusal, frozen=True):
+class PlanningChangeRefused(Refusal, frozen=True):
     """The plan stays as it is."""
 
     tag: ClassVar[str] = "planning.change_refused.v1"
@@ -221,7 +221,7 @@ EVENTS: tuple[type[Event], ...] = (
     PlanAsked,
     PlanAskedAgain,
     PlanMade,
-    ChangeRefused,
+    PlanningChangeRefused,
     *COMPLETION_EVENTS,
     *LED_EVENTS,
 )

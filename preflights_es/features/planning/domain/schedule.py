@@ -15,11 +15,11 @@ from preflights_es.features.planning.domain.events import (
     BUFFER,
     MINI_MAX,
     MINIS_MAX,
-    Block,
-    Plan,
+    PlanBlock,
+    PlannedDay,
     Planner,
+    PlanTask,
     Situation,
-    Task,
     Warned,
 )
 from preflights_es.kernel.completions import CompletionRequested
@@ -40,10 +40,10 @@ class Day(msgspec.Struct, frozen=True):
     end: int
     minutes: int | None
     busy: tuple[Span, ...]
-    tasks: tuple[Task, ...]
+    tasks: tuple[PlanTask, ...]
 
 
-def day_of(situation: Situation) -> Day:
+def day_from_situation(situation: Situation) -> Day:
     """The day, without the sources of what it holds."""
     busy = tuple((one.start, one.end) for one in situation.busy)
     tasks = tuple(one.task for one in situation.tasks)
@@ -54,19 +54,19 @@ def day_of(situation: Situation) -> Day:
 # 1. Choosing ---------------------------------------------------------------------------------
 
 
-def planned(day: Day, language: Language, chosen: str | None = None) -> Plan:
+def plan_day_by_rules(day: Day, language: Language, chosen: str | None = None) -> PlannedDay:
     """The plan that the rules make.
 
     Args:
         chosen: id of the task that a person wants as the focus.
     """
-    ordered = in_order(day)
+    ordered = sort_open_tasks(day)
     focus = next((task for task in ordered if task.id == chosen), next(iter(ordered), None))
     if focus is None:
-        return Plan(warnings=("no_tasks",))
+        return PlannedDay(warnings=("no_tasks",))
     blocks = with_focus(day, focus)
     if not blocks:
-        return Plan(warnings=("no_room",))
+        return PlannedDay(warnings=("no_room",))
     minis = 0
     for task in ordered:
         if task is not focus and task.twice <= 2 * MINI_MAX and minis < MINIS_MAX:
@@ -74,35 +74,39 @@ def planned(day: Day, language: Language, chosen: str | None = None) -> Plan:
             minis, blocks = minis + len(more) - len(blocks), more
     if chosen == focus.id:
         return plan_of(blocks, CHOSEN[language], "person")
-    reasoning = REASONS[_why(day, focus)][language].format(QUOTED[language].format(focus.title))
+    reasoning = REASONS[_reason_for_focus(day, focus)][language].format(
+        QUOTED[language].format(focus.title)
+    )
     return plan_of(blocks, reasoning, "rules")
 
 
-def in_order(day: Day) -> list[Task]:
+def sort_open_tasks(day: Day) -> list[PlanTask]:
     """The open tasks: overdue, due today, the more important, the older."""
 
-    def place(task: Task) -> tuple[int, int, int, str]:
+    def place(task: PlanTask) -> tuple[int, int, int, str]:
         return _lateness(day, task), _RANK[task.importance], task.created, task.id
 
     return sorted(day.tasks, key=place)
 
 
-def _lateness(day: Day, task: Task) -> int:
+def _lateness(day: Day, task: PlanTask) -> int:
     """0 where it is overdue, 1 where it is due on the day, else 2."""
     if task.due is None or task.due > day.day:
         return 2
     return int(task.due == day.day)
 
 
-def _why(day: Day, focus: Task) -> Why:
+def _reason_for_focus(day: Day, focus: PlanTask) -> Why:
     late: tuple[Why, ...] = ("overdue", "due_today", "first")
     found = late[_lateness(day, focus)]
     return "important" if (found, focus.importance) == ("first", "high") else found
 
 
-def plan_of(blocks: Sequence[Block], reasoning: str, source: Planner, buffer: int = BUFFER) -> Plan:
+def plan_of(
+    blocks: Sequence[PlanBlock], reasoning: str, source: Planner, buffer: int = BUFFER
+) -> PlannedDay:
     """A plan of blocks that fit, the focus first."""
-    return Plan(
+    return PlannedDay(
         focus_task_id=blocks[0].task_id,
         mini_task_ids=tuple(block.task_id for block in blocks[1:]),
         buffer_minutes=buffer if len(blocks) > 1 else 0,
@@ -115,7 +119,7 @@ def plan_of(blocks: Sequence[Block], reasoning: str, source: Planner, buffer: in
 # 2. Placing ----------------------------------------------------------------------------------
 
 
-def with_focus(day: Day, focus: Task) -> tuple[Block, ...]:
+def with_focus(day: Day, focus: PlanTask) -> tuple[PlanBlock, ...]:
     """The block of the focus: the earliest place of all of it, or the longest place there is.
 
     Empty where nothing is free.
@@ -128,23 +132,25 @@ def with_focus(day: Day, focus: Task) -> tuple[Block, ...]:
     length = min(wanted, longest)
     start = next(start for start, end in gaps if end - start >= length)
     part = length < wanted
-    return (Block(task_id=focus.id, kind="focus", start=start, end=start + length, part=part),)
+    return (PlanBlock(task_id=focus.id, kind="focus", start=start, end=start + length, part=part),)
 
 
-def with_mini(day: Day, blocks: tuple[Block, ...], task: Task, buffer: int) -> tuple[Block, ...]:
+def with_mini(
+    day: Day, blocks: tuple[PlanBlock, ...], task: PlanTask, buffer: int
+) -> tuple[PlanBlock, ...]:
     """The blocks with one more, at its earliest place; as they are where it has none."""
     length = minutes_of(task)
     spent = sum(block.end - block.start + buffer for block in blocks)
     if day.minutes is not None and spent + length > day.minutes:
         return blocks
-    gaps = free(_beside(day, blocks, buffer))
+    gaps = free(_mark_blocks_busy(day, blocks, buffer))
     start = next((start for start, end in gaps if end - start >= length), None)
     if start is None:
         return blocks
-    return (*blocks, Block(task_id=task.id, kind="mini", start=start, end=start + length))
+    return (*blocks, PlanBlock(task_id=task.id, kind="mini", start=start, end=start + length))
 
 
-def minutes_of(task: Task) -> int:
+def minutes_of(task: PlanTask) -> int:
     """The average of its durations, rounded up."""
     return -(-task.twice // 2)
 
@@ -162,12 +168,12 @@ def free(day: Day) -> list[Span]:
     return found
 
 
-def free_minutes(day: Day, plan: Plan) -> int:
+def free_minutes(day: Day, plan: PlannedDay) -> int:
     """How many minutes stay free."""
-    return sum(end - start for start, end in free(_beside(day, plan.blocks, 0)))
+    return sum(end - start for start, end in free(_mark_blocks_busy(day, plan.blocks, 0)))
 
 
-def _beside(day: Day, blocks: Iterable[Block], buffer: int) -> Day:
+def _mark_blocks_busy(day: Day, blocks: Iterable[PlanBlock], buffer: int) -> Day:
     taken = ((block.start - buffer, block.end + buffer) for block in blocks)
     return msgspec.structs.replace(day, busy=(*day.busy, *taken))
 
@@ -201,16 +207,16 @@ _DAY = re.compile(
 _PROSE = ("Here is a plan:\n", "Hier ist der Plan:\n", "")
 
 
-def by_rules(request: CompletionRequested) -> str:
+def answer_planning_by_rules(request: CompletionRequested) -> str:
     """The plan of the rules, as a model would answer it."""
-    return canonical_json(_payload(*_parts(request))).decode()
+    return canonical_json(_make_plan_payload(*_parse_planning_request(request))).decode()
 
 
-def varied(draws: Draws, request: CompletionRequested) -> str:
+def vary_planning_answer(draws: Draws, request: CompletionRequested) -> str:
     """A `planning.v1` around the plan of the rules."""
-    day, language = _parts(request)
+    day, language = _parse_planning_request(request)
     chosen = draws.pick(day.tasks).id if day.tasks and draws.chance(0.3) else None
-    payload = _payload(day, language, chosen)
+    payload = _make_plan_payload(day, language, chosen)
     if payload["mini_task_ids"] and draws.chance(0.3):
         payload["mini_task_ids"].pop()
     if draws.chance(0.4):
@@ -223,8 +229,8 @@ def varied(draws: Draws, request: CompletionRequested) -> str:
     return f"```json\n{text}\n```" if draws.chance(0.2) else text
 
 
-def _payload(day: Day, language: Language, chosen: str | None = None) -> dict[str, Any]:
-    plan = planned(day, language, chosen)
+def _make_plan_payload(day: Day, language: Language, chosen: str | None = None) -> dict[str, Any]:
+    plan = plan_day_by_rules(day, language, chosen)
     return {
         "focus_task_id": plan.focus_task_id,
         "mini_task_ids": list(plan.mini_task_ids),
@@ -233,7 +239,7 @@ def _payload(day: Day, language: Language, chosen: str | None = None) -> dict[st
     }
 
 
-def _parts(request: CompletionRequested) -> tuple[Day, Language]:
+def _parse_planning_request(request: CompletionRequested) -> tuple[Day, Language]:
     """The day and the language, as the request says them; nothing where it says none."""
     said = next((m.content for m in request.messages if m.role == "user"), "")
     found = _DAY.search(said)
@@ -245,5 +251,5 @@ def _parts(request: CompletionRequested) -> tuple[Day, Language]:
 
 
 BANK: Bank = {
-    "planning": Route(varied, ("plan a day",)),
+    "planning": Route(vary_planning_answer, ("plan a day",)),
 }

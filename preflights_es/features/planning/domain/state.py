@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from preflights_es.features.planning.domain import schedule
 from preflights_es.features.planning.domain.events import (
-    ChangeRefused,
-    Plan,
     PlanAsked,
     PlanAskedAgain,
     PlanMade,
+    PlannedDay,
     Planner,
+    PlanningChangeRefused,
     Situation,
-    clock,
+    format_wall_clock,
 )
 from preflights_es.kernel import lead as leading
 from preflights_es.kernel.errors import Notice
@@ -28,7 +28,7 @@ from preflights_es.kernel.views import View
 # 1. The fold ---------------------------------------------------------------------------------
 
 
-class State(msgspec.Struct, frozen=True):
+class PlanningState(msgspec.Struct, frozen=True):
     """Everything `decide` and the views look at; two logs with equal states go on alike."""
 
     situation: Situation | None = None
@@ -37,33 +37,33 @@ class State(msgspec.Struct, frozen=True):
     input: Input | None = None
     """The last Input; its Decisions say what of it counts."""
     led: LeadState = LeadState()
-    plan: Plan | None = None
-    suggested: Plan | None = None
+    plan: PlannedDay | None = None
+    suggested: PlannedDay | None = None
     """As the rules or a model made it, before a person chose otherwise."""
 
 
-def is_terminal(state: State) -> bool:  # noqa: ARG001  the same shape in every workflow
+def is_terminal(state: PlanningState) -> bool:  # noqa: ARG001  the same shape in every workflow
     """Never: a block can be done, and the day planned again."""
     return False
 
 
-def evolve(state: State, event: Event) -> State:
+def evolve(state: PlanningState, event: Event) -> PlanningState:
     """The state after one more event; any event in any state."""
     if isinstance(event, Input):
-        return _after_input(state, event)
+        return _evolve_planning_input(state, event)
     match event:
-        case ChangeRefused():
+        case PlanningChangeRefused():
             return state
         case PlanMade(plan=plan):
             suggested = state.suggested if plan.source == "person" else plan
-            return replace(counted(state), plan=plan, suggested=suggested)
+            return replace(apply_plan_asked_again(state), plan=plan, suggested=suggested)
         case _:
-            now = counted(state)
+            now = apply_plan_asked_again(state)
             led = leading.evolve_lead_state(now.led, state.input, event)
             return now if led is now.led else replace(now, led=led)
 
 
-def counted(state: State) -> State:
+def apply_plan_asked_again(state: PlanningState) -> PlanningState:
     """With the situation and lead of another plan, which count once something follows from it."""
     new = state.input
     if not isinstance(new, PlanAskedAgain):
@@ -74,7 +74,7 @@ def counted(state: State) -> State:
     return replace(state, situation=new.situation, input=None, led=led, plan=None)
 
 
-def _after_input(state: State, new: Input) -> State:
+def _evolve_planning_input(state: PlanningState, new: Input) -> PlanningState:
     if isinstance(new, PlanAsked) and state.situation is None:
         return replace(
             state,
@@ -89,7 +89,7 @@ def _after_input(state: State, new: Input) -> State:
 # 2. What is shown ----------------------------------------------------------------------------
 
 
-class Entry(Value, frozen=True, kw_only=True, omit_defaults=True):
+class DayTimelineEntry(Value, frozen=True, kw_only=True, omit_defaults=True):
     """One line of the timeline; times are those of the clock on the wall."""
 
     start: str
@@ -124,7 +124,7 @@ class DayView(View, frozen=True, kw_only=True):
     buffer_minutes: int
     reasoning: str
     source: Planner | None
-    timeline: tuple[Entry, ...]
+    timeline: tuple[DayTimelineEntry, ...]
     not_planned: tuple[NotPlanned, ...]
     """In the order of the rules."""
     more: int
@@ -136,16 +136,18 @@ class DayView(View, frozen=True, kw_only=True):
     notices: tuple[Notice, ...] = ()
 
 
-def view(state: State) -> DayView:
+def view(state: PlanningState) -> DayView:
     """All that `show` says."""
-    plan, day = state.plan or Plan(), state.situation
+    plan, day = state.plan or PlannedDay(), state.situation
     return DayView(
-        status=_status(state),
+        status=_planning_status(state),
         intention=day.day if day else "",
         progress=1.0 if state.plan else 0.0,
-        warnings=_warnings(state),
+        warnings=_planning_warnings(state),
         day=day.day if day else "",
-        window=(clock(day, day.start), clock(day, day.end)) if day else ("", ""),
+        window=(format_wall_clock(day, day.start), format_wall_clock(day, day.end))
+        if day
+        else ("", ""),
         focus_task_id=plan.focus_task_id,
         mini_task_ids=plan.mini_task_ids,
         buffer_minutes=plan.buffer_minutes,
@@ -154,20 +156,20 @@ def view(state: State) -> DayView:
         timeline=_timeline(day, plan) if day else (),
         not_planned=_not_planned(day, plan) if day else (),
         more=day.more if day else 0,
-        free_minutes=schedule.free_minutes(schedule.day_of(day), plan) if day else 0,
+        free_minutes=schedule.free_minutes(schedule.day_from_situation(day), plan) if day else 0,
         calls=state.led.calls,
         language=state.language,
     )
 
 
-def _status(state: State) -> str:
+def _planning_status(state: PlanningState) -> str:
     if state.led.request is not None or state.led.stalled:
         return "waiting"
     return "done" if state.plan and state.plan.blocks else "stopped"
 
 
-def _warnings(state: State) -> tuple[str, ...]:
-    plan, language = state.plan or Plan(), state.language
+def _planning_warnings(state: PlanningState) -> tuple[str, ...]:
+    plan, language = state.plan or PlannedDay(), state.language
     warnings = [schedule.WARNINGS[one][language] for one in plan.warnings]
     if state.led.stalled:
         warnings.insert(0, no_answer(state.led, "resume asks it again"))
@@ -176,17 +178,23 @@ def _warnings(state: State) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def _not_planned(day: Situation, plan: Plan) -> tuple[NotPlanned, ...]:
+def _not_planned(day: Situation, plan: PlannedDay) -> tuple[NotPlanned, ...]:
     planned = {block.task_id for block in plan.blocks}
-    ordered = schedule.in_order(schedule.day_of(day))
+    ordered = schedule.sort_open_tasks(schedule.day_from_situation(day))
     return tuple(NotPlanned(t.id, t.title, t.due) for t in ordered if t.id not in planned)
 
 
-def _timeline(day: Situation, plan: Plan) -> tuple[Entry, ...]:
+def _timeline(day: Situation, plan: PlannedDay) -> tuple[DayTimelineEntry, ...]:
     """Blocks and busy intervals of the window, by time."""
 
-    def entry(start: int, end: int, **said: Any) -> tuple[int, int, Entry]:
-        return start, end, Entry(start=clock(day, start), end=clock(day, end), **said)
+    def entry(start: int, end: int, **said: Any) -> tuple[int, int, DayTimelineEntry]:
+        return (
+            start,
+            end,
+            DayTimelineEntry(
+                start=format_wall_clock(day, start), end=format_wall_clock(day, end), **said
+            ),
+        )
 
     tasks = {one.task.id: one.task for one in day.tasks}
     blocks = [
@@ -209,15 +217,15 @@ def _timeline(day: Situation, plan: Plan) -> tuple[Entry, ...]:
     return tuple(one for _, _, one in sorted((*blocks, *busy), key=lambda one: one[:2]))
 
 
-def reached(state: State) -> Reached:
+def planning_reached(state: PlanningState) -> Reached:
     """The plan as the rules or the model made it; and as a person chose it."""
-    suggested = _content(state.suggested) if state.suggested else None
+    suggested = _plan_result_fields(state.suggested) if state.suggested else None
     if state.plan is None or state.plan.source != "person":
         return Reached(result=suggested)
-    return Reached(result=suggested, accepted=_content(state.plan))
+    return Reached(result=suggested, accepted=_plan_result_fields(state.plan))
 
 
-def _content(plan: Plan) -> dict[str, object]:
+def _plan_result_fields(plan: PlannedDay) -> dict[str, object]:
     return {
         "focus_task_id": plan.focus_task_id,
         "mini_task_ids": list(plan.mini_task_ids),
