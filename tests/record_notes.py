@@ -6,7 +6,7 @@ from typing import Final
 
 from preflights_es.features.extraction.domain import WORKFLOW
 from preflights_es.features.extraction.domain.events import ITEMS_MAX, ItemAdded, TaskDecided
-from preflights_es.features.extraction.use import Listed, Notes
+from preflights_es.features.extraction.use import ListedItem, Notes
 from preflights_es.kernel.lead import Lead, Setup, StepRetried
 from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle
@@ -33,8 +33,8 @@ def answer(r: Recorder, handle: Handle, text: str, key: str = "date") -> Handle:
     return notes(r).answer(handle, [(key, (text,))]).handle
 
 
-def listed(handle: Handle, number: int) -> Listed:
-    return Listed(handle, handle.session.state.items[number - 1])
+def listed(handle: Handle, number: int) -> ListedItem:
+    return ListedItem(handle, handle.session.state.items[number - 1])
 
 
 def a_note_holds_tasks_and_an_event(r: Recorder) -> None:

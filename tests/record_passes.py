@@ -20,16 +20,16 @@ from preflights_es.features.compiler.domain.events import (
     PlanRejected,
     PlanSuperseded,
 )
-from preflights_es.features.compiler.domain.state import State
+from preflights_es.features.compiler.domain.state import CompilerState
 from preflights_es.features.compiler.domain.values import (
     PASSES,
     DecidedField,
-    LeftOut,
+    OmittedFromRequest,
     PassName,
     ReadDecision,
 )
 from preflights_es.features.compiler.use.approval import approve, lock_tests, reject
-from preflights_es.features.compiler.use.sessions import Wanted, plan
+from preflights_es.features.compiler.use.sessions import WantedPass, run_pass
 from preflights_es.kernel import errors
 from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.events import Actor, Input, SourceSession
@@ -142,7 +142,7 @@ class House:
         """Run a pass."""
         row = PASSES[name]
         asked = {"target": TARGET} if row.target else {"goal": GOAL} if row.goal else {}
-        found = plan(self.request(ADA, lead, *replies), Wanted(name, **{**asked, **said}))
+        found = run_pass(self.request(ADA, lead, *replies), WantedPass(name, **{**asked, **said}))
         self.sessions[name] = found.session_id
         if made := self.state(name).plan:
             self.ids[name] = made.id
@@ -167,9 +167,9 @@ class House:
         """Record the newest session of a pass."""
         self.r.order.append(self.sessions[name])
 
-    def state(self, name: PassName) -> State:
+    def state(self, name: PassName) -> CompilerState:
         """How the newest session of a pass stands."""
-        state: State = self.runner.load(self.sessions[name]).session.state
+        state: CompilerState = self.runner.load(self.sessions[name]).session.state
         return state
 
     def submit(self, name: PassName, new: type[Input], actor: Actor = ADA, **said: Any) -> None:
@@ -377,7 +377,7 @@ def a_pass_reads_decisions_and_not_all_of_them(h: House) -> None:
         because="It is here",
         scope="orders",
     )
-    left_out = (LeftOut("decisions", 2), LeftOut("layout", 300))
+    left_out = (OmittedFromRequest("decisions", 2), OmittedFromRequest("layout", 300))
     session_id = h.runner.new_session_id("golden")
     with_them = replace(begun, decisions=(decision,), left_out=left_out)
     step = h.runner.open(WORKFLOW, "golden", with_them, session_id, h.runner.new_id())

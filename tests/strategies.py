@@ -389,7 +389,7 @@ def _replied(asks: bool) -> Move:
         request = session.calls[0]
         if not isinstance(request, CompletionRequested):
             return StepRetried(at=NOON, actor=Actor("script"))
-        payload = json.loads(reading.by_rules(request))
+        payload = json.loads(reading.answer_extraction_by_rules(request))
         if asks:
             payload["question"] = {"question": "What else?"}
             payload["items"].append({"type": "task", "title": "Email", "confidence": 0.5})
@@ -403,7 +403,7 @@ def _answering(actor: Actor, text: str) -> Move:
     def move(session: Session[Any]) -> Input:
         question = session.state.question
         key = question.id if question else "start_time"
-        return extraction_events.AnswersGiven(
+        return extraction_events.NoteAnswersGiven(
             at=NOON, actor=actor, answers=(GivenAnswer(key, (text,)),)
         )
 
@@ -456,7 +456,7 @@ def _onward_in_a_pass(actor: Actor, text: str, chance: int) -> Move:
             return _said_of_a_pass(json.dumps(payload))(session)
         if state.question is not None:
             given = (GivenAnswer(state.question.id, (text,)),)
-            return compiler_events.AnswersGiven(at=NOON, actor=actor, answers=given)
+            return compiler_events.PassAnswersGiven(at=NOON, actor=actor, answers=given)
         if state.led.stalled:
             return StepRetried(at=NOON, actor=actor)
         order = {"": 0, "draft": 0, "proposed": 0, "approved": 2}

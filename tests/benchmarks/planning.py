@@ -13,7 +13,7 @@ from pathlib import Path
 import preflights_es
 from preflights_es.features.compiler.domain.values import PASSES, PassName
 from preflights_es.features.compiler.use.approval import approve, lock_tests
-from preflights_es.features.compiler.use.sessions import Wanted, plan
+from preflights_es.features.compiler.use.sessions import WantedPass, run_pass
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.features import WORKFLOWS
@@ -78,7 +78,7 @@ def _plan_many(folder: Path) -> None:
     with _opened(folder) as log:
 
         def made(name: PassName, goal: str = "") -> None:
-            session = plan(_ada(log), Wanted(name, goal=goal))
+            session = run_pass(_ada(log), WantedPass(name, goal=goal))
             artifact = _ada(log).sessions.load(session.session_id).session.state.plan
             approve(_ada(log), artifact.id)
 

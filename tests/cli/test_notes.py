@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from preflights_es.features.extraction.commands import item_line
-from preflights_es.features.extraction.domain.events import Item, ItemAdded
+from preflights_es.features.extraction.domain.events import ItemAdded, NoteItem
 from preflights_es.features.extraction.domain.state import ShownItem
 from preflights_es.kernel.events import Actor
 from preflights_es.store import jsonl
@@ -541,7 +541,9 @@ def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) 
     """The author of a file can chain any content, a model's titles among it."""
     evil = "x\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\nffffffff.1  forged"
     maker = memory_runner()
-    item = Item(number=1, type="task", title=evil, source="extracted", importance="high", due=evil)
+    item = NoteItem(
+        number=1, type="task", title=evil, source="extracted", importance="high", due=evil
+    )
     first = ItemAdded(
         at=NOON, actor=Actor("user", evil), type="idea", title="x", fields=(("content", evil),)
     )

@@ -21,7 +21,7 @@ from preflights_es.features.clarification.domain.events import (
 )
 from preflights_es.features.clarification.domain.values import HeuristicsConfig
 from preflights_es.features.extraction.domain import WORKFLOW as EXTRACTION
-from preflights_es.features.extraction.domain.events import AnswersGiven
+from preflights_es.features.extraction.domain.events import NoteAnswersGiven
 from preflights_es.kernel.completions import COMPLETION_EVENTS, CompletionReceived
 from preflights_es.kernel.events import (
     ARTIFACT_EVENTS,
@@ -197,7 +197,9 @@ def test_a_state_shares_what_grows_with_its_events() -> None:
         for _ in range(CHUNK + 1):
             state = WORKFLOW.evolve(state, event)
         assert getattr(WORKFLOW.evolve(state, event), name).full is getattr(state, name).full
-    given_ = AnswersGiven(at=1, actor=ADA, answers=(GivenAnswer("a", ("b",)),), redacted=("token",))
+    given_ = NoteAnswersGiven(
+        at=1, actor=ADA, answers=(GivenAnswer("a", ("b",)),), redacted=("token",)
+    )
     noted = EXTRACTION.initial
     for _ in range(CHUNK + 1):
         noted = EXTRACTION.evolve(noted, given_)

@@ -6,8 +6,8 @@ FEATURE = Feature(
     "extraction",
     __name__,
     workflow="domain:WORKFLOW",
-    refusal="use:refusal",
-    start="use:start",
+    refusal="use:note_refusal",
+    start="use:start_note",
     bank="domain.reading:BANK",
     shown="commands:SHOWN",
     commands={

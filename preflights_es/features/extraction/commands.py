@@ -29,7 +29,7 @@ from preflights_es.features.extraction.use import (
     add,
     close,
     items,
-    start,
+    start_note,
 )
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
@@ -82,11 +82,11 @@ def take_command(
       preflights note --provider anthropic "Dentist on Monday, finish the slides (urgent)"
       preflights note --json < monday.txt
     """
-    text = _text(note, file)
+    text = _read_note_text(note, file)
     if note and (meant := _command_meant(note)):
         message = f"did you mean `note {meant}`? To take it as a note: preflights note -- {note}"
         raise click.UsageError(message)
-    found = start(app, text, strict=strict)
+    found = start_note(app, text, strict=strict)
     if is_terminal() and not (voice.as_json or no_input):
         from preflights_cli import dialogue  # lists of notes need none
 
@@ -94,7 +94,7 @@ def take_command(
     return say_session_result(voice, found)
 
 
-def _text(note: str | None, file: str | None) -> str:
+def _read_note_text(note: str | None, file: str | None) -> str:
     if note is not None and file is not None:
         message = "give the note as words or as --file, not both"
         raise click.UsageError(message)
@@ -103,7 +103,7 @@ def _text(note: str | None, file: str | None) -> str:
     if file is None and note is None and sys.stdin.isatty():
         message = "there is no note: give it as an argument, with --file, or through a pipe"
         raise click.UsageError(message)
-    return _read(file or "-")
+    return _read_note_file(file or "-")
 
 
 def _command_meant(word: str) -> str | None:
@@ -124,7 +124,7 @@ def _is_one_edit(word: str, name: str) -> bool:
     return swapped or right[1:] in (left, left[1:]) or right == left[1:]
 
 
-def _read(file: str) -> str:
+def _read_note_file(file: str) -> str:
     from preflights_cli import options
 
     where, raw = options.read_input_file(file, BYTES_MAX)
@@ -203,11 +203,13 @@ def add_command(
       preflights note add event "Dentist" --start 09:30 --date 2027-01-31
       preflights note add idea "A podcast about logs"
     """
-    fields = _fields(minutes, said_of)
-    return _said(voice, add(app, cast("ItemType", type_), title, fields, session))
+    fields = _collect_item_fields(minutes, said_of)
+    return _report_item_change(voice, add(app, cast("ItemType", type_), title, fields, session))
 
 
-def _fields(minutes: str | None, said_of: dict[str, str | None]) -> list[tuple[str, str]]:
+def _collect_item_fields(
+    minutes: str | None, said_of: dict[str, str | None]
+) -> list[tuple[str, str]]:
     """Pairs of field and value, as typed, without missing ones."""
     names = {"start": "start_time", "end": "end_time"}
     fields = [(names.get(k, k), value) for k, value in said_of.items() if value is not None]
@@ -217,7 +219,7 @@ def _fields(minutes: str | None, said_of: dict[str, str | None]) -> list[tuple[s
     return [("duration_min", low), ("duration_max", high if dash else low), *fields]
 
 
-def _said(voice: Voice, session: View) -> int:
+def _report_item_change(voice: Voice, session: View) -> int:
     """What became of it; what else the note waits for is no failure of this command."""
     say_session_result(voice, session)
     return EXIT_REFUSED if session.not_done else 0
@@ -234,7 +236,7 @@ def done_command(task: str, app: Request, voice: Voice) -> int:
     Examples:
       preflights note done 3f9a12c4.1
     """
-    return _said(voice, close(app, task, "done"))
+    return _report_item_change(voice, close(app, task, "done"))
 
 
 @click.command()
@@ -248,7 +250,7 @@ def cancel_command(item: str, app: Request, voice: Voice) -> int:
     Examples:
       preflights note cancel last.2
     """
-    return _said(voice, close(app, item, "cancelled"))
+    return _report_item_change(voice, close(app, item, "cancelled"))
 
 
 # 4. In words ---------------------------------------------------------------------------------
@@ -256,7 +258,7 @@ def cancel_command(item: str, app: Request, voice: Voice) -> int:
 CONTENT_SHOWN: Final = 300  # characters of an idea's content; the rest with --json
 
 
-def describe(voice: Voice, session: View) -> None:
+def describe_note(voice: Voice, session: View) -> None:
     """A note in a few lines."""
     assert isinstance(session, NoteView), "the caller checked the workflow"
     voice.say(f"{voice.bold(escaped_text(one_line(session.intention)))}")
@@ -274,22 +276,26 @@ def item_line(item: ShownItem) -> str:
         _times(item),
         _minutes(item),
         f"{item.importance} importance" if item.importance else "",
-        f"due {_day(item.due)}" if item.due else "",
+        f"due {_format_item_day(item.due)}" if item.due else "",
         (item.energy or "").replace("_", " "),
-        _decided(item),
+        _format_item_decision(item),
         item.status if item.status != "open" else "",
     ]
     told = ", ".join(filter(None, details))
-    return escaped_text(f"{_named(item)}  ({told})" if told else _named(item))
+    return escaped_text(
+        f"{_format_title_with_content(item)}  ({told})"
+        if told
+        else _format_title_with_content(item)
+    )
 
 
-def _decided(item: ShownItem) -> str:
+def _format_item_decision(item: ShownItem) -> str:
     if item.record is not None:
         return f"decided by ADR-{item.record:04d}"
     return f"decided by {short_session(item.decision)}" if item.decision else ""
 
 
-def _named(item: ShownItem) -> str:
+def _format_title_with_content(item: ShownItem) -> str:
     """The title, and what an idea holds besides, as far as it fits a list."""
     content = one_line(item.content or "")
     if content.startswith(item.title.removesuffix("…")):
@@ -297,15 +303,15 @@ def _named(item: ShownItem) -> str:
     return f"{item.title}: {shortened(content, CONTENT_SHOWN)}" if content else item.title
 
 
-def _day(day: str) -> str:
+def _format_item_day(day: str) -> str:
     return day_shown(day, clock_ids.local(clock_ids.now())[0])
 
 
 def _times(item: ShownItem) -> str:
     if item.start_time is None:
-        return _day(item.date) if item.date else ""
+        return _format_item_day(item.date) if item.date else ""
     times = f"{item.start_time}-{item.end_time}" if item.end_time else item.start_time
-    return f"{_day(item.date) if item.date else 'no day,'} {times}"
+    return f"{_format_item_day(item.date) if item.date else 'no day,'} {times}"
 
 
 def _minutes(item: ShownItem) -> str:
@@ -323,7 +329,7 @@ BY_HAND: Final = "preflights note add task TITLE --note {id}"
 ANEW: Final = "Wrong? preflights note cancel {id}.N, then say it anew: preflights note add --help"
 
 
-def hint(session: View) -> str:
+def note_hint(session: View) -> str:
     """What may come next."""
     id_ = short_session(session.session_id)
     return {
@@ -332,4 +338,4 @@ def hint(session: View) -> str:
     }.get(session.status, "")
 
 
-SHOWN: Final = Shown(describe=describe, hint=hint, by_hand=BY_HAND)
+SHOWN: Final = Shown(describe=describe_note, hint=note_hint, by_hand=BY_HAND)

@@ -11,14 +11,14 @@ import msgspec
 
 from preflights_es.features.extraction.domain import WORKFLOW, reading
 from preflights_es.features.extraction.domain.events import (
-    ChangeRefused,
-    Item,
     ItemAdded,
     ItemClosed,
     ItemType,
+    NoteChangeRefused,
+    NoteItem,
     NoteTaken,
 )
-from preflights_es.features.extraction.domain.state import ShownItem, State
+from preflights_es.features.extraction.domain.state import ExtractionState, ShownItem
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import ErasedSession, Refused
 from preflights_es.kernel.events import Decision, Input
@@ -74,9 +74,9 @@ _LABELS: Final = {
 }
 
 
-def refusal(decision: Decision) -> tuple[str, str]:
+def note_refusal(decision: Decision) -> tuple[str, str]:
     """Why a note takes something not, as a code and in words."""
-    if isinstance(decision, ChangeRefused):
+    if isinstance(decision, NoteChangeRefused):
         field = _LABELS.get(decision.field, decision.field.replace("_", " "))
         expected = _EXPECTED.get(decision.field, "")
         return decision.reason, _CHANGES[decision.reason].format(field, expected)
@@ -87,7 +87,7 @@ def refusal(decision: Decision) -> tuple[str, str]:
 # 2. Taking and filing ------------------------------------------------------------------------
 
 
-def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> View:
+def start_note(request: Request, text: str, given: Given = (), *, strict: bool = False) -> View:
     """Take a note.
 
     Args:
@@ -123,7 +123,7 @@ def add(
     to = own.note(note) if note else None
     fields = _dated(fields)
     if to is None and (wrong := own.unfit(type_, title, fields)):
-        code, words = refusal(wrong)  # a session that would hold nothing is not opened
+        code, words = note_refusal(wrong)  # a session that would hold nothing is not opened
         raise Refused(words, code=code)
     step = own.add(type_, title, fields, request.process.settings.language, to)
     return session_of(step, request.notices)
@@ -172,11 +172,11 @@ Fields = Iterable[tuple[str, str]]
 LINE_SHOWN: Final = 60  # characters of a line that is refused
 
 
-class Listed(msgspec.Struct, frozen=True):
+class ListedItem(msgspec.Struct, frozen=True):
     """An item, and where it stands."""
 
     handle: Handle
-    item: Item
+    item: NoteItem
 
 
 def notes_of(request: Request) -> Notes:
@@ -223,7 +223,7 @@ class Notes(Sessions):
             return self.opened(WORKFLOW, ItemAdded, said)
         return self._changed(to, ItemAdded, said)
 
-    def unfit(self, type_: ItemType, title: str, fields: Fields) -> ChangeRefused | None:
+    def unfit(self, type_: ItemType, title: str, fields: Fields) -> NoteChangeRefused | None:
         """Why an item cannot begin a session; None where it can.
 
         Raises:
@@ -233,11 +233,11 @@ class Notes(Sessions):
         said = self.sanitizer.cleaned_fields(ItemAdded, typed)
         new = ItemAdded(at=0, actor=self._actor, **said)
         verdict = WORKFLOW.decide(WORKFLOW.initial, new)[0]
-        return verdict if isinstance(verdict, ChangeRefused) else None
+        return verdict if isinstance(verdict, NoteChangeRefused) else None
 
     # 2. Closing ------------------------------------------------------------------------------
 
-    def closed(self, listed: Listed, status: Literal["done", "cancelled"]) -> Step:
+    def closed(self, listed: ListedItem, status: Literal["done", "cancelled"]) -> Step:
         """A task is done, or an item is cancelled."""
         said = {"number": listed.item.number, "status": status}
         return self._changed(listed.handle, ItemClosed, said)
@@ -257,7 +257,7 @@ class Notes(Sessions):
         """
         return self._runner.load(self.resolved(typed, WORKFLOW.name))
 
-    def found(self, typed: str) -> Listed:
+    def found(self, typed: str) -> ListedItem:
         """An item by what was typed: a session, a dot, and the item's number.
 
         Raises:
@@ -270,10 +270,10 @@ class Notes(Sessions):
         self.refuse_other(handle, WORKFLOW, "this command is for notes")
         if handle.session.closed == "erased":
             raise ErasedSession(handle.session_id)
-        state: State = handle.session.state
+        state: ExtractionState = handle.session.state
         for item in state.items:
             if item.number == number:
-                return Listed(handle, item)
+                return ListedItem(handle, item)
         held = ", ".join(item_id(handle.session_id, item.number) for item in state.items) or "none"
         message = (
             f"session {ids.short_session(handle.session_id)} has no item {number}: it has {held}"

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 import preflights_es
 from preflights_es.features.compiler.domain import WORKFLOW
-from preflights_es.features.compiler.domain.events import AnswersGiven, PassBegun
-from preflights_es.features.compiler.domain.rules import CONTRACTS, violations
-from preflights_es.features.compiler.domain.state import State
+from preflights_es.features.compiler.domain.events import PassAnswersGiven, PassBegun
+from preflights_es.features.compiler.domain.rules import CONTRACTS, find_pass_violations
+from preflights_es.features.compiler.domain.state import CompilerState
 from preflights_es.features.compiler.domain.values import PASSES, ROUNDS_MAX, PassName
 from preflights_es.features.compiler.use import sessions
 from preflights_es.features.compiler.use.building import FailureReportPayload
@@ -147,9 +147,9 @@ def test_every_seed_ends_valid_asks_waits_or_reports(house: Project) -> None:
     assert [*chain.passes()] == [*PASSES]
     with preflights_es.open(house.folder) as log:
         read = [
-            sessions.reading(
+            sessions.preview_pass_inputs(
                 log.request(),
-                sessions.Wanted(
+                sessions.WantedPass(
                     name,
                     target=chain.words(name)[-1] if PASSES[name].target else "",
                     goal=chain.words(name)[-1] if PASSES[name].goal else "",
@@ -183,7 +183,7 @@ async def _led(begun: PassBegun, lead: Lead) -> list[str]:
                 ).handle
             elif view.questions:
                 given = (GivenAnswer(view.questions[0].id, ("Parcels, payments and shelves",)),)
-                new = AnswersGiven(at=NOON, actor=ADA, answers=given)
+                new = PassAnswersGiven(at=NOON, actor=ADA, answers=given)
                 handle = runner.submit(handle, new, runner.new_id()).handle
             else:
                 break
@@ -192,7 +192,7 @@ async def _led(begun: PassBegun, lead: Lead) -> list[str]:
 
 def _checked(runner: Runner, handle: Handle) -> str:
     """The status of a session, whose result is valid and which replays identically."""
-    state: State = handle.session.state
+    state: CompilerState = handle.session.state
     status = kernel.compute_session_status(WORKFLOW, handle.session)
     assert state.begun is not None
     if status == "ready":
@@ -200,7 +200,7 @@ def _checked(runner: Runner, handle: Handle) -> str:
         contract = CONTRACTS[f"{PASSES[state.begun.pass_type].schema}.v1"]
         verdict = contract.judge(state.plan.payload)
         assert isinstance(verdict, Accepted)
-        assert violations(state.begun, verdict.payload) == ()
+        assert find_pass_violations(state.begun, verdict.payload) == ()
     else:
         assert status in ("needs_answers", "waiting", "stopped")
         report = FailureReportPayload.model_validate_json(state.reports[-1].payload)

@@ -7,14 +7,14 @@ from typing import Any, Final
 
 from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.events import (
-    AnswersGiven,
+    PassAnswersGiven,
     PassBegun,
     PlanApproved,
     PlanLocked,
     PlanRejected,
     PlanSuperseded,
 )
-from preflights_es.features.compiler.domain.state import State, payload_hash
+from preflights_es.features.compiler.domain.state import CompilerState, payload_hash
 from preflights_es.features.compiler.domain.values import (
     PASSES,
     Document,
@@ -109,7 +109,7 @@ def begun(name: PassName = "project", **said: Any) -> PassBegun:
     return PassBegun(**{**fields, **said})
 
 
-class Compiled(ScriptedSession[State]):
+class Compiled(ScriptedSession[CompilerState]):
     """A session of one pass."""
 
     workflow = WORKFLOW
@@ -120,7 +120,7 @@ class Compiled(ScriptedSession[State]):
 
     def answer(self, *values: str, key: str = "missing_1") -> Compiled:
         given = (GivenAnswer(key, values),)
-        return self.submit(AnswersGiven(at=self.runner.now(), actor=ADA, answers=given))
+        return self.submit(PassAnswersGiven(at=self.runner.now(), actor=ADA, answers=given))
 
     def approve(self, actor: Actor = ADA, **said: Any) -> Compiled:
         fields = {"id": self.id, "sha256": self.sha256, **said}

@@ -69,7 +69,9 @@ def request(first: PassBegun, *conversation: str) -> CompletionRequested:
 def verdict(first: PassBegun, text: str) -> Accepted | Rejected:
     """What a session makes of a response: every stage of the pipeline."""
     contract = CONTRACTS[schema_of(first.pass_type)]
-    return judge_session_response(text, contract, lambda payload: rules.violations(first, payload))
+    return judge_session_response(
+        text, contract, lambda payload: rules.find_pass_violations(first, payload)
+    )
 
 
 def by_rules(first: PassBegun, *conversation: str) -> str:

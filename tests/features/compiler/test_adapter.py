@@ -19,7 +19,7 @@ from preflights_es import (
     LLMPort,
     PromptManager,
 )
-from preflights_es.features.compiler.domain.rules import loaded
+from preflights_es.features.compiler.domain.rules import load_compiler_schema
 from preflights_es.features.compiler.domain.values import REQUEST_MAX
 from preflights_es.features.compiler.use.adapters import first_input
 from preflights_es.judging.contract import OutputValidator
@@ -308,7 +308,7 @@ def test_a_failure_report_reads_back_and_meets_the_schema() -> None:
     made = FailureReportPayload.model_validate(REPORT)
     written = made.model_dump_json(exclude_none=True)
     assert FailureReportPayload.model_validate_json(written) == made
-    assert OutputValidator().validate(written, loaded("failure_report.v1")) == REPORT
+    assert OutputValidator().validate(written, load_compiler_schema("failure_report.v1")) == REPORT
 
 
 @each(

@@ -9,14 +9,14 @@ import pytest
 from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.decide import decide
 from preflights_es.features.compiler.domain.events import (
-    AnswerRefused,
-    ChangeRefused,
+    PassAnswerRefused,
+    PassChangeRefused,
     PlanDrafted,
     PlanFiled,
     PlanRejected,
     StandingChanged,
 )
-from preflights_es.features.compiler.domain.state import State, evolve
+from preflights_es.features.compiler.domain.state import CompilerState, evolve
 from preflights_es.features.compiler.domain.values import PASSES, PassName
 from preflights_es.features.compiler.domain.views import file_text
 from preflights_es.kernel.completions import CompletionRequested
@@ -33,7 +33,7 @@ OTHERS: Final = (ROBOT, AGENT)
 def refused(compiled: Compiled) -> str:
     """The reason for which the last Input changes nothing; every refusal replays."""
     (decision,) = compiled.last
-    assert isinstance(decision, ChangeRefused)
+    assert isinstance(decision, PassChangeRefused)
     assert compiled.replayed() == "identical"
     return decision.reason
 
@@ -154,7 +154,7 @@ def test_an_answer_that_does_not_count_is_refused(
 ) -> None:
     compiled = Compiled(MISSING).answer(*values, key=key)
     (found,) = compiled.last
-    assert isinstance(found, AnswerRefused)
+    assert isinstance(found, PassAnswerRefused)
     assert found.reason == reason
     assert found.expected == (("missing_1",) if reason == "unknown_question" else ())
     assert compiled.status == "needs_answers"
@@ -163,14 +163,14 @@ def test_an_answer_that_does_not_count_is_refused(
 def test_a_question_is_answered_once() -> None:
     compiled = Compiled(MISSING, PAYLOADS["project"]).answer("Ada").answer("Bob")
     (found,) = compiled.last
-    assert isinstance(found, AnswerRefused)
+    assert isinstance(found, PassAnswerRefused)
     assert found.reason == "already_answered"
 
 
 def test_no_answer_is_taken_where_nothing_is_asked() -> None:
     for compiled in (Compiled(), Compiled("no JSON"), Compiled().approve()):
         (found,) = compiled.answer("Ada").last
-        assert isinstance(found, AnswerRefused)
+        assert isinstance(found, PassAnswerRefused)
         assert found.reason == "unknown_question"
 
 
@@ -350,9 +350,9 @@ def test_of_no_artifact_nothing_is_accepted() -> None:
 def test_nothing_of_an_empty_session_is_taken_but_a_pass() -> None:
     compiled = Compiled(name="test").approve().reject().lock().supersede().retry()
     for new in compiled.events(Input)[1:]:
-        (decision,) = decide(State(), new)
-        assert isinstance(decision, ChangeRefused)
-    assert isinstance(decide(State(), begun())[0], CompletionRequested)
+        (decision,) = decide(CompilerState(), new)
+        assert isinstance(decision, PassChangeRefused)
+    assert isinstance(decide(CompilerState(), begun())[0], CompletionRequested)
 
 
 @pytest.mark.parametrize("standing", ["proposed", "approved", "rejected", "locked", "superseded"])

@@ -16,17 +16,17 @@ from preflights_es.features.compiler.domain.decide import decide
 from preflights_es.features.compiler.domain.events import (
     FailureReported,
     PassBegun,
+    PassQuestionAsked,
     PlanApproved,
     PlanDrafted,
     PlanLocked,
     PlanRejected,
-    QuestionAsked,
     StandingChanged,
 )
-from preflights_es.features.compiler.domain.rules import CONTRACTS, loaded
-from preflights_es.features.compiler.domain.state import State, evolve
+from preflights_es.features.compiler.domain.rules import CONTRACTS, load_compiler_schema
+from preflights_es.features.compiler.domain.state import CompilerState, evolve
 from preflights_es.features.compiler.domain.values import POLICY, ROUNDS_MAX, PassName, schema_of
-from preflights_es.features.compiler.domain.views import envelope, file_text, planned
+from preflights_es.features.compiler.domain.views import envelope, file_text, planned_passes
 from preflights_es.judging.contract import Contract
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import (
@@ -44,7 +44,7 @@ from tests.scripted_session import ROBOT
 
 SESSIONS = strategies.sessions("compiler")
 WILD = strategies.wild_sessions("compiler")
-REPORT = Contract(name="report", version=1, schema=loaded("failure_report.v1"))
+REPORT = Contract(name="report", version=1, schema=load_compiler_schema("failure_report.v1"))
 FOLLOWS = {
     "approved": ("draft", "proposed"),
     "proposed": ("draft",),
@@ -63,7 +63,7 @@ def run(moves: list[SessionMove]) -> PlayedSession:
 def test_a_session_has_at_most_one_artifact_and_three_questions(moves: list[SessionMove]) -> None:
     kinds = Counter(type(event) for event in run(moves).events)
     assert kinds[PlanDrafted] <= 1
-    assert kinds[QuestionAsked] <= ROUNDS_MAX
+    assert kinds[PassQuestionAsked] <= ROUNDS_MAX
     assert kinds[FellBack] == 0, "the rules never stand in for a model"
 
 
@@ -142,7 +142,7 @@ def test_the_views_agree_and_the_status_says_what_is_open(moves: list[SessionMov
     played = run(moves)
     sessions = _after_each(played.events)
     for session in sessions:
-        state: State = session.state
+        state: CompilerState = session.state
         view = WORKFLOW.view(state)
         assert (view.status == "needs_answers") == (view.questions != ())
         assert bool(view.to_do) == (view.status in ("needs_answers", "ready", "proposed"))
@@ -152,7 +152,7 @@ def test_the_views_agree_and_the_status_says_what_is_open(moves: list[SessionMov
         assert (reached.accepted is not None) == (state.filed != "draft")
         told = envelope(state)
         assert bool(told) == bool(state.plan or state.reports)
-    found = planned(played.events, sessions)
+    found = planned_passes(played.events, sessions)
     made = [one for one in played.events if isinstance(one, FailureReported | PlanDrafted)]
     if sessions[-1].closed != "erased":
         assert [one.id for one in found] == [one.id for one in made]
@@ -171,9 +171,9 @@ def test_whatever_was_read_a_payload_is_judged(new: PassBegun, text: str, name: 
 
 @given(generated.of_type(PassBegun, strategies.ANY_TEXT), strategies.ANY_TEXT)
 def test_no_text_makes_an_error_also_one_that_no_log_holds(new: PassBegun, text: str) -> None:
-    assert decide(State(), new)
+    assert decide(CompilerState(), new)
     first = begun()
-    state = evolve(evolve(State(), first), decide(State(), first)[0])
+    state = evolve(evolve(CompilerState(), first), decide(CompilerState(), first)[0])
     said: dict[str, Any] = {"at": 1, "actor": ROBOT, "call": "plan-1.1"}
     assert decide(state, CompletionReceived(text=text, **said))
     for _ in range(2):
@@ -188,17 +188,17 @@ def test_no_text_makes_an_error_also_one_that_no_log_holds(new: PassBegun, text:
     generated.any_input(WORKFLOW, strategies.ANY_TEXT),
 )
 def test_any_log_can_be_shown_and_goes_on(events: list[Event], new: Input) -> None:
-    state = reduce(evolve, events, State())
+    state = reduce(evolve, events, CompilerState())
     assert decide(state, new)
     assert file_text(state) == canonical_json(envelope(state)).decode() + "\n"
     assert canonical_json(WORKFLOW.view(state))
     assert WORKFLOW.reached(state) is not None
-    assert len(planned(events, [kernel.Session(state=state)])) <= len(events)
+    assert len(planned_passes(events, [kernel.Session(state=state)])) <= len(events)
 
 
 def judged(new: PassBegun) -> None:
-    state = evolve(State(), new)
-    for event in decide(State(), new):
+    state = evolve(CompilerState(), new)
+    for event in decide(CompilerState(), new):
         state = evolve(state, event)
     if state.led.request is None:
         return
@@ -207,6 +207,6 @@ def judged(new: PassBegun) -> None:
     assert decide(state, CompletionReceived(at=1, actor=ROBOT, call=call, text=text))
 
 
-def _after_each(events: list[Event]) -> list[kernel.Session[State]]:
+def _after_each(events: list[Event]) -> list[kernel.Session[CompilerState]]:
     session = kernel.begin(WORKFLOW)
     return [session := kernel.evolve(WORKFLOW, session, event) for event in events]

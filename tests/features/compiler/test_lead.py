@@ -11,7 +11,7 @@ import msgspec
 from preflights_es.features.compiler.domain import lead
 from preflights_es.features.compiler.domain.events import PassBegun
 from preflights_es.features.compiler.domain.lead import TooLarge, fitted, size, system, user_message
-from preflights_es.features.compiler.domain.rules import CONTRACTS, OPERATIONS, loaded
+from preflights_es.features.compiler.domain.rules import CONTRACTS, OPERATIONS, load_compiler_schema
 from preflights_es.features.compiler.domain.values import (
     BASE,
     DOCUMENT_MAX,
@@ -21,7 +21,7 @@ from preflights_es.features.compiler.domain.values import (
     REQUEST_MAX,
     DecidedField,
     Document,
-    LeftOut,
+    OmittedFromRequest,
     PassName,
     PlanType,
     ReadDecision,
@@ -117,7 +117,7 @@ def test_the_layout_is_cut_first_from_its_end() -> None:
     assert size(found) <= REQUEST_MAX
     assert found.layout == first.layout[: len(found.layout)]
     assert found.decisions == first.decisions
-    assert found.left_out == (LeftOut("layout", 5_000 - len(found.layout)),)
+    assert found.left_out == (OmittedFromRequest("layout", 5_000 - len(found.layout)),)
     assert REQUEST_MAX - size(found) < 300, "no more is cut than needed"
     assert told(found)["left_out"] == [{"what": "layout", "count": 5_000 - len(found.layout)}]
 
@@ -129,8 +129,8 @@ def test_then_the_oldest_decisions_are_cut() -> None:
     assert found.layout == ()
     assert found.decisions == first.decisions[: len(found.decisions)]
     assert found.left_out == (
-        LeftOut("layout", 500),
-        LeftOut("decisions", 3_000 - len(found.decisions)),
+        OmittedFromRequest("layout", 500),
+        OmittedFromRequest("decisions", 3_000 - len(found.decisions)),
     )
     assert 0 < len(found.decisions) < 3_000
 
@@ -328,7 +328,7 @@ REPORT: Final[dict[str, Any]] = {
 
 
 def test_the_report_of_the_specification_meets_its_schema() -> None:
-    schema = loaded("failure_report.v1")
+    schema = load_compiler_schema("failure_report.v1")
     contract = Contract(name="report", version=1, schema=schema, failure=False, code=False)
     assert isinstance(contract.judge(json.dumps(REPORT)), Accepted)
     assert refused(contract, {**REPORT, "summary": ""}) == "/summary"

@@ -9,7 +9,7 @@ import pytest
 
 from preflights_es.features.compiler.domain.events import FailureReported, PlanDrafted
 from preflights_es.features.compiler.domain.lead import CATEGORY, RECOVERY
-from preflights_es.features.compiler.domain.rules import loaded
+from preflights_es.features.compiler.domain.rules import load_compiler_schema
 from preflights_es.features.compiler.domain.values import RAW_MAX, ROUNDS_MAX
 from preflights_es.judging.contract import Contract
 from preflights_es.kernel import errors
@@ -25,7 +25,7 @@ CODE["domains"][0]["responsibility"] = "def keep(order):\n    return order.save(
 UNKNOWN_DOMAIN: Final = json.loads(PLAN)
 UNKNOWN_DOMAIN["modules"][0]["domain"] = "Billing"
 
-REPORT: Final = Contract(name="report", version=1, schema=loaded("failure_report.v1"))
+REPORT: Final = Contract(name="report", version=1, schema=load_compiler_schema("failure_report.v1"))
 
 
 def stopped(reply: Reply, kind: str, category: str, recovery: str) -> Compiled:

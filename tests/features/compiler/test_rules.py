@@ -35,7 +35,9 @@ def changed(name: PassName, pointer: str, value: Any) -> dict[str, Any]:
 
 def found(name: PassName, payload: dict[str, Any], **read: Any) -> dict[str, str]:
     """Messages by their place."""
-    return {one.pointer: one.message for one in rules.violations(begun(name, **read), payload)}
+    return {
+        one.pointer: one.message for one in rules.find_pass_violations(begun(name, **read), payload)
+    }
 
 
 @each("name", NAMES)
@@ -152,7 +154,7 @@ def test_paths_are_one_where_a_file_system_takes_them_for_one() -> None:
 
 def test_no_more_is_named_than_a_person_can_use() -> None:
     payload = {"files": [FILE] * 50}
-    assert len(rules.violations(begun("scaffold"), payload)) == VIOLATIONS_MAX
+    assert len(rules.find_pass_violations(begun("scaffold"), payload)) == VIOLATIONS_MAX
 
 
 # 4. Forbidden documents ----------------------------------------------------------------------

@@ -42,7 +42,7 @@ def test_the_standings_are_those_of_the_code() -> None:
 
 
 def test_the_reasons_of_a_refusal_are_those_of_the_code() -> None:
-    reasons = get_args(get_type_hints(events.ChangeRefused)["reason"])
+    reasons = get_args(get_type_hints(events.PassChangeRefused)["reason"])
     found = [ticked(row["Reason"])[0] for row in SPEC["Refusals"]]
     assert sorted(found) == sorted(reasons)
 

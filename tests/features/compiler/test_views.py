@@ -10,7 +10,7 @@ import msgspec
 
 from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.events import FailureReported, PlanDrafted
-from preflights_es.features.compiler.domain.values import PASSES, LeftOut, PassName
+from preflights_es.features.compiler.domain.values import PASSES, OmittedFromRequest, PassName
 from preflights_es.features.compiler.domain.views import envelope, file_text
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.errors import LLMTimeoutError
@@ -80,7 +80,8 @@ def test_a_question_is_shown_with_its_report() -> None:
 
 def test_what_was_left_out_or_taken_out_is_said() -> None:
     view = Compiled(
-        left_out=(LeftOut("layout", 1_200), LeftOut("decisions", 3)), redacted=("token",)
+        left_out=(OmittedFromRequest("layout", 1_200), OmittedFromRequest("decisions", 3)),
+        redacted=("token",),
     ).view
     assert view.warnings == (
         "1 secret was taken out before recording (token)",

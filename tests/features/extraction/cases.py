@@ -6,14 +6,14 @@ from typing import Any, Final
 
 from preflights_es.features.extraction.domain import WORKFLOW
 from preflights_es.features.extraction.domain.events import (
-    AnswersGiven,
-    Item,
     ItemAdded,
     ItemClosed,
     ItemType,
+    NoteAnswersGiven,
+    NoteItem,
     NoteTaken,
 )
-from preflights_es.features.extraction.domain.state import NoteView, State
+from preflights_es.features.extraction.domain.state import ExtractionState, NoteView
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.ports import Provider
 from preflights_es.kernel.questions import GivenAnswer, Language
@@ -41,7 +41,7 @@ ASKED: Final = items(
 READ_AGAIN: Final = items(task("Email"), event("Arzt", start_time="14:00", date="2026-11-24"))
 
 
-class Note(ScriptedSession[State]):
+class Note(ScriptedSession[ExtractionState]):
     """A session of one note."""
 
     workflow = WORKFLOW
@@ -71,7 +71,7 @@ class Note(ScriptedSession[State]):
 
     def answer(self, *values: str, key: str = "start_time") -> Note:
         given = (GivenAnswer(key, values),)
-        return self.submit(AnswersGiven(at=self.runner.now(), actor=ADA, answers=given))
+        return self.submit(NoteAnswersGiven(at=self.runner.now(), actor=ADA, answers=given))
 
     def add(self, type_: ItemType, title: str, **fields: str) -> Note:
         pairs = tuple(fields.items())
@@ -95,7 +95,7 @@ class Note(ScriptedSession[State]):
         return view
 
     @property
-    def items(self) -> tuple[Item, ...]:
+    def items(self) -> tuple[NoteItem, ...]:
         return self.state.items
 
     @property

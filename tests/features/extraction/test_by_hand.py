@@ -6,14 +6,14 @@ import pytest
 
 from preflights_es.features.extraction.domain import WORKFLOW
 from preflights_es.features.extraction.domain.events import (
-    ChangeRefused,
-    Item,
     ItemAdded,
     ItemFiled,
     ItemType,
+    NoteChangeRefused,
+    NoteItem,
     NoteTaken,
 )
-from preflights_es.features.extraction.domain.state import State
+from preflights_es.features.extraction.domain.state import ExtractionState
 from preflights_es.kernel import session as kernel
 from tests.each import each
 from tests.features.extraction.cases import EMAIL, Note, event, items, task
@@ -28,7 +28,7 @@ TWO = items(task("Email", duration_min=10), event("Meeting", start_time="14:00",
 
 def refusal(note: Note) -> tuple[str, str]:
     (refused,) = note.last
-    assert isinstance(refused, ChangeRefused), refused
+    assert isinstance(refused, NoteChangeRefused), refused
     return refused.reason, refused.field
 
 
@@ -38,11 +38,11 @@ def refusal(note: Note) -> tuple[str, str]:
 @each(
     ("type_", "fields", "item"),
     [
-        ("task", {}, Item(number=2, type="task", title="A title", source="added")),
+        ("task", {}, NoteItem(number=2, type="task", title="A title", source="added")),
         (
             "task",
             {"duration_min": "10", "duration_max": "20", "importance": "low", "energy": "admin"},
-            Item(
+            NoteItem(
                 number=2,
                 type="task",
                 title="A title",
@@ -56,7 +56,7 @@ def refusal(note: Note) -> tuple[str, str]:
         (
             "event",
             {"start_time": "9:30", "end_time": "10:00", "date": "2026-12-01"},
-            Item(
+            NoteItem(
                 number=2,
                 type="event",
                 title="A title",
@@ -69,12 +69,12 @@ def refusal(note: Note) -> tuple[str, str]:
         (
             "idea",
             {"content": "two\nlines"},
-            Item(number=2, type="idea", title="A title", source="added", content="two\nlines"),
+            NoteItem(number=2, type="idea", title="A title", source="added", content="two\nlines"),
         ),
     ],
 )
 def test_an_item_is_filed_as_it_was_typed(
-    type_: ItemType, fields: dict[str, str], item: Item
+    type_: ItemType, fields: dict[str, str], item: NoteItem
 ) -> None:
     note = Note(EMAIL).add(type_, " A \n title ", **fields)
     assert note.last == (ItemFiled(item=item),)
@@ -106,7 +106,7 @@ def test_an_item_may_begin_a_session_of_its_own() -> None:
     session = kernel.begin(WORKFLOW)
     for one in (new, *kernel.decide(WORKFLOW, session, new)):
         session = kernel.evolve(WORKFLOW, session, one)
-    state: State = session.state
+    state: ExtractionState = session.state
     view = WORKFLOW.view(state)
     assert [item.title for item in state.items] == ["Podcast"]
     assert (view.status, view.intention, state.language) == ("done", "Podcast", "de")

@@ -10,14 +10,14 @@ from preflights_es.features.extraction.domain import WORKFLOW
 from preflights_es.features.extraction.domain.events import (
     FIELDS,
     POLICY,
-    Item,
     ItemChanged,
     ItemFiled,
     ItemsExtracted,
+    NoteItem,
+    NoteQuestionAsked,
     NoteTaken,
-    QuestionAsked,
 )
-from preflights_es.features.extraction.domain.state import State, note_status
+from preflights_es.features.extraction.domain.state import ExtractionState, note_status
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.events import Event
@@ -33,7 +33,7 @@ def run(moves: list[SessionMove]) -> PlayedSession:
     return PlayedSession(WORKFLOW).play(moves)
 
 
-def states(moves: list[SessionMove]) -> list[State]:
+def states(moves: list[SessionMove]) -> list[ExtractionState]:
     return [session.state for _, session in run(moves).steps()]
 
 
@@ -42,7 +42,7 @@ def test_at_most_one_question_is_asked_and_two_calls_are_made_a_step(
     moves: list[SessionMove],
 ) -> None:
     events = run(moves).events
-    assert sum(isinstance(event, QuestionAsked) for event in events) <= 1
+    assert sum(isinstance(event, NoteQuestionAsked) for event in events) <= 1
     calls = [event for event in events if isinstance(event, CompletionRequested)]
     steps = Counter(call.call.rsplit(".", 1)[0] for call in calls)
     assert all(made <= POLICY.calls_max for made in steps.values())
@@ -71,7 +71,7 @@ def test_numbers_are_given_once_and_in_order(moves: list[SessionMove]) -> None:
 
 @given(SESSIONS | WILD)
 def test_no_model_takes_away_what_a_person_touched(moves: list[SessionMove]) -> None:
-    touched: dict[int, Item] = {}
+    touched: dict[int, NoteItem] = {}
     events = run(moves).events
     for event, state in zip(events, _after_each(events), strict=True):
         if isinstance(event, ItemFiled | ItemChanged):
@@ -120,10 +120,10 @@ def test_what_is_left_to_a_person_is_asked_again_only_of_a_new_lead(
         fell_back = fell_back or isinstance(event, FellBack)
 
 
-def _after_each(events: list[Event]) -> list[State]:
+def _after_each(events: list[Event]) -> list[ExtractionState]:
     """The state after each event, undecided Inputs among them."""
     session = kernel.begin(WORKFLOW)
-    found: list[State] = []
+    found: list[ExtractionState] = []
     for event in events:
         session = kernel.evolve(WORKFLOW, session, event)
         found.append(session.state)

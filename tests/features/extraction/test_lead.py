@@ -9,10 +9,10 @@ import pytest
 
 from preflights_es.features.extraction.domain.decide import PACKAGE
 from preflights_es.features.extraction.domain.events import (
-    AnswerRefused,
     ItemChanged,
     ItemsExtracted,
-    QuestionAsked,
+    NoteAnswerRefused,
+    NoteQuestionAsked,
 )
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested, prompt
 from preflights_es.kernel.errors import LLMAPIError, LLMError, LLMRateLimitError, LLMTimeoutError
@@ -257,7 +257,7 @@ def test_a_question_is_asked_and_its_answer_read_with_the_note() -> None:
         "pending",
         0.5,
     )
-    (asked,) = note.events(QuestionAsked)
+    (asked,) = note.events(NoteQuestionAsked)
     assert (asked.question.id, asked.question.question) == ("start_time", "Wann?")
     note.answer(" um 14 Uhr ")
     first, second = note.script.requests
@@ -306,7 +306,7 @@ def test_an_answer_that_is_none_leaves_the_question_open(
 ) -> None:
     note = Note(ASKED, READ_AGAIN).answer(*values, key=key)
     (refused,) = note.last
-    assert isinstance(refused, AnswerRefused)
+    assert isinstance(refused, NoteAnswerRefused)
     assert (refused.key, refused.reason, refused.expected) == (key, reason, expected)
     assert note.status == "needs_answers"
     assert len(note.script.requests) == 1
@@ -315,13 +315,13 @@ def test_an_answer_that_is_none_leaves_the_question_open(
 def test_an_answer_is_given_once() -> None:
     note = Note(ASKED, READ_AGAIN).answer("14 Uhr").answer("15 Uhr")
     (refused,) = note.last
-    assert isinstance(refused, AnswerRefused)
+    assert isinstance(refused, NoteAnswerRefused)
     assert refused.reason == "already_answered"
 
 
 def test_an_answer_to_nothing_is_refused() -> None:
     (refused,) = Note(EMAIL).answer("14 Uhr").last
-    assert isinstance(refused, AnswerRefused)
+    assert isinstance(refused, NoteAnswerRefused)
     assert refused.reason == "unknown_question"
 
 
@@ -373,7 +373,7 @@ def test_the_day_of_an_appointment_is_asked_for_and_never_taken_as_today() -> No
     note = Note(UNDATED, language="de")
     assert [one.question for one in note.view.questions] == ["An welchem Tag: „Arzt“?"]
     (refused,) = note.answer("bald", key="date").last
-    assert isinstance(refused, AnswerRefused)
+    assert isinstance(refused, NoteAnswerRefused)
     assert (refused.reason, note.items[1].date) == ("not_an_option", None)
     note.answer("fr", key="date")
     assert (note.items[1].date, note.status, len(note.script.requests)) == ("2026-11-27", "done", 1)
@@ -430,7 +430,7 @@ def test_any_seed_and_fault_ends_valid_or_resumable_and_replays(start: int) -> N
         assert note.status in ("done", "stopped", "waiting", "needs_answers")
         assert (note.status == "waiting") <= (seed % 5 == 0)
         assert all(request.attempt <= 2 for request in note.events(CompletionRequested))
-        assert len(note.events(QuestionAsked)) <= 1
+        assert len(note.events(NoteQuestionAsked)) <= 1
         assert note.view.calls <= 4
         assert len({item.number for item in note.items}) == len(note.items)
         assert bool(note.events(ItemsExtracted)) >= (note.status == "done")

@@ -29,7 +29,7 @@ def test_the_limits_are_those_of_the_code() -> None:
 
 
 def test_the_reasons_of_a_refusal_are_those_of_the_code() -> None:
-    reasons = get_args(get_type_hints(events.ChangeRefused)["reason"])
+    reasons = get_args(get_type_hints(events.NoteChangeRefused)["reason"])
     assert tuple(ticked(row["Reason"])[0] for row in SPEC["2.2 By hand"]) == reasons
 
 

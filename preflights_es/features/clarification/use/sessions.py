@@ -58,7 +58,7 @@ from preflights_es.use.answers import (
 from preflights_es.use.request import Request
 
 if TYPE_CHECKING:
-    from preflights_es.features.extraction.use import Listed
+    from preflights_es.features.extraction.use import ListedItem
 
 
 def start_clarification(
@@ -169,7 +169,7 @@ def _accepted_now(own: Clarifications, session_id: str, choosing: Choosing, by: 
         raise Refused(why, code="begun_not_signed", session=id_) from error
 
 
-def _find_named_task(request: Request, typed: str) -> Listed:
+def _find_named_task(request: Request, typed: str) -> ListedItem:
     """The task that is named, whether it is open or not.
 
     Raises:
@@ -184,7 +184,7 @@ def _find_named_task(request: Request, typed: str) -> Listed:
 
 
 def _refuse_unfit_start(
-    choosing: Choosing, listed: Listed | None, keep_known: str | None, new: Input
+    choosing: Choosing, listed: ListedItem | None, keep_known: str | None, new: Input
 ) -> None:
     """Refuse to begin what could not go on: its task is not open, what it keeps is not there."""
     assert isinstance(new, IntentionDeclared), "a clarification begins"

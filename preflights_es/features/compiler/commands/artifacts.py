@@ -24,7 +24,7 @@ from preflights_es.use.request import Request
 SUBJECT_MAX = 40  # characters of a target or a goal in the list
 
 
-class _Artifacts(Lazy):
+class _ArtifactsGroup(Lazy):
     """`artifacts` alone, or with options, lists them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -34,7 +34,7 @@ class _Artifacts(Lazy):
         return super().parse_args(ctx, args)
 
 
-@click.command(cls=_Artifacts, under="artifacts")
+@click.command(cls=_ArtifactsGroup, under="artifacts")
 def artifacts_command() -> None:
     """List artifacts and their standing, or show one.
 
@@ -92,7 +92,7 @@ def _cells(one: ArtifactRow) -> tuple[str, ...]:
     return (
         f"{one.type}{subject}",
         one.id[:SHORT],
-        _standing(one),
+        _format_artifact_standing(one),
         session,
         _made_from(one),
     )
@@ -104,7 +104,7 @@ def _made_from(one: ArtifactRow) -> str:
     return ", ".join((*documents, *(id_[:SHORT] for id_ in one.depends_on)))
 
 
-def _standing(one: ArtifactRow) -> str:
+def _format_artifact_standing(one: ArtifactRow) -> str:
     """Where it stands, what took its place, and whether its file is as it was written."""
     by = f" by {one.superseded_by[:SHORT]}" if one.superseded_by else ""
     lies = f", file {one.artifact_state}" if one.artifact_state in ("edited", "missing") else ""
@@ -129,7 +129,7 @@ def show_command(id_: str, app: Request, voice: Voice) -> int:
     voice.json(found)
     row = found.row
     voice.say(voice.bold(escaped_text(f"{row.type} {row.id}")))
-    voice.say(f"  {_standing(row)}, session {short_session(row.session_id)}")
+    voice.say(f"  {_format_artifact_standing(row)}, session {short_session(row.session_id)}")
     if row.reason:
         voice.say(f"  because: {escaped_text(one_line(row.reason))}")
     if row.artifact:

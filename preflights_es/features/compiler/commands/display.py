@@ -39,15 +39,15 @@ NEXT: Final = {
 _NO_MODEL: Final = "no model wrote it: the smallest artifact that meets its schema"
 
 
-def own(session: View) -> PlanView:
+def as_plan_view(session: View) -> PlanView:
     """A session as a pass."""
     assert isinstance(session, PlanView), "the caller checked the workflow"
     return session
 
 
-def describe(voice: Voice, session: View) -> None:
+def describe_pass(voice: Voice, session: View) -> None:
     """A pass in a few lines, and its artifact."""
-    found = own(session)
+    found = as_plan_view(session)
     stands = session.status.replace("_", " ")
     voice.say(voice.bold(escaped_text(one_line(found.intention))))
     voice.say(f"  session {short_session(found.session_id)}, {stands}")
@@ -120,9 +120,9 @@ def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def hint(session: View) -> str:
+def pass_hint(session: View) -> str:
     """What may come next."""
-    found, id_ = own(session), short_session(session.session_id)
+    found, id_ = as_plan_view(session), short_session(session.session_id)
     one = found.artifact
     if one is None:
         return ""
@@ -135,4 +135,4 @@ def hint(session: View) -> str:
     }.get(session.status, "")
 
 
-SHOWN: Final = Shown(describe=describe, hint=hint, accept="preflights approve {id}")
+SHOWN: Final = Shown(describe=describe_pass, hint=pass_hint, accept="preflights approve {id}")

@@ -73,7 +73,7 @@ def project_command(app: Request, voice: Voice, **options: Any) -> int:
       preflights plan project --provider anthropic
       preflights plan project --use docs/interviews.md
     """
-    return _run(app, voice, "project", **options)
+    return _run_pass_command(app, voice, "project", **options)
 
 
 @click.command()
@@ -86,7 +86,7 @@ def architecture_command(app: Request, voice: Voice, **options: Any) -> int:
       preflights plan architecture
       preflights plan architecture --provider openai --json
     """
-    return _run(app, voice, "architecture", **options)
+    return _run_pass_command(app, voice, "architecture", **options)
 
 
 @click.command()
@@ -99,7 +99,7 @@ def scaffold_command(app: Request, voice: Voice, **options: Any) -> int:
       preflights plan scaffold
       preflights plan scaffold --json
     """
-    return _run(app, voice, "scaffold", **options)
+    return _run_pass_command(app, voice, "scaffold", **options)
 
 
 @click.command()
@@ -112,7 +112,7 @@ def tests_command(app: Request, voice: Voice, **options: Any) -> int:
       preflights plan tests
       preflights plan tests --provider anthropic
     """
-    return _run(app, voice, "test", **options)
+    return _run_pass_command(app, voice, "test", **options)
 
 
 @click.command()
@@ -129,7 +129,7 @@ def impl_command(app: Request, voice: Voice, file: str, **options: Any) -> int:
       preflights plan impl src/billing.py --json
     """
     root = app.process.settings.root
-    return _run(app, voice, "implementation", target=_from_root(root, file), **options)
+    return _run_pass_command(app, voice, "implementation", target=_from_root(root, file), **options)
 
 
 @click.command()
@@ -142,10 +142,10 @@ def refactor_command(app: Request, voice: Voice, goal: str, **options: Any) -> i
     Examples:
       preflights plan refactor "Move src/billing.py to src/domain/billing.py"
     """
-    return _run(app, voice, "refactor", goal=goal, **options)
+    return _run_pass_command(app, voice, "refactor", goal=goal, **options)
 
 
-def _run(
+def _run_pass_command(
     app: Request,
     voice: Voice,
     name: PassName,
@@ -158,8 +158,8 @@ def _run(
     """Run a pass."""
     root = app.process.settings.root
     use = [_from_root(root, one) if os.path.lexists(one) else one for one in use]
-    wanted = sessions.Wanted(name, target, goal, use)
-    found = sessions.plan(app, wanted)
+    wanted = sessions.WantedPass(name, target, goal, use)
+    found = sessions.run_pass(app, wanted)
     if is_terminal() and not (voice.as_json or no_input):
         return dialogue.run_dialogue(app, voice, found)
     return say_session_result(voice, found)

@@ -1,26 +1,31 @@
 """Approved documents become structured plans, pass by pass (seed 2)."""
 
-from preflights_es.features.compiler.domain.decide import TEMPLATE, accepting, decide
-from preflights_es.features.compiler.domain.events import EVENTS, AnswersGiven, PlanApproved
-from preflights_es.features.compiler.domain.state import State, evolve, fixed, is_terminal
+from preflights_es.features.compiler.domain.decide import TEMPLATE, accept_pass_state, decide
+from preflights_es.features.compiler.domain.events import EVENTS, PassAnswersGiven, PlanApproved
+from preflights_es.features.compiler.domain.state import (
+    CompilerState,
+    evolve,
+    fixed_pass_values,
+    is_terminal,
+)
 from preflights_es.features.compiler.domain.values import POLICY, PROMPTS
 from preflights_es.features.compiler.domain.views import (
     FILE,
     FOLDER,
     file_text,
-    planned,
-    reached,
+    pass_reached,
+    planned_passes,
     view,
 )
 from preflights_es.kernel.events import Filing
 from preflights_es.kernel.session import Workflow
 
-WORKFLOW: Workflow[State] = Workflow(
+WORKFLOW: Workflow[CompilerState] = Workflow(
     name="compiler",
     package="preflights_es.features.compiler",
     decider="compiler/1",
     events=EVENTS,
-    initial=State(),
+    initial=CompilerState(),
     decide=decide,
     evolve=evolve,
     is_terminal=is_terminal,
@@ -28,12 +33,12 @@ WORKFLOW: Workflow[State] = Workflow(
     statuses=("needs_answers", "ready", "stopped", "proposed", "accepted", "superseded"),
     settled=("stopped", "accepted", "superseded"),
     acknowledges=PlanApproved,
-    accepting=accepting,
-    fixed=fixed,
-    planned=planned,
+    accepting=accept_pass_state,
+    fixed=fixed_pass_values,
+    planned=planned_passes,
     filing=Filing(folder=FOLDER, name=FILE, template=TEMPLATE, text=file_text),
-    reached=reached,
-    answers=AnswersGiven,
+    reached=pass_reached,
+    answers=PassAnswersGiven,
     lead=lambda state: state.led.lead,
     policy=POLICY,
     prompts=tuple(PROMPTS.items()),

@@ -9,7 +9,7 @@ from preflights_es.features.compiler.domain.values import (
     GOAL_MAX,
     REASON_MAX,
     Document,
-    LeftOut,
+    OmittedFromRequest,
     PassName,
     PlanType,
     ReadDecision,
@@ -62,12 +62,12 @@ class PassBegun(Input, frozen=True):
     """The path of the file that an implementation is planned for; its text is a document."""
     goal: str = ""
     """Of a refactoring."""
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[OmittedFromRequest, ...] = ()
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""
 
 
-class AnswersGiven(Answers, frozen=True):
+class PassAnswersGiven(Answers, frozen=True):
     """The answer to what the model said was missing."""
 
     tag: ClassVar[str] = "compiler.answers_given.v1"
@@ -160,20 +160,20 @@ class FailureReported(Decision, frozen=True):
     depends_on: tuple[str, ...] = ()
 
 
-class QuestionAsked(Decision, frozen=True):
+class PassQuestionAsked(Decision, frozen=True):
     """What the model said was missing, as a question to a person."""
 
     tag: ClassVar[str] = "compiler.question_asked.v1"
     question: Question
 
 
-class AnswerAccepted(TextAccepted, frozen=True):
+class PassAnswerAccepted(TextAccepted, frozen=True):
     """The answer counts, and goes to the model."""
 
     tag: ClassVar[str] = "compiler.answer_accepted.v1"
 
 
-class AnswerRefused(AnswerRefusal, frozen=True):
+class PassAnswerRefused(AnswerRefusal, frozen=True):
     """The answer does not count; the question stays as it was."""
 
     tag: ClassVar[str] = "compiler.answer_refused.v1"
@@ -194,7 +194,7 @@ class PlanFiled(Decision, frozen=True):
     path: str
 
 
-class ChangeRefused(Refusal, frozen=True):
+class PassChangeRefused(Refusal, frozen=True):
     """The Input does not fit what the session holds; nothing changed."""
 
     tag: ClassVar[str] = "compiler.change_refused.v1"
@@ -215,19 +215,19 @@ class ChangeRefused(Refusal, frozen=True):
 
 EVENTS: tuple[type[Event], ...] = (
     PassBegun,
-    AnswersGiven,
+    PassAnswersGiven,
     PlanApproved,
     PlanRejected,
     PlanLocked,
     PlanSuperseded,
     PlanDrafted,
     FailureReported,
-    QuestionAsked,
-    AnswerAccepted,
-    AnswerRefused,
+    PassQuestionAsked,
+    PassAnswerAccepted,
+    PassAnswerRefused,
     StandingChanged,
     PlanFiled,
-    ChangeRefused,
+    PassChangeRefused,
     *ARTIFACT_EVENTS,
     *COMPLETION_EVENTS,
     *LED_EVENTS,

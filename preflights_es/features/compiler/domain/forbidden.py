@@ -9,11 +9,11 @@ import re
 from typing import Final
 
 
-def _words(text: str) -> frozenset[str]:
+def _split_forbidden_names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-SUFFIXES: Final = _words("""
+SUFFIXES: Final = _split_forbidden_names("""
     ada adb ads as asm astro awk bas bash bat c c++ cbl cc cjs clj cljc cljs cls cmake cmd cob
     coffee cpp cr cs csh css csx cts cu cuh cxx d dart dpr el elm erb erl ex exs f f03 f08 f90 f95
     feature fish for frm fs fsi fsx gd gemspec glsl go gql gradle graphql groovy h h++ haml hbs hh
@@ -23,12 +23,12 @@ SUFFIXES: Final = _words("""
     svh swift t tcl tf thrift ts tsx twig v vala vb vbs vhd vhdl vim vue wat wgsl xsl xslt zig zsh
 """)
 """Of programming languages, styles, templates, notebooks and tests."""
-NAMES: Final = _words("""
+NAMES: Final = _split_forbidden_names("""
     build.bazel cmakelists.txt dockerfile gemfile gnumakefile jenkinsfile justfile makefile podfile
     rakefile sconstruct vagrantfile workspace.bazel
 """)
 """Of source files without a suffix of their own."""
-COPIES: Final = _words("""
+COPIES: Final = _split_forbidden_names("""
     bak disabled dist example in j2 old orig rej sample save swp tmp tmpl tpl
 """)
 """Suffixes that a file gets behind its own."""

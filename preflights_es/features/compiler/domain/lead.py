@@ -12,17 +12,17 @@ from msgspec.structs import replace
 from preflights_es.features.compiler.domain.events import (
     FailureReported,
     PassBegun,
+    PassQuestionAsked,
     PlanDrafted,
-    QuestionAsked,
 )
-from preflights_es.features.compiler.domain.state import State, made, plan_id
+from preflights_es.features.compiler.domain.state import CompilerState, made, plan_id
 from preflights_es.features.compiler.domain.values import (
     PACKAGE,
     PASSES,
     RAW_MAX,
     REQUEST_MAX,
     ROUNDS_MAX,
-    LeftOut,
+    OmittedFromRequest,
     prompts_of,
     schema_of,
 )
@@ -52,7 +52,7 @@ from preflights_es.kernel.questions import Question
 from preflights_es.kernel.text import shortened, visible
 
 
-def request(state: State) -> CompletionRequested:
+def compose_pass_request(state: CompilerState) -> CompletionRequested:
     """The whole of what is sent, derived from the log: what was read, each reply, each answer."""
     begun = state.begun
     assert begun is not None, "a pass has begun"
@@ -68,21 +68,21 @@ def request(state: State) -> CompletionRequested:
     )
 
 
-def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
+def conclude_pass_outcome(state: CompilerState, outcome: Outcome) -> tuple[Decision, ...]:
     """What follows from an outcome: the draft, a retry, or a report."""
     # Imported where a response is judged: no other command needs a library for it.
-    from preflights_es.features.compiler.domain.rules import CONTRACTS, violations
+    from preflights_es.features.compiler.domain.rules import CONTRACTS, find_pass_violations
 
     begun = state.begun
     assert begun is not None, "an outcome answers a call of a pass"
     contract = CONTRACTS[schema_of(begun.pass_type)]
-    verdict = concluded(state.led, outcome, contract, partial(violations, begun))
+    verdict = concluded(state.led, outcome, contract, partial(find_pass_violations, begun))
     if isinstance(verdict, Usable):
         return (verdict.accepted, _drafted(state, begun, outcome, verdict.payload))
     return (*verdict, *reported(state, begun, outcome, verdict))
 
 
-def _drafted(state: State, begun: PassBegun, outcome: Outcome, payload: Any) -> PlanDrafted:
+def _drafted(state: CompilerState, begun: PassBegun, outcome: Outcome, payload: Any) -> PlanDrafted:
     lead = state.led.lead
     return PlanDrafted(
         id=plan_id(begun, made(state) + 1),
@@ -116,7 +116,7 @@ def user_message(begun: PassBegun) -> str:
         "pass": begun.pass_type,
         "documents": [
             {"name": name, "path": one.path, "text": one.text}
-            for name, one in zip(_names(begun), begun.documents, strict=True)
+            for name, one in zip(_name_pass_documents(begun), begun.documents, strict=True)
         ],
         "artifacts": [
             {
@@ -139,7 +139,7 @@ def user_message(begun: PassBegun) -> str:
     return canonical_json(told).decode()
 
 
-def _names(begun: PassBegun) -> list[str]:
+def _name_pass_documents(begun: PassBegun) -> list[str]:
     """What each document is: by the table of passes, `target`, or `other`."""
     known = PASSES[begun.pass_type].documents
     names: list[str] = [*known[: len(begun.documents)]]
@@ -174,7 +174,7 @@ def fitted(begun: PassBegun) -> PassBegun | TooLarge:
     for what in _FIRST[PASSES[begun.pass_type].layout]:
         while (over := fixed + len(user_message(found)) - REQUEST_MAX) > 0 and kept[what]:
             kept[what] = _shorter(getattr(begun, what), kept[what], over)
-            found = _cut(begun, kept)
+            found = _cut_pass_inputs(begun, kept)
     total = fixed + len(user_message(found))
     return TooLarge(total, REQUEST_MAX) if total > REQUEST_MAX else found
 
@@ -188,13 +188,13 @@ def _shorter(items: tuple[Any, ...], kept: int, over: int) -> int:
     return kept
 
 
-def _cut(begun: PassBegun, kept: dict[Cut, int]) -> PassBegun:
+def _cut_pass_inputs(begun: PassBegun, kept: dict[Cut, int]) -> PassBegun:
     layout, decisions = begun.layout[: kept["layout"]], begun.decisions[: kept["decisions"]]
     gone = {one.what: one.count for one in begun.left_out}  # before there was a request
     gone["layout"] = gone.get("layout", 0) + len(begun.layout) - len(layout)
     gone["decisions"] = gone.get("decisions", 0) + len(begun.decisions) - len(decisions)
     names: tuple[Cut, ...] = ("layout", "decisions")
-    left_out = tuple(LeftOut(name, gone[name]) for name in names if gone[name])
+    left_out = tuple(OmittedFromRequest(name, gone[name]) for name in names if gone[name])
     return replace(begun, layout=layout, decisions=decisions, left_out=left_out)
 
 
@@ -229,7 +229,7 @@ CATEGORY: Final[dict[str, str]] = {
 
 
 def reported(
-    state: State, begun: PassBegun, outcome: Outcome, decisions: Iterable[Decision]
+    state: CompilerState, begun: PassBegun, outcome: Outcome, decisions: Iterable[Decision]
 ) -> tuple[Decision, ...]:
     """The report of a step that ended without a result; nothing of one that is tried again."""
     ends, rejected = None, None
@@ -245,7 +245,7 @@ def reported(
         "phase": "planning",
         "artifact_id": None,
         "category": kind,
-        "summary": _written(_summary(outcome, rejected, ends.reason)),
+        "summary": _replace_report_surrogates(_summary(outcome, rejected, ends.reason)),
         "details": _details(begun, ends, rejected),
         "blocking": True,
         "recovery_action": RECOVERY[kind],
@@ -260,13 +260,13 @@ def reported(
         depends_on=tuple(one.id for one in begun.plans),
     )
     asks = kind == MISSING and state.rounds < ROUNDS_MAX
-    return (report, _question(state, rejected)) if asks and rejected else (report,)
+    return (report, _question_from_rejection(state, rejected)) if asks and rejected else (report,)
 
 
-def _question(state: State, rejected: Rejected) -> QuestionAsked:
+def _question_from_rejection(state: CompilerState, rejected: Rejected) -> PassQuestionAsked:
     said = rejected.details if visible(rejected.details) else QUESTION
     key = f"missing_{state.rounds + 1}"
-    return QuestionAsked(question=Question(key, "free_text", said))
+    return PassQuestionAsked(question=Question(key, "free_text", said))
 
 
 def _summary(outcome: Outcome, rejected: Rejected | None, reason: str) -> str:
@@ -280,7 +280,7 @@ def _details(
     begun: PassBegun, ends: StepFailed | StepStalled, rejected: Rejected | None
 ) -> dict[str, Any]:
     details: dict[str, Any] = {
-        "kind": _written(ends.reason),
+        "kind": _replace_report_surrogates(ends.reason),
         "pass": begun.pass_type,
         "artifact_type": PASSES[begun.pass_type].writes,
         "contract": ends.contract,
@@ -295,12 +295,16 @@ def _details(
 def _raw(outcome: Outcome) -> dict[str, str]:
     """What came, where something did; shortened, since the log has it whole."""
     if isinstance(outcome, CompletionReceived):
-        return {"raw_response": _written(shortened(decode_response_text(outcome), RAW_MAX))}
+        return {
+            "raw_response": _replace_report_surrogates(
+                shortened(decode_response_text(outcome), RAW_MAX)
+            )
+        }
     if isinstance(outcome, CompletionFailed) and outcome.received:
-        return {"raw_response": _written(shortened(outcome.received, RAW_MAX))}
+        return {"raw_response": _replace_report_surrogates(shortened(outcome.received, RAW_MAX))}
     return {}
 
 
-def _written(text: str) -> str:
+def _replace_report_surrogates(text: str) -> str:
     """With a mark in place of each lone surrogate, which no log holds."""
     return text.encode("utf-8", "replace").decode()

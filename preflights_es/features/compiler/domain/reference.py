@@ -28,7 +28,7 @@ class RequestedPass(msgspec.Struct, frozen=True):
     goal: str = ""
 
 
-def asked(request: CompletionRequested) -> RequestedPass:
+def parse_pass_request(request: CompletionRequested) -> RequestedPass:
     """What a request says; nothing where its user message is not that of a pass."""
     said = next((one.content for one in request.messages if one.role == "user"), "{}")
     try:
@@ -59,8 +59,10 @@ def smallest(name: PassName, said: RequestedPass) -> Payload:
             return {"goal": said.goal or UNWRITTEN, "operations": [stays]}
 
 
-def _answer(name: PassName, request: CompletionRequested) -> str:
-    return canonical_json(smallest(name, asked(request))).decode()
+def _answer_smallest_artifact(name: PassName, request: CompletionRequested) -> str:
+    return canonical_json(smallest(name, parse_pass_request(request))).decode()
 
 
-REFERENCES: Final[References] = {one.schema: partial(_answer, one.name) for one in PASSES.values()}
+REFERENCES: Final[References] = {
+    one.schema: partial(_answer_smallest_artifact, one.name) for one in PASSES.values()
+}

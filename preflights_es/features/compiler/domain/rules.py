@@ -37,7 +37,7 @@ Flaws = Iterator[tuple[Path, str]]
 """Places of a plan, and what is wrong there."""
 
 
-def loaded(id_: str) -> dict[str, Any]:
+def load_compiler_schema(id_: str) -> dict[str, Any]:
     """A schema of this workflow, `name.vN`."""
     found: dict[str, Any] = json.loads(read_prompt_schema(PACKAGE, id_).text)
     return found
@@ -47,7 +47,7 @@ CONTRACTS: Final[dict[str, Contract]] = {
     f"{one.schema}.v1": Contract(
         name=one.schema,
         version=1,
-        schema=partial(loaded, f"{one.schema}.v1"),
+        schema=partial(load_compiler_schema, f"{one.schema}.v1"),
         reasoning="refuse",
         policy=POLICY,
     )
@@ -56,7 +56,7 @@ CONTRACTS: Final[dict[str, Contract]] = {
 """What a model must answer in each pass, by the id that a request names."""
 
 
-def violations(begun: PassBegun, payload: dict[str, Any]) -> tuple[Violation, ...]:
+def find_pass_violations(begun: PassBegun, payload: dict[str, Any]) -> tuple[Violation, ...]:
     """The flaws of a payload that meets its schema, and where; nothing where it passes."""
     if (size := len(canonical_json(payload))) > PLAN_MAX:
         return (Violation("", f"expected at most {PLAN_MAX:,} bytes, the plan has {size:,}"),)
@@ -92,19 +92,19 @@ def _architecture(_: PassBegun, payload: dict[str, Any]) -> Flaws:
 def _scaffold(_: PassBegun, payload: dict[str, Any]) -> Flaws:
     paths = [one["path"] for one in payload["files"]]
     for n, path in enumerate(paths):
-        yield from _path(path, ("files", n, "path"))
+        yield from _find_path_flaws(path, ("files", n, "path"))
     yield from _twice(paths, lambda n: ("files", n, "path"), _in_any_case)
 
 
 def _test(_: PassBegun, payload: dict[str, Any]) -> Flaws:
     yield from _twice([one["id"] for one in payload["tests"]], lambda n: ("tests", n, "id"))
     for n, one in enumerate(payload["tests"]):
-        yield from _path(one["target"], ("tests", n, "target"))
+        yield from _find_path_flaws(one["target"], ("tests", n, "target"))
 
 
 def _implementation(begun: PassBegun, payload: dict[str, Any]) -> Flaws:
     target = payload["target"]
-    yield from _path(target, ("target",))
+    yield from _find_path_flaws(target, ("target",))
     if target != begun.target:
         yield ("target",), f"expected {quote_foreign_value(begun.target)}, which was asked for"
 
@@ -126,7 +126,7 @@ def _refactor(begun: PassBegun, payload: dict[str, Any]) -> Flaws:
             if not visible(one.get(name) or ""):
                 yield ("operations", n, name), f"is required for {one['type']}"
         for name in ("from_path", "to_path"):
-            yield from _path(one.get(name) or "", ("operations", n, name))
+            yield from _find_path_flaws(one.get(name) or "", ("operations", n, name))
 
 
 FLAWS: Final[dict[PassName, Callable[[PassBegun, dict[str, Any]], Flaws]]] = {
@@ -180,7 +180,7 @@ def why_no_goal(goal: str) -> str:
     return f"looks like {found[0]}: say it in words" if found else ""
 
 
-def _path(path: str, at: Path) -> Flaws:
+def _find_path_flaws(path: str, at: Path) -> Flaws:
     if visible(path) and (why := why_no_path(path)):
         yield at, f"{quote_foreign_value(path)} {why}; expected a path within the repository"
 

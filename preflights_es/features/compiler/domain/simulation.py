@@ -12,7 +12,7 @@ from typing import Any, Final
 from preflights_es.features.compiler.domain.reference import (
     REFERENCES,
     Payload,
-    asked,
+    parse_pass_request,
     smallest,
 )
 from preflights_es.features.compiler.domain.values import BASE, PASSES, PassName
@@ -42,18 +42,18 @@ _WORDS: Final = (
 _GUESSED: Final = ("Accounts", "Orders", "Billing", "Search", "Reports")
 
 
-def varied(name: PassName, draws: Draws, request: CompletionRequested) -> str:
+def vary_pass_response(name: PassName, draws: Draws, request: CompletionRequested) -> str:
     """A response to a pass."""
     kind = draws.weighted(_KINDS, _WEIGHTS)
     if kind == "missing_information" and not _is_answered(request):
-        return _written(draws, {"error": kind, "details": draws.pick(_LACKS)})
+        return _encode_pass_payload(draws, {"error": kind, "details": draws.pick(_LACKS)})
     if kind == "invalid_request":
-        return _written(draws, {"error": kind, "details": draws.pick(_REFUSALS)})
+        return _encode_pass_payload(draws, {"error": kind, "details": draws.pick(_REFUSALS)})
     list_, parts, bad = _PARTS[name]
-    payload = smallest(name, asked(request))
+    payload = smallest(name, parse_pass_request(request))
     more = draws.sample(parts, draws.below(len(parts) + 1))
     broken = [draws.pick(bad)] if kind == "refused" else []
-    return _written(draws, {**payload, list_: [*payload[list_], *more, *broken]})
+    return _encode_pass_payload(draws, {**payload, list_: [*payload[list_], *more, *broken]})
 
 
 def _is_answered(request: CompletionRequested) -> bool:
@@ -62,10 +62,12 @@ def _is_answered(request: CompletionRequested) -> bool:
 
 def base(draws: Draws, _request: CompletionRequested) -> str:
     """The rules alone name no pass."""
-    return _written(draws, {"error": "invalid_request", "details": "The request names no pass."})
+    return _encode_pass_payload(
+        draws, {"error": "invalid_request", "details": "The request names no pass."}
+    )
 
 
-def _written(draws: Draws, payload: Payload) -> str:
+def _encode_pass_payload(draws: Draws, payload: Payload) -> str:
     text = canonical_json(payload).decode()
     return f"```json\n{text}\n```" if draws.chance(0.2) else text
 
@@ -73,7 +75,7 @@ def _written(draws: Draws, payload: Payload) -> str:
 # 1. Plans ------------------------------------------------------------------------------------
 
 
-def _file(path: str) -> Payload:
+def _simulated_file_entry(path: str) -> Payload:
     return {"path": path, "description": _WORDS[0], "kind": "source"}
 
 
@@ -90,8 +92,11 @@ _PARTS: Final[dict[PassName, tuple[str, tuple[Any, ...], tuple[Any, ...]]]] = {
     "architecture": ("layers", ("domain", "application", "adapters", "shared"), ("stub", " ")),
     "scaffold": (
         "files",
-        tuple(_file(f"src/{name.lower()}.txt") for name in _GUESSED),
-        tuple(_file(path) for path in ("SRC/STUB.TXT", "../outside.md", "src\\x", "a//b")),
+        tuple(_simulated_file_entry(f"src/{name.lower()}.txt") for name in _GUESSED),
+        tuple(
+            _simulated_file_entry(path)
+            for path in ("SRC/STUB.TXT", "../outside.md", "src\\x", "a//b")
+        ),
     ),
     "test": (
         "tests",
@@ -120,9 +125,9 @@ _PARTS: Final[dict[PassName, tuple[str, tuple[Any, ...], tuple[Any, ...]]]] = {
 # 2. The table --------------------------------------------------------------------------------
 
 BANK: Final[Bank] = {
-    **{one.schema: Route(partial(varied, one.name)) for one in PASSES.values()},
+    **{one.schema: Route(partial(vary_pass_response, one.name)) for one in PASSES.values()},
     **{
-        one.prompt: Route(partial(varied, one.name), (one.prompt.replace("_", " "),))
+        one.prompt: Route(partial(vary_pass_response, one.name), (one.prompt.replace("_", " "),))
         for one in PASSES.values()
     },
     BASE: Route(base, ("artifact builder",)),

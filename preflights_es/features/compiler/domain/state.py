@@ -10,15 +10,15 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.features.compiler.domain.events import (
-    AnswerAccepted,
     FailureReported,
+    PassAnswerAccepted,
     PassBegun,
+    PassQuestionAsked,
     PlanApproved,
     PlanDrafted,
     PlanLocked,
     PlanRejected,
     PlanSuperseded,
-    QuestionAsked,
     StandingChanged,
 )
 from preflights_es.kernel import lead as leading
@@ -39,7 +39,7 @@ from preflights_es.kernel.lead import LeadState, Setup
 from preflights_es.kernel.questions import Question
 
 
-class Change(msgspec.Struct, frozen=True, gc=False):
+class StandingOrigin(msgspec.Struct, frozen=True, gc=False):
     """How an artifact came to its standing."""
 
     at: int
@@ -49,7 +49,7 @@ class Change(msgspec.Struct, frozen=True, gc=False):
     evidence: Evidence = UNSEEN
 
 
-class State(msgspec.Struct, frozen=True, gc=False):
+class CompilerState(msgspec.Struct, frozen=True, gc=False):
     """Everything `decide` and the views look at; two logs with equal states go on alike."""
 
     begun: PassBegun | None = None
@@ -69,7 +69,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """Of the plan; empty while there is none."""
     filed: Literal["draft", "approved", "locked"] = "draft"
     """The status in its file: the last standing that a file follows from."""
-    change: Change | None = None
+    change: StandingOrigin | None = None
     """How the plan came to its standing, once it is no draft."""
     reason: str = ""
     """Why it was rejected."""
@@ -85,30 +85,30 @@ class State(msgspec.Struct, frozen=True, gc=False):
     redacted: Growing[str] = Growing()
 
 
-def made(state: State) -> int:
+def made(state: CompilerState) -> int:
     """How many artifacts there are, reports among them."""
     return len(state.reports) + (state.plan is not None)
 
 
-def is_terminal(state: State) -> bool:
+def is_terminal(state: CompilerState) -> bool:
     """Whether no approval and no answer can change anything any more."""
     is_over = state.plan is None and bool(state.led.failed) and state.question is None
     return is_over or state.standing in ("rejected", "superseded")
 
 
-def evolve(state: State, event: Event) -> State:
+def evolve(state: CompilerState, event: Event) -> CompilerState:
     """The state after one more event; any event in any state."""
     if isinstance(event, Input):
-        return _after_input(state, event)
+        return _evolve_pass_input(state, event)
     match event:
         case PlanDrafted():
             return replace(state, plan=event, standing="draft")
         case FailureReported():
             return replace(state, reports=(*state.reports, event))
-        case QuestionAsked(question=question):
+        case PassQuestionAsked(question=question):
             led = leading.replied(state.led, state.input)
             return replace(state, question=question, rounds=state.rounds + 1, led=led)
-        case AnswerAccepted(key=key, answer=answer):
+        case PassAnswerAccepted(key=key, answer=answer):
             led = leading.add_user_message(state.led, answer)
             return replace(state, question=None, given=(*state.given, (key, answer)), led=led)
         case StandingChanged():
@@ -120,7 +120,7 @@ def evolve(state: State, event: Event) -> State:
             return state if led is state.led else replace(state, led=led)
 
 
-def _after_input(state: State, new: Input) -> State:
+def _evolve_pass_input(state: CompilerState, new: Input) -> CompilerState:
     redacted = state.redacted.plus(*getattr(new, "redacted", ()))
     match new:
         case PassBegun() if state.begun is None:
@@ -137,7 +137,7 @@ def _after_input(state: State, new: Input) -> State:
             return replace(state, input=new, redacted=redacted)
 
 
-def fixed(state: State) -> tuple[object, ...]:
+def fixed_pass_values(state: CompilerState) -> tuple[object, ...]:
     """What a person reads before an approval; only forged events change it behind one."""
     return state.begun, state.question, state.given, state.reports, state.plan
 
@@ -151,7 +151,9 @@ _FROM: Final[Mapping[PlanStanding, tuple[PlanStanding, ...]]] = {
 }
 
 
-def _follows(before: PlanStanding | Literal[""], new: Input, standing: PlanStanding) -> bool:
+def _does_standing_follow(
+    before: PlanStanding | Literal[""], new: Input, standing: PlanStanding
+) -> bool:
     """Whether a standing follows from an Input that counts; forged events may say another."""
     led_to: dict[type[Input], PlanStanding] = {
         PlanApproved: "approved" if new.actor.kind == "user" else "proposed",
@@ -162,15 +164,15 @@ def _follows(before: PlanStanding | Literal[""], new: Input, standing: PlanStand
     return led_to.get(type(new)) == standing and before in _FROM[standing]
 
 
-def _after_change(state: State, event: StandingChanged) -> State:
+def _after_change(state: CompilerState, event: StandingChanged) -> CompilerState:
     standing, new = event.standing, state.input
-    if new is None or not _follows(state.standing, new, standing):
+    if new is None or not _does_standing_follow(state.standing, new, standing):
         return state
     after = replace(state, standing=standing)
     if standing in ("approved", "locked"):
         after = replace(after, filed=standing)
     evidence = getattr(new, "evidence", UNSEEN)
-    change = Change(new.at, new.actor, getattr(new, "relayed_by", None), evidence)
+    change = StandingOrigin(new.at, new.actor, getattr(new, "relayed_by", None), evidence)
     match new:
         case PlanRejected(reason=reason):
             return replace(after, change=change, reason=reason)

@@ -70,7 +70,7 @@ class ReadDecision(Value, frozen=True):
     """What it is for; empty of the whole project."""
 
 
-class LeftOut(Value, frozen=True):
+class OmittedFromRequest(Value, frozen=True):
     """What did not fit a request."""
 
     what: Literal["layout", "decisions"]

@@ -8,8 +8,8 @@ from typing import Any, Final, Literal
 import msgspec
 
 from preflights_es.features.compiler.domain.events import FailureReported, PassBegun, PlanDrafted
-from preflights_es.features.compiler.domain.state import State, payload_hash
-from preflights_es.features.compiler.domain.values import PASSES, VERSION, LeftOut
+from preflights_es.features.compiler.domain.state import CompilerState, payload_hash
+from preflights_es.features.compiler.domain.values import PASSES, VERSION, OmittedFromRequest
 from preflights_es.kernel.events import ActorKind, Event, Evidence, Value
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.items import (
@@ -88,7 +88,7 @@ class PlanView(View, frozen=True, kw_only=True):
     artifacts: tuple[ReadArtifact, ...]
     decisions: tuple[str, ...]
     """Uids of those that were read."""
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[OmittedFromRequest, ...]
     changed_at: str | None
     """When its standing changed last, ISO 8601, UTC."""
     changed_by: str
@@ -109,22 +109,22 @@ class PlanView(View, frozen=True, kw_only=True):
         return self.status == "stopped"
 
 
-def view(state: State) -> PlanView:
+def view(state: CompilerState) -> PlanView:
     """All that `show` says."""
     begun, change = state.begun, state.change
-    stands = status(state)
+    stands = pass_status(state)
     plan, reports = shown_plans(state)
     return PlanView(
         status=stands,
-        intention=title(state),
+        intention=pass_title(state),
         questions=(state.question,) if stands == "needs_answers" and state.question else (),
-        progress=_progress(state),
+        progress=_pass_progress(state),
         written=state.written,
         hashes=tuple(state.hashes),
-        warnings=_warnings(state),
+        warnings=_pass_warnings(state),
         to_do=_TO_DO.get(stands, ""),
         can_accept=stands in ("ready", "proposed"),
-        ended=_ended(state),
+        ended=_explain_pass_end(state),
         pass_type=begun.pass_type if begun else "",
         uid=begun.uid if begun else "",
         target=begun.target if begun else "",
@@ -153,7 +153,7 @@ _OF_A_STANDING: Final[dict[str, str]] = {
 }
 
 
-def status(state: State) -> str:
+def pass_status(state: CompilerState) -> str:
     """One word for where the pass stands (docs/specs/compiler.md, section 2.1)."""
     if state.plan is not None:
         return _OF_A_STANDING[state.standing or "draft"]
@@ -162,7 +162,7 @@ def status(state: State) -> str:
     return "needs_answers" if state.question is not None else "stopped"
 
 
-def title(state: State) -> str:
+def pass_title(state: CompilerState) -> str:
     """What a session is called: what it makes, and for what."""
     if state.begun is None:
         return ""
@@ -171,22 +171,22 @@ def title(state: State) -> str:
     return shortened(one_line(f"{made} of {subject}" if subject else made), TITLE_MAX)
 
 
-def subject_of(state: State) -> str:
+def subject_of(state: CompilerState) -> str:
     """Target or goal: one artifact is in force for each type and subject."""
     begun = state.begun
     return (begun.target or begun.goal) if begun else ""
 
 
-def _progress(state: State) -> float:
+def _pass_progress(state: CompilerState) -> float:
     """0.0 before a response, 0.5 with its question, 1.0 with the artifact or the last report."""
     if state.plan is not None:
         return 1.0
-    if status(state) == "stopped":
+    if pass_status(state) == "stopped":
         return 1.0 if state.reports else 0.0
     return 0.5 if state.rounds else 0.0
 
 
-def _warnings(state: State) -> tuple[str, ...]:
+def _pass_warnings(state: CompilerState) -> tuple[str, ...]:
     warnings = [*taken_out(state.redacted)]
     if state.led.stalled:
         warnings.append(no_answer(state.led, "resume asks it again"))
@@ -200,10 +200,10 @@ def _warnings(state: State) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def _ended(state: State) -> str:
+def _explain_pass_end(state: CompilerState) -> str:
     if state.plan is not None and state.standing not in ("draft", "proposed"):
         return f"has an artifact that is {state.standing}"
-    if status(state) == "stopped" and state.begun is not None:
+    if pass_status(state) == "stopped" and state.begun is not None:
         return "ended with a report: run the pass again"
     return ""
 
@@ -211,14 +211,18 @@ def _ended(state: State) -> str:
 # Artifacts -----------------------------------------------------------------------------------
 
 
-def shown_plans(state: State) -> tuple[ShownPlan | None, tuple[ShownPlan, ...]]:
+def shown_plans(state: CompilerState) -> tuple[ShownPlan | None, tuple[ShownPlan, ...]]:
     """The artifact, and the reports of a session."""
     plan = state.plan
-    made = _shown(plan, plan.type, state.standing or "draft", plan.created_by) if plan else None
-    return made, tuple(_shown(one, REPORT, "failed", "system") for one in state.reports)
+    made = (
+        _make_shown_plan(plan, plan.type, state.standing or "draft", plan.created_by)
+        if plan
+        else None
+    )
+    return made, tuple(_make_shown_plan(one, REPORT, "failed", "system") for one in state.reports)
 
 
-def _shown(
+def _make_shown_plan(
     made: PlanDrafted | FailureReported,
     type_: str,
     standing: PlanStanding,
@@ -232,7 +236,7 @@ def _shown(
         created_at=iso(made.created_at),
         created_by=by,
         depends_on=made.depends_on,
-        payload=_payload(made.payload),
+        payload=_decode_artifact_payload(made.payload),
     )
 
 
@@ -252,7 +256,7 @@ def what_was_read(begun: PassBegun | None) -> dict[str, Any]:
     }
 
 
-def _payload(text: str) -> Any:
+def _decode_artifact_payload(text: str) -> Any:
     """As JSON; a forged log may hold any text."""
     try:
         return decode_plain_json(text.encode())
@@ -260,7 +264,7 @@ def _payload(text: str) -> Any:
         return None
 
 
-def envelope(state: State, id_: str = "") -> dict[str, Any]:
+def envelope(state: CompilerState, id_: str = "") -> dict[str, Any]:
     """An artifact or a report of a session, as other programs read it.
 
     Args:
@@ -282,28 +286,30 @@ def envelope(state: State, id_: str = "") -> dict[str, Any]:
     }
 
 
-def file_text(state: State) -> str:
+def file_text(state: CompilerState) -> str:
     """The artifact's file: canonical JSON and a line break."""
     return canonical_json(envelope(state)).decode() + "\n"
 
 
-def file_path(state: State) -> str:
+def file_path(state: CompilerState) -> str:
     """Where the file of the artifact lies, relative to the project's root."""
     plan = state.plan
     return f"{FOLDER}/{plan.type}-{plan.id}.json" if plan is not None else ""
 
 
-def reached(state: State) -> Reached:
+def pass_reached(state: CompilerState) -> Reached:
     """The payload; a person accepted it as it was shown."""
     if state.plan is None:
         return Reached()
-    result = _payload(state.plan.payload)
+    result = _decode_artifact_payload(state.plan.payload)
     if state.filed == "draft":
         return Reached(result=result)
     return Reached(result=result, accepted=result, answers=state.given)
 
 
-def planned(events: Sequence[Event], sessions: Sequence[Session[State]]) -> tuple[Planned, ...]:
+def planned_passes(
+    events: Sequence[Event], sessions: Sequence[Session[CompilerState]]
+) -> tuple[Planned, ...]:
     """Every artifact and report of a session, oldest first.
 
     Args:
@@ -316,11 +322,11 @@ def planned(events: Sequence[Event], sessions: Sequence[Session[State]]) -> tupl
     standing = state.standing or "draft"
     if last.closed == "abandoned" and standing in ("draft", "proposed"):
         standing = "abandoned"
-    read = _read(state)
+    read = _describe_read_inputs(state)
     found = []
     for version, event in enumerate(events, 1):
         if isinstance(event, FailureReported):
-            payload = _payload(event.payload)
+            payload = _decode_artifact_payload(event.payload)
             summary = payload.get("summary", "") if isinstance(payload, dict) else ""
             own: dict[str, Any] = {"type": REPORT, "standing": "failed", "created_by": "system"}
             own |= {"reason": str(summary)}
@@ -350,7 +356,7 @@ def planned(events: Sequence[Event], sessions: Sequence[Session[State]]) -> tupl
     return tuple(found)
 
 
-def _read(state: State) -> dict[str, Any]:
+def _describe_read_inputs(state: CompilerState) -> dict[str, Any]:
     """What was read, as every artifact of the session has it."""
     begun = state.begun
     if begun is None:

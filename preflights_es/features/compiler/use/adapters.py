@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain import lead as asking
 from preflights_es.features.compiler.domain.events import PassBegun
-from preflights_es.features.compiler.domain.rules import loaded
+from preflights_es.features.compiler.domain.rules import load_compiler_schema
 from preflights_es.features.compiler.domain.values import (
     BASE,
     PACKAGE,
@@ -142,7 +142,7 @@ def first_input(
         documents=tuple(
             Document(path=path, sha256="", text=context.project_files[path]) for path in paths
         ),
-        plans=tuple(_plan(*pair) for pair in context.artifacts.items()),
+        plans=tuple(_plan_from_artifact(*pair) for pair in context.artifacts.items()),
         decisions=tuple(context.decisions),
         layout=tuple(context.layout),
         target=context.target_file or "" if row.target else "",
@@ -159,20 +159,23 @@ def first_input(
     return found
 
 
-def _plan(id_: str, held: Any) -> ReadPlan:
-    type_, status, payload = opened(held)
+def _plan_from_artifact(id_: str, held: Any) -> ReadPlan:
+    type_, status, payload = unpack_artifact(held)
     standing = "locked" if status == "locked" else "approved"
     none = SourceSession(session_id="", version=0, hash="")
     return ReadPlan(id_, type_, standing, none, canonical_json(payload).decode())  # type: ignore[arg-type]  # a type of any name is shown to the model
 
 
-def opened(held: Any) -> tuple[str, str, Any]:
+def unpack_artifact(held: Any) -> tuple[str, str, Any]:
     """Type, status and payload of an artifact; a payload alone has the type whose fields it has."""
     if not isinstance(held, Mapping):
         return "", "no artifact", held
     if "artifact_type" in held and "payload" in held:
         return str(held["artifact_type"]), str(held.get("status", "draft")), held["payload"]
-    required = ((row.writes, loaded(schema_of(row.name))["required"]) for row in PASSES.values())
+    required = (
+        (row.writes, load_compiler_schema(schema_of(row.name))["required"])
+        for row in PASSES.values()
+    )
     return next((type_ for type_, names in required if {*names} <= held.keys()), ""), "locked", held
 
 

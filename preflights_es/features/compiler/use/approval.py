@@ -14,7 +14,7 @@ from preflights_es.features.compiler.domain.events import (
     PlanRejected,
     PlanSuperseded,
 )
-from preflights_es.features.compiler.domain.state import State, payload_hash
+from preflights_es.features.compiler.domain.state import CompilerState, payload_hash
 from preflights_es.features.compiler.domain.views import subject_of
 from preflights_es.features.compiler.use.artifacts import (
     plan_named,
@@ -55,14 +55,14 @@ def approve(
     """
     own = Approvals(request)
     own.refuse_relaying(by, typed)
-    return _recorded(request, own, plan_named(request, typed), by, expect)
+    return _record_plan_approval(request, own, plan_named(request, typed), by, expect)
 
 
-def accept(
+def accept_pass(
     request: Request, session: str, *, by: str | None = None, expect: int | None = None
 ) -> View:
     """Approve the artifact of a session; as `approve`, by the session's id."""
-    return _recorded(request, Approvals(request), session, by, expect)
+    return _record_plan_approval(request, Approvals(request), session, by, expect)
 
 
 def reject(request: Request, typed: str, reason: str, *, by: str | None = None) -> View:
@@ -78,7 +78,7 @@ def reject(request: Request, typed: str, reason: str, *, by: str | None = None) 
     return finish_due_documents(request, own.rejected(handle, reason, by))
 
 
-def _recorded(
+def _record_plan_approval(
     request: Request, own: Approvals, session: str, by: str | None, expect: int | None
 ) -> View:
     handle, expect = begin_acceptance(request, session, expect)
@@ -125,7 +125,7 @@ class Approvals(Acceptances):
         """Reject the draft of a session."""
         self._refuse_unfit(handle, PlanRejected)
         self.refuse_elsewhere(handle)
-        state: State = handle.session.state
+        state: CompilerState = handle.session.state
         # Under a key, the same command may have rejected it before.
         is_again = bool(self._request.key) and state.standing == "rejected"
         plan = state.plan if state.plan and is_again else drafted(state)
@@ -135,7 +135,7 @@ class Approvals(Acceptances):
     def _acknowledgement(
         self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
     ) -> ProposedInput:
-        state: State = handle.session.state
+        state: CompilerState = handle.session.state
         plan = drafted(state)
         if state.standing == "proposed" and actor.kind != "user":
             message = (
@@ -158,7 +158,7 @@ class Approvals(Acceptances):
     def _find_others(self, handle: Handle, *, is_person: bool) -> None:
         """Find what gives way and what is held, as their own logs have them."""
         self._former, self._held = [], []
-        state: State = handle.session.state
+        state: CompilerState = handle.session.state
         same = (state.plan.type if state.plan else "", subject_of(state))
         for row in plan_rows(self._request) if is_person else ():
             one = row.planned
@@ -212,7 +212,7 @@ class Approvals(Acceptances):
             super()._refuse_ended(handle)
 
 
-def drafted(state: State) -> PlanDrafted:
+def drafted(state: CompilerState) -> PlanDrafted:
     """The artifact of a session that waits for a person.
 
     Raises:
@@ -277,7 +277,7 @@ class Locks(Approvals):
     def _acknowledgement(
         self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
     ) -> ProposedInput:
-        state: State = handle.session.state
+        state: CompilerState = handle.session.state
         plan = state.plan
         if plan is None or plan.type != TYPE:
             what = "report" if plan is None else plan.type

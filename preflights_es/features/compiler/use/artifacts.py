@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from preflights_es.features.compiler.domain.decide import IN_FORCE
-from preflights_es.features.compiler.domain.state import State
+from preflights_es.features.compiler.domain.state import CompilerState
 from preflights_es.features.compiler.domain.views import FILE, FOLDER, envelope
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import ArtifactOutside, Refused
@@ -26,10 +26,10 @@ from preflights_es.use.results import Result, Who
 
 def plan_rows(request: Request) -> tuple[PlanRow, ...]:
     """The plans of a project, oldest first, those of session files among them."""
-    return tuple(request.reading.rows(_rows))
+    return tuple(request.reading.rows(_read_logged_plan_rows))
 
 
-def _rows(process: Process) -> Iterator[PlanRow]:
+def _read_logged_plan_rows(process: Process) -> Iterator[PlanRow]:
     """Those of one log."""
     return map(decode_plan_row, process.projector.rows("artifacts", process.project))
 
@@ -119,7 +119,7 @@ class PlanFiles:
 
         A `.new` file beside an edited one counts for nothing: the edited one is named.
         """
-        name = _name_of(one)
+        name = _artifact_file_name(one)
         if not name:
             return None
         lies = found_hash(self._folder / name) if name in self._names else None
@@ -132,13 +132,15 @@ class PlanFiles:
 
         They come with a branch, by hand, or stay behind when their session is erased.
         """
-        return tuple(f"{FOLDER}/{name}" for name in sorted(self._names - {*map(_name_of, known)}))
+        return tuple(
+            f"{FOLDER}/{name}" for name in sorted(self._names - {*map(_artifact_file_name, known)})
+        )
 
 
 _NAME: Final = re.compile(FILE)
 
 
-def _name_of(one: Planned) -> str:
+def _artifact_file_name(one: Planned) -> str:
     """What the file of an artifact is called; empty of one that has none."""
     name = f"{one.type}-{one.id}.json"
     return name if one.standing in FILED and _NAME.fullmatch(name) else ""
@@ -199,7 +201,7 @@ class ArtifactRow(Result, frozen=True):
         )
 
 
-class Artifacts(Result, frozen=True, tag_field="format", tag="artifacts/1"):
+class ProjectArtifacts(Result, frozen=True, tag_field="format", tag="artifacts/1"):
     """The artifacts of a project."""
 
     project: str
@@ -210,10 +212,10 @@ class Artifacts(Result, frozen=True, tag_field="format", tag="artifacts/1"):
     artifacts: tuple[ArtifactRow, ...] = ()
 
 
-class Listing(Result, frozen=True):
+class ArtifactListing(Result, frozen=True):
     """The artifacts, and how many more there are."""
 
-    head: Artifacts
+    head: ProjectArtifacts
     """Without the rows."""
     rows: Iterator[ArtifactRow]
     """Made as they are taken, once."""
@@ -221,7 +223,7 @@ class Listing(Result, frozen=True):
     """How many have ended, and are not among them."""
 
 
-def artifacts(request: Request, *, everything: bool = False) -> Listing:
+def artifacts(request: Request, *, everything: bool = False) -> ArtifactListing:
     """The artifacts that can be approved or are in force, oldest first.
 
     Args:
@@ -231,8 +233,8 @@ def artifacts(request: Request, *, everything: bool = False) -> Listing:
     wanted = [row for row in rows if everything or row.planned.standing not in ENDED]
     process = request.process
     files = PlanFiles(process.settings.root)
-    return Listing(
-        head=Artifacts(
+    return ArtifactListing(
+        head=ProjectArtifacts(
             project=process.project,
             behind=bool(process.projector.behind),
             strays=files.strays(row.planned for row in rows),
@@ -261,7 +263,7 @@ def artifact(request: Request, typed: str) -> WholeArtifact:
     """
     row = row_named(plan_rows(request), typed)
     handle = request.reading.session(row.session_id).load()
-    state: State = handle.session.state
+    state: CompilerState = handle.session.state
     told = envelope(state, row.planned.id)
     files = PlanFiles(request.process.settings.root)
     return WholeArtifact(row=ArtifactRow.of(row, files), envelope=told)

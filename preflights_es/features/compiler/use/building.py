@@ -18,8 +18,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstrai
 from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.decide import IN_FORCE
 from preflights_es.features.compiler.domain.forbidden import why_forbidden
-from preflights_es.features.compiler.domain.rules import loaded
-from preflights_es.features.compiler.domain.state import State
+from preflights_es.features.compiler.domain.rules import load_compiler_schema
+from preflights_es.features.compiler.domain.state import CompilerState
 from preflights_es.features.compiler.domain.values import PASSES, Needed, Pass, schema_of
 from preflights_es.features.compiler.domain.views import envelope
 from preflights_es.features.compiler.use import sessions
@@ -32,7 +32,7 @@ from preflights_es.features.compiler.use.adapters import (
     LLMPort,
     PromptManager,
     first_input,
-    opened,
+    unpack_artifact,
 )
 from preflights_es.judging.contract import error_of
 from preflights_es.kernel.completions import (
@@ -65,7 +65,7 @@ from preflights_es.use.request import Request
 _DECLINED: Final = tuple(one.kind for one in (LLMMissingInformationError, LLMInvalidRequestError))
 
 
-class _Run:
+class _PassRun:
     """One session: a context is what it reads, an adapter or another port is its provider."""
 
     def __init__(self, made: CompilerPass, context: CompilerContext, llm: LLMPort) -> None:
@@ -78,7 +78,7 @@ class _Run:
         lead = llm.lead if isinstance(llm, Adapter) else Lead("port", type(llm).__name__)
         first = first_input(context, made.pass_type, lead)
         self._step = ran(lambda: self._settled(first))
-        self.state: State = self._step.handle.session.state
+        self.state: CompilerState = self._step.handle.session.state
 
     async def _settled(self, first: Input) -> Step:
         store = MemoryStore(clock_ids.now, clock_ids.salt)
@@ -137,7 +137,7 @@ class _Run:
         raise error_of(Rejected(why.kind, why.violations, why.excerpt, why.details))  # type: ignore[arg-type]  # the log keeps kinds as text
 
 
-class _Given(msgspec.Struct):
+class _PayloadPort(msgspec.Struct):
     """Answers with a payload."""
 
     payload: Any
@@ -197,7 +197,7 @@ class CompilerPass(ABC):
             Refused: as `validate_context`, or the request is too large; nothing is asked.
             LLMError: no response came, at a second try either, or one that cannot be used.
         """
-        return _Run(self, context, llm).result
+        return _PassRun(self, context, llm).result
 
     def validate_context(self, context: CompilerContext) -> None:
         """Refuse a context that the pass must not be given.
@@ -212,10 +212,12 @@ class CompilerPass(ABC):
                 raise Refused(message, code="forbidden_input", path=path)
         for name in self.required_inputs:
             if not _has(context, self._row, name):
-                message = f"the pass {self._row.name} needs {_wanted(self._row, name)}"
+                message = (
+                    f"the pass {self._row.name} needs {_describe_needed_input(self._row, name)}"
+                )
                 raise Refused(message, code="input_missing", input=name)
         for id_, held in context.artifacts.items():
-            if (status := opened(held)[1]) not in IN_FORCE:
+            if (status := unpack_artifact(held)[1]) not in IN_FORCE:
                 message = f"the artifact {id_} is {status}: a pass reads only what is approved"
                 raise Refused(message, code="not_in_force", id=id_)
 
@@ -227,11 +229,11 @@ class CompilerPass(ABC):
 
     def get_output_schema(self) -> dict[str, Any]:
         """The schema of the artifact's payload."""
-        return loaded(schema_of(self._row.name))
+        return load_compiler_schema(schema_of(self._row.name))
 
     def validate_output(self, payload: Any, context: CompilerContext) -> None:
         """Judge a payload, as that of a response; errors as `compile`."""
-        self.compile(context, _Given(payload))
+        self.compile(context, _PayloadPort(payload))
 
     @property
     def _row(self) -> Pass:
@@ -311,20 +313,20 @@ def _has(context: CompilerContext, row: Pass, name: str) -> bool:
             return bool(context.layout)
         case "goal":
             return bool(context.goal.strip())
-    if needed := _needed(row, name):
+    if needed := _find_needed_plan(row, name):
         standings = ("locked",) if needed.standing == "locked" else IN_FORCE
-        held = map(opened, context.artifacts.values())
+        held = map(unpack_artifact, context.artifacts.values())
         return any(type_ == name and status in standings for type_, status, _ in held)
     path = context.path_of(name)
     return path is not None and bool(context.project_files[path].strip())
 
 
-def _needed(row: Pass, name: str) -> Needed | None:
+def _find_needed_plan(row: Pass, name: str) -> Needed | None:
     return next((one for one in row.plans if one.type == name), None)
 
 
-def _wanted(row: Pass, name: str) -> str:
-    needed = _needed(row, name)
+def _describe_needed_input(row: Pass, name: str) -> str:
+    needed = _find_needed_plan(row, name)
     return f"{name} ({needed.standing})" if needed else name
 
 
@@ -361,8 +363,8 @@ class ContextBuilder:
         Raises:
             Refused: an input is missing, must not be read, or does not fit.
         """
-        wanted = sessions.Wanted(pass_type.value, target_file, goal, use)
-        read = sessions.reading(self._project.request(), wanted)
+        wanted = sessions.WantedPass(pass_type.value, target_file, goal, use)
+        read = sessions.preview_pass_inputs(self._project.request(), wanted)
         return CompilerContext(
             pass_type=pass_type,
             project_files={one.path: one.text for one in read.documents},
@@ -424,7 +426,7 @@ class ArtifactBuilder:
         if context is None:
             raise Refused("name the context, or a project", code="input_missing", input="context")
         assert self._llm is not None, "there is no project"
-        return envelope(_Run(CompilerPassRegistry().get(pass_type), context, self._llm).state)
+        return envelope(_PassRun(CompilerPassRegistry().get(pass_type), context, self._llm).state)
 
     def _recorded(
         self,
@@ -436,7 +438,9 @@ class ArtifactBuilder:
     ) -> dict[str, Any]:
         if isinstance(self._llm, Adapter):
             request.leads = Leads(self._llm.settings)
-        session = sessions.plan(request, sessions.Wanted(pass_type.value, target, goal, use))
+        session = sessions.run_pass(
+            request, sessions.WantedPass(pass_type.value, target, goal, use)
+        )
         return envelope(request.sessions.load(session.session_id).session.state)
 
 

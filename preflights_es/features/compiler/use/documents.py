@@ -24,7 +24,7 @@ PLANS: Final = (".preflights", "artifacts")
 _CIRCLE: Final = "its links lead in a circle"
 
 
-class _File(NamedTuple):
+class _PassDocumentFile(NamedTuple):
     """A file as it lies there."""
 
     path: str
@@ -47,10 +47,12 @@ def documents(settings: Settings, pass_: Pass, use: Iterable[str] = ()) -> tuple
         Refused: one is missing, is no text, is too long, or must not be read.
     """
     named = [getattr(settings.plans, name) for name in pass_.documents]
-    more = dict.fromkeys(within(settings.root, path) for path in use)
+    more = dict.fromkeys(resolve_document_path(settings.root, path) for path in use)
     paths = (*named, *(path for path in more if path not in named))
     return tuple(
-        _document(settings.root, path, "document_missing" if path in named else "file_missing")
+        _read_pass_document(
+            settings.root, path, "document_missing" if path in named else "file_missing"
+        )
         for path in paths
     )
 
@@ -62,51 +64,53 @@ def target_file(root: Path, path: str) -> Document | None:
         Refused: it is no text of the repository.
     """
     try:
-        file = _read(root, path)
+        file = _read_document_file(root, path)
     except FileNotFoundError:
         return None
-    return Document(path=path, sha256=sha256(file.content).hexdigest(), text=_text(file))
+    return Document(
+        path=path, sha256=sha256(file.content).hexdigest(), text=_decode_document_text(file)
+    )
 
 
-def within(root: Path, path: str) -> str:
+def resolve_document_path(root: Path, path: str) -> str:
     """A path relative to the project's root, without `.` and `..`.
 
     Raises:
         Refused: it leads out of the project, or is no path.
     """
     if found := problem(path, PATH_MAX):
-        raise _refused(path, found)
+        raise _document_refusal(path, found)
     if not path.strip() or "\n" in path:
-        raise _refused(path, "is no path of a file")
+        raise _document_refusal(path, "is no path of a file")
     inside = os.path.relpath(os.path.normpath(root / path), root).replace(os.sep, "/")
     if inside == ".." or inside.startswith("../") or os.path.isabs(inside):
-        raise _refused(path, "lies outside of the repository", "document_outside")
+        raise _document_refusal(path, "lies outside of the repository", "document_outside")
     if any(map(is_git, inside.split("/"))):
-        raise _refused(path, "belongs to git")
+        raise _document_refusal(path, "belongs to git")
     return inside
 
 
-def _document(root: Path, path: str, missing: str) -> Document:
+def _read_pass_document(root: Path, path: str, missing: str) -> Document:
     """A document; refused with a code of its own where there is none."""
     try:
-        file = _read(root, path)
+        file = _read_document_file(root, path)
     except FileNotFoundError:
-        raise _refused(path, "does not exist", missing) from None
-    text = _text(file)
+        raise _document_refusal(path, "does not exist", missing) from None
+    text = _decode_document_text(file)
     if not visible(text):
-        raise _refused(path, "is empty: write what it should say")
+        raise _document_refusal(path, "is empty: write what it should say")
     if tuple(file.real.split("/"))[: len(PLANS)] == PLANS:
-        raise _refused(path, "is the file of an artifact: name the artifact by its id")
+        raise _document_refusal(path, "is the file of an artifact: name the artifact by its id")
     for name in dict.fromkeys((file.path, file.real)):
         if why := why_forbidden(name):
-            raise _refused(path, f"is no document: {why}", "forbidden_input")
+            raise _document_refusal(path, f"is no document: {why}", "forbidden_input")
     return Document(path=path, sha256=sha256(file.content).hexdigest(), text=text)
 
 
 # 2. Files ----------------------------------------------------------------------------------
 
 
-def _read(root: Path, path: str) -> _File:
+def _read_document_file(root: Path, path: str) -> _PassDocumentFile:
     """A regular file of the repository; no link leads out of it.
 
     Raises:
@@ -117,42 +121,46 @@ def _read(root: Path, path: str) -> _File:
     try:
         real = (top / path).resolve(strict=True)
         if not real.is_relative_to(top):
-            raise _refused(path, "is a link that leads out of the repository", "document_outside")
+            raise _document_refusal(
+                path, "is a link that leads out of the repository", "document_outside"
+            )
         *folders, name = parts = real.relative_to(top).parts or ("",)
         if any(map(is_git, parts)):
-            raise _refused(path, "is a link to what belongs to git")
+            raise _document_refusal(path, "is a link to what belongs to git")
         with atomic_file.open_folder_below(top, folders) as folder:
-            return _File(path, "/".join(parts), _content(path, folder, name))
+            return _PassDocumentFile(
+                path, "/".join(parts), _read_document_content(path, folder, name)
+            )
     except FileNotFoundError:
         raise
     except NotADirectoryError as error:
         raise FileNotFoundError from error
     except Unreadable as error:
-        raise _refused(path, f"cannot be read: {error}") from error
+        raise _document_refusal(path, f"cannot be read: {error}") from error
     except RuntimeError as error:  # of Python before 3.13
-        raise _refused(path, f"cannot be read: {_CIRCLE}") from error
+        raise _document_refusal(path, f"cannot be read: {_CIRCLE}") from error
     except OSError as error:
         why = _CIRCLE if error.errno == errno.ELOOP else error.strerror
-        raise _refused(path, f"cannot be read: {why}") from error
+        raise _document_refusal(path, f"cannot be read: {why}") from error
 
 
-def _content(path: str, folder: atomic_file.Folder, name: str) -> bytes:
+def _read_document_content(path: str, folder: atomic_file.Folder, name: str) -> bytes:
     found = folder.lies(name) if name else os.stat(folder.path)
     if found is not None and stat.S_ISDIR(found.st_mode):
-        raise _refused(path, "is a folder: name a file")
+        raise _document_refusal(path, "is a folder: name a file")
     if found is not None and stat.S_ISREG(found.st_mode) and found.st_size > BYTES_MAX:
         raise _too_long(path, f"{found.st_size:,} bytes", f"{BYTES_MAX:,}")
     return folder.content(name, BYTES_MAX)
 
 
-def _text(file: _File) -> str:
+def _decode_document_text(file: _PassDocumentFile) -> str:
     try:
         text = file.content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         why = f"is not UTF-8, at byte {error.start + 1:,}: save it as UTF-8"
-        raise _refused(file.path, why) from error
+        raise _document_refusal(file.path, why) from error
     if found := problem(text, BYTES_MAX):
-        raise _refused(file.path, found)
+        raise _document_refusal(file.path, found)
     return text
 
 
@@ -168,9 +176,9 @@ def check_length(document: Document) -> None:
 
 def _too_long(path: str, found: str, most: str) -> Refused:
     why = f"has {found}, at most {most} are read: split it"
-    return _refused(path, why, "document_too_long")
+    return _document_refusal(path, why, "document_too_long")
 
 
-def _refused(path: str, why: str, code: str = "document_unfit") -> Refused:
+def _document_refusal(path: str, why: str, code: str = "document_unfit") -> Refused:
     name = escaped_text(path)[:PATH_MAX]
     return Refused(f"{name if visible(path) else repr(path)} {why}", code=code, path=name)

@@ -50,8 +50,8 @@ def plans(
     """
     in_force = plans_in_force(rows)
     wanted = [
-        *(_in_force(in_force, one, pass_) for one in pass_.plans),
-        *(_named(rows, id_) for id_ in use),
+        *(_require_plan_in_force(in_force, one, pass_) for one in pass_.plans),
+        *(_find_approved_plan(rows, id_) for id_ in use),
     ]
     once = {row.planned.id: row for row in wanted}
     for row in once.values():
@@ -63,14 +63,14 @@ def plans(
     return tuple(read_plan(request, row) for row in once.values())
 
 
-def newest(rows: Iterable[PlanRow], type_: str) -> PlanRow | None:
+def find_current_plan(rows: Iterable[PlanRow], type_: str) -> PlanRow | None:
     """The plan of a type that counts: the one that is locked, else the one approved last."""
     of_type = [row for row in rows if row.planned.type == type_]
     locked = [row for row in of_type if row.planned.standing == "locked"]
     return next(iter(reversed(locked or of_type)), None)
 
 
-def split(rows: Sequence[PlanRow], use: Iterable[str]) -> tuple[list[str], list[str]]:
+def split_ids_and_paths(rows: Sequence[PlanRow], use: Iterable[str]) -> tuple[list[str], list[str]]:
     """What the caller adds: ids of plans, and paths of files."""
     named = list(dict.fromkeys(use))
     ids = [one for one in named if _is_id(one, rows)]
@@ -83,8 +83,8 @@ def _is_id(typed: str, rows: Sequence[PlanRow]) -> bool:
     return len(typed) == _WHOLE or any(row.planned.id.startswith(typed.lower()) for row in rows)
 
 
-def _in_force(rows: Sequence[PlanRow], needed: Needed, pass_: Pass) -> PlanRow:
-    found = newest(rows, needed.type)
+def _require_plan_in_force(rows: Sequence[PlanRow], needed: Needed, pass_: Pass) -> PlanRow:
+    found = find_current_plan(rows, needed.type)
     fields = {
         "type": needed.type,
         "name": next(one.command for one in PASSES.values() if one.writes == needed.type),
@@ -98,7 +98,7 @@ def _in_force(rows: Sequence[PlanRow], needed: Needed, pass_: Pass) -> PlanRow:
     return found
 
 
-def _named(rows: Sequence[PlanRow], typed: str) -> PlanRow:
+def _find_approved_plan(rows: Sequence[PlanRow], typed: str) -> PlanRow:
     row = row_named(rows, typed)
     if row.planned.standing in IN_FORCE:
         return row
@@ -129,10 +129,10 @@ def read_plan(request: Request, row: PlanRow) -> ReadPlan:
 def decisions_in_force(request: Request) -> tuple[ReadDecision, ...]:
     """What people decided and nothing replaced, the newest first."""
     handles = [request.reading.load(row) for row in list_decisions(request)]
-    return tuple(one for one in map(_decision, reversed(handles)) if one is not None)
+    return tuple(one for one in map(_read_session_decision, reversed(handles)) if one is not None)
 
 
-def _decision(handle: Handle) -> ReadDecision | None:
+def _read_session_decision(handle: Handle) -> ReadDecision | None:
     if handle.workflow.record is None:
         return None
     record = handle.workflow.record(handle.session.state)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from preflights_es.features.compiler.domain.events import ChangeRefused
+from preflights_es.features.compiler.domain.events import PassChangeRefused
 from preflights_es.kernel.events import Decision
 from preflights_es.kernel.questions import AnswerRefusal
 from preflights_es.use.results import NOT_EXPECTED, answer_refused
@@ -29,9 +29,9 @@ _CHANGES: Final = {
 }
 
 
-def refusal(decision: Decision) -> tuple[str, str]:
+def pass_refusal(decision: Decision) -> tuple[str, str]:
     """Why a pass takes something not, as a code and in words."""
-    if isinstance(decision, ChangeRefused):
+    if isinstance(decision, PassChangeRefused):
         return decision.reason, _CHANGES[decision.reason]
     assert isinstance(decision, AnswerRefusal), "the only other refusal"
     why = _REFUSED.get(decision.reason, f"was refused: {decision.reason.replace('_', ' ')}")

@@ -14,7 +14,7 @@ from preflights_es.features.compiler.domain.rules import why_no_goal
 from preflights_es.features.compiler.domain.values import (
     PASSES,
     Document,
-    LeftOut,
+    OmittedFromRequest,
     Pass,
     PassName,
     ReadPlan,
@@ -23,15 +23,15 @@ from preflights_es.features.compiler.use.artifacts import plan_rows
 from preflights_es.features.compiler.use.documents import (
     check_length,
     documents,
+    resolve_document_path,
     target_file,
-    within,
 )
 from preflights_es.features.compiler.use.reading import (
     LAYOUT_MAX,
     decisions_in_force,
     layout,
     plans,
-    split,
+    split_ids_and_paths,
 )
 from preflights_es.kernel import __version__
 from preflights_es.kernel.errors import Refused
@@ -44,7 +44,7 @@ from preflights_es.use.answers import finish_due_documents
 from preflights_es.use.request import Request
 
 
-class Wanted(NamedTuple):
+class WantedPass(NamedTuple):
     """What the caller asks for."""
 
     pass_name: PassName
@@ -61,31 +61,31 @@ class Wanted(NamedTuple):
         return PASSES[self.pass_name]
 
 
-def plan(request: Request, wanted: Wanted) -> View:
+def run_pass(request: Request, wanted: WantedPass) -> View:
     """Run a pass: read what it needs, record that, and ask the model.
 
     Raises:
         Refused: an input is missing, must not be read, or does not fit; nothing is recorded.
         SettingsError: the provider lacks something.
     """
-    asked = _checked(request, wanted)
+    asked = _check_wanted_pass(request, wanted)
     setup = request.setup(WORKFLOW)
     said = {"pass_type": asked.pass_name, "target": asked.target, "goal": asked.goal}
     step = request.sessions.opened(
         *(WORKFLOW, PassBegun, said, setup),
-        beside=partial(_read, request, asked, setup),
+        beside=partial(_read_pass_inputs, request, asked, setup),
         is_same=partial(_read_besides, asked.use),
     )
     return finish_due_documents(request, step)
 
 
-def reading(request: Request, wanted: Wanted) -> PassBegun:
+def preview_pass_inputs(request: Request, wanted: WantedPass) -> PassBegun:
     """What the pass would read now; nothing is recorded, and no key is needed.
 
     Raises:
         Refused: as `plan`.
     """
-    asked = _checked(request, wanted)
+    asked = _check_wanted_pass(request, wanted)
     setup = Setup(
         preflights=__version__,
         decider=WORKFLOW.decider,
@@ -93,13 +93,13 @@ def reading(request: Request, wanted: Wanted) -> PassBegun:
         prompts=WORKFLOW.prompts,
         lead=request.leads.configured(WORKFLOW),
     )
-    return _begun(request, setup, _read(request, asked, setup))
+    return _make_pass_begun(request, setup, _read_pass_inputs(request, asked, setup))
 
 
 # 1. What is asked for ------------------------------------------------------------------------
 
 
-def _checked(request: Request, wanted: Wanted) -> Wanted:
+def _check_wanted_pass(request: Request, wanted: WantedPass) -> WantedPass:
     """The same with its target and goal as they are recorded."""
     pass_, goal, target = wanted.pass_, wanted.goal, wanted.target
     if pass_.goal and not visible(goal):
@@ -109,7 +109,7 @@ def _checked(request: Request, wanted: Wanted) -> Wanted:
     # Refused before anything is read.
     request.process.sanitizer.cleaned_fields(PassBegun, {"goal": goal.strip()})
     if pass_.target:
-        target = within(request.process.settings.root, target)
+        target = resolve_document_path(request.process.settings.root, target)
     return wanted._replace(target=target, goal=goal.strip())
 
 
@@ -126,11 +126,11 @@ def _read_besides(use: Sequence[str], before: PassBegun) -> bool:
 # 2. What is read -----------------------------------------------------------------------------
 
 
-def _read(request: Request, asked: Wanted, setup: Setup) -> dict[str, Any]:
+def _read_pass_inputs(request: Request, asked: WantedPass, setup: Setup) -> dict[str, Any]:
     """All that the first Input holds besides what the caller says, as it is recorded."""
     root, pass_ = request.process.settings.root, asked.pass_
     rows = plan_rows(request)
-    ids, paths = split(rows, asked.use)
+    ids, paths = split_ids_and_paths(rows, asked.use)
     needed = plans(request, pass_, rows, ids)
     texts = documents(request.process.settings, pass_, paths)
     texts += _target(request, asked, needed)
@@ -151,13 +151,13 @@ def _read(request: Request, asked: Wanted, setup: Setup) -> dict[str, Any]:
         "plans": needed,
         "decisions": decisions_in_force(request),
         "layout": tuple(paths_of.split("\n")) if listed else (),
-        "left_out": (LeftOut("layout", unnamed),) if unnamed else (),
+        "left_out": (OmittedFromRequest("layout", unnamed),) if unnamed else (),
     }
     fields = sanitizer.cleaned_fields(PassBegun, said)
     fields["redacted"] += kinds
     for document in fields["documents"]:
         check_length(document)
-    found = fitted(_begun(request, setup, fields))
+    found = fitted(_make_pass_begun(request, setup, fields))
     if isinstance(found, TooLarge):
         message = (
             f"what the pass must read makes a request of {found.size:,} characters, and at most "
@@ -182,7 +182,9 @@ _CUT = ("layout", "decisions", "left_out")
 """What gives way where a request is too large, and how much of it did."""
 
 
-def _target(request: Request, asked: Wanted, needed: tuple[ReadPlan, ...]) -> tuple[Document, ...]:
+def _target(
+    request: Request, asked: WantedPass, needed: tuple[ReadPlan, ...]
+) -> tuple[Document, ...]:
     """The file that an implementation is planned for, where it exists.
 
     Raises:
@@ -201,7 +203,7 @@ def _target(request: Request, asked: Wanted, needed: tuple[ReadPlan, ...]) -> tu
     return ()
 
 
-def _begun(request: Request, setup: Setup, fields: dict[str, Any]) -> PassBegun:
+def _make_pass_begun(request: Request, setup: Setup, fields: dict[str, Any]) -> PassBegun:
     """The first Input, as far as it follows from what was read."""
     return PassBegun(
         at=0,

@@ -1,23 +1,23 @@
 """A note becomes tasks, events and ideas, with at most one question (seed 3)."""
 
 from preflights_es.features.extraction.domain.decide import PROMPTS, decide
-from preflights_es.features.extraction.domain.events import EVENTS, POLICY, AnswersGiven
+from preflights_es.features.extraction.domain.events import EVENTS, POLICY, NoteAnswersGiven
 from preflights_es.features.extraction.domain.state import (
-    State,
+    ExtractionState,
     evolve,
     is_terminal,
     kept_items,
-    reached,
+    note_reached,
     view,
 )
 from preflights_es.kernel.session import Workflow
 
-WORKFLOW: Workflow[State] = Workflow(
+WORKFLOW: Workflow[ExtractionState] = Workflow(
     name="extraction",
     package="preflights_es.features.extraction",
     decider="extraction/1",
     events=EVENTS,
-    initial=State(),
+    initial=ExtractionState(),
     decide=decide,
     evolve=evolve,
     is_terminal=is_terminal,
@@ -25,8 +25,8 @@ WORKFLOW: Workflow[State] = Workflow(
     statuses=("needs_answers", "stopped", "done"),
     settled=("done",),
     items=kept_items,
-    reached=reached,
-    answers=AnswersGiven,
+    reached=note_reached,
+    answers=NoteAnswersGiven,
     lead=lambda state: state.led.lead,
     policy=POLICY,
     prompts=tuple(PROMPTS.items()),

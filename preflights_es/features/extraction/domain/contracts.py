@@ -37,12 +37,12 @@ def _absent() -> Any:
     return Field(default_factory=lambda: None)
 
 
-class _Part(BaseModel):
+class _ExtractionModel(BaseModel):
     # A newer contract may add properties: they are dropped, and kept in the log.
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class TaskItem(_Part):
+class TaskItem(_ExtractionModel):
     """Something to do."""
 
     type: Literal["task"]
@@ -53,7 +53,7 @@ class TaskItem(_Part):
     importance: Literal["low", "normal", "high"] = _absent()
 
 
-class EventItem(_Part):
+class EventItem(_ExtractionModel):
     """Something at a time of day."""
 
     type: Literal["event"]
@@ -64,7 +64,7 @@ class EventItem(_Part):
     date: Day = _absent()
 
 
-class IdeaItem(_Part):
+class IdeaItem(_ExtractionModel):
     """Something to keep."""
 
     type: Literal["idea"]
@@ -73,7 +73,7 @@ class IdeaItem(_Part):
     content: Annotated[str, StringConstraints(max_length=CONTENT_MAX)] = _absent()
 
 
-class Asked(_Part):
+class Asked(_ExtractionModel):
     """The one question."""
 
     question: Annotated[
@@ -85,14 +85,14 @@ class Asked(_Part):
 AnyItem = Annotated[TaskItem | EventItem | IdeaItem, Field(discriminator="type")]
 
 
-class Extraction(_Part):
+class Extraction(_ExtractionModel):
     """What a note holds."""
 
     items: Annotated[list[AnyItem], Field(max_length=ITEMS_MAX)]
     question: Asked = _absent()
 
 
-def violations(payload: dict[str, Any]) -> tuple[Violation, ...]:
+def find_extraction_violations(payload: dict[str, Any]) -> tuple[Violation, ...]:
     """What the schema cannot say of an extraction, whatever the session."""
     found = []
     if "question" in payload and not visible(payload["question"]["question"]):
@@ -127,6 +127,6 @@ EXTRACTION = Contract(
     unknown="drop",
     failure=False,
     code=False,
-    checks=violations,
+    checks=find_extraction_violations,
     policy=POLICY,
 )

@@ -13,21 +13,21 @@ from preflights_es.features.extraction.domain.events import (
     QUESTION_MAX,
     QUOTED,
     WHICH_DAY,
-    AnswerAccepted,
-    AnswerRefused,
-    AnswersGiven,
-    ChangeRefused,
-    Item,
     ItemAdded,
     ItemChanged,
     ItemClosed,
     ItemFiled,
     ItemsExtracted,
+    NoteAnswerAccepted,
+    NoteAnswerRefused,
+    NoteAnswersGiven,
+    NoteChangeRefused,
+    NoteItem,
+    NoteQuestionAsked,
     NoteTaken,
-    QuestionAsked,
     TaskDecided,
 )
-from preflights_es.features.extraction.domain.state import State, evolve, note_status
+from preflights_es.features.extraction.domain.state import ExtractionState, evolve, note_status
 from preflights_es.kernel.completions import (
     CompletionFailed,
     CompletionReceived,
@@ -51,36 +51,36 @@ from preflights_es.kernel.text import one_line, shortened
 Decisions = tuple[Decision, ...]
 
 
-def decide(state: State, new: Input) -> Decisions:
+def decide(state: ExtractionState, new: Input) -> Decisions:
     """Total and never empty: what does not fit is answered by a refusal."""
     match new:
         case NoteTaken() if state.input is None:
-            return _asked(state_after(evolve, state, new, ()))
+            return _decide_extraction_step(state_after(evolve, state, new, ()))
         case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
-            return model_answered(state, new)
-        case AnswersGiven():
-            return _answered(state, new)
+            return conclude_extraction_outcome(state, new)
+        case NoteAnswersGiven():
+            return _decide_note_answers(state, new)
         case StepRetried() if state.led.stalled:
-            return _asked(state)
+            return _decide_extraction_step(state)
         case LeadChanged() if state.note and not state.led.request:
-            return _taken_over(state, new)
+            return _take_over_extraction(state, new)
         case ItemAdded():
-            return (_filed(state, new),)
+            return (_file_added_item(state, new),)
         case TaskDecided():
-            return (_decided(state, new),)
+            return (_link_task_decision(state, new),)
         case ItemClosed():
             return (_closed(state, new),)
         case _:
-            return (ChangeRefused(reason="not_expected"),)
+            return (NoteChangeRefused(reason="not_expected"),)
 
 
 # 1. Reading ----------------------------------------------------------------------------------
 
 
-def _asked(state: State) -> Decisions:
+def _decide_extraction_step(state: ExtractionState) -> Decisions:
     """The model's next step; without a lead, what the lines of the note say."""
     if state.led.lead is not None:
-        return (model_request(state),)
+        return (compose_extraction_request(state),)
     listed = reading.read_note(state.note, state.noted_at[:10])
     if isinstance(listed, reading.BadLine):
         return (FellBack(contract=CONTRACT, reason="bad_line"),)
@@ -88,7 +88,7 @@ def _asked(state: State) -> Decisions:
 
 
 def _extracted(
-    state: State, listed: list[dict[str, Any]], asked: dict[str, Any] | None = None
+    state: ExtractionState, listed: list[dict[str, Any]], asked: dict[str, Any] | None = None
 ) -> Decisions:
     """The items, and the one question: the model's, or the day of events that have none.
 
@@ -101,79 +101,79 @@ def _extracted(
         items = rules.with_dues(items, reading.stated_dues(state.note, state.noted_at[:10]))
     found = ItemsExtracted(items=items)
     if asked is not None:
-        return found, _question(asked)
+        return found, _question_from_payload(asked)
     undated = _undated(items)
     return (found, _which_day(state, undated)) if undated and not state.asked else (found,)
 
 
-def _undated(items: tuple[Item, ...]) -> list[Item]:
+def _undated(items: tuple[NoteItem, ...]) -> list[NoteItem]:
     return [item for item in items if item.start_time and item.date is None]
 
 
-def _which_day(state: State, undated: list[Item]) -> QuestionAsked:
+def _which_day(state: ExtractionState, undated: list[NoteItem]) -> NoteQuestionAsked:
     sentence = WHICH_DAY[state.language]
     titles = ", ".join(QUOTED[state.language].format(item.title) for item in undated)
     text = sentence.format(shortened(titles, QUESTION_MAX - len(sentence)))
-    return QuestionAsked(question=Question(DAY, "free_text", text), field=DAY)
+    return NoteQuestionAsked(question=Question(DAY, "free_text", text), field=DAY)
 
 
-def _taken_over(state: State, new: LeadChanged) -> Decisions:
+def _take_over_extraction(state: ExtractionState, new: LeadChanged) -> Decisions:
     """A new lead gets what the former one left open or could not do."""
     is_open = bool(state.led.stalled) or note_status(state) == "unprocessed"
-    return decide_lead_takeover(evolve, state, new, _asked, goes_on=is_open)
+    return decide_lead_takeover(evolve, state, new, _decide_extraction_step, goes_on=is_open)
 
 
 # 2. The question -----------------------------------------------------------------------------
 
 
-def _answered(state: State, new: AnswersGiven) -> Decisions:
+def _decide_note_answers(state: ExtractionState, new: NoteAnswersGiven) -> Decisions:
     """One verdict a key; a day goes to the events without one, any other answer to the model."""
     question = None if state.question is None else state.question.id
     answered = (state.asked,) if state.asked and state.question is None else ()
-    decisions = text_answers(new, question, answered, AnswerAccepted, AnswerRefused)
-    said = next((one.answer for one in decisions if isinstance(one, AnswerAccepted)), None)
+    decisions = text_answers(new, question, answered, NoteAnswerAccepted, NoteAnswerRefused)
+    said = next((one.answer for one in decisions if isinstance(one, NoteAnswerAccepted)), None)
     if said is None:
         return decisions
     if question != DAY or not (undated := _undated(state.items)):
-        return decisions + _asked(state_after(evolve, state, new, decisions))
+        return decisions + _decide_extraction_step(state_after(evolve, state, new, decisions))
     day = reading.day_said(said, state.noted_at[:10])
     if day is None:
-        refused = AnswerRefused(key=DAY, reason="not_an_option")
-        return tuple(refused if isinstance(one, AnswerAccepted) else one for one in decisions)
+        refused = NoteAnswerRefused(key=DAY, reason="not_an_option")
+        return tuple(refused if isinstance(one, NoteAnswerAccepted) else one for one in decisions)
     return decisions + tuple(ItemChanged(item=replace(item, date=day)) for item in undated)
 
 
 # 3. By hand ----------------------------------------------------------------------------------
 
 
-def _filed(state: State, new: ItemAdded) -> Decision:
+def _file_added_item(state: ExtractionState, new: ItemAdded) -> Decision:
     if len(state.items) >= 2 * ITEMS_MAX:
-        return ChangeRefused(reason="too_many")
+        return NoteChangeRefused(reason="too_many")
     title, number = one_line(new.title), state.numbers + 1
-    blank = Item(number=number, type=new.type, title=title, source="added")
-    made = rules.filed(blank, new.fields)
-    return ItemFiled(item=made) if isinstance(made, Item) else ChangeRefused(**made)
+    blank = NoteItem(number=number, type=new.type, title=title, source="added")
+    made = rules.fill_item_fields(blank, new.fields)
+    return ItemFiled(item=made) if isinstance(made, NoteItem) else NoteChangeRefused(**made)
 
 
-def _decided(state: State, new: TaskDecided) -> Decision:
+def _link_task_decision(state: ExtractionState, new: TaskDecided) -> Decision:
     """The task names the decision; what it is and whether it is done stays as it was."""
     item = next((i for i in state.items if i.number == new.number), None)
     if item is None:
-        return ChangeRefused(reason="unknown_item")
+        return NoteChangeRefused(reason="unknown_item")
     if item.type != "task":
-        return ChangeRefused(reason="not_a_task")
+        return NoteChangeRefused(reason="not_a_task")
     return ItemChanged(item=replace(item, decision=new.uid, record=new.record))
 
 
-def _closed(state: State, new: ItemClosed) -> Decision:
+def _closed(state: ExtractionState, new: ItemClosed) -> Decision:
     """Only a task is done; anything can be cancelled, since what is wrong is filed anew."""
     item = next((i for i in state.items if i.number == new.number), None)
     if item is None:
-        return ChangeRefused(reason="unknown_item")
+        return NoteChangeRefused(reason="unknown_item")
     if item.status != "open":
-        return ChangeRefused(reason="closed")
+        return NoteChangeRefused(reason="closed")
     if new.status == "done" and item.type != "task":
-        return ChangeRefused(reason="not_a_task")
+        return NoteChangeRefused(reason="not_a_task")
     return ItemChanged(item=replace(item, status=new.status))
 
 
@@ -188,38 +188,42 @@ DAY: Final = "date"
 """Key of the question for the day of an event."""
 
 
-def model_request(state: State) -> CompletionRequested:
+def compose_extraction_request(state: ExtractionState) -> CompletionRequested:
     """The whole of what is sent, derived from the log: the note, each reply, each answer."""
     said = (Message("user", _note(state)), *state.led.said)
     return requested(state.led, "extract", CONTRACT, (PACKAGE, "extract", PROMPTS["extract"]), said)
 
 
-def _note(state: State) -> str:
+def _note(state: ExtractionState) -> str:
     when = f"{state.noted_at} ({state.time_zone})" if state.time_zone else state.noted_at
     return f"Noted at: {when}\nLanguage: {state.language}\n\nNote:\n{state.note}"
 
 
-def model_answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
+def conclude_extraction_outcome(state: ExtractionState, outcome: Outcome) -> tuple[Decision, ...]:
     """What follows from an outcome: the items and the question, or what was recorded instead."""
     # Imported where a response is judged: sessions without a lead need no pydantic.
     from preflights_es.features.extraction.domain.contracts import EXTRACTION
 
-    verdict = concluded(state.led, outcome, EXTRACTION, partial(violations, state))
+    verdict = concluded(
+        state.led, outcome, EXTRACTION, partial(find_second_question_violations, state)
+    )
     if not isinstance(verdict, Usable):
         return verdict
     listed, asked = verdict.payload["items"], verdict.payload.get("question")
     return verdict.accepted, *_extracted(state, listed, asked)
 
 
-def violations(state: State, payload: dict[str, Any]) -> tuple[Violation, ...]:
+def find_second_question_violations(
+    state: ExtractionState, payload: dict[str, Any]
+) -> tuple[Violation, ...]:
     """What the contract alone cannot say: one question a session."""
     if state.asked and "question" in payload:
         return (Violation("/question", "expected none: one was asked already"),)
     return ()
 
 
-def _question(asked: dict[str, Any]) -> QuestionAsked:
+def _question_from_payload(asked: dict[str, Any]) -> NoteQuestionAsked:
     field: str = asked.get("field", "")
-    return QuestionAsked(
+    return NoteQuestionAsked(
         question=Question(field or ANSWER, "free_text", asked["question"]), field=field
     )

@@ -36,7 +36,7 @@ QUESTION_MAX: Final = 200  # characters
 POLICY: Final = Policy(bad_output=1, failed_transport=1, then="person")
 
 
-class Item(Value, frozen=True, kw_only=True, omit_defaults=True):
+class NoteItem(Value, frozen=True, kw_only=True, omit_defaults=True):
     """One thing that a note holds; what the note does not say is absent."""
 
     number: Whole
@@ -109,7 +109,7 @@ class NoteTaken(Input, frozen=True):
     """Kinds of secrets that were taken out before recording, one a replacement."""
 
 
-class AnswersGiven(Answers, frozen=True):
+class NoteAnswersGiven(Answers, frozen=True):
     """The answer to the question."""
 
     tag: ClassVar[str] = "extraction.answers_given.v1"
@@ -160,10 +160,10 @@ class ItemsExtracted(Decision, frozen=True):
     """What the note holds; takes the place of what was extracted from it before."""
 
     tag: ClassVar[str] = "extraction.items_extracted.v1"
-    items: tuple[Item, ...]
+    items: tuple[NoteItem, ...]
 
 
-class QuestionAsked(Decision, frozen=True):
+class NoteQuestionAsked(Decision, frozen=True):
     """The one question of the session."""
 
     tag: ClassVar[str] = "extraction.question_asked.v1"
@@ -172,13 +172,13 @@ class QuestionAsked(Decision, frozen=True):
     """What the answer is for; empty where the model did not say."""
 
 
-class AnswerAccepted(TextAccepted, frozen=True):
+class NoteAnswerAccepted(TextAccepted, frozen=True):
     """The answer counts, and goes into the conversation."""
 
     tag: ClassVar[str] = "extraction.answer_accepted.v1"
 
 
-class AnswerRefused(AnswerRefusal, frozen=True):
+class NoteAnswerRefused(AnswerRefusal, frozen=True):
     """The answer does not count; the question stays as it was."""
 
     tag: ClassVar[str] = "extraction.answer_refused.v1"
@@ -188,17 +188,17 @@ class ItemFiled(Decision, frozen=True):
     """An item that was filed by hand."""
 
     tag: ClassVar[str] = "extraction.item_filed.v1"
-    item: Item
+    item: NoteItem
 
 
 class ItemChanged(Decision, frozen=True):
     """An item as it is from now on."""
 
     tag: ClassVar[str] = "extraction.item_changed.v1"
-    item: Item
+    item: NoteItem
 
 
-class ChangeRefused(Refusal, frozen=True):
+class NoteChangeRefused(Refusal, frozen=True):
     """An item cannot be filed or closed as asked, or the Input does not fit the session."""
 
     tag: ClassVar[str] = "extraction.change_refused.v1"
@@ -220,17 +220,17 @@ class ChangeRefused(Refusal, frozen=True):
 
 EVENTS: tuple[type[Event], ...] = (
     NoteTaken,
-    AnswersGiven,
+    NoteAnswersGiven,
     ItemAdded,
     ItemClosed,
     TaskDecided,
     ItemsExtracted,
-    QuestionAsked,
-    AnswerAccepted,
-    AnswerRefused,
+    NoteQuestionAsked,
+    NoteAnswerAccepted,
+    NoteAnswerRefused,
     ItemFiled,
     ItemChanged,
-    ChangeRefused,
+    NoteChangeRefused,
     *COMPLETION_EVENTS,
     *LED_EVENTS,
 )

@@ -73,7 +73,7 @@ def _due(text: str, noted: str) -> Payload | None:
     return {"due": found} if found else None
 
 
-def _at(text: str, noted: str) -> Payload | None:
+def _read_time_mark(text: str, noted: str) -> Payload | None:
     if (found := _AT.fullmatch(text)) is None:
         return None
     said = {"start_time": found["start"].zfill(5)}
@@ -104,7 +104,11 @@ _MARKS: Final[tuple[tuple[re.Pattern[str], Reader, str], ...]] = tuple(
     for pattern, reader, expected in (
         (r"(?:due|fällig):(.+)", _due, f"due:DAY, a day such as {DAYS}"),
         # "@ada" is a name.
-        (rf"@((?:[0-9]|(?:{_WORDS})(?:-|$)).*)", _at, "@14:00, @fri-14:00 or @2026-12-01T14:00"),
+        (
+            rf"@((?:[0-9]|(?:{_WORDS})(?:-|$)).*)",
+            _read_time_mark,
+            "@14:00, @fri-14:00 or @2026-12-01T14:00",
+        ),
         (r"~([0-9].*)", _takes, "~30m or ~1.5h, at most 8 hours"),
         (r"!([^\W\d_].*)", _rank, "!high or !low"),
     )
@@ -141,8 +145,8 @@ def read_note(note: str, noted: str) -> list[Payload] | BadLine:
         Items as in `extraction.v1`; a task can have `due` besides.
     """
     listed: list[Payload] = []
-    for number, text in _lines(note):
-        found = _item(text, noted)
+    for number, text in _split_note_lines(note):
+        found = _parse_item_line(text, noted)
         if len(listed) == ITEMS_MAX:
             found = ("one line too many", f"at most {ITEMS_MAX} a note")
         elif _asks_day(found) and any(map(_asks_day, listed)):
@@ -157,14 +161,14 @@ def _asks_day(item: Payload | Wrong) -> bool:
     return isinstance(item, dict) and item["type"] == "event" and "date" not in item
 
 
-def _lines(note: str) -> Iterator[tuple[int, str]]:
+def _split_note_lines(note: str) -> Iterator[tuple[int, str]]:
     """The lines that say something, each with its number, without bullet and empty box."""
     for number, line in enumerate(note.split("\n"), 1):
         if text := one_line(_BULLET.sub("", line, count=1)):
             yield number, text
 
 
-def _item(text: str, noted: str) -> Payload | Wrong:
+def _parse_item_line(text: str, noted: str) -> Payload | Wrong:
     title, said = _marked(text, noted)
     if isinstance(said, tuple):
         return said
@@ -189,7 +193,7 @@ def _item(text: str, noted: str) -> Payload | Wrong:
 def _marked(text: str, noted: str) -> tuple[str, Payload | Wrong]:
     """A line without the marks at its end, and what they say."""
     words, said = text.split(), Payload()
-    while words and (found := _mark(words[-1])):
+    while words and (found := _match_typed_mark(words[-1])):
         pattern, reader, expected = found
         mark = words.pop()
         value = reader(pattern[1], noted)
@@ -199,7 +203,7 @@ def _marked(text: str, noted: str) -> tuple[str, Payload | Wrong]:
     return " ".join(words), said
 
 
-def _mark(word: str) -> tuple[re.Match[str], Reader, str] | None:
+def _match_typed_mark(word: str) -> tuple[re.Match[str], Reader, str] | None:
     composed = unicodedata.normalize("NFC", word)
     for pattern, reader, expected in _MARKS:
         if found := pattern.fullmatch(composed):
@@ -215,7 +219,7 @@ def _later(start: str, minutes: int) -> str:
 
 def stated_dues(note: str, noted: str) -> list[tuple[str, str]]:
     """Pairs of a line without its marks and the due date that it states."""
-    lines = (_marked(text, noted) for _, text in _lines(note))
+    lines = (_marked(text, noted) for _, text in _split_note_lines(note))
     return [
         (title, said["due"]) for title, said in lines if isinstance(said, dict) and "due" in said
     ]
@@ -232,17 +236,17 @@ _WHEN = {"en": "When is it?", "de": "Wann ist das?"}
 _PROSE = ("Here is what I found:\n", "Hier ist das Ergebnis:\n", "")
 
 
-def by_rules(request: CompletionRequested) -> str:
+def answer_extraction_by_rules(request: CompletionRequested) -> str:
     """An `extraction.v1` of what the rules read; each line is a task where one is wrong."""
-    return canonical_json({"items": _read(request)}).decode()
+    return canonical_json({"items": _read_items_by_rules(request)}).decode()
 
 
-def varied(draws: Draws, request: CompletionRequested) -> str:
+def vary_extraction_answer(draws: Draws, request: CompletionRequested) -> str:
     """An `extraction.v1` around what the rules read."""
-    items = [_varied(draws, item) for item in _read(request)]
+    items = [_vary_item_payload(draws, item) for item in _read_items_by_rules(request)]
     payload: Payload = {"items": items}
     if not _is_answered(request):
-        payload |= _question(draws, items, _parts(request)[0])
+        payload |= _draw_simulated_question(draws, items, _parse_extraction_request(request)[0])
     if draws.chance(0.1):
         payload["mood"] = draws.pick(("busy", "calm"))  # a property that no contract knows yet
     text = canonical_json(payload).decode()
@@ -251,7 +255,7 @@ def varied(draws: Draws, request: CompletionRequested) -> str:
     return f"```json\n{text}\n```" if draws.chance(0.2) else text
 
 
-def _question(draws: Draws, items: list[Payload], language: Language) -> Payload:
+def _draw_simulated_question(draws: Draws, items: list[Payload], language: Language) -> Payload:
     """Now and then a question, and an event whose time it asks for."""
     timed = [item for item in items if "start_time" in item]
     if timed and draws.chance(0.3):
@@ -263,7 +267,7 @@ def _question(draws: Draws, items: list[Payload], language: Language) -> Payload
     return {}
 
 
-def _varied(draws: Draws, item: Payload) -> Payload:
+def _vary_item_payload(draws: Draws, item: Payload) -> Payload:
     item = {**item, "confidence": draws.between(30, 100) / 100}
     if item["type"] == "task":
         if "duration_min" not in item and draws.chance(0.5):
@@ -278,16 +282,18 @@ def _varied(draws: Draws, item: Payload) -> Payload:
     return item
 
 
-def _read(request: CompletionRequested) -> list[Payload]:
-    _, note, noted = _parts(request)
+def _read_items_by_rules(request: CompletionRequested) -> list[Payload]:
+    _, note, noted = _parse_extraction_request(request)
     found = read_note(note, noted)
     if isinstance(found, BadLine):
-        titles = (shortened(text, TITLE_MAX) for _, text in _lines(note) if visible(text))
+        titles = (
+            shortened(text, TITLE_MAX) for _, text in _split_note_lines(note) if visible(text)
+        )
         found = [{"type": "task", "title": title, "confidence": 0.3} for title in titles]
     return [{k: v for k, v in item.items() if k != "due"} for item in found[:ITEMS_MAX]]
 
 
-def _parts(request: CompletionRequested) -> tuple[Language, str, str]:
+def _parse_extraction_request(request: CompletionRequested) -> tuple[Language, str, str]:
     """The language of the question, the note and its day, as the request says them."""
     said = [m.content for m in request.messages if m.role == "user"]
     text = said[0] if said else ""
@@ -307,5 +313,5 @@ def _is_answered(request: CompletionRequested) -> bool:
 
 
 BANK: Bank = {
-    "extraction": Route(varied, ("extract items",), ("extract|extraction", "note")),
+    "extraction": Route(vary_extraction_answer, ("extract items",), ("extract|extraction", "note")),
 }

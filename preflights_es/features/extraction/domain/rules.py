@@ -16,7 +16,7 @@ from preflights_es.features.extraction.domain.events import (
     TITLE_MAX,
     Energy,
     Importance,
-    Item,
+    NoteItem,
 )
 from preflights_es.kernel.text import late_pattern, one_line, problem, visible
 
@@ -43,8 +43,8 @@ _MINUTES: Final = ("duration_min", "duration_max")
 
 
 def items(
-    payload: list[dict[str, Any]], before: tuple[Item, ...], touched: frozenset[int], given: int
-) -> tuple[Item, ...]:
+    payload: list[dict[str, Any]], before: tuple[NoteItem, ...], touched: frozenset[int], given: int
+) -> tuple[NoteItem, ...]:
     """The items of a payload that meets its contract, with their numbers.
 
     An item that was there before, of one type and title, keeps its number; one that a person has
@@ -55,9 +55,9 @@ def items(
         given: the highest number that was given so far.
     """
     left = list(before)
-    found: list[Item] = []
-    for item in map(_item, payload):
-        number = next((former.number for former in left if _is_same(former, item)), 0)
+    found: list[NoteItem] = []
+    for item in map(_item_from_payload, payload):
+        number = next((former.number for former in left if _is_same_item(former, item)), 0)
         left = [former for former in left if former.number != number]
         if not number:
             given += 1
@@ -66,18 +66,18 @@ def items(
     return tuple(found)
 
 
-def _is_same(one: Item, other: Item) -> bool:
+def _is_same_item(one: NoteItem, other: NoteItem) -> bool:
     return (one.type, one.title.casefold()) == (other.type, other.title.casefold())
 
 
-def _item(entry: dict[str, Any]) -> Item:
+def _item_from_payload(entry: dict[str, Any]) -> NoteItem:
     minutes: dict[str, Any] = {name: int(entry[name]) for name in _MINUTES if name in entry}
     said: dict[str, Any] = {name: entry[name] for name in _PAYLOAD if name in entry}
     shape: dict[str, Any] = {"number": 0, "source": "extracted", **said, **minutes}
-    return msgspec.convert({**shape, "title": one_line(entry["title"])}, Item)
+    return msgspec.convert({**shape, "title": one_line(entry["title"])}, NoteItem)
 
 
-def with_dues(listed: tuple[Item, ...], dues: list[tuple[str, str]]) -> tuple[Item, ...]:
+def with_dues(listed: tuple[NoteItem, ...], dues: list[tuple[str, str]]) -> tuple[NoteItem, ...]:
     """Each due date that the note states, at the task whose title has most of its line's words.
 
     Args:
@@ -97,7 +97,7 @@ def with_dues(listed: tuple[Item, ...], dues: list[tuple[str, str]]) -> tuple[It
 # 2. From a person ----------------------------------------------------------------------------
 
 
-def filed(item: Item, fields: Iterable[tuple[str, str]]) -> Item | Wrong:
+def fill_item_fields(item: NoteItem, fields: Iterable[tuple[str, str]]) -> NoteItem | Wrong:
     """An item with these values, or the first that is wrong.
 
     Args:
@@ -130,7 +130,7 @@ def _minutes(text: str) -> int | None:
     return int(text) if 1 <= int(text) <= DURATION_MAX else None
 
 
-def _clock(text: str) -> str | None:
+def _parse_item_time(text: str) -> str | None:
     found = _CLOCK.fullmatch(text)
     return f"{int(found[1]):02d}:{found[2]}" if found else None
 
@@ -154,8 +154,8 @@ _READERS: Final[dict[str, Callable[[str], Any]]] = {
     "importance": _one_of(get_args(Importance)),
     "due": _date,
     "energy": _one_of(get_args(Energy)),
-    "start_time": _clock,
-    "end_time": _clock,
+    "start_time": _parse_item_time,
+    "end_time": _parse_item_time,
     "date": _date,
     "content": lambda text: text if problem(text, CONTENT_MAX) is None else None,
 }

@@ -10,19 +10,19 @@ from msgspec.structs import asdict, replace
 
 from preflights_es.features.extraction.domain.events import (
     UNPROCESSED,
-    AnswerAccepted,
     Energy,
     Importance,
-    Item,
     ItemAdded,
     ItemChanged,
     ItemFiled,
     ItemsExtracted,
     ItemStatus,
     ItemType,
+    NoteAnswerAccepted,
+    NoteItem,
+    NoteQuestionAsked,
     NoteStatus,
     NoteTaken,
-    QuestionAsked,
 )
 from preflights_es.kernel import lead as leading
 from preflights_es.kernel.events import Event, Growing, Input, Value
@@ -34,7 +34,7 @@ from preflights_es.kernel.views import View, taken_out
 # 1. The fold ---------------------------------------------------------------------------------
 
 
-class State(msgspec.Struct, frozen=True):
+class ExtractionState(msgspec.Struct, frozen=True):
     """Everything `decide` and the views look at; two logs with equal states go on alike."""
 
     note: str = ""
@@ -47,9 +47,9 @@ class State(msgspec.Struct, frozen=True):
     input: Input | None = None
     """The last Input; its Decisions say what of it counts."""
     led: LeadState = LeadState()
-    items: tuple[Item, ...] = ()
+    items: tuple[NoteItem, ...] = ()
     """In the order of their numbers."""
-    listed: tuple[Item, ...] = ()
+    listed: tuple[NoteItem, ...] = ()
     """As a model listed them, whatever a person changed since."""
     touched: frozenset[int] = frozenset()
     """Numbers of items that a person changed: no model takes them away."""
@@ -64,12 +64,12 @@ class State(msgspec.Struct, frozen=True):
     redacted: Growing[str] = Growing()
 
 
-def is_terminal(state: State) -> bool:  # noqa: ARG001  the same shape in every workflow
+def is_terminal(state: ExtractionState) -> bool:  # noqa: ARG001  the same shape in every workflow
     """Never: a task of any note can still be done, changed or cancelled."""
     return False
 
 
-def note_status(state: State) -> NoteStatus:
+def note_status(state: ExtractionState) -> NoteStatus:
     """Whether the note still needs its model, or a person's hands."""
     if state.led.request is not None or state.led.stalled or state.question is not None:
         return "pending"
@@ -79,10 +79,10 @@ def note_status(state: State) -> NoteStatus:
     return "unprocessed" if state.led.fell_back or not state.items else "processed"
 
 
-def evolve(state: State, event: Event) -> State:
+def evolve(state: ExtractionState, event: Event) -> ExtractionState:
     """The state after one more event; any event in any state."""
     if isinstance(event, Input):
-        return _after_input(state, event)
+        return _evolve_extraction_input(state, event)
     match event:
         case ItemsExtracted(items=items):
             # A second reading leaves what a person filed or changed as it is.
@@ -94,9 +94,9 @@ def evolve(state: State, event: Event) -> State:
             kept |= {item.number: item for item in items}
             former = (item for item in state.listed if item.number in state.touched)
             return replace(_numbered(state, *items), items=_ordered(kept), listed=(*former, *items))
-        case QuestionAsked(question=question):
+        case NoteQuestionAsked(question=question):
             return replace(state, question=question, asked=question.id)
-        case AnswerAccepted(answer=answer):
+        case NoteAnswerAccepted(answer=answer):
             return replace(state, question=None, led=leading.add_user_message(state.led, answer))
         case ItemFiled(item=item):
             filed = {**{i.number: i for i in state.items}, item.number: item}
@@ -111,7 +111,7 @@ def evolve(state: State, event: Event) -> State:
             return state if led is state.led else replace(state, led=led)
 
 
-def _after_input(state: State, new: Input) -> State:
+def _evolve_extraction_input(state: ExtractionState, new: Input) -> ExtractionState:
     began = state.taken or new.at
     match new:
         case NoteTaken() if state.input is None:
@@ -139,15 +139,15 @@ def _after_input(state: State, new: Input) -> State:
             return replace(state, taken=began, input=new, redacted=state.redacted.plus(*redacted))
 
 
-def _ordered(items: dict[int, Item]) -> tuple[Item, ...]:
+def _ordered(items: dict[int, NoteItem]) -> tuple[NoteItem, ...]:
     return tuple(items[number] for number in sorted(items))
 
 
-def _numbered(state: State, *items: Item) -> State:
+def _numbered(state: ExtractionState, *items: NoteItem) -> ExtractionState:
     return replace(state, numbers=max((state.numbers, *(item.number for item in items))))
 
 
-def _touching(state: State, item: Item) -> State:
+def _touching(state: ExtractionState, item: NoteItem) -> ExtractionState:
     return replace(state, touched=state.touched | {item.number})
 
 
@@ -181,7 +181,7 @@ class ShownItem(Value, frozen=True, kw_only=True, omit_defaults=True):
         return int(self.id.rpartition(".")[2])
 
     @classmethod
-    def of(cls, session_id: str, item: Item) -> Self:
+    def of(cls, session_id: str, item: NoteItem) -> Self:
         """As the note has it."""
         told = asdict(item)
         del told["number"]
@@ -205,7 +205,7 @@ class NoteView(View, frozen=True, kw_only=True):
     language: Language
     taken: int
     """When the session began, in microseconds since 1970 UTC."""
-    listed: tuple[Item, ...] = msgspec.field(name="items")
+    listed: tuple[NoteItem, ...] = msgspec.field(name="items")
     """As the log has them: a comparison of two sessions looks at no id of either."""
     calls: int
     """Of the provider, retries among them."""
@@ -221,15 +221,15 @@ class NoteView(View, frozen=True, kw_only=True):
         return self.questions[0].question if self.questions else None
 
 
-def view(state: State) -> NoteView:
+def view(state: ExtractionState) -> NoteView:
     """All that `show` says."""
     title = state.items[0].title if state.items else ""
     return NoteView(
-        status=_status(state),
+        status=_extraction_status(state),
         intention=state.note or title,
         questions=(state.question,) if state.question is not None else (),
-        progress=_progress(state),
-        warnings=_warnings(state),
+        progress=_extraction_progress(state),
+        warnings=_extraction_warnings(state),
         to_do=_to_do(state),
         note=state.note,
         note_status=note_status(state),
@@ -240,7 +240,7 @@ def view(state: State) -> NoteView:
     )
 
 
-def _status(state: State) -> str:
+def _extraction_status(state: ExtractionState) -> str:
     if state.led.request is not None or state.led.stalled:
         return "waiting"
     if state.question is not None:
@@ -248,20 +248,20 @@ def _status(state: State) -> str:
     return "stopped" if note_status(state) == "unprocessed" else "done"
 
 
-def _to_do(state: State) -> str:
-    if _status(state) == "needs_answers":
+def _to_do(state: ExtractionState) -> str:
+    if _extraction_status(state) == "needs_answers":
         return "answer the question"
     return "file the items by hand" if note_status(state) == "unprocessed" else ""
 
 
-def _progress(state: State) -> float:
+def _extraction_progress(state: ExtractionState) -> float:
     """0.0 before the note is read, 0.5 until its question is settled, 1.0 when it is processed."""
     if note_status(state) == "processed":
         return 1.0
     return 0.5 if state.asked else 0.0
 
 
-def _warnings(state: State) -> tuple[str, ...]:
+def _extraction_warnings(state: ExtractionState) -> tuple[str, ...]:
     warnings = [*taken_out(state.redacted)]
     if note_status(state) == "unprocessed":
         why = why_none(state.led) or "no items were found"
@@ -273,7 +273,7 @@ def _warnings(state: State) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def kept_items(state: State) -> tuple[KeptItem, ...]:
+def kept_items(state: ExtractionState) -> tuple[KeptItem, ...]:
     """The items, for other sessions."""
     return tuple(
         KeptItem(**asdict(item), began_at=state.taken, noted_at=state.noted_at)
@@ -288,23 +288,23 @@ _OF_THE_LIST: Final = frozenset(
 _OF_EVERY_ITEM: Final = ("type", "title")
 
 
-def reached(state: State) -> Reached:
+def note_reached(state: ExtractionState) -> Reached:
     """The items as the model listed them; and as a person left them, without what was cancelled."""
     is_read = bool(state.listed) and note_status(state) != "pending"
-    result = {"items": _content(state.listed)} if is_read else None
+    result = {"items": _item_result_fields(state.listed)} if is_read else None
     if not state.touched:
         return Reached(result=result)
-    items = _content(item for item in state.items if item.status != "cancelled")
-    return Reached(result=result, accepted={"items": items}, answers=_answers(items))
+    items = _item_result_fields(item for item in state.items if item.status != "cancelled")
+    return Reached(result=result, accepted={"items": items}, answers=_answers_from_items(items))
 
 
-def _content(items: Iterable[Item]) -> list[dict[str, Any]]:
+def _item_result_fields(items: Iterable[NoteItem]) -> list[dict[str, Any]]:
     listed = sorted(items, key=lambda item: item.number)
     said = (msgspec.to_builtins(item) for item in listed)
     return [{k: v for k, v in one.items() if k not in _OF_THE_LIST} for one in said]
 
 
-def _answers(items: list[dict[str, Any]]) -> tuple[tuple[str, str], ...]:
+def _answers_from_items(items: list[dict[str, Any]]) -> tuple[tuple[str, str], ...]:
     """What answers a question for a field: the value of the one item that has it."""
     names = dict.fromkeys(name for item in items for name in item if name not in _OF_EVERY_ITEM)
     values = {name: [item[name] for item in items if name in item] for name in names}

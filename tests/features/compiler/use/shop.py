@@ -42,7 +42,7 @@ class Shop:
     def drafted(self, name: PassName = "project") -> str:
         """The id of a new draft."""
         with self.request() as request:
-            found = sessions.plan(request, sessions.Wanted(name))
+            found = sessions.run_pass(request, sessions.WantedPass(name))
         assert isinstance(found, PlanView)
         assert found.artifact is not None
         return found.artifact.id

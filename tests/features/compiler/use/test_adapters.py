@@ -18,7 +18,7 @@ from preflights_es import (
     PromptManager,
     StubLLMAdapter,
 )
-from preflights_es.features.compiler.domain.rules import loaded
+from preflights_es.features.compiler.domain.rules import load_compiler_schema
 from preflights_es.features.compiler.use.adapters import Adapter
 from preflights_es.kernel import errors
 from preflights_es.providers.capabilities import DEFAULT_MODELS, MAX_TOKENS
@@ -27,7 +27,7 @@ from tests.providers import server
 from tests.providers.server import FakeAPI
 
 PROJECT = CompilerPassType.PROJECT
-SCHEMA = loaded("project_plan.v1")
+SCHEMA = load_compiler_schema("project_plan.v1")
 GOOD = json.dumps(PAYLOADS["ProjectPlan"])
 SDKS = {"anthropic": ClaudeAdapter, "openai": OpenAIAdapter}
 

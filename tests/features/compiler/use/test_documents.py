@@ -14,8 +14,8 @@ from preflights_es.features.compiler.domain.values import DOCUMENT_MAX, PASSES, 
 from preflights_es.features.compiler.use.documents import (
     check_length,
     documents,
+    resolve_document_path,
     target_file,
-    within,
 )
 from preflights_es.kernel.errors import Refused
 from preflights_es.runtime.sanitizing import SECRETS_ALONE
@@ -255,4 +255,4 @@ def test_a_target_that_is_no_file_of_the_repository_is_refused(
     root: Path, path: str, why: str
 ) -> None:
     with pytest.raises(Refused, match=why):
-        target_file(root, within(root, path))
+        target_file(root, resolve_document_path(root, path))
