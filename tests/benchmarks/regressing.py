@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from functools import cache
 
-from preflights_es.features.regress.change import Change, PromptChange
+from preflights_es.features.regress.change import PromptChange, RunChange
 from preflights_es.features.regress.regression import Regression
 from preflights_es.features.regress.results import Case
 from preflights_es.history.replayer import Replayer
@@ -19,9 +19,9 @@ from tests.features.regress.sessions import many
 SESSIONS = 300
 STRICT_LIMIT = 1.3
 CHILD_LIMIT, CHILD_STRETCH = 5.0, 3.0
-ALIKE = Change(parameters=(("faults", "malformed=0.0"),))
+ALIKE = RunChange(parameters=(("faults", "malformed=0.0"),))
 """Sent otherwise, and the same to the simulator."""
-DIFFERENT = Change(
+DIFFERENT = RunChange(
     prompts=(PromptChange("clarify", "", "Ask."), PromptChange("extract", "", "Go."))
 )
 
@@ -41,7 +41,7 @@ def figures() -> list[Figure]:
     ]
 
 
-def _figure(what: str, change: Change | None, limit: float, stretch: float | None) -> Figure:
+def _figure(what: str, change: RunChange | None, limit: float, stretch: float | None) -> Figure:
     events = sum(map(len, sessions())) / SESSIONS
     pair = quickest(_judging(change), _replaying, 7)
     return pair.figure(
@@ -52,7 +52,7 @@ def _figure(what: str, change: Change | None, limit: float, stretch: float | Non
     )
 
 
-def _judging(change: Change | None) -> Callable[[], float]:
+def _judging(change: RunChange | None) -> Callable[[], float]:
     def judged() -> float:
         regression = Regression(WORKFLOWS, own_code(), change)
         began = time.process_time()

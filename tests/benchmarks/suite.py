@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from preflights_es.features.regress.batches import Batch, Piece
+from preflights_es.features.regress.batches import Piece, SessionBatch
 from preflights_es.features.regress.regress import RunOptions, regress
 from preflights_es.features.regress.selection import Selection
 from preflights_es.features.regress.workers import Job, Opened, dask, processes, scheduled
@@ -127,10 +127,10 @@ def _on_dask() -> Figure:
             out.write(jsonl.encode_event_file(events))
             places.append(Piece(str(file), begin, out.tell() - begin))
     half = len(places) // 2
-    work = [Batch(pieces=tuple(some)) for some in (places[:half], places[half:])] * 8
+    work = [SessionBatch(pieces=tuple(some)) for some in (places[:half], places[half:])] * 8
     with _cluster() as (address, pids):
         idle = _spent(lambda: time.sleep(IDLE_S), pids) / IDLE_S
-        start = _spent(lambda: _scheduled(processes(2), [Batch(), Batch()]))
+        start = _spent(lambda: _scheduled(processes(2), [SessionBatch(), SessionBatch()]))
 
         def on_dask() -> float:
             began = time.perf_counter()
@@ -141,7 +141,7 @@ def _on_dask() -> Figure:
     return _figure("regression run on two Dask workers, against two processes", pair, 1.1, 8_000)
 
 
-def _scheduled(opened: Opened, work: Sequence[Batch]) -> None:
+def _scheduled(opened: Opened, work: Sequence[SessionBatch]) -> None:
     for _, found in scheduled(work, Job(), opened, 4):
         assert found is not None
 

@@ -18,22 +18,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from preflights_es.features.regress.change import Change
+from preflights_es.features.regress.change import RunChange
 from preflights_es.features.regress.comparing import majority
 from preflights_es.features.regress.regress import explained_cases
-from preflights_es.features.regress.results import Case, Outcome, Side
+from preflights_es.features.regress.results import Case, Outcome, RunMeasures
 from preflights_es.features.regress.verdict import (
     MARGIN,
     PairCounts,
+    compute_verdict,
+    count_measure_pairs,
     holm,
     loss_bound,
     mcnemar,
-    pairs,
     pairs_needed,
     score,
     smallest_loss,
     tango,
-    verdict,
 )
 from preflights_es.testing import ScriptedProvider
 from tests.each import each
@@ -67,14 +67,14 @@ COUNTS: Final = st.integers(1, 60).flatmap(
 """Triples of worse, better and all pairs."""
 
 
-def side(*, right: bool | None, valid: bool | None = True) -> Side:
-    return Side(
+def side(*, right: bool | None, valid: bool | None = True) -> RunMeasures:
+    return RunMeasures(
         *(), valid=valid, agrees=right, result=None, questions=0, turns=0, fallbacks=0, calls=0,
         tokens=0, cost=None,
     )  # fmt: skip
 
 
-def case(before: Side | None, after: Side | None, outcome: Outcome = "same") -> Case:
+def case(before: RunMeasures | None, after: RunMeasures | None, outcome: Outcome = "same") -> Case:
     return Case(
         session_id="s", workflow="toy", source="log", head="", outcome=outcome,
         recorded=before, candidate=after,
@@ -162,7 +162,7 @@ def test_a_loss_at_the_margin_passes_as_rarely_as_is_said() -> None:
 def test_the_verdicts_are_those_of_the_specification(row: list[str]) -> None:
     worse, better, total = map(int, row[:3])
     right, wrong = side(right=True, valid=None), side(right=False, valid=None)
-    found = verdict(
+    found = compute_verdict(
         [case(right, wrong)] * worse
         + [case(wrong, right)] * better
         + [case(right, right)] * (total - worse - better),
@@ -294,11 +294,11 @@ def test_as_many_pairs_as_are_needed_do() -> None:
 
 def test_twenty_pairs_with_a_loss_of_five_points_never_pass() -> None:
     for better in range(10):
-        found = verdict(cases(better + 1, better, 20), MARGIN)
+        found = compute_verdict(cases(better + 1, better, 20), MARGIN)
         assert found.word == "INCONCLUSIVE"
         assert found.tests[0].loss == 0.05
     assert all(
-        verdict(cases(worse, better, 20), MARGIN).word != "PASS"
+        compute_verdict(cases(worse, better, 20), MARGIN).word != "PASS"
         for worse in range(21)
         for better in range(21 - worse)
     )
@@ -320,14 +320,14 @@ def measured(
     def case(errs: tuple[bool, ...]) -> Case:
         if errs not in cases:
             script = ScriptedProvider(*(OTHER if one else EMAIL for one in errs))
-            change = Change(model="b")
+            change = RunChange(model="b")
             cases[errs] = judged(events, change, models=lambda _: script, repeat=repeat)
         return cases[errs]
 
     def run() -> tuple[str, int]:
         chances = [noise + loss] * repeat + [noise] * repeat
         drawn = [case(tuple(found.random() < one for one in chances)) for _ in range(sessions)]
-        came_to = verdict(drawn, MARGIN)
+        came_to = compute_verdict(drawn, MARGIN)
         return came_to.word, sum(bool(one.causes) for one in explained_cases(drawn, came_to))
 
     return [run() for _ in range(runs)]
@@ -376,7 +376,7 @@ def test_a_session_is_right_by_majority(agrees: tuple[bool | None, ...], most: b
 
 
 def test_a_loss_that_is_shown_blocks_and_says_of_what() -> None:
-    found = verdict(cases(12, 2, 300), MARGIN)
+    found = compute_verdict(cases(12, 2, 300), MARGIN)
     assert (found.word, found.why) == (
         "BLOCK",
         (
@@ -395,11 +395,11 @@ def test_a_loss_that_is_shown_blocks_and_says_of_what() -> None:
 
 def test_holm_keeps_chance_in_one_of_two_measures_from_a_block() -> None:
     assert mcnemar(5, 0) < 0.05
-    assert verdict(cases(5, 0, 300), MARGIN).word == "INCONCLUSIVE"
+    assert compute_verdict(cases(5, 0, 300), MARGIN).word == "INCONCLUSIVE"
 
 
 def test_no_loss_in_enough_pairs_passes() -> None:
-    found = verdict(cases(1, 1, 400), MARGIN)
+    found = compute_verdict(cases(1, 1, 400), MARGIN)
     assert (found.word, found.why) == (
         "PASS",
         (
@@ -412,7 +412,7 @@ def test_no_loss_in_enough_pairs_passes() -> None:
 
 
 def test_too_few_pairs_are_inconclusive_and_say_how_many_would_do() -> None:
-    found = verdict(cases(0, 0, 40), MARGIN)
+    found = compute_verdict(cases(0, 0, 40), MARGIN)
     assert (found.word, f"{found.why} {found.figures}") == (
         "INCONCLUSIVE",
         (
@@ -425,40 +425,40 @@ def test_too_few_pairs_are_inconclusive_and_say_how_many_would_do() -> None:
     )
     assert (
         "3 pairs can show no loss, 149 would pass a change without loss"
-        in verdict(cases(0, 0, 3), MARGIN).figures
+        in compute_verdict(cases(0, 0, 3), MARGIN).figures
     )
 
 
 def test_some_losses_among_enough_pairs_are_looked_at() -> None:
-    found = verdict(cases(2, 0, 300), MARGIN)
+    found = compute_verdict(cases(2, 0, 300), MARGIN)
     assert found.word == "INCONCLUSIVE"
     assert found.why.endswith("worse. 2 of 300 sessions got worse: look at them.")
 
 
 def test_without_anything_accepted_nothing_passes() -> None:
     valid = case(side(right=None), side(right=None))
-    found = verdict([valid] * 5_000, MARGIN)
+    found = compute_verdict([valid] * 5_000, MARGIN)
     assert (found.word, found.tests[0].pairs_needed) == ("INCONCLUSIVE", 149)
     assert found.why.endswith("No session could be compared with what a person accepted.")
     assert found.figures == "149 pairs would pass a change without loss."
-    assert verdict([], MARGIN).word == "INCONCLUSIVE"
+    assert compute_verdict([], MARGIN).word == "INCONCLUSIVE"
 
 
 def test_rules_that_ask_no_model_pass_by_agreement_alone() -> None:
     right = side(right=True, valid=None)
-    found = verdict([case(right, right)] * 200, MARGIN)
+    found = compute_verdict([case(right, right)] * 200, MARGIN)
     assert [one.measure for one in found.tests] == ["agreement"]
     assert found.word == "PASS"
 
 
 def test_sessions_without_a_result_cannot_pass_and_do_not_block() -> None:
     lost = [case(side(right=True), None, "open")] * 100
-    found = verdict([*cases(0, 0, 900), *lost], MARGIN)
+    found = compute_verdict([*cases(0, 0, 900), *lost], MARGIN)
     assert found.word == "INCONCLUSIVE"
     assert "(100 without a result count as worse)" in found.figures
-    assert pairs(lost, "agreement") == PairCounts(0, 0, 0, 100)
-    assert "100 sessions came to no result" in verdict(lost, MARGIN).figures
-    assert pairs([case(side(right=False), None)], "agreement") == PairCounts(0, 0, 0)
+    assert count_measure_pairs(lost, "agreement") == PairCounts(0, 0, 0, 100)
+    assert "100 sessions came to no result" in compute_verdict(lost, MARGIN).figures
+    assert count_measure_pairs([case(side(right=False), None)], "agreement") == PairCounts(0, 0, 0)
 
 
 @each(
@@ -473,20 +473,20 @@ def test_sessions_without_a_result_cannot_pass_and_do_not_block() -> None:
 def test_a_provider_that_is_dead_passes_nothing(
     pairs_: tuple[tuple[tuple[int, bool], ...], int], word: str, said: str
 ) -> None:
-    def asked(failed: int, right: bool) -> Side:
+    def asked(failed: int, right: bool) -> RunMeasures:
         known = side(right=None if failed else right, valid=None if failed else True)
         return replace(known, asked=1, unanswered=failed, failure="401: refused" * failed)
 
     changed, unchanged = (asked(*one) for one in pairs_[0])
-    found = verdict([case(unchanged, changed)] * pairs_[1], MARGIN)
+    found = compute_verdict([case(unchanged, changed)] * pairs_[1], MARGIN)
     assert (found.word, said in found.why) == (word, True), found
-    some = verdict([*cases(0, 0, 400), case(unchanged, changed)], MARGIN)
+    some = compute_verdict([*cases(0, 0, 400), case(unchanged, changed)], MARGIN)
     assert ("; the first: 401: refused" in f"{found.figures}{some.figures}") == (word[0] == "c")
 
 
 def test_a_strict_run_says_same_or_different() -> None:
     def found(*outcomes: Outcome) -> tuple[str, str]:
-        said = verdict([case(None, None, one) for one in outcomes], None)
+        said = compute_verdict([case(None, None, one) for one in outcomes], None)
         return said.word, said.why
 
     assert found("same", "same") == ("same", "No difference in 2 sessions.")
@@ -497,7 +497,7 @@ def test_a_strict_run_says_same_or_different() -> None:
 def test_forty_thousand_pairs_that_differ_take_no_time() -> None:
     many = cases(20_000, 20_000, 100_000)
     began = time.process_time()
-    verdict(many, MARGIN)
+    compute_verdict(many, MARGIN)
     assert time.process_time() - began < 1.0
 
 
@@ -540,4 +540,4 @@ def test_the_order_of_sessions_does_not_matter(
     one = [case(side(right=a), side(right=b)) for a, b in sides]
     other = list(one)
     found.shuffle(other)
-    assert verdict(one, MARGIN) == verdict(other, MARGIN)
+    assert compute_verdict(one, MARGIN) == compute_verdict(other, MARGIN)

@@ -73,8 +73,8 @@ def agent_files(
         StoreUnavailable: a file cannot be written.
     """
     root = settings.root
-    files = (*_instructions(root, agents), *_others(root, agents))
-    return ProjectFiles(files=tuple(_kept(root, one, writes=writes) for one in files))
+    files = (*_instructions(root, agents), *_templates_of_agents(root, agents))
+    return ProjectFiles(files=tuple(_update_agent_file(root, one, writes=writes) for one in files))
 
 
 # 1. Which files ------------------------------------------------------------------------------
@@ -82,15 +82,15 @@ def agent_files(
 
 def _instructions(root: Path, agents: Collection[AgentName]) -> Iterator[Template]:
     """The file that all agents read first, then those that point to it."""
-    shared = _behind(root, INSTRUCTIONS)
+    shared = _follow_instructions_link(root, INSTRUCTIONS)
     yield instructions(shared)
     for name, agent in _OWN.items():
         is_read = agent in agents and (agent == "gemini" or (root / name).exists())
-        if is_read and _behind(root, name) not in (shared, INSTRUCTIONS):
-            yield pointer(name)
+        if is_read and _follow_instructions_link(root, name) not in (shared, INSTRUCTIONS):
+            yield pointer_template(name)
 
 
-def _behind(root: Path, name: str) -> str:
+def _follow_instructions_link(root: Path, name: str) -> str:
     """The file of instructions that a link leads to: many keep one text under several names."""
     path = root / name
     to = path.readlink() if path.is_symlink() else path.name
@@ -98,7 +98,7 @@ def _behind(root: Path, name: str) -> str:
     return led if led in (INSTRUCTIONS, *_OWN) else name
 
 
-def _others(root: Path, agents: Collection[AgentName]) -> Iterator[Template]:
+def _templates_of_agents(root: Path, agents: Collection[AgentName]) -> Iterator[Template]:
     for agent in AGENTS:
         for file in TABLE[agent].files if agent in agents else ():
             is_commented = file.parts == ("opencode.json",) and (root / "opencode.jsonc").exists()
@@ -108,16 +108,16 @@ def _others(root: Path, agents: Collection[AgentName]) -> Iterator[Template]:
 # 2. One file ---------------------------------------------------------------------------------
 
 
-def _kept(root: Path, template: Template, *, writes: bool) -> ProjectFile:
+def _update_agent_file(root: Path, template: Template, *, writes: bool) -> ProjectFile:
     try:
         _check_mode(root, template)
-        done = project_files.kept(root, template, writes=writes)
+        done = project_files.update_project_file(root, template, writes=writes)
     except Refused as error:
         return _left(template, error)
-    return _ours(template, done)
+    return _limit_to_our_part(template, done)
 
 
-def _ours(template: Template, done: ProjectFile) -> ProjectFile:
+def _limit_to_our_part(template: Template, done: ProjectFile) -> ProjectFile:
     """The same with our part alone: the rest may hold keys of other servers."""
     return msgspec.structs.replace(done, content=template.content(None).content)
 
@@ -147,7 +147,7 @@ _MISSING: Final = (
 )
 
 
-def command(event: str, agent: AgentName) -> str:
+def hook_command_line(event: str, agent: AgentName) -> str:
     """The command of a hook, in words that sh, bash, zsh and fish read alike.
 
     Without our program it prints one line and ends with 0: at the start of a session a message that
@@ -156,27 +156,31 @@ def command(event: str, agent: AgentName) -> str:
     """
     begins = event.casefold() == "sessionstart"
     said = f"'{json.dumps({'systemMessage': _MISSING})}'" if begins else f"'{_MISSING}' >&2"
-    return f"command -v {PROGRAM} >/dev/null 2>&1 && {_plain(event, agent)} || echo {said}"
+    return (
+        f"command -v {PROGRAM} >/dev/null 2>&1 && {_bare_hook_command(event, agent)} || echo {said}"
+    )
 
 
-def _plain(event: str, agent: AgentName) -> str:
+def _bare_hook_command(event: str, agent: AgentName) -> str:
     return f"{PROGRAM} hook {event} --agent {agent}"
 
 
-def _grouped(agent: AgentName, *events: tuple[str, str], timeout: int = TIMEOUT_S) -> Entries:
+def _group_hook_entries(
+    agent: AgentName, *events: tuple[str, str], timeout: int = TIMEOUT_S
+) -> Entries:
     """Pairs of event and matcher, in groups as Claude Code has them."""
     return Entries(hooks=tuple(_group(agent, *one, timeout) for one in events))
 
 
 def _group(agent: AgentName, event: str, matcher: str, timeout: int) -> tuple[str, Any]:
-    run = {"type": "command", "command": command(event, agent), "timeout": timeout}
+    run = {"type": "command", "command": hook_command_line(event, agent), "timeout": timeout}
     if agent == "codex":  # it gives the command to cmd.exe there
-        run["commandWindows"] = f"{_plain(event, agent)} || exit 0"
+        run["commandWindows"] = f"{_bare_hook_command(event, agent)} || exit 0"
     return event, {"matcher": matcher, "hooks": [run]} if matcher else {"hooks": [run]}
 
 
 def _cursor(event: str, matcher: str) -> tuple[str, Any]:
-    run = {"command": command(event, "cursor"), "timeout": TIMEOUT_S}
+    run = {"command": hook_command_line(event, "cursor"), "timeout": TIMEOUT_S}
     return event, {"matcher": matcher, **run} if matcher else run
 
 
@@ -185,19 +189,22 @@ def _vscode(event: str) -> tuple[str, Any]:
 
     The older PowerShell of Windows knows no `||`.
     """
-    run = {"command": command(event, "vscode"), "powershell": f"{_plain(event, 'vscode')}; exit 0"}
+    run = {
+        "command": hook_command_line(event, "vscode"),
+        "powershell": f"{_bare_hook_command(event, 'vscode')}; exit 0",
+    }
     return event, {"type": "command", **run, "timeout": TIMEOUT_S}
 
 
 # 4. Its files -------------------------------------------------------------------------------------
 
 
-def _json(path: str, wanted: Entries) -> Template:
-    return Template(tuple(path.split("/")), partial(managed_json.entries, wanted=wanted))
+def _json_template(path: str, wanted: Entries) -> Template:
+    return Template(tuple(path.split("/")), partial(managed_json.plan_json_entries, wanted=wanted))
 
 
 def _server(path: str, above: str, entry: dict[str, Any]) -> Template:
-    return _json(path, Entries(server=((above, "preflights"), entry)))
+    return _json_template(path, Entries(server=((above, "preflights"), entry)))
 
 
 def instructions(name: str) -> Template:
@@ -206,7 +213,7 @@ def instructions(name: str) -> Template:
     return Template((name,), partial(project_files.block, body=body))
 
 
-def pointer(path: str) -> Template:
+def pointer_template(path: str) -> Template:
     """A file of one agent that reads the instructions too."""
     parts = tuple(path.split("/"))
     body = f"@{'../' * (len(parts) - 1)}AGENTS.md\n"
@@ -228,9 +235,9 @@ TABLE: Final[dict[AgentName, AgentSetup]] = {
         (".claude", ".mcp.json", "CLAUDE.md"),
         (
             _server(".mcp.json", "mcpServers", _SERVER),
-            _json(
+            _json_template(
                 ".claude/settings.json",
-                _grouped(
+                _group_hook_entries(
                     "claude",
                     ("SessionStart", "startup|resume|clear|compact"),
                     ("PreToolUse", "Edit|Write|MultiEdit|NotebookEdit|Bash"),
@@ -247,11 +254,11 @@ TABLE: Final[dict[AgentName, AgentSetup]] = {
         (
             Template(
                 (".codex", "config.toml"),
-                partial(project_files.table, path=_PATH, body=_TABLE),
+                partial(project_files.plan_toml_table, path=_PATH, body=_TABLE),
             ),
-            _json(
+            _json_template(
                 ".codex/hooks.json",
-                _grouped(
+                _group_hook_entries(
                     "codex",
                     ("SessionStart", "startup|resume|clear|compact"),
                     ("PreToolUse", "apply_patch|Edit|Write|Bash"),
@@ -266,7 +273,7 @@ TABLE: Final[dict[AgentName, AgentSetup]] = {
         (".cursor", ".cursorrules"),
         (
             _server(".cursor/mcp.json", "mcpServers", _SERVER),
-            _json(
+            _json_template(
                 ".cursor/hooks.json",
                 Entries(
                     begun=(("version", 1),),
@@ -285,9 +292,9 @@ TABLE: Final[dict[AgentName, AgentSetup]] = {
         ("gemini-cli",),
         (".gemini", "GEMINI.md"),
         (
-            _json(
+            _json_template(
                 ".gemini/settings.json",
-                _grouped(
+                _group_hook_entries(
                     "gemini",
                     ("SessionStart", ""),
                     ("BeforeTool", "write_file|replace|run_shell_command"),
@@ -304,7 +311,7 @@ TABLE: Final[dict[AgentName, AgentSetup]] = {
         (".vscode/mcp.json", ".github/copilot-instructions.md", ".github/hooks"),
         (
             _server(".vscode/mcp.json", "servers", {"type": "stdio", **_SERVER}),
-            _json(
+            _json_template(
                 ".github/hooks/preflights.json",
                 Entries(
                     begun=(("version", 1),),

@@ -35,7 +35,7 @@ class Entries(NamedTuple):
     """Other members of a new file."""
 
 
-def entries(found: str | None, wanted: Entries) -> FilePlan:
+def plan_json_entries(found: str | None, wanted: Entries) -> FilePlan:
     """The file with what is missing, and with our commands of this version.
 
     Args:
@@ -45,7 +45,7 @@ def entries(found: str | None, wanted: Entries) -> FilePlan:
         return FilePlan("missing", fresh(wanted))
     try:
         return _merged(found, wanted)
-    except Unclear as error:
+    except UnclearJson as error:
         return FilePlan("unclear", fresh(wanted), str(error))
 
 
@@ -68,16 +68,16 @@ def _merged(found: str, wanted: Entries) -> FilePlan:
     is_stale = text != found
     if wanted.server:
         path, entry = wanted.server
-        if there := place(text, path):
-            is_edited = parsed(text[slice(*there)]) != entry
+        if there := locate_json_value(text, path):
+            is_edited = parse_plain_json(text[slice(*there)]) != entry
         else:
             text = added(text, path, entry)
     for event, item in wanted.hooks:
-        there = place(text, ("hooks", event))
-        items = parsed(text[slice(*there)]) if there else None
+        there = locate_json_value(text, ("hooks", event))
+        items = parse_plain_json(text[slice(*there)]) if there else None
         if isinstance(items, list) and item in items:
             continue
-        if any(one == event for one, _, _ in _ours(parsed(text))):
+        if any(one == event for one, _, _ in _find_our_hooks(parse_plain_json(text))):
             is_edited = True
         else:
             text = added(text, ("hooks", event), item, item=True)
@@ -92,16 +92,16 @@ def _merged(found: str, wanted: Entries) -> FilePlan:
 def _renewed(text: str, wanted: Entries) -> str:
     """With the commands of this version in the place of an older one's; all else stays."""
     hooks = ({"hooks": {event: [item]}} for event, item in wanted.hooks)
-    known = {(event, key): command for one in hooks for event, key, command in _ours(one)}
+    known = {(event, key): command for one in hooks for event, key, command in _find_our_hooks(one)}
     agents = set(map(_agent, known.values()))
-    for event, key, command in _ours(parsed(text)):
+    for event, key, command in _find_our_hooks(parse_plain_json(text)):
         new = known.get((event, key), command)
         if new != command and _agent(command) in agents:
             text = text.replace(json.dumps(command), json.dumps(new))
     return text
 
 
-def _ours(value: Any) -> Iterator[tuple[str, str, str]]:
+def _find_our_hooks(value: Any) -> Iterator[tuple[str, str, str]]:
     """Event, key and command of each hook that runs our program."""
     hooks = value.get("hooks") if isinstance(value, dict) else None
     for event, items in hooks.items() if isinstance(hooks, dict) else ():
@@ -131,7 +131,7 @@ _BLANKS: Final = re.compile(r"[ \t\r\n]*")
 _INDENT: Final = re.compile(r"\n([ \t]{1,8})\S")
 
 
-class Unclear(Exception):
+class UnclearJson(Exception):
     """The text is no JSON in which a place is found; the message says why."""
 
 
@@ -139,7 +139,7 @@ def _members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise Unclear(f"it says {next(key for key in keys if keys.count(key) > 1)!r} twice")
+        raise UnclearJson(f"it says {next(key for key in keys if keys.count(key) > 1)!r} twice")
     return found
 
 
@@ -147,7 +147,7 @@ def _members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_members_once, parse_int=float)
 
 
-def parsed(text: str) -> Any:
+def parse_plain_json(text: str) -> Any:
     """The value of a text.
 
     Raises:
@@ -157,12 +157,12 @@ def parsed(text: str) -> Any:
         return _DECODER.decode(text.removeprefix("\ufeff"))
     except ValueError as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
-        raise Unclear(f"it is no JSON without comments (line {line})") from error
+        raise UnclearJson(f"it is no JSON without comments (line {line})") from error
     except RecursionError as error:
-        raise Unclear("it is nested too deep") from error
+        raise UnclearJson("it is nested too deep") from error
 
 
-def place(text: str, path: tuple[str, ...]) -> tuple[int, int] | None:
+def locate_json_value(text: str, path: tuple[str, ...]) -> tuple[int, int] | None:
     """Where the value of a path begins and ends; None where a key on the way is missing.
 
     Args:
@@ -174,7 +174,7 @@ def place(text: str, path: tuple[str, ...]) -> tuple[int, int] | None:
     start, end = _behind_blanks(text, len(text) - len(text.removeprefix("\ufeff"))), len(text)
     for key in path:
         if text[start] != "{":
-            raise Unclear(f"it has no object where {key!r} belongs")
+            raise UnclearJson(f"it has no object where {key!r} belongs")
         places = ((begin, end) for name, begin, end in _members(text, start) if name == key)
         if (found := next(places, None)) is None:
             return None
@@ -209,11 +209,11 @@ def added(text: str, path: tuple[str, ...], value: Any, *, item: bool = False) -
         Unclear: the text holds something else on the way.
     """
     depth = len(path)
-    while (there := place(text, path[:depth])) is None:
+    while (there := locate_json_value(text, path[:depth])) is None:
         depth -= 1
     if depth == len(path):
         if text[there[0]] != "[":
-            raise Unclear(f"it has no list where {path[-1]!r} belongs")
+            raise UnclearJson(f"it has no list where {path[-1]!r} belongs")
         return _put(text, there, "", value)
     key, *inner = path[depth:]
     value = [value] if item else value

@@ -110,8 +110,10 @@ def ci_files(settings: Settings, host: Host, *, writes: bool = True) -> ProjectF
         Refused: a file cannot be read as text.
         StoreUnavailable: it cannot be written.
     """
-    wanted = _wanted(settings, host)
-    return ProjectFiles(files=tuple(kept(settings.root, one, writes=writes) for one in wanted))
+    wanted = _templates_for_host(settings, host)
+    return ProjectFiles(
+        files=tuple(update_project_file(settings.root, one, writes=writes) for one in wanted)
+    )
 
 
 def repository_file(settings: Settings) -> ProjectFile:
@@ -135,13 +137,13 @@ def plan_files(settings: Settings, *, writes: bool = True) -> ProjectFiles:
         StoreUnavailable: a file cannot be written.
     """
     done = [
-        _begun(settings.root, path, f"{name}.v1.md", writes=writes)
+        _ensure_starter_file(settings.root, path, f"{name}.v1.md", writes=writes)
         for name, path in msgspec.structs.asdict(settings.plans).items()
     ]
     return ProjectFiles(files=tuple(done))
 
 
-def _begun(root: Path, path: str, template: str, *, writes: bool) -> ProjectFile:
+def _ensure_starter_file(root: Path, path: str, template: str, *, writes: bool) -> ProjectFile:
     """A starter, where nothing lies there."""
     *folders, name = path.split("/")
     content = (_STARTERS / template).read_text("utf-8")
@@ -161,7 +163,7 @@ def _begun(root: Path, path: str, template: str, *, writes: bool) -> ProjectFile
     return ProjectFile(path=path, state=state, written=writes and not is_there, content=content)
 
 
-def _wanted(settings: Settings, host: Host) -> tuple[Template, ...]:
+def _templates_for_host(settings: Settings, host: Host) -> tuple[Template, ...]:
     filings = (one.filing for one in WORKFLOWS.values())
     places = record_places(settings)
     read = (one.path for one in places.folders)
@@ -178,11 +180,11 @@ def _wanted(settings: Settings, host: Host) -> tuple[Template, ...]:
         "FOLDERS": " ".join(folders),
         "PATTERN": "|".join(re.escape(folder) for folder in folders),
     }
-    workflow, hook = (_filled(name, said) for name in (f"{host}.yml", "pre-commit.yml"))
+    workflow, hook = (_fill_ci_template(name, said) for name in (f"{host}.yml", "pre-commit.yml"))
     return (
         Template(
             (".github", "workflows", "preflights.yml"),
-            lambda found: whole(found, workflow),
+            lambda found: plan_whole_file(found, workflow),
         ),
         Template(
             (".pre-commit-config.yaml",),
@@ -191,12 +193,12 @@ def _wanted(settings: Settings, host: Host) -> tuple[Template, ...]:
     )
 
 
-def _filled(name: str, said: dict[str, str]) -> str:
+def _fill_ci_template(name: str, said: dict[str, str]) -> str:
     text = (_TEMPLATES / name).read_text("utf-8")
     return re.sub(r"@([A-Z]+)@", lambda found: said[found[1]], text)
 
 
-def kept(root: Path, wanted: Template, *, writes: bool) -> ProjectFile:
+def update_project_file(root: Path, wanted: Template, *, writes: bool) -> ProjectFile:
     """A file as it is found, and written where it is missing or stale.
 
     Raises:
@@ -206,7 +208,7 @@ def kept(root: Path, wanted: Template, *, writes: bool) -> ProjectFile:
     plan = wanted.content(_found_text(root, wanted))
     writes = writes and plan.state in ("missing", "stale")
     if writes:
-        _write(root, wanted, plan)
+        _write_project_file(root, wanted, plan)
     return as_file(wanted, plan, written=writes)
 
 
@@ -216,7 +218,7 @@ def as_file(wanted: Template, plan: FilePlan, *, written: bool) -> ProjectFile:
     return ProjectFile(path=path, state=state, written=written, content=content, why=why)
 
 
-def _write(root: Path, wanted: Template, plan: FilePlan) -> None:
+def _write_project_file(root: Path, wanted: Template, plan: FilePlan) -> None:
     """Give a file its content, whole or not at all.
 
     Raises:
@@ -259,10 +261,10 @@ def _found_text(root: Path, wanted: Template) -> str | None:
 
 def stamped(body: str) -> str:
     """The text with its digest in front."""
-    return f"{_STAMP.format(digest(body))}\n{body}"
+    return f"{_STAMP.format(digest_of_body(body))}\n{body}"
 
 
-def whole(found: str | None, body: str) -> FilePlan:
+def plan_whole_file(found: str | None, body: str) -> FilePlan:
     """A file of which everything is written here.
 
     Args:
@@ -271,7 +273,7 @@ def whole(found: str | None, body: str) -> FilePlan:
     content = stamped(body)
     if found is None:
         return FilePlan("missing", content)
-    return FilePlan(_standing(found.replace("\r\n", "\n"), content), content)
+    return FilePlan(_state_of_stamped_content(found.replace("\r\n", "\n"), content), content)
 
 
 def entry(found: str | None, body: str, mark: str) -> FilePlan:
@@ -288,10 +290,10 @@ def entry(found: str | None, body: str, mark: str) -> FilePlan:
     newline = "\r\n" if "\r\n" in found else "\n"
     lines = found.replace("\r\n", "\n").split("\n")
     if any(line.strip() == mark for line in lines):
-        return _replaced(found, lines, body, newline)
+        return _plan_replaced_item(found, lines, body, newline)
     if not any("repos" in line for line in lines):
         lines = [*lines[: len(lines) - (not lines[-1])], "repos:", ""]
-    place = _place(lines)
+    place = _find_item_place(lines)
     if place is None:
         return FilePlan("unclear", stamped(body))
     at, indent, head = place
@@ -302,7 +304,7 @@ def entry(found: str | None, body: str, mark: str) -> FilePlan:
     return FilePlan("missing", newline.join([*lines[:at], *added, *(after or [""])]))
 
 
-def _replaced(found: str, lines: list[str], body: str, newline: str) -> FilePlan:
+def _plan_replaced_item(found: str, lines: list[str], body: str, newline: str) -> FilePlan:
     """The item anew, where it was not edited."""
     starts = [i for i, line in enumerate(lines) if _STAMPED.fullmatch(line)]
     if len(starts) != 1:
@@ -314,7 +316,7 @@ def _replaced(found: str, lines: list[str], body: str, newline: str) -> FilePlan
         end += 1
     there = "\n".join(line.removeprefix(indent) for line in lines[start:end]) + "\n"
     content = stamped(body)
-    state = _standing(there, content)
+    state = _state_of_stamped_content(there, content)
     if state != "stale":
         return FilePlan(state, found)
     anew = _indented(content, indent).rstrip("\n").split("\n")
@@ -325,16 +327,16 @@ def _is_within(line: str, indent: str, *, first: bool) -> bool:
     return line.startswith(f"{indent}- " if first else f"{indent}  ")
 
 
-def _standing(found: str, content: str) -> State:
+def _state_of_stamped_content(found: str, content: str) -> State:
     if found == content:
         return "current"
     head, _, rest = found.partition("\n")
     stamp = _STAMPED.fullmatch(head)
-    is_ours = stamp is not None and stamp["digest"] == digest(rest)
+    is_ours = stamp is not None and stamp["digest"] == digest_of_body(rest)
     return "stale" if is_ours else "edited"
 
 
-def _place(lines: list[str]) -> tuple[int, str, int | None] | None:
+def _find_item_place(lines: list[str]) -> tuple[int, str, int | None] | None:
     """Where an item goes, its indent, and the line of an empty list; None where that is unclear."""
     heads = [i for i, line in enumerate(lines) if line.lstrip("\ufeff").startswith("repos:")]
     several = any(line.startswith(("---", "...")) for line in lines[1:])
@@ -362,7 +364,7 @@ def _indented(text: str, indent: str) -> str:
     return "".join(f"{indent}{line}\n" if line else "\n" for line in text.rstrip("\n").split("\n"))
 
 
-def digest(body: str) -> str:
+def digest_of_body(body: str) -> str:
     """Of what is written, to tell whether it was edited."""
     return sha256(body.encode()).hexdigest()[:16]
 
@@ -376,13 +378,13 @@ def block(found: str | None, body: str) -> FilePlan:
     Args:
         found: what the file holds; None where there is none.
     """
-    wanted = f"{_BEGIN.format(digest(body))}\n{body}{_END}"
+    wanted = f"{_BEGIN.format(digest_of_body(body))}\n{body}{_END}"
     if found is None:
         return FilePlan("missing", f"{wanted}\n")
     there = _unedited(found)
     if there is None:
         is_edited = _MARK.search(found)
-        return FilePlan("edited", found) if is_edited else _with(found, wanted)
+        return FilePlan("edited", found) if is_edited else _plan_appended_part(found, wanted)
     wanted = wanted.replace("\n", _newline(there[0]))
     if there[0] == wanted:
         return FilePlan("current", found)
@@ -394,13 +396,13 @@ def _unedited(found: str) -> re.Match[str] | None:
     if there is None:
         return None
     body = there["body"].replace("\r\n", "\n")
-    return there if digest(body) == there["digest"] else None
+    return there if digest_of_body(body) == there["digest"] else None
 
 
 # 3. A table of TOML -------------------------------------------------------------------------------
 
 
-def table(found: str | None, path: tuple[str, str], body: str) -> FilePlan:
+def plan_toml_table(found: str | None, path: tuple[str, str], body: str) -> FilePlan:
     """A file of TOML with a table of ours at its end.
 
     Args:
@@ -411,11 +413,11 @@ def table(found: str | None, path: tuple[str, str], body: str) -> FilePlan:
     if found is None:
         return FilePlan("missing", body)
     try:
-        there = _at(found, path)
+        there = _read_toml_table(found, path)
         if there is not None:
-            return FilePlan("current" if there == _at(body, path) else "edited", found)
-        plan = _with(found, body.rstrip("\n"))
-        _at(plan.content, path)  # an inline table, for example, takes no more keys
+            return FilePlan("current" if there == _read_toml_table(body, path) else "edited", found)
+        plan = _plan_appended_part(found, body.rstrip("\n"))
+        _read_toml_table(plan.content, path)  # an inline table, for example, takes no more keys
     except _NoTable as error:
         return FilePlan("unclear", body, str(error))
     return plan
@@ -425,7 +427,7 @@ class _NoTable(Exception):
     """The file is no TOML, or has no place for the table."""
 
 
-def _at(text: str, path: tuple[str, str]) -> Any:
+def _read_toml_table(text: str, path: tuple[str, str]) -> Any:
     try:
         above = tomllib.loads(text.removeprefix("\ufeff")).get(path[0], {})
     except tomllib.TOMLDecodeError as error:
@@ -444,7 +446,7 @@ def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _with(found: str, part: str) -> FilePlan:
+def _plan_appended_part(found: str, part: str) -> FilePlan:
     """The part at the end, behind an empty line; a text without a last line break gets none."""
     newline = _newline(found)
     part = part.replace("\n", newline)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 from preflights_es.features.govern.both_sides import BothSides
-from preflights_es.features.govern.changes import Change, printable
+from preflights_es.features.govern.changes import ChangeSet, printable
 from preflights_es.features.govern.converted_files import converted_files
 from preflights_es.features.govern.decision_changes import DecisionChange, decision_changes
 from preflights_es.features.govern.findings import Finding, Level, finding
@@ -31,7 +31,7 @@ RESTORE = "Restore it: a decision is replaced, and never taken out"
 # 1. What is lost -----------------------------------------------------------------------------
 
 
-def lost_findings(sides: BothSides, change: Change) -> Iterator[Finding]:
+def lost_findings(sides: BothSides, change: ChangeSet) -> Iterator[Finding]:
     """Session files that do not verify, and what of the base the change takes away."""
     for file in sides.troubled:
         text = f"{escaped_text(file.told)}. Restore the file as it was committed"
@@ -61,7 +61,7 @@ def lost_findings(sides: BothSides, change: Change) -> Iterator[Finding]:
         yield finding("record-lost", "error", text, [record.path], decision=record.path)
 
 
-def converted_findings(request: Request, change: Change) -> Iterator[Finding]:
+def converted_findings(request: Request, change: ChangeSet) -> Iterator[Finding]:
     """Files that git keeps in another form than is read here."""
     for one in converted_files(request, change) if change.base else ():
         text = (
@@ -92,7 +92,7 @@ def change_findings(
     level: Level = "warning" if signatures is None else "error"
     found = decision_changes(sides.base, sides.rows, sides.records, paths, proves)
     for one in found:
-        yield _changed(one, level)
+        yield _changed_decision_finding(one, level)
     for session in sides.abandoned:
         if any(acceptances(request.process.runner, session.events)):
             text = f"{printable(session.path)}: what was accepted there is abandoned, unsigned"
@@ -124,7 +124,7 @@ def _proof(
     return is_signed
 
 
-def _changed(one: DecisionChange, level: Level) -> Finding:
+def _changed_decision_finding(one: DecisionChange, level: Level) -> Finding:
     if isinstance(one.row, ForeignRow):
         name, session_id = one.row.path, ""
     else:
@@ -163,7 +163,7 @@ def unsigned_findings(
         yield finding("unsigned-acceptance", "error", text, [one.path])
 
 
-def signer_findings(request: Request, change: Change, *, is_required: bool) -> Iterator[Finding]:
+def signer_findings(request: Request, change: ChangeSet, *, is_required: bool) -> Iterator[Finding]:
     """Changes of the signers and of the id for which they sign: they judge what comes later."""
     root = request.process.settings.root
     level: Level = "error" if is_required else "warning"

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from preflights_es.features.govern.changes import (
-    Change,
+    ChangeSet,
     changed_between,
     files_at,
     objects,
@@ -81,7 +81,7 @@ class _Tree(NamedTuple):
     """Names of projects that sessions say."""
 
 
-def base_side(request: Request, change: Change, troubled: Collection[str]) -> BaseSide:
+def base_side(request: Request, change: ChangeSet, troubled: Collection[str]) -> BaseSide:
     """What the tip of the base decided, in files that the change touches or reads no more.
 
     Args:
@@ -93,19 +93,22 @@ def base_side(request: Request, change: Change, troubled: Collection[str]) -> Ba
     there = files_at(root, change.tip)
     new = changed_between(root, change.base, change.tip) if change.base != change.tip else {}
     touched = {one.path for one in change.files} | {*new, *troubled}
-    wanted = {*_sessions(request, there, touched), *_pages(request, there, touched)}
+    wanted = {
+        *_affected_session_files(request, there, touched),
+        *_affected_pages(request, there, touched),
+    }
     if not wanted:
         return BaseSide(new=frozenset(new))
     laid = [path for path in there if path in wanted or is_settings(path)]
     content = objects(root, [there[path] for path in laid], SIZE_MAX)
     found = {path: content[there[path]] for path in laid if there[path] in content}
-    with _laid_out(found) as tree, _reading(request, tree) as base:
+    with _laid_out(found) as tree, _open_base_process(request, tree) as base:
         sessions = _read_sessions(root, base, new)
         rows = () if base.file_log.is_empty else (*log_decisions(base.file_log, everything=True),)
         return BaseSide(
             sessions=sessions,
             rows=rows,
-            records=(*_records(base, there),),
+            records=(*_base_records_without_session(base, there),),
             new=frozenset(new),
             looked=frozenset(found),
             unread=tuple(path for path in laid if path not in found),
@@ -120,7 +123,9 @@ def is_settings(path: str) -> bool:
     return path.rpartition("/")[2] in SETTINGS
 
 
-def _sessions(request: Request, there: Iterable[str], touched: Collection[str]) -> Iterator[str]:
+def _affected_session_files(
+    request: Request, there: Iterable[str], touched: Collection[str]
+) -> Iterator[str]:
     """Sessions that were touched, are read no more, or may be read since this change."""
     read = {f"{one.path}/" for one in request.process.session_folders}
     may_wake = any(map(is_settings, touched))
@@ -134,7 +139,9 @@ def _sessions(request: Request, there: Iterable[str], touched: Collection[str]) 
             yield path
 
 
-def _pages(request: Request, there: Collection[str], touched: Collection[str]) -> Iterator[str]:
+def _affected_pages(
+    request: Request, there: Collection[str], touched: Collection[str]
+) -> Iterator[str]:
     """Pages that were touched, and all that may be records where a record or a folder changes.
 
     Whether a folder of any name is one of records depends on all of its pages, and what became of
@@ -173,8 +180,8 @@ def _depends(request: Request, there: Collection[str], touched: Iterable[str]) -
         return False
     entries = {one for row in records if not _is_of(row, filed) for one in row.applies_to}
     firsts = {part for one in entries for part in (one.rstrip("/"), one.partition("/")[0])}
-    around = {place for path in alone for place in _places(path)} & firsts
-    known = {place for path in there for place in _places(path)} if around else ()
+    around = {place for path in alone for place in _path_with_parents(path)} & firsts
+    known = {place for path in there for place in _path_with_parents(path)} if around else ()
     return any((place in known) != os.path.lexists(root / place) for place in around)
 
 
@@ -188,7 +195,7 @@ def _is_of(row: RecordHeader, filed: Collection[str]) -> bool:
     return bool(row.session) and name_session_file(decision_uid(row.session)) in filed
 
 
-def _places(path: str) -> Iterator[str]:
+def _path_with_parents(path: str) -> Iterator[str]:
     """A file and the folders above it."""
     while path:
         yield path
@@ -249,7 +256,7 @@ class _BaseProcess(Process):
 
 
 @contextmanager
-def _reading(request: Request, tree: _Tree) -> Iterator[Process]:
+def _open_base_process(request: Request, tree: _Tree) -> Iterator[Process]:
     here = request.process.settings
     try:
         said = load_settings(tree.root).decisions
@@ -297,14 +304,14 @@ def hashes_of(content: bytes) -> list[bytes]:
         return []
 
 
-def _records(base: Process, there: Collection[str]) -> Iterator[ForeignRow]:
+def _base_records_without_session(base: Process, there: Collection[str]) -> Iterator[ForeignRow]:
     """Records that no session of the base wrote."""
     filed = _filed(there)
     try:
         records = base.records()
     except ArtifactOutside:
         return  # no command read one there
-    places = {place for path in there for place in _places(path)}
+    places = {place for path in there for place in _path_with_parents(path)}
     rows = foreign_rows(base, records, lambda entry: entry.rstrip("/") in places)
     for place, row in rows.items():
         if not _is_of(records.records[place], filed):

@@ -17,7 +17,7 @@ from preflights_es.features.govern.base_side import (
     hashes_of,
     is_settings,
 )
-from preflights_es.features.govern.changes import Change, ChangedFile, content_of
+from preflights_es.features.govern.changes import ChangedFile, ChangeSet, content_of
 from preflights_es.features.govern.decision_changes import RecordsHere, lost_records
 from preflights_es.kernel.events import SessionAbandoned
 from preflights_es.kernel.ports import Stored
@@ -34,7 +34,7 @@ from preflights_es.use.results import DecisionRow
 class BothSides:
     """The decisions and records of a change and of its base."""
 
-    def __init__(self, request: Request, change: Change) -> None:
+    def __init__(self, request: Request, change: ChangeSet) -> None:
         self._request = request
         self._change = change
         process = request.process
@@ -44,7 +44,7 @@ class BothSides:
         places += [one.path for one in process.session_folders]
         self._linked = tuple(path for path in dict.fromkeys(places) if _is_linked(self._root, path))
         process.forget_files()  # a file may have changed in its place
-        self.here: Sequence[DecisionRow] = [*_decisions(request)]
+        self.here: Sequence[DecisionRow] = [*_read_decisions_here(request)]
         """What the change holds, whatever became of it."""
         files = [
             one.file for one in FiledSessions(process).files(whole=True, read=process.file_log.read)
@@ -99,10 +99,10 @@ class BothSides:
         """Whether what counts of a session here, and its file, go on where the base ends."""
         hashes = [one.hash for one in was.events]
         counted = [one.hash for one in self.events(session_id)]
-        return _begins(counted, hashes) and self._is_filed(session_id, hashes)
+        return _has_hash_prefix(counted, hashes) and self._is_filed(session_id, hashes)
 
     def _is_filed(self, session_id: str, hashes: Sequence[bytes]) -> bool:
-        return any(_begins(self._hashes(path), hashes) for path in self._filed[session_id])
+        return any(_has_hash_prefix(self._hashes(path), hashes) for path in self._filed[session_id])
 
     def _hashes(self, path: str) -> Sequence[bytes]:
         return hashes_of(content_of(self._root, ChangedFile(path), SIZE_MAX) or b"")
@@ -207,7 +207,7 @@ class BothSides:
         yield from (row for row in self.records if row.is_held and row.path not in replaced)
 
 
-def _decisions(request: Request) -> Iterator[DecisionRow]:
+def _read_decisions_here(request: Request) -> Iterator[DecisionRow]:
     """Those of the log, and those of session files where these say more: a change brings these."""
     log, known = request.process.file_log, set[str]()
     for row in list_decisions(request, everything=True):
@@ -226,6 +226,6 @@ def _is_linked(root: Path, folder: str) -> bool:
     return os.path.realpath(root / folder) != plain
 
 
-def _begins(whole: Sequence[bytes], beginning: Iterable[bytes]) -> bool:
+def _has_hash_prefix(whole: Sequence[bytes], beginning: Iterable[bytes]) -> bool:
     first = [*beginning]
     return bool(whole) and [*whole[: len(first)]] == first

@@ -58,7 +58,7 @@ class ChangedFile(NamedTuple):
         return self.path.rpartition("/")[2]
 
 
-class Change(NamedTuple):
+class ChangeSet(NamedTuple):
     """Files that are checked."""
 
     files: tuple[ChangedFile, ...] = ()
@@ -70,41 +70,45 @@ class Change(NamedTuple):
     """Why there is nothing to compare with, and what to do."""
 
 
-def changed(root: Path, base: str = "", *, staged: bool = False) -> Change:
+def read_change_set(root: Path, base: str = "", *, staged: bool = False) -> ChangeSet:
     """What differs from a base, in the work tree or in what is staged.
 
     Args:
         base: a revision: what it has in common with HEAD is the base; else it is HEAD.
     """
     head = commit_of(root, "HEAD")
-    revision, trouble = _meant(root, base) if base else ("HEAD", "")
+    revision, trouble = _resolve_base_revision(root, base) if base else ("HEAD", "")
     if trouble:
-        return Change(trouble=trouble)
+        return ChangeSet(trouble=trouble)
     tip = commit_of(root, revision) if base else head
-    found = _said(root, "merge-base", tip, "HEAD") if base and head and tip else head
+    found = _read_git_output(root, "merge-base", tip, "HEAD") if base and head and tip else head
     if base and not (found and tip):
-        return Change(trouble=_missing(base, is_there=bool(tip)))
-    tree = found or _said(root, "hash-object", "-t", "tree", "--stdin")  # no commit yet: of nothing
+        return ChangeSet(trouble=_missing(base, is_there=bool(tip)))
+    tree = found or _read_git_output(
+        root, "hash-object", "-t", "tree", "--stdin"
+    )  # no commit yet: of nothing
     words = (*_DIFF, *(("--cached",) if staged else ()), tree, "--")
     raw = git.output(words, root, _unfiltered(root), GIT_S) if tree else None
     if raw is None:
-        return Change(trouble="git finds no repository here: name the files that are to be checked")
+        return ChangeSet(
+            trouble="git finds no repository here: name the files that are to be checked"
+        )
     listed = [
         one
-        for one, has_its_mode in _listed(raw)
-        if staged or one.new or not (has_its_mode and _is_same(root, one))
+        for one, has_its_mode in _parse_diff_index(raw)
+        if staged or one.new or not (has_its_mode and _has_same_content(root, one))
     ]
     if not (base or staged):
         others = _output(root, "ls-files", "-z", "--others", "--exclude-standard") or b""
-        listed += [ChangedFile(path) for path in _names(others)]
-    return Change(tuple(sorted({*listed})), found, tip)
+        listed += [ChangedFile(path) for path in _split_file_names(others)]
+    return ChangeSet(tuple(sorted({*listed})), found, tip)
 
 
 _NAME: Final = late_pattern(r"([^~^:@*?\[]+)([~^:@].*)?", re.DOTALL)
 _SHORT: Final = late_pattern(r"[0-9a-f]{4,39}")
 
 
-def _meant(root: Path, base: str) -> tuple[str, str]:
+def _resolve_base_revision(root: Path, base: str) -> tuple[str, str]:
     """The revision that is meant, and why none is: git takes a tag before a branch of its name.
 
     A person who pushes a tag, or names a branch as a remote's is named, must not choose the base.
@@ -115,11 +119,15 @@ def _meant(root: Path, base: str) -> tuple[str, str]:
     tag, first = f"refs/tags/{name}", f"refs/{name}"
     heads = (f"refs/heads/{name}", f"refs/remotes/{name}", f"refs/remotes/{name}/HEAD")
     words = ("for-each-ref", "--format=%(refname)%00", tag, first, *heads)
-    known = [one.strip() for one in _names((_output(root, *words) or b"").replace(b"\n", b""))]
+    known = [
+        one.strip() for one in _split_file_names((_output(root, *words) or b"").replace(b"\n", b""))
+    ]
     branches, is_tag = [one for one in heads if one in known], tag in known
     if first in known or not (branches or is_tag):
         return base, ""  # git takes the first, and no other thing is called so
-    is_commit = _SHORT.fullmatch(name) and _said(root, "rev-parse", f"--disambiguate={name}")
+    is_commit = _SHORT.fullmatch(name) and _read_git_output(
+        root, "rev-parse", f"--disambiguate={name}"
+    )
     if is_commit or len({commit_of(root, one) for one in branches}) > 1:
         several = ", ".join((*branches, *((tag,) if is_tag else ())))
         found = f"the base {escaped_text(name)!r} means several: {escaped_text(several)}"
@@ -135,7 +143,7 @@ def _missing(base: str, *, is_there: bool) -> str:
     )
 
 
-def _listed(raw: bytes) -> Iterator[tuple[ChangedFile, bool]]:
+def _parse_diff_index(raw: bytes) -> Iterator[tuple[ChangedFile, bool]]:
     """The lines of `git diff-index --raw -z`: two modes, two ids and a letter, then the name.
 
     Also whether the mode is as it was.
@@ -155,7 +163,7 @@ def _listed(raw: bytes) -> Iterator[tuple[ChangedFile, bool]]:
             yield one, before == after
 
 
-def _is_same(root: Path, one: ChangedFile) -> bool:
+def _has_same_content(root: Path, one: ChangedFile) -> bool:
     """Whether a file was touched alone: the index knows its former time."""
     if one.is_gone or not one.old or not one.is_text:
         return False
@@ -169,16 +177,16 @@ def _is_same(root: Path, one: ChangedFile) -> bool:
     )
 
 
-def texts(root: Path, change: Change) -> Iterator[tuple[ChangedFile, str | None]]:
+def read_changed_texts(root: Path, change: ChangeSet) -> Iterator[tuple[ChangedFile, str | None]]:
     """Each text that is new or edited; None of a binary, a link, and of what is too large."""
     yield from ((one, None) for one in change.files if not (one.is_text or one.is_gone))
     wanted = [one for one in change.files if one.is_text and not one.is_gone]
     for one, content in contents(root, wanted):
-        yield one, None if content is None else text_of(content)
+        yield one, None if content is None else decode_file_text(content)
 
 
 def other_forms(
-    root: Path, change: Change, paths: Sequence[str]
+    root: Path, change: ChangeSet, paths: Sequence[str]
 ) -> Iterator[tuple[ChangedFile, str | None]]:
     """How sources lie here that git keeps in another encoding: a program reads this form.
 
@@ -189,7 +197,7 @@ def other_forms(
         one = known.get(path, ChangedFile(path))
         if one.is_text and not one.is_gone:
             content = _of_work_tree(root, path, CONTENT_MAX) if one.new else None
-            yield one, None if content is None else text_of(content)
+            yield one, None if content is None else decode_file_text(content)
 
 
 _MARKS: Final = (
@@ -205,7 +213,7 @@ _SAYS_ENCODING: Final = late_pattern(
 """PEP 263: a comment on one of the first two lines."""
 
 
-def text_of(content: bytes) -> str | None:
+def decode_file_text(content: bytes) -> str | None:
     """What stands in a file, by its byte order mark or the encoding that it says; None of a binary.
 
     A file that says an encoding is read as UTF-8, too: not every language heeds such a comment.
@@ -224,7 +232,7 @@ def text_of(content: bytes) -> str | None:
 
 def was_there(root: Path, path: str) -> bool:
     """Whether HEAD has a file."""
-    return bool(_said(root, "rev-parse", "--verify", "--quiet", f"HEAD:./{path}"))
+    return bool(_read_git_output(root, "rev-parse", "--verify", "--quiet", f"HEAD:./{path}"))
 
 
 def content_of(root: Path, one: ChangedFile, most: int = CONTENT_MAX) -> bytes | None:
@@ -263,7 +271,7 @@ def objects(root: Path, ids: Sequence[str], most: int = CONTENT_MAX) -> Mapping[
 
 def commit_of(root: Path, revision: str) -> str:
     """The id of a commit; empty where it is not in this clone."""
-    return _said(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    return _read_git_output(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
 
 
 def at_commit(root: Path, commit: str, path: str, *, follows: bool = True) -> bytes | None:
@@ -275,8 +283,8 @@ def at_commit(root: Path, commit: str, path: str, *, follows: bool = True) -> by
     Raises:
         Unreadable: it is no file, or too large.
     """
-    prefix = _said(root, "rev-parse", "--show-prefix")
-    lies = _said(root, "ls-tree", "--full-tree", commit, "--", f"{prefix}{path}")
+    prefix = _read_git_output(root, "rev-parse", "--show-prefix")
+    lies = _read_git_output(root, "ls-tree", "--full-tree", commit, "--", f"{prefix}{path}")
     if not lies:
         return None
     if not follows and not lies.startswith(_USUAL):
@@ -304,7 +312,7 @@ def files_at(root: Path, commit: str) -> dict[str, str]:
 def changed_between(root: Path, older: str, newer: str) -> dict[str, str]:
     """What differs between two commits, with git's id in the older one; empty of what is new."""
     words = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--relative")
-    listed = _listed(_output(root, *words, older, newer) or b"")
+    listed = _parse_diff_index(_output(root, *words, older, newer) or b"")
     return {one.path: one.old for one, _ in listed}
 
 
@@ -336,7 +344,9 @@ def is_tracked(root: Path, path: Path) -> bool:
     if not meant:
         return False
     words = (f":(literal){one}" for one in sorted(meant))
-    return not meant.isdisjoint(_names(_output(root, "ls-files", "-z", "--", *words) or b""))
+    return not meant.isdisjoint(
+        _split_file_names(_output(root, "ls-files", "-z", "--", *words) or b"")
+    )
 
 
 def printable(path: str) -> str:
@@ -351,11 +361,11 @@ def _of_work_tree(root: Path, path: str, limit: int) -> bytes | None:
         return None
 
 
-def _names(said: bytes) -> Iterator[str]:
+def _split_file_names(said: bytes) -> Iterator[str]:
     return (os.fsdecode(one) for one in said.split(b"\0") if one)
 
 
-def _said(root: Path, *words: str) -> str:
+def _read_git_output(root: Path, *words: str) -> str:
     return (_output(root, *words) or b"").decode("ascii", "replace").strip()
 
 
@@ -369,7 +379,7 @@ def _unfiltered(root: Path) -> Mapping[str, str]:
     env = dict(surroundings())
     said = git.output(words, root, env, GIT_S) or b""
     count = int(env.get("GIT_CONFIG_COUNT") or 0)
-    for at, key in enumerate(_names(said), count):
+    for at, key in enumerate(_split_file_names(said), count):
         env[f"GIT_CONFIG_KEY_{at}"] = key
         env[f"GIT_CONFIG_VALUE_{at}"] = "false" if key.endswith(".required") else ""
         env["GIT_CONFIG_COUNT"] = str(at + 1)

@@ -29,22 +29,22 @@ from preflights_es.features.govern.base_findings import (
 from preflights_es.features.govern.both_sides import BothSides
 from preflights_es.features.govern.changes import (
     CONTENT_MAX,
-    Change,
     ChangedFile,
-    changed,
+    ChangeSet,
     content_of,
     contents,
+    decode_file_text,
     objects,
     other_forms,
     printable,
-    text_of,
-    texts,
+    read_change_set,
+    read_changed_texts,
     was_there,
 )
 from preflights_es.features.govern.concerns import is_own
 from preflights_es.features.govern.converted_files import converted_sources
 from preflights_es.features.govern.domain import products
-from preflights_es.features.govern.domain.imports import Used, is_read, used
+from preflights_es.features.govern.domain.imports import UsedName, is_read, used
 from preflights_es.features.govern.findings import (
     LEVELS,
     NAMED_MAX,
@@ -54,8 +54,8 @@ from preflights_es.features.govern.findings import (
     files_said,
     finding,
 )
-from preflights_es.features.govern.gate import Barred, barred, brought_in
-from preflights_es.features.govern.records import differing_records, told
+from preflights_es.features.govern.gate import Barred, barred, find_barred_uses
+from preflights_es.features.govern.records import describe_differing_record, differing_records
 from preflights_es.features.govern.required_signatures import signatures_at
 from preflights_es.features.govern.session_changes import SessionChanges
 from preflights_es.kernel.errors import Refused
@@ -103,7 +103,7 @@ class Checked(Result, frozen=True, kw_only=True, tag_field="format", tag="check/
         return self.codes[0] if self.codes else 0
 
 
-def check(
+def check_change(
     request: Request,
     *,
     base: str = "",
@@ -134,7 +134,11 @@ def check(
         message = "signatures are required of a change: leave the files out"
         raise Refused(message, code="which_change")
     whole = WorkTree(root)
-    change = _named(whole, files, cwd) if files else changed(root, base, staged=staged)
+    change = (
+        _change_of_named_files(whole, files, cwd)
+        if files
+        else read_change_set(root, base, staged=staged)
+    )
     sides = BothSides(request, change)
     rows = [*sides.in_force()]
     own = [one for one in rows if isinstance(one, DecisionRow)]
@@ -148,7 +152,10 @@ def check(
     if require_signed and not change.trouble:
         signatures, unknown = signatures_at(request.process.settings, change.tip, base or "HEAD")
     with drawn(len(rows)) as update:
-        found = [*lost_findings(sides, change), *_records(request, sides.here, change, naming)]
+        found = [
+            *lost_findings(sides, change),
+            *_differing_record_findings(request, sides.here, change, naming),
+        ]
         found += converted_findings(request, change)
         found += _clashes(request, change if base else None)
         unsigned: list[Finding] = []
@@ -192,7 +199,7 @@ def _codes(found: Iterable[Finding], trouble: str) -> Iterator[int]:
         yield NO_BASE
 
 
-def _named(tree: WorkTree, typed: Iterable[str], cwd: Path | None) -> Change:
+def _change_of_named_files(tree: WorkTree, typed: Iterable[str], cwd: Path | None) -> ChangeSet:
     """The files that are named, and those in a folder that is."""
     root, paths = tree.root, dict[str, None]()
     for one in typed:
@@ -207,7 +214,7 @@ def _named(tree: WorkTree, typed: Iterable[str], cwd: Path | None) -> Change:
             raise Refused(message, code="no_file")
         paths |= dict.fromkeys(inside)
     lies = {path: root / path for path in paths}
-    return Change(
+    return ChangeSet(
         tuple(
             ChangedFile(path, is_gone=not (at.exists() or at.is_symlink()))
             for path, at in lies.items()
@@ -273,7 +280,7 @@ def _imports(
     rows: Sequence[DecisionRow | ForeignRow],
     every: Iterable[DecisionRow | ForeignRow],
     tree: WorkTree,
-    change: Change,
+    change: ChangeSet,
     level: Level,
 ) -> Iterator[Finding]:
     """What changed files import or install, and did not before, where a decision turned it down.
@@ -281,9 +288,12 @@ def _imports(
     Args:
         level: of files that are not looked at.
     """
-    uses, unread = dict[Used, list[ChangedFile]](), list[str]()
+    uses, unread = dict[UsedName, list[ChangedFile]](), list[str]()
     converted = converted_sources(tree.root, change)
-    for file, text in (*texts(tree.root, change), *other_forms(tree.root, change, converted)):
+    for file, text in (
+        *read_changed_texts(tree.root, change),
+        *other_forms(tree.root, change, converted),
+    ):
         if text is None and is_read(file.path) and not _leads_to_text(tree.root, file):
             unread.append(file.path)
         for one in used(file.path, text or ""):
@@ -294,10 +304,10 @@ def _imports(
     is_there = {id(row) for row in rows}
     kept_out = barred(rows, (one for one in every if id(one) not in is_there))
     if kept_out and unread:
-        yield _unread(unread, level)
-    for what, names in brought_in(kept_out, modules, rows):
+        yield _unread_file_finding(unread, level)
+    for what, names in find_barred_uses(kept_out, modules, rows):
         yield _stands_for(what, modules[names[0]], level)
-    found = [*brought_in(kept_out, uses, rows)]
+    found = [*find_barred_uses(kept_out, uses, rows)]
     met = {one for _, names in found for one in names}
     former = _former(tree.root, change, [file for one in met for file in uses[one]])
     for what, names in found:
@@ -308,10 +318,10 @@ def _imports(
             for file in uses[one]
             if (not paths or tree.matched(paths, file.path))
             and not is_own(one, file.path, tree.root)
-            and not products.named(what.what.name, former[file.path] | former[""], ())
+            and not products.find_option_use(what.what.name, former[file.path] | former[""], ())
         }
         if new:
-            yield _brought_in(tree.root, what, new, change)
+            yield _turned_down_finding(tree.root, what, new, change)
 
 
 def _leads_to_text(root: Path, file: ChangedFile) -> bool:
@@ -322,9 +332,9 @@ def _leads_to_text(root: Path, file: ChangedFile) -> bool:
         return not file.is_text
 
 
-def _new_modules(root: Path, change: Change) -> dict[Used, str]:
+def _new_modules(root: Path, change: ChangeSet) -> dict[UsedName, str]:
     """Modules that the change adds, each with its file: an import of one is the project's own."""
-    found = dict[Used, str]()
+    found = dict[UsedName, str]()
     added = [one for one in change.files if change.base and not (one.old or one.is_gone)]
     modules = [
         one
@@ -333,11 +343,11 @@ def _new_modules(root: Path, change: Change) -> dict[Used, str]:
     ]
     new = {one.path for one in modules}
     for one in modules:
-        found.setdefault(Used(one.name.partition(".")[0], "module"), one.path)
+        found.setdefault(UsedName(one.name.partition(".")[0], "module"), one.path)
         for folder in PurePosixPath(one.path).parents[:-1]:
             lying = (folder / file.name for file in (root / folder).glob("*.py"))
             if all(file.as_posix() in new for file in lying):
-                found.setdefault(Used(folder.name, "module"), one.path)
+                found.setdefault(UsedName(folder.name, "module"), one.path)
     return found
 
 
@@ -350,7 +360,7 @@ def _stands_for(what: Barred, path: str, level: Level) -> Finding:
     return finding("turned-down", level, text, [path], decision=what.name)
 
 
-def _unread(paths: Sequence[str], level: Level) -> Finding:
+def _unread_file_finding(paths: Sequence[str], level: Level) -> Finding:
     text = (
         f"{files_said(paths)}: not looked at for what was turned down: a link, binary, in another "
         f"encoding, or larger than {CONTENT_MAX:,} bytes. Read what it imports, or leave it out of "
@@ -359,18 +369,20 @@ def _unread(paths: Sequence[str], level: Level) -> Finding:
     return finding("unread-file", level, text, paths)
 
 
-def _former(root: Path, change: Change, met: Iterable[ChangedFile]) -> dict[str, set[Used]]:
+def _former(root: Path, change: ChangeSet, met: Iterable[ChangedFile]) -> dict[str, set[UsedName]]:
     """What files used before; under no name, what the files used that the change deletes."""
     gone = [one for one in change.files if one.is_gone and one.old]
     stored = objects(root, [one.old for one in (*gone, *met)])
-    found: dict[str, set[Used]] = {"": set()}
+    found: dict[str, set[UsedName]] = {"": set()}
     for one in (*gone, *met):
-        before = used(one.path, text_of(stored.get(one.old, b"")) or "")
+        before = used(one.path, decode_file_text(stored.get(one.old, b"")) or "")
         found.setdefault("" if one.is_gone else one.path, set()).update(before)
     return found
 
 
-def _brought_in(root: Path, what: Barred, new: dict[str, Used], change: Change) -> Finding:
+def _turned_down_finding(
+    root: Path, what: Barred, new: dict[str, UsedName], change: ChangeSet
+) -> Finding:
     paths = sorted(new)
     one = new[paths[0]]
     use = "uses" if len(paths) == 1 else "use"
@@ -379,7 +391,7 @@ def _brought_in(root: Path, what: Barred, new: dict[str, Used], change: Change) 
         f"({escaped_text(one.name)}). Take it out again, or {NEWER.format(escaped_text(what.name))}"
     )
     file = next(file for file in change.files if file.path == paths[0])
-    lines = (text_of(content_of(root, file) or b"") or "").splitlines()
+    lines = (decode_file_text(content_of(root, file) or b"") or "").splitlines()
     line = next((at for at, said in enumerate(lines, 1) if one.name in said), None)
     session_id = "" if isinstance(what.row, ForeignRow) else what.row.session_id
     more = {"decision": what.name, "session_id": session_id, "line": line}
@@ -406,7 +418,7 @@ def _contradictions(rows: Sequence[DecisionRow]) -> Iterator[Finding]:
         yield finding("contradiction", "error", text, [record] if record else [], decision=newest)
 
 
-def _unclear(found: Foreign, change: Change, *, is_whole: bool) -> Iterator[Finding]:
+def _unclear(found: Foreign, change: ChangeSet, *, is_whole: bool) -> Iterator[Finding]:
     """Records that are not in force although a person may think so.
 
     Args:
@@ -423,11 +435,11 @@ def _unclear(found: Foreign, change: Change, *, is_whole: bool) -> Iterator[Find
 # 4. Records and sessions ----------------------------------------------------------------------
 
 
-def _records(
+def _differing_record_findings(
     request: Request,
     rows: Iterable[DecisionRow],
-    change: Change,
-    naming: Iterable[Naming],
+    change: ChangeSet,
+    naming: Iterable[RecordNamingSession],
 ) -> Iterator[Finding]:
     own = [
         replace(row, artifact=row.artifact and posixpath.normpath(row.artifact))
@@ -446,10 +458,17 @@ def _records(
             "decision": decision_name(one.row.number, one.row.uid),
             "session_id": one.row.session_id,
         }
-        yield finding("record-differs", "error", told(one), [one.path], line=one.line, **more)
+        yield finding(
+            "record-differs",
+            "error",
+            describe_differing_record(one),
+            [one.path],
+            line=one.line,
+            **more,
+        )
 
 
-class Naming(NamedTuple):
+class RecordNamingSession(NamedTuple):
     """A record of the change that names a session as its own, which does not name it."""
 
     path: str
@@ -458,7 +477,9 @@ class Naming(NamedTuple):
     says_accepted: bool
 
 
-def _naming(request: Request, rows: Sequence[DecisionRow], change: Change) -> tuple[Naming, ...]:
+def _naming(
+    request: Request, rows: Sequence[DecisionRow], change: ChangeSet
+) -> tuple[RecordNamingSession, ...]:
     root, folders = request.process.settings.root, request.process.record_places.folders
     named = (row.artifact for row in rows if is_counted(row))
     own = {posixpath.normpath(one or "") for one in named}
@@ -472,7 +493,8 @@ def _naming(request: Request, rows: Sequence[DecisionRow], change: Change) -> tu
         return ()
     every = {row.session_id: row for row in rows}
     return tuple(
-        Naming(path, every.get(one.session), one.status in HELD) for path, one in found.items()
+        RecordNamingSession(path, every.get(one.session), one.status in HELD)
+        for path, one in found.items()
     )
 
 
@@ -489,7 +511,7 @@ def _unread_records(records: Foreign) -> Iterator[Finding]:
 # 5. Numbers -----------------------------------------------------------------------------------
 
 
-def _clashes(request: Request, change: Change | None) -> Iterator[Finding]:
+def _clashes(request: Request, change: ChangeSet | None) -> Iterator[Finding]:
     """Numbers that two records of a folder bear.
 
     Args:

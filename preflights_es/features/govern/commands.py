@@ -11,7 +11,7 @@ from preflights_cli.common import Voice, reading_command, require_option_value
 from preflights_cli.progress import bar
 from preflights_cli.reports import check_report_files as check_reports
 from preflights_cli.reports import report_options, reports_of, write_report_files
-from preflights_es.features.govern.check import Checked, check
+from preflights_es.features.govern.check import Checked, check_change
 from preflights_es.features.govern.findings import Finding
 from preflights_es.kernel.text import escaped_text
 from preflights_es.use.request import Request
@@ -73,7 +73,7 @@ def check_command(
         raise click.UsageError(message)
     wanted = reports_of(reports, FORMATS, "json=check.json")
     check_reports(wanted, replacing=replaces, is_json=voice.as_json)
-    found = check(
+    found = check_change(
         *(app,),
         base=base or "",
         staged=staged,
@@ -88,22 +88,22 @@ def check_command(
         write_report_files(lambda name: RENDER[name](found), wanted, replacing=replaces)
     voice.json(found)
     if all(file != "-" for _, file in wanted) and not voice.as_json:
-        _say(voice, found)
+        _say_check_findings(voice, found)
     return found.code
 
 
-def _say(voice: Voice, found: Checked) -> None:
+def _say_check_findings(voice: Voice, found: Checked) -> None:
     from preflights_es.features.govern.reports import summed
 
     for text in found.left_out:
         voice.warn(f"not checked: {text}")
     for one in found.findings:
-        voice.say(f"{_place(one)}{one.level}: {escaped_text(one.message)} [{one.rule}]")
+        voice.say(f"{_finding_location(one)}{one.level}: {escaped_text(one.message)} [{one.rule}]")
     voice.say(summed(found))
     if any(one.decision for one in found.findings):
         voice.hint("`preflights start INTENTION --supersedes DECISION` begins what replaces one.")
 
 
-def _place(one: Finding) -> str:
+def _finding_location(one: Finding) -> str:
     line = f":{one.line}" if one.line else ""
     return f"{one.file}{line}: " if one.file else ""

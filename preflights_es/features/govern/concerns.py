@@ -24,7 +24,7 @@ from preflights_es.use.request import Request
 from preflights_es.use.work_tree import WorkTree
 
 if TYPE_CHECKING:
-    from preflights_es.features.govern.domain.imports import Used
+    from preflights_es.features.govern.domain.imports import UsedName
     from preflights_es.features.govern.gate import Row
     from preflights_es.use.process import Process
     from preflights_es.use.results import DecisionRow
@@ -38,7 +38,7 @@ Change = tuple[str, str, str]
 """A file as an agent calls it, its new text or a part of it, and what stood there."""
 
 
-class Known(Protocol):
+class ConcernMemory(Protocol):
     """What is remembered from one edit to the next, so that it need not be looked at again."""
 
     files: str
@@ -69,7 +69,7 @@ def edit_concerns(
     request: Request,
     changes: Sequence[Change],
     command: str,
-    known: Known,
+    known: ConcernMemory,
     passed: Iterable[str],
 ) -> tuple[Concern, ...]:
     """The decisions that changes of files or a command concern, the strongest and nearest first.
@@ -80,9 +80,9 @@ def edit_concerns(
     """
     root = request.process.settings.root
     places = [(path, _relative(path, root)) for path, _, _ in changes]
-    rows, done = _in_force(request, known), {*passed}
+    rows, done = _read_decisions_in_force(request, known), {*passed}
     found = [*_of_paths(request, rows, places, done)]
-    new, former = _brought_in(changes, command, root)
+    new, former = _find_new_uses(changes, command, root)
     if new:
         found = [*_of_imports(request, rows, new, former, done), *found]
     found.sort(key=lambda one: STRENGTH.index(one.hold))
@@ -92,7 +92,7 @@ def edit_concerns(
 # 1. Decisions ---------------------------------------------------------------------------------
 
 
-class _Said(msgspec.Struct, frozen=True):
+class _DecisionSummary(msgspec.Struct, frozen=True):
     """What of a kept decision is looked at first.
 
     A hook waits for it: the whole of 500 decisions takes as long to decode as all else.
@@ -102,11 +102,11 @@ class _Said(msgspec.Struct, frozen=True):
     reach: Reach = Reach()
 
 
-class _Kept(msgspec.Struct, frozen=True):
+class _AcceptedDecision(msgspec.Struct, frozen=True):
     """A decision in force that a person accepted."""
 
     session_id: str
-    said: _Said
+    said: _DecisionSummary
     row: dict[str, Any]
     """Of the projection."""
     file: str | None = None
@@ -120,22 +120,24 @@ class _Kept(msgspec.Struct, frozen=True):
         return replace(row, file=self.file)
 
 
-def _in_force(request: Request, known: Known) -> list[_Kept]:
+def _read_decisions_in_force(request: Request, known: ConcernMemory) -> list[_AcceptedDecision]:
     """Those of the log, and of session files where these say more than it."""
     process = request.process
     stamp = f"{process.log_id()} {process.session_folders.stamp()}"
     if known.files == stamp:
-        return [*_of_log(process)]
-    rows = [*request.reading.rows(_of_log)]
+        return [*_projected_decisions_in_force(process)]
+    rows = [*request.reading.rows(_projected_decisions_in_force)]
     known.files = stamp if process.file_log.is_empty else ""
     return rows
 
 
-def _of_log(process: Process) -> Iterator[_Kept]:
+def _projected_decisions_in_force(process: Process) -> Iterator[_AcceptedDecision]:
     for row in process.projector.rows("decisions", process.project, "in_force", INT_MAX):
         if row["accepted_at"] is not None and row["superseded_at"] is None:
-            yield _Kept(
-                row["session_id"], decode_projected_value("decisions", row, "decided", _Said), row
+            yield _AcceptedDecision(
+                row["session_id"],
+                decode_projected_value("decisions", row, "decided", _DecisionSummary),
+                row,
             )
 
 
@@ -144,7 +146,7 @@ def _of_log(process: Process) -> Iterator[_Kept]:
 
 def _of_paths(
     request: Request,
-    rows: Iterable[_Kept],
+    rows: Iterable[_AcceptedDecision],
     places: Sequence[tuple[str, str]],
     passed: set[str],
 ) -> Iterator[Concern]:
@@ -166,7 +168,7 @@ def _of_paths(
         held = as_held(one.whole(), pattern)
         mark = " (file)" if one.file else ""
         line = describe_holding_decision(
-            replace(held, name=f"{held.name}{mark} for {_quoted(pattern)}")
+            replace(held, name=f"{held.name}{mark} for {_shorten_concern_text(pattern)}")
         )
         yield Concern(one.said.uid, held.name, one.said.reach.hold, f"{line}.", path, True)
 
@@ -176,24 +178,24 @@ def _of_paths(
 
 def _of_imports(
     request: Request,
-    rows: Sequence[_Kept],
-    new: Mapping[Used, str],
-    former: Iterable[Used],
+    rows: Sequence[_AcceptedDecision],
+    new: Mapping[UsedName, str],
+    former: Iterable[UsedName],
     passed: set[str],
 ) -> Iterator[Concern]:
     """The first of each decision that turned down what an edit brings in.
 
     It is said although the agent was told of the decision before.
     """
-    from preflights_es.features.govern.domain.products import named
-    from preflights_es.features.govern.gate import barred, brought_in
+    from preflights_es.features.govern.domain.products import find_option_use
+    from preflights_es.features.govern.gate import barred, find_barred_uses
     from preflights_es.use.foreign import ForeignRow
     from preflights_es.use.turned_down import describe_turned_down
 
     tree, before = WorkTree(request.process.settings.root), [*former]
-    in_force, others = _whole(request, rows)
+    in_force, others = _read_whole_decisions(request, rows)
     done = {*passed}
-    for one, names in brought_in(barred(in_force, others), new, in_force):
+    for one, names in find_barred_uses(barred(in_force, others), new, in_force):
         row = one.row
         # What is remembered of it holds no word of the decision.
         key = sha256(f"{one.name} {one.what.name}".encode("utf-8", "replace")).hexdigest()
@@ -208,17 +210,19 @@ def _of_imports(
             for file, name in files
             if not row.paths or tree.matched(row.paths, _relative(file, tree.root) or "\0")
         ]
-        if here and named(one.what.name, before, ()) is None:
+        if here and find_option_use(one.what.name, before, ()) is None:
             file, name = here[0]
             done.add(uid)
-            place = _quoted(_relative(file, tree.root) or file)
+            place = _shorten_concern_text(_relative(file, tree.root) or file)
             where = f"edit ({place})" if file else "command"
             mark = "" if isinstance(row, ForeignRow) or not row.file else " (file)"
-            line = f"{describe_turned_down(row, one.what, mark)}. This {where} uses it ({_quoted(name.name)})."
+            line = f"{describe_turned_down(row, one.what, mark)}. This {where} uses it ({_shorten_concern_text(name.name)})."
             yield Concern(uid, one.name, hold, line, file, False)
 
 
-def _whole(request: Request, rows: Sequence[_Kept]) -> tuple[list[Row], list[Row]]:
+def _read_whole_decisions(
+    request: Request, rows: Sequence[_AcceptedDecision]
+) -> tuple[list[Row], list[Row]]:
     """The decisions and records in force, and those that were superseded."""
     from preflights_es.use.decisions import records_beside
 
@@ -226,26 +230,28 @@ def _whole(request: Request, rows: Sequence[_Kept]) -> tuple[list[Row], list[Row
     records = records_beside(request, everything=True).rows
     others: list[Row] = [one for one in records if one.status == "superseded"]
     if any(one.supersedes or one.also_supersedes for one in own):
-        others += [one.whole() for one in request.reading.rows(_superseded)]
+        others += [one.whole() for one in request.reading.rows(_projected_superseded_decisions)]
     return [*own, *(one for one in records if one.is_held)], others
 
 
-def _superseded(process: Process) -> Iterator[_Kept]:
+def _projected_superseded_decisions(process: Process) -> Iterator[_AcceptedDecision]:
     for row in process.projector.rows("decisions", process.project, "all", INT_MAX):
         if row["accepted_at"] is not None and row["superseded_at"] is not None:
-            yield _Kept(
-                row["session_id"], decode_projected_value("decisions", row, "decided", _Said), row
+            yield _AcceptedDecision(
+                row["session_id"],
+                decode_projected_value("decisions", row, "decided", _DecisionSummary),
+                row,
             )
 
 
-def _brought_in(
+def _find_new_uses(
     changes: Sequence[Change], command: str, root: Path
-) -> tuple[dict[Used, str], set[Used]]:
+) -> tuple[dict[UsedName, str], set[UsedName]]:
     """What is new, with its file, and what the files used before."""
     from preflights_es.features.govern.domain.imports import installed, used
 
     new = dict.fromkeys(sorted(installed(command)), "")
-    before: set[Used] = set()
+    before: set[UsedName] = set()
     for path, text, former in changes:
         place = _relative(path, root) or path
         found = used(place, text)
@@ -255,7 +261,7 @@ def _brought_in(
     return new, before
 
 
-def is_own(one: Used, place: str, root: Path) -> bool:
+def is_own(one: UsedName, place: str, root: Path) -> bool:
     """Whether a name is of the project itself, or of the language."""
     first = one.name.replace("::", ".").replace("/", ".").split(".")[0]
     if one.kind == "module" and place.endswith((".py", ".pyi", ".rb")):
@@ -270,7 +276,7 @@ def is_own(one: Used, place: str, root: Path) -> bool:
     if one.kind == "jvm":
         return f"{_package(place)}.".startswith(".".join((*one.name.split(".")[:2], "")))
     if one.kind == "address":
-        return one.name.startswith(_first(root / "go.mod", "module ") or "\0")
+        return one.name.startswith(_read_value_behind_key(root / "go.mod", "module ") or "\0")
     return False
 
 
@@ -296,7 +302,7 @@ def _package(place: str) -> str:
     return ""
 
 
-def _first(path: Path, key: str) -> str:
+def _read_value_behind_key(path: Path, key: str) -> str:
     """What stands behind a key in a line of a file; empty without."""
     from preflights_es.system import files
 
@@ -322,5 +328,5 @@ def _relative(path: str, root: Path) -> str:
         return ""
 
 
-def _quoted(text: str) -> str:
+def _shorten_concern_text(text: str) -> str:
     return shortened(escaped_text(one_line(text)), TEXT_MAX)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from preflights_es.features.govern.changes import ENCODING, Change, converted, files_at
+from preflights_es.features.govern.changes import ENCODING, ChangeSet, converted, files_at
 from preflights_es.features.govern.domain.imports import is_read
 from preflights_es.features.govern.required_signatures import FILE as SIGNERS
 from preflights_es.records.record_folder import ADR_DIR, LOG4BRAINS, folder_of
@@ -27,7 +27,7 @@ class ConvertedFile(NamedTuple):
     attribute: str
 
 
-def converted_files(request: Request, change: Change) -> Iterator[ConvertedFile]:
+def converted_files(request: Request, change: ChangeSet) -> Iterator[ConvertedFile]:
     """Files of settings, signers and sessions that an attribute of git converts.
 
     All are looked at where attributes change, else those that the change touches. Of records,
@@ -58,13 +58,13 @@ def converted_files(request: Request, change: Change) -> Iterator[ConvertedFile]
             yield ConvertedFile(path, attribute)
 
 
-def converted_sources(root: Path, change: Change) -> list[str]:
+def converted_sources(root: Path, change: ChangeSet) -> list[str]:
     """Files of an encoding of their own that can import; all where attributes change."""
     paths = [*filter(is_read, _named(root, change))] if change.base else []
     return [*converted(root, paths, (ENCODING,))]
 
 
-def _named(root: Path, change: Change) -> Iterable[str]:
+def _named(root: Path, change: ChangeSet) -> Iterable[str]:
     if any(one.name == ATTRIBUTES for one in change.files):
         return {**files_at(root, "HEAD"), **files_at(root, change.tip)}
     return (one.path for one in change.files)

@@ -56,10 +56,15 @@ def decision_changes(
     own = {row.uid: row for row in every if isinstance(row, DecisionRow)}
     before = {row.uid: row for row in base.rows if is_counted(row)}
     signed = [one for one in own.values() if is_counted(one) and is_signed(one.session_id)]
-    replaced = {one.uid for row in signed for one in _superseded(row)}
-    titles = {one.path or one.title for row in signed for one in _superseded(row) if not one.uid}
+    replaced = {one.uid for row in signed for one in _list_superseded_decisions(row)}
+    titles = {
+        one.path or one.title
+        for row in signed
+        for one in _list_superseded_decisions(row)
+        if not one.uid
+    }
     for was in before.values():
-        if what := _differing(was, own.get(was.uid)):
+        if what := _describe_decision_change(was, own.get(was.uid)):
             path = base.sessions[was.session_id].path if was.session_id in base.sessions else ""
             is_proven = is_signed(was.session_id) if was.uid not in own else was.uid in replaced
             yield DecisionChange(was, path, what, True, is_proven)
@@ -68,36 +73,40 @@ def decision_changes(
             yield DecisionChange(was, base.sessions[was.session_id].path, what, True, True)
     for uid, path in touched.items():
         if (row := own.get(uid)) and is_counted(row) and uid not in before:
-            older = ", ".join(_called(one) for one in _superseded(row))
+            older = ", ".join(
+                _name_related_decision(one) for one in _list_superseded_decisions(row)
+            )
             what = f"is decided in this change{f', and replaces {older}' if older else ''}"
             yield DecisionChange(row, path, what, False, is_signed(row.session_id))
     yield from _of_records(base, records, titles)
 
 
-def _superseded(row: DecisionRow) -> list[Related]:
+def _list_superseded_decisions(row: DecisionRow) -> list[Related]:
     return [one for one in (row.supersedes, *row.also_supersedes) if one is not None]
 
 
-def _called(one: Related) -> str:
-    return decision_name(one.number, one.uid) if one.uid else repr(_short(one.title))
+def _name_related_decision(one: Related) -> str:
+    return (
+        decision_name(one.number, one.uid) if one.uid else repr(_shorten_decision_text(one.title))
+    )
 
 
-def _short(text: str) -> str:
+def _shorten_decision_text(text: str) -> str:
     return shortened(escaped_text(one_line(text)), TITLE_MAX)
 
 
-def _differing(was: DecisionRow, now: DecisionRow | None) -> str:
+def _describe_decision_change(was: DecisionRow, now: DecisionRow | None) -> str:
     """What became of a decision, in words; empty where it is as it was."""
     if now is None:
         return "is erased"
     if now.standing != was.standing:
         later = now.superseded_by
-        by = f" by {_called(later)}" if later else ""
+        by = f" by {_name_related_decision(later)}" if later else ""
         return f"is {_STANDS.get(now.standing, now.standing)}{by}"
-    return _other(was, now, _OWN)
+    return _describe_changed_fields(was, now, _OWN)
 
 
-def _other(was: Row, now: Row, names: Iterable[str]) -> str:
+def _describe_changed_fields(was: Row, now: Row, names: Iterable[str]) -> str:
     differ = [name for name in names if getattr(was, name) != getattr(now, name)]
     return f"says otherwise: {', '.join(_WORDS.get(n, n) for n in differ)}" if differ else ""
 
@@ -114,10 +123,10 @@ def _of_records(
         if (now := here.record_now(was)) is None:
             continue
         if now.status != was.status and (was.is_held, now.is_held) != (True, True):
-            by = f" by {_short(now.superseded_by)}" if now.superseded_by else ""
+            by = f" by {_shorten_decision_text(now.superseded_by)}" if now.superseded_by else ""
             what = f"is {_STANDS.get(now.status, now.status)}{by}"
         else:
-            what = _other(was, now, _FOREIGN) or _successor_changed(was, now)
+            what = _describe_changed_fields(was, now, _FOREIGN) or _successor_changed(was, now)
         if what:
             yield DecisionChange(
                 was, was.path, what, True, not titles.isdisjoint((was.path, was.title))
@@ -128,7 +137,7 @@ def _successor_changed(was: ForeignRow, now: ForeignRow) -> str:
     """What was turned down hangs on the record that took the place of this one."""
     if was.superseded_by.rpartition("/")[2] == now.superseded_by.rpartition("/")[2]:
         return ""
-    return f"is replaced by {_short(now.superseded_by) or 'no record that it names'} now"
+    return f"is replaced by {_shorten_decision_text(now.superseded_by) or 'no record that it names'} now"
 
 
 class RecordsHere:
@@ -141,7 +150,7 @@ class RecordsHere:
         for one in records:
             self._paths.setdefault(one.path, one)
             if one.path not in before:  # else it is another one, however it is called
-                self._moved[_name(one)].append(one)
+                self._moved[_record_file_name(one)].append(one)
                 self._moved[f"/{one.title}"].append(one)
 
     def record_now(self, was: ForeignRow) -> ForeignRow | None:
@@ -151,11 +160,11 @@ class RecordsHere:
         """
         at_path = self._paths.get(was.path)
         at_path = at_path if at_path and _is_still(was, at_path) else None
-        moved = (*self._moved[_name(was)], *self._moved[f"/{was.title}"])
+        moved = (*self._moved[_record_file_name(was)], *self._moved[f"/{was.title}"])
         return at_path or next((one for one in moved if _is_still(was, one)), None)
 
 
-def _name(one: ForeignRow) -> str:
+def _record_file_name(one: ForeignRow) -> str:
     return one.path.rpartition("/")[2]
 
 

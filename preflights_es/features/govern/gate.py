@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from preflights_es.features.govern.domain import products
-from preflights_es.features.govern.domain.imports import Used
+from preflights_es.features.govern.domain.imports import UsedName
 from preflights_es.kernel.ids import decision_name
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.results import DecisionRow
@@ -46,9 +46,9 @@ def barred(in_force: Sequence[Row], others: Iterable[Row]) -> list[Barred]:
     return [one for one in found if binds(one.row)]
 
 
-def brought_in(
-    found: Sequence[Barred], used: Iterable[Used], in_force: Iterable[Row]
-) -> Iterator[tuple[Barred, list[Used]]]:
+def find_barred_uses(
+    found: Sequence[Barred], used: Iterable[UsedName], in_force: Iterable[Row]
+) -> Iterator[tuple[Barred, list[UsedName]]]:
     """What of the names that are used each of them keeps out.
 
     A value that another decision in force has is kept out of the first one's paths alone.
@@ -56,11 +56,11 @@ def brought_in(
     names = [*used]
     everywhere = [one for one in found if not one.row.paths]
     options = [one.what.name for one in everywhere]
-    met = products.brought_in(options, names, [*values_of(in_force)]) if options else {}
+    met = products.group_uses_by_option(options, names, [*values_of(in_force)]) if options else {}
     for one in found:
         here = met
         if one.row.paths:
-            here = products.brought_in([one.what.name], names, [*values_of([one.row])])
+            here = products.group_uses_by_option([one.what.name], names, [*values_of([one.row])])
         if names_met := here.get(one.what.name):
             yield one, names_met
 

@@ -13,14 +13,14 @@ from preflights_es.use.process import Process
 from preflights_es.use.turned_down import Deciding, former_of, turned_down
 
 
-class Proposed(Deciding, Protocol):
+class ProposalWithPaths(Deciding, Protocol):
     """A proposal, and where it holds."""
 
     @property
     def paths(self) -> tuple[str, ...]: ...
 
 
-def stopped(process: Process, one: Proposed) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def stopped(process: Process, one: ProposalWithPaths) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Products that it will stop, and those that it will not, since another decision has them."""
     every = [*log_decisions(process, everything=True)]
     replaced = [old.uid or old.path for old in (one.supersedes, *one.also_supersedes) if old]

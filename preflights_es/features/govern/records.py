@@ -63,14 +63,14 @@ def differing_records(
         try:
             folder, _, name = row.artifact.rpartition("/")
             if folder not in places:
-                places[folder] = _folder(documents, row.artifact)
+                places[folder] = _folder_of_record(documents, row.artifact)
             if (place := places[folder]) is None:
                 continue  # the log of another checkout has another folder
             content = regular(place / name, RECORD_MAX, follows=False)
             if row.artifact not in changed and sha256(content).hexdigest() == row.sha256:
                 continue
-            wanted = _said(row, documents.text(row.session_id)[1].encode())
-            found = _said(row, content)
+            wanted = _read_compared_values(row, documents.text(row.session_id)[1].encode())
+            found = _read_compared_values(row, content)
         except FileNotFoundError:
             if row.artifact in deleted:
                 yield DifferingRecord(row, row.artifact, "it was deleted", None)
@@ -80,14 +80,16 @@ def differing_records(
             continue
         if others := [name for name, said in wanted.items() if found.get(name, "") != said]:
             why = "; ".join(
-                f"its {name} is {_quoted(found.get(name, ''))}, and its session says "
-                f"{_quoted(wanted[name])}"
+                f"its {name} is {_quote_record_value(found.get(name, ''))}, and its session says "
+                f"{_quote_record_value(wanted[name])}"
                 for name in others
             )
-            yield DifferingRecord(row, row.artifact, why, _line(content, others[0], found))
+            yield DifferingRecord(
+                row, row.artifact, why, _find_differing_line(content, others[0], found)
+            )
 
 
-def _folder(documents: Documents, path: str) -> Path | None:
+def _folder_of_record(documents: Documents, path: str) -> Path | None:
     """The folder of a record; None where it is none of this project."""
     try:
         return documents.target(path).parent
@@ -98,10 +100,10 @@ def _folder(documents: Documents, path: str) -> Path | None:
 def edited_records(request: Request) -> tuple[str, ...]:
     """What `sync` says of records that were edited, one line each."""
     rows = log_decisions(request.process, everything=True)
-    return tuple(map(told, differing_records(request, rows)))
+    return tuple(map(describe_differing_record, differing_records(request, rows)))
 
 
-def told(one: DifferingRecord) -> str:
+def describe_differing_record(one: DifferingRecord) -> str:
     """What is wrong, and what to do."""
     name = decision_name(one.row.number, one.row.uid)
     return (
@@ -110,32 +112,35 @@ def told(one: DifferingRecord) -> str:
     )
 
 
-def _said(row: DecisionRow, content: bytes) -> Mapping[str, str]:
+def _read_compared_values(row: DecisionRow, content: bytes) -> Mapping[str, str]:
     """What is compared of a text, by the words for it."""
     one = foreign_record(row.artifact or "", content)
     text = content.decode("utf-8", "replace").replace("\r\n", "\n")
-    rows = [(_bare(one["name"]), _bare(one["value"]), one["mark"]) for one in _ROW.finditer(text)]
+    rows = [
+        (_unescaped_line(one["name"]), _unescaped_line(one["value"]), one["mark"])
+        for one in _ROW.finditer(text)
+    ]
     return {
         "title": one.title,
         "status": one.status + (f" by {one.superseded_by.text}" if one.superseded_by else ""),
         "applies-to": ", ".join(one.applies_to),
         "chosen value": one.chosen,
         "scope": next((value for name, value, _ in rows if name in _SCOPE), ""),
-        **{field: _value(field, rows) for field, _ in row.fields},
+        **{field: _stated_field_value(field, rows) for field, _ in row.fields},
     }
 
 
-def _value(field: str, rows: Iterable[tuple[str, str, str | None]]) -> str:
+def _stated_field_value(field: str, rows: Iterable[tuple[str, str, str | None]]) -> str:
     """What is said of a field: in bold, as records have it, else in any list."""
     said = [(value, mark) for name, value, mark in rows if name == one_line(field)]
     return ", ".join(value for value, mark in said if mark or not any(m for _, m in said))
 
 
-def _bare(text: str) -> str:
+def _unescaped_line(text: str) -> str:
     return one_line(text.replace("\\", ""))
 
 
-def _line(content: bytes, name: str, found: Mapping[str, str]) -> int | None:
+def _find_differing_line(content: bytes, name: str, found: Mapping[str, str]) -> int | None:
     """Where a value stands that differs; None where it stands nowhere."""
     key = {"title": "# ", "status": "status:", "applies-to": "applies-to:"}.get(name, found[name])
     lines = content.decode("utf-8", "replace").splitlines()
@@ -143,5 +148,5 @@ def _line(content: bytes, name: str, found: Mapping[str, str]) -> int | None:
     return next(places, None)
 
 
-def _quoted(text: str) -> str:
+def _quote_record_value(text: str) -> str:
     return repr(shortened(escaped_text(one_line(text)), VALUE_MAX)) if text else "missing"

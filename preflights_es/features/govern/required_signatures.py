@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from preflights_es.features.govern.base_side import BaseSide
 from preflights_es.features.govern.changes import (
-    Change,
+    ChangeSet,
     at_commit,
     content_of,
     objects,
@@ -78,7 +78,11 @@ def unsigned_acceptances(
         alone: paths of records of no session that say that they are accepted.
     """
     reader = request.process.runner
-    known = {one.hash for was in base.sessions.values() for one in _accepted(reader, was.events)}
+    known = {
+        one.hash
+        for was in base.sessions.values()
+        for one in _readable_acceptances(reader, was.events)
+    }
     for one, content in changes.contents():
         if content is None:
             yield Unsigned(one.path, "is too large or no file, and no signature in it was checked")
@@ -100,13 +104,13 @@ def _unsigned(
     except PreflightsError:
         return  # what does not verify is a finding of its own
     found = {one.version: one.signed for one in acts if one.counts}
-    for one in _accepted(reader, stored):
+    for one in _readable_acceptances(reader, stored):
         signed = found.get(one.version)
         if signed is None or signed.verdict != "signed":
             yield one, str(signed or "without a signature for this repository")
 
 
-def _accepted(reader: EventReader, stored: Sequence[Stored]) -> Sequence[Stored]:
+def _readable_acceptances(reader: EventReader, stored: Sequence[Stored]) -> Sequence[Stored]:
     """The acceptances of a session that counted; none of one that cannot be read."""
     try:
         return [*acceptances(reader, stored)]
@@ -131,7 +135,7 @@ def is_erasure_signed(
 # The signers of a change ---------------------------------------------------------------------
 
 
-def signers_changed(root: Path, change: Change) -> str:
+def signers_changed(root: Path, change: ChangeSet) -> str:
     """What a change does to the signers of the base, in words; empty where it leaves them."""
     one = next((one for one in change.files if one.path == FILE), None)
     if one is None or not one.old:
@@ -139,13 +143,16 @@ def signers_changed(root: Path, change: Change) -> str:
     now = None if one.is_gone or not one.is_text else content_of(root, one)
     if now is None:
         return f"the list of signers is {'deleted' if one.is_gone else 'no file any more'}"
-    was = _lines(objects(root, [one.old]).get(one.old, b"") if one.old else b"")
-    counts = ((len(_lines(now) - was), "added"), (len(was - _lines(now)), "taken out"))
+    was = _signer_lines(objects(root, [one.old]).get(one.old, b"") if one.old else b"")
+    counts = (
+        (len(_signer_lines(now) - was), "added"),
+        (len(was - _signer_lines(now)), "taken out"),
+    )
     said = " and ".join(f"{count} {does}" for count, does in counts if count)
     return f"lines of the list of signers: {said or 'only comments'}"
 
 
-def repository_changed(root: Path, change: Change) -> str:
+def repository_changed(root: Path, change: ChangeSet) -> str:
     """What a change does to the id of the repository, in words; empty where it is the same."""
     one = next((one for one in change.files if one.path == REPOSITORY), None)
     was = repository_id(objects(root, [one.old]).get(one.old, b"")) if one and one.old else ""
@@ -155,7 +162,7 @@ def repository_changed(root: Path, change: Change) -> str:
     return "" if repository_id(now or b"") == was else "the id of the repository is another one"
 
 
-def _lines(content: bytes) -> frozenset[bytes]:
+def _signer_lines(content: bytes) -> frozenset[bytes]:
     # No other white space: to ssh-keygen, a # behind a form feed begins a signer.
     lines = (line.strip(b" \t\r") for line in content.split(b"\n"))
     return frozenset(line for line in lines if line and not line.startswith(b"#"))

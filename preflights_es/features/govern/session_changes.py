@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from preflights_es.features.govern.changes import Change, ChangedFile, contents
+from preflights_es.features.govern.changes import ChangedFile, ChangeSet, contents
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ports import Stored
 from preflights_es.records.session_files import FOLDER, SIZE_MAX
@@ -16,7 +16,7 @@ from preflights_es.use.request import Request
 class SessionChanges:
     """The session files of a change, wherever they lie."""
 
-    def __init__(self, request: Request, change: Change, woken: Iterable[str] = ()) -> None:
+    def __init__(self, request: Request, change: ChangeSet, woken: Iterable[str] = ()) -> None:
         """Args:
         woken: paths of those that lay there unread, and are read since the change.
         """

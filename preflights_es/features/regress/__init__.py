@@ -11,5 +11,9 @@ FEATURE = Feature(
             "Run recorded sessions with today's code, or a change, and judge.",
         ),
     },
-    offers={"reports": "pages:reports", "report": "pages:report", "report_policy": "pages:policy"},
+    offers={
+        "reports": "pages:reports",
+        "report": "pages:read_report_page",
+        "report_policy": "pages:policy",
+    },
 )

@@ -96,7 +96,7 @@ def accepted_differences(root: Path) -> dict[tuple[object, ...], str]:
         Refused: the file cannot be read, or a line of it is invalid.
     """
     found = {}
-    for number, line in enumerate(_content(root).splitlines(), 1):
+    for number, line in enumerate(_read_acceptances_file(root).splitlines(), 1):
         try:
             one = msgspec.json.decode(line, type=AcceptedDifference)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
@@ -129,7 +129,7 @@ def accept_group(root: Path, group: str, cases: Sequence[Case], **said: Any) -> 
     lines = [one for case in meant for one in _differences(case, **said)]
     if not lines:
         raise Refused(f"the group {group} has no differences of values: nothing can be accepted")
-    content = _content(root)
+    content = _read_acceptances_file(root)
     try:
         with (
             open_folder_below(root, [FOLDER], makes=True) as folder,
@@ -141,7 +141,7 @@ def accept_group(root: Path, group: str, cases: Sequence[Case], **said: Any) -> 
     return tuple(replace(one, accepted_by=said["by"]) if one in meant else one for one in cases)
 
 
-def _content(root: Path) -> bytes:
+def _read_acceptances_file(root: Path) -> bytes:
     try:
         with open_folder_below(root, [FOLDER]) as folder:
             return folder.content(FILE, SIZE_MAX)
@@ -158,7 +158,7 @@ def _differences(
     rest = case.rest_digest
     for version, pointer, recorded, actual in (
         *(
-            (one.version, one.pointer, _digest(one.expected), _digest(one.actual))
+            (one.version, one.pointer, _hash_json_value(one.expected), _hash_json_value(one.actual))
             for one in case.differences
         ),
         *(((0, REST, rest, rest),) if rest else ()),
@@ -175,5 +175,5 @@ def _differences(
         )
 
 
-def _digest(value: object) -> str:
+def _hash_json_value(value: object) -> str:
     return sha256(canonical_json(value)).hexdigest()

@@ -78,7 +78,7 @@ class ReadSession(NamedTuple):
     source: str
 
 
-class Batch(msgspec.Struct, frozen=True, kw_only=True):
+class SessionBatch(msgspec.Struct, frozen=True, kw_only=True):
     """Sessions that are judged together, wherever they lie."""
 
     heads: tuple[Head, ...] = ()
@@ -96,7 +96,9 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
         return len(self.heads) + sum(piece.sessions for piece in self.pieces) + len(self.sent)
 
 
-def grouped(items: Iterable[T], weight: Callable[[T], int], most: int) -> Iterator[tuple[T, ...]]:
+def group_by_weight(
+    items: Iterable[T], weight: Callable[[T], int], most: int
+) -> Iterator[tuple[T, ...]]:
     """Items in their order, in groups that reach a weight."""
     some: list[T] = []
     total = 0
@@ -113,7 +115,9 @@ def grouped(items: Iterable[T], weight: Callable[[T], int], most: int) -> Iterat
 # Reading -------------------------------------------------------------------------------------
 
 
-def read(batch: Batch, log: Callable[[], SqlFollowing]) -> Iterator[ReadSession | Case]:
+def read_batch(
+    batch: SessionBatch, log: Callable[[], SqlFollowing]
+) -> Iterator[ReadSession | Case]:
     """The sessions of a batch, in its order; one that cannot be read is a case already.
 
     Args:
@@ -122,9 +126,9 @@ def read(batch: Batch, log: Callable[[], SqlFollowing]) -> Iterator[ReadSession 
     if batch.heads:
         yield from read_together(log(), batch.heads, are_together=batch.are_together)
     for piece in batch.pieces:
-        yield from map(_parsed, runs(piece))
+        yield from map(_parse_session_lines, runs(piece))
     for one in batch.sent:
-        yield _parsed(one) if isinstance(one, SessionLines) else one
+        yield _parse_session_lines(one) if isinstance(one, SessionLines) else one
 
 
 def read_together(
@@ -135,42 +139,44 @@ def read_together(
     for at in range(0, len(heads), size):
         some = heads[at : at + size]
         try:
-            yield from [_of_log(head, events) for head, events in log.side_by_side(some)]
+            yield from [
+                _logged_session_or_case(head, events) for head, events in log.side_by_side(some)
+            ]
         except LogDamaged as error:
             if size == 1:
-                yield damaged(some[0].session_id, LOG, str(error), some[0])
+                yield damaged_session_case(some[0].session_id, LOG, str(error), some[0])
             else:
                 yield from read_together(log, some, are_together=False)
 
 
-def _of_log(head: Head, events: Sequence[Stored]) -> ReadSession | Case:
+def _logged_session_or_case(head: Head, events: Sequence[Stored]) -> ReadSession | Case:
     if not events:
-        return damaged(head.session_id, LOG, "it has no events", head)
+        return damaged_session_case(head.session_id, LOG, "it has no events", head)
     return ReadSession(events, head.hash, LOG)
 
 
-def _parsed(run: SessionLines) -> ReadSession | Case:
+def _parse_session_lines(run: SessionLines) -> ReadSession | Case:
     if run.trouble:
-        return damaged(run.session_id, run.source, run.trouble)
+        return damaged_session_case(run.session_id, run.source, run.trouble)
     try:
         return ReadSession(stored_of(run), None, run.source)
     except (LogDamaged, AnotherVersion) as error:
-        return damaged(run.session_id, run.source, str(error))
+        return damaged_session_case(run.session_id, run.source, str(error))
 
 
-def sent(batch: Batch, log: SqlFollowing | None) -> Batch:
+def pack_batch_for_worker(batch: SessionBatch, log: SqlFollowing | None) -> SessionBatch:
     """A batch for a worker that does not reach our files, nor the log where it is given."""
     lines = tuple(run for piece in batch.pieces for run in runs(piece))
     if log is None:
         return replace(batch, pieces=(), sent=lines)
     stored = read_together(log, batch.heads, are_together=batch.are_together)
-    return Batch(sent=(*stored, *lines))
+    return SessionBatch(sent=(*stored, *lines))
 
 
 # Files ---------------------------------------------------------------------------------------
 
 
-class Extent(NamedTuple):
+class SessionExtent(NamedTuple):
     """Where a session lies in a file."""
 
     session_id: str
@@ -179,27 +185,27 @@ class Extent(NamedTuple):
     line: int
 
 
-def extents(path: str) -> tuple[list[Extent], bool] | None:
+def extents(path: str) -> tuple[list[SessionExtent], bool] | None:
     """The sessions of a file, and whether they are mixed; None where only a worker can say more.
 
     So it is of a file that is compressed, cannot be read, or holds nothing.
     """
-    found: list[Extent] = []
+    found: list[SessionExtent] = []
     at = 0
     try:
-        with _opened(path) as file:
+        with _open_regular_file(path) as file:
             if file.read(len(jsonl.GZIP)) == jsonl.GZIP:
                 return None
-            for run in _split(jsonl.lines_in(file, path), path, 1):
+            for run in _split_by_session(jsonl.lines_in(file, path), path, 1):
                 size = len(run.content)
-                found.append(Extent(run.session_id, at, size, run.line))
+                found.append(SessionExtent(run.session_id, at, size, run.line))
                 at += size
     except (OSError, ValueError, LogDamaged, AnotherVersion):
         return None
     return found, len({one.session_id for one in found}) < len(found)
 
 
-def _opened(path: str) -> BinaryIO:
+def _open_regular_file(path: str) -> BinaryIO:
     """Raises:
     OSError: it is no regular file, or cannot be read.
     """
@@ -208,7 +214,9 @@ def _opened(path: str) -> BinaryIO:
     return open(path, "rb", jsonl.BLOCK)
 
 
-def pieces(path: str, some: Sequence[Extent], most: int = BYTES) -> Iterator[Piece]:
+def group_into_pieces(
+    path: str, some: Sequence[SessionExtent], most: int = BYTES
+) -> Iterator[Piece]:
     """Sessions of a file, those that lie together in one piece of at most a batch."""
     begin = 0
     for n, one in enumerate(some, 1):
@@ -224,9 +232,11 @@ def runs(piece: Piece) -> Iterator[SessionLines]:
     """The sessions of a piece, each with all of its lines; what cannot be read is said as one."""
     wanted = piece.only
     try:
-        with _opened(piece.path) as file:
-            found = _split(_lines(file, piece), piece.path, piece.line, is_part=piece.start > 0)
-            for run in _in_order(found, piece.path) if piece.is_mixed else found:
+        with _open_regular_file(piece.path) as file:
+            found = _split_by_session(
+                _read_piece_lines(file, piece), piece.path, piece.line, is_part=piece.start > 0
+            )
+            for run in _gather_mixed_sessions(found, piece.path) if piece.is_mixed else found:
                 if wanted is None or run.session_id in wanted:
                     yield run
     except (OSError, ValueError) as error:
@@ -236,7 +246,7 @@ def runs(piece: Piece) -> Iterator[SessionLines]:
         yield SessionLines("", piece.path, 0, b"", trouble=str(error))
 
 
-def _lines(file: BinaryIO, piece: Piece) -> Iterable[bytes]:
+def _read_piece_lines(file: BinaryIO, piece: Piece) -> Iterable[bytes]:
     if piece.size < 0:
         yield from jsonl.lines_in(file, piece.path)
         return
@@ -247,7 +257,7 @@ def _lines(file: BinaryIO, piece: Piece) -> Iterable[bytes]:
         yield line
 
 
-def _split(
+def _split_by_session(
     lines: Iterable[bytes], path: str, first: int, *, is_part: bool = False
 ) -> Iterator[SessionLines]:
     """Runs of lines that say the same session; a line that says none is of those before it.
@@ -282,7 +292,7 @@ def _split(
     yield SessionLines(session_id, path, line, b"".join(held))
 
 
-def _in_order(found: Iterable[SessionLines], path: str) -> Iterator[SessionLines]:
+def _gather_mixed_sessions(found: Iterable[SessionLines], path: str) -> Iterator[SessionLines]:
     """As `_split`, of sessions whose lines are mixed: each of them once.
 
     Raises:
@@ -315,7 +325,9 @@ def stored_of(run: SessionLines) -> list[Stored]:
     return stored
 
 
-def damaged(session_id: str, source: str, found: str, head: Head | Stored | None = None) -> Case:
+def damaged_session_case(
+    session_id: str, source: str, found: str, head: Head | Stored | None = None
+) -> Case:
     """The case of a session that is not judged, for what was found."""
     return Case(
         session_id=session_id,

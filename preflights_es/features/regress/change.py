@@ -40,7 +40,7 @@ class PromptChange(msgspec.Struct, frozen=True):
     """What is tried in place of that version's words; empty where the file that ships is meant."""
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class RunChange(msgspec.Struct, frozen=True, kw_only=True):
     """What a run changes; an empty one leaves the session as it is."""
 
     prompts: tuple[PromptChange, ...] = ()
@@ -56,27 +56,30 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """Of another provider: whether it holds responses to a schema."""
 
 
-class Part(NamedTuple):
+class ChangePart(NamedTuple):
     """One change of several."""
 
     kind: CauseKind
     words: str
-    change: Change
+    change: RunChange
 
 
-def parts(change: Change) -> tuple[Part, ...]:
+def split_change(change: RunChange) -> tuple[ChangePart, ...]:
     """Each change alone; the model and the parameters of another provider belong to it."""
-    found = [Part("prompt", _prompt_words(one), Change(prompts=(one,))) for one in change.prompts]
+    found = [
+        ChangePart("prompt", _prompt_words(one), RunChange(prompts=(one,)))
+        for one in change.prompts
+    ]
     if change.provider:
         alone = replace(change, prompts=())
-        return (*found, Part("provider", _provider_words(change), alone))
+        return (*found, ChangePart("provider", _provider_words(change), alone))
     if change.model:
-        found.append(Part("model", f"model {change.model}", Change(model=change.model)))
+        found.append(ChangePart("model", f"model {change.model}", RunChange(model=change.model)))
     for name, value in change.parameters:
-        alone = Change(parameters=((name, value),))
-        found.append(Part("parameter", f"parameter {name}={value}", alone))
+        alone = RunChange(parameters=((name, value),))
+        found.append(ChangePart("parameter", f"parameter {name}={value}", alone))
     if change.seed is not None:
-        found.append(Part("parameter", f"seed {change.seed}", Change(seed=change.seed)))
+        found.append(ChangePart("parameter", f"seed {change.seed}", RunChange(seed=change.seed)))
     return tuple(found)
 
 
@@ -85,42 +88,46 @@ def _prompt_words(one: PromptChange) -> str:
     return f"prompt {named}, with another text" if one.text else f"prompt {named}"
 
 
-def _provider_words(change: Change) -> str:
-    said = ", ".join(f"{name}={value}" for name, value in _sent(change, change.provider))
+def _provider_words(change: RunChange) -> str:
+    said = ", ".join(
+        f"{name}={value}" for name, value in _parameters_for_provider(change, change.provider)
+    )
     model = f" {change.model}" if change.model else ""
     return f"provider {change.provider}{model}{f' ({said})' if said else ''}"
 
 
-def words(change: Change) -> tuple[str, ...]:
+def describe_change(change: RunChange) -> tuple[str, ...]:
     """The change, in words."""
-    return tuple(part.words for part in parts(change))
+    return tuple(part.words for part in split_change(change))
 
 
 # What a session gets of it -------------------------------------------------------------------
 
 
-def changed(new: Input, change: Change, workflow: Workflow[Any]) -> Input:
+def apply_change_to_input(new: Input, change: RunChange, workflow: Workflow[Any]) -> Input:
     """An Input that says who leads, with the change; any other as it is."""
     if isinstance(new, LeadChanged) and new.lead is not None:
-        lead = _led(new.lead, change, workflow)
+        lead = _apply_change_to_lead(new.lead, change, workflow)
         return replace(new, lead=lead, prompts=_prompts(new.prompts, lead, change, workflow))
     setup = setup_of(new)
     if setup is None or (setup.lead is not None and setup.lead.provider in WRITERS):
         return new
-    lead = _led(setup.lead, change, workflow)
+    lead = _apply_change_to_lead(setup.lead, change, workflow)
     after = replace(
         setup,
         lead=lead,
         provider=setup.provider if lead == setup.lead else lead.provider if lead else "mock",
         prompts=_prompts(setup.prompts, lead, change, workflow),
-        candidates=_texts(change, workflow) or setup.candidates,
+        candidates=_candidate_texts(change, workflow) or setup.candidates,
     )
     return replace(new, setup=after)
 
 
-def touches(inputs: Iterable[Input], change: Change, workflow: Workflow[Any]) -> bool:
+def touches(inputs: Iterable[Input], change: RunChange, workflow: Workflow[Any]) -> bool:
     """Whether it changes anything for who leads; a prompt is nothing to the rules."""
-    return any(_leads(changed(new, change, workflow)) != _leads(new) for new in inputs)
+    return any(
+        _leads(apply_change_to_input(new, change, workflow)) != _leads(new) for new in inputs
+    )
 
 
 def _leads(new: Input) -> tuple[Lead, Pairs, object] | None:
@@ -130,34 +137,38 @@ def _leads(new: Input) -> tuple[Lead, Pairs, object] | None:
     return said.lead, said.prompts, getattr(said, "candidates", ())
 
 
-def _led(before: Lead | None, change: Change, workflow: Workflow[Any]) -> Lead | None:
+def _apply_change_to_lead(
+    before: Lead | None, change: RunChange, workflow: Workflow[Any]
+) -> Lead | None:
     if change.provider and (before is None or before.provider != change.provider):
-        return _other(before, change, workflow)
+        return _lead_of_other_provider(before, change, workflow)
     if before is None or before.provider in ("mock", *WRITERS):
         return before
     model = before.model if before.provider == "sim" else change.model or before.model
-    said = {**dict(before.parameters), **dict(_sent(change, before.provider))}
+    said = {**dict(before.parameters), **dict(_parameters_for_provider(change, before.provider))}
     return replace(before, model=model, parameters=tuple(said.items()))
 
 
-def _other(before: Lead | None, change: Change, workflow: Workflow[Any]) -> Lead | None:
+def _lead_of_other_provider(
+    before: Lead | None, change: RunChange, workflow: Workflow[Any]
+) -> Lead | None:
     strict = before is not None and before.strict
     if change.provider == "mock":
         return Lead("mock", workflow.decider, (), strict) if workflow.always_led else None
     if change.provider == "sim":
         return replace(simulated(change), strict=strict)
-    said = _sent(change, change.provider)
+    said = _parameters_for_provider(change, change.provider)
     lead = Lead(change.provider, change.model, said, strict, change.address)
     return replace(lead, structured=True) if change.structured else lead
 
 
-def simulated(change: Change) -> Lead:
+def simulated(change: RunChange) -> Lead:
     """The simulator, with what a change says of it."""
-    said = {"seed": "0", "faults": "none", **dict(_sent(change, "sim"))}
+    said = {"seed": "0", "faults": "none", **dict(_parameters_for_provider(change, "sim"))}
     return Lead("sim", GENERATION, tuple(said.items()))
 
 
-def _sent(change: Change, provider: str) -> Pairs:
+def _parameters_for_provider(change: RunChange, provider: str) -> Pairs:
     """Of the parameters, those that a provider takes: a simulator only its own."""
     if provider != "sim":
         return change.parameters
@@ -165,7 +176,7 @@ def _sent(change: Change, provider: str) -> Pairs:
     return tuple(pair for pair in (*change.parameters, *seed) if pair[0] in SIMULATED)
 
 
-def _prompts(before: Pairs, lead: Lead | None, change: Change, workflow: Workflow[Any]) -> Pairs:
+def _prompts(before: Pairs, lead: Lead | None, change: RunChange, workflow: Workflow[Any]) -> Pairs:
     if lead is None:
         return before
     todays = dict(workflow.prompts)
@@ -173,7 +184,7 @@ def _prompts(before: Pairs, lead: Lead | None, change: Change, workflow: Workflo
     return tuple({**dict(before or workflow.prompts), **named}.items())
 
 
-def _texts(change: Change, workflow: Workflow[Any]) -> Pairs:
+def _candidate_texts(change: RunChange, workflow: Workflow[Any]) -> Pairs:
     todays = dict(workflow.prompts)
     ours = (p for p in change.prompts if p.text and p.name in todays)
     return tuple((p.version or todays[p.name], p.text) for p in ours)
@@ -193,7 +204,7 @@ class ChangeOptions(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None = None
 
 
-def change_of(leads: Leads, asked: ChangeOptions) -> Change | None:
+def change_of(leads: Leads, asked: ChangeOptions) -> RunChange | None:
     """The change; None where nothing is asked.
 
     Raises:
@@ -204,7 +215,7 @@ def change_of(leads: Leads, asked: ChangeOptions) -> Change | None:
         return None
     prompts = tuple(_prompt_changes(asked.prompts))
     if asked.provider is None:
-        return Change(
+        return RunChange(
             prompts=prompts,
             model=asked.model or "",
             parameters=asked.parameters,
@@ -212,8 +223,8 @@ def change_of(leads: Leads, asked: ChangeOptions) -> Change | None:
         )
     lead = _lead(leads, asked)
     if lead is None:  # the rules, as a workflow that is not always led has them
-        return Change(prompts=prompts, provider="mock")
-    return Change(
+        return RunChange(prompts=prompts, provider="mock")
+    return RunChange(
         prompts=prompts,
         provider=lead.provider,
         model="" if lead.provider == "sim" else lead.model,
@@ -243,7 +254,7 @@ def _prompt_changes(pairs: Pairs) -> Iterable[PromptChange]:
             known = sorted({name for one in workflows for name, _ in one.prompts})
             raise SettingsError(f"no prompt {name!r}: expected one of {', '.join(known)}")
         if not _VERSION.fullmatch(value):
-            yield PromptChange(name, text=_text(value))
+            yield PromptChange(name, text=_read_prompt_file(value))
             continue
         whole = value if "." in value else f"{name}.{value}"
         exist = sorted({one for package in packages for one in versions(package, name)})
@@ -253,7 +264,7 @@ def _prompt_changes(pairs: Pairs) -> Iterable[PromptChange]:
         yield PromptChange(name, version=whole)
 
 
-def _text(path: str) -> str:
+def _read_prompt_file(path: str) -> str:
     try:
         text = regular(Path(path), TEXT_MAX).decode()
     except UnicodeDecodeError as error:

@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from preflights_es.features.regress.change import Change, changed, simulated, words
-from preflights_es.features.regress.results import Side
+from preflights_es.features.regress.change import (
+    RunChange,
+    apply_change_to_input,
+    describe_change,
+    simulated,
+)
+from preflights_es.features.regress.results import RunMeasures
 from preflights_es.history.child import Child
 from preflights_es.history.recording import (
     Code,
@@ -59,10 +64,10 @@ PER: Final = 1_000_000  # tokens that a price is for
 T = TypeVar("T")
 
 
-class Ran(NamedTuple):
+class ChildRun(NamedTuple):
     """One run of a session."""
 
-    side: Side
+    side: RunMeasures
     events: Sequence[Event]
     questions: Sequence[Question]
     child: Child
@@ -85,7 +90,7 @@ class Runs:
         self,
         workflows: Mapping[str, Workflow[Any]],
         code: Code,
-        change: Change,
+        change: RunChange,
         prices: Sequence[Price],
         models: Models | None,
         most: int | None,
@@ -100,7 +105,7 @@ class Runs:
         self._reasking = Reasking(code)
         self._prices = prices
         self._models = models
-        self._budget = Budget(most)
+        self._budget = CallBudget(most)
         self._providers: dict[tuple[object, ...], Provider] = {}
         self._loop: asyncio.Runner | None = None
         try:
@@ -123,14 +128,14 @@ class Runs:
         return recording(self._workflows, stored, head)
 
     def ran(
-        self, recorded: Recording, change: Change, label: Reached, *, hears: bool = False
-    ) -> Ran:
+        self, recorded: Recording, change: RunChange, label: Reached, *, hears: bool = False
+    ) -> ChildRun:
         """A child with a change; none is the unchanged side.
 
         Args:
             hears: whether it hears what was recorded, and no model is asked.
         """
-        unchanged = change == Change()
+        unchanged = change == RunChange()
         anew = self.asks_both and not hears
         answerer = Answerer(
             recorded,
@@ -140,8 +145,8 @@ class Runs:
             by_call=unchanged,
             anew=anew,
         )
-        child = Child(recorded, 0, answerer, f"regress {words(change)}")
-        playing = Playing(child, change, label)
+        child = Child(recorded, 0, answerer, f"regress {describe_change(change)}")
+        playing = ChildPlay(child, change, label)
         self._driven(child.run(playing.play()))
         codec = child.runner.codec(recorded.workflow)
         events = tuple(codec.decode(one) for one in child.stored)
@@ -149,10 +154,12 @@ class Runs:
             side_of(recorded.workflow, child.handle.session, events, label, self._prices),
             asked=answerer.asked,
             unanswered=len(answerer.failed),
-            failure=_failure(events, answerer.failed) if brought_nothing(events) else "",
+            failure=_first_failure_message(events, answerer.failed)
+            if brought_nothing(events)
+            else "",
         )
         assumed = tuple(playing.assumed)
-        return Ran(side, events, questions(events), child, assumed, answerer.needed)
+        return ChildRun(side, events, questions(events), child, assumed, answerer.needed)
 
     def child(self, stored: Sequence[Stored]) -> tuple[Stored, ...]:
         """The session run again with the change, event by event; it replays from these alone.
@@ -164,7 +171,7 @@ class Runs:
         label = recorded.workflow.reached(recorded.session.state)
         return self.ran(recorded, self.change, label).child.stored
 
-    def side(self, recorded: Recording, label: Reached) -> Side:
+    def side(self, recorded: Recording, label: Reached) -> RunMeasures:
         """What a recorded session comes to."""
         session, events = recorded.session, recorded.events
         return side_of(recorded.workflow, session, events, label, self._prices)
@@ -205,10 +212,10 @@ ASSUMED: Final = Actor("script", "what was accepted")
 """Gives a child the answers that the recorded session has none of."""
 
 
-class Playing:
+class ChildPlay:
     """One play of a child."""
 
-    def __init__(self, child: Child, change: Change, label: Reached) -> None:
+    def __init__(self, child: Child, change: RunChange, label: Reached) -> None:
         self.child = child
         self.assumed: list[str] = []
         """Keys of questions that were answered with what was accepted."""
@@ -232,7 +239,7 @@ class Playing:
             await self._answer_what_is_asked(turn.version)
         if isinstance(turn.input, Answers):
             self._answered |= dict.fromkeys(keys_of(turn), turn.input)
-        return changed(turn.input, self._change, self.child.recording.workflow)
+        return apply_change_to_input(turn.input, self._change, self.child.recording.workflow)
 
     async def _answer_what_is_asked(self, version: int) -> None:
         """Each key once more as it was recorded, once as it was accepted; none that comes yet."""
@@ -259,7 +266,7 @@ class Playing:
         return None
 
 
-class Budget:
+class CallBudget:
     """Calls of models that may still be made."""
 
     def __init__(self, calls_max: int | None) -> None:
@@ -284,7 +291,7 @@ class Answerer:
         recording: Recording,
         reasking: Reasking,
         models: Models | None = None,
-        budget: Budget | None = None,
+        budget: CallBudget | None = None,
         *,
         by_call: bool = False,
         anew: bool = False,
@@ -302,7 +309,7 @@ class Answerer:
         self._recording = recording
         self._reasking = reasking
         self._models = models
-        self._budget = budget or Budget(0)
+        self._budget = budget or CallBudget(0)
         self._by_call = by_call
         self._anew = anew
         self._recorded: RecordedProvider | None = None
@@ -344,7 +351,7 @@ class Answerer:
         return self._recorded
 
 
-def _failure(events: Iterable[Event], calls: Container[str]) -> str:
+def _first_failure_message(events: Iterable[Event], calls: Container[str]) -> str:
     """What the first of some calls said that failed, as it is recorded: without secrets."""
     failed = (e for e in events if isinstance(e, CompletionFailed) and e.call in calls)
     return next((one.message for one in failed), "")
@@ -359,7 +366,7 @@ def side_of(
     events: Sequence[Event],
     label: Reached,
     prices: Sequence[Price] = (),
-) -> Side:
+) -> RunMeasures:
     """The measures of one run.
 
     Args:
@@ -369,8 +376,12 @@ def side_of(
     outcomes = [e for e in events if isinstance(e, (CompletionReceived, CompletionFailed))]
     result = workflow.reached(session.state).result
     is_known = not brought_nothing(events)
-    agrees = None if label.accepted is None else _plain(result) == _plain(label.accepted)
-    return Side(
+    agrees = (
+        None
+        if label.accepted is None
+        else _round_trip_json(result) == _round_trip_json(label.accepted)
+    )
+    return RunMeasures(
         valid=_valid(events, asked, session) if is_known else None,
         agrees=agrees if is_known else None,
         result=None if result is None else sha256(canonical_json(result)).hexdigest(),
@@ -378,12 +389,12 @@ def side_of(
         turns=_turns(events),
         fallbacks=sum(isinstance(event, FellBack) for event in events),
         calls=len(asked),
-        tokens=_tokens(outcomes),
-        cost=_cost(asked, outcomes, prices) if prices else None,
+        tokens=_sum_outcome_tokens(outcomes),
+        cost=_sum_call_costs(asked, outcomes, prices) if prices else None,
     )
 
 
-def _tokens(outcomes: Iterable[CompletionReceived | CompletionFailed]) -> int | None:
+def _sum_outcome_tokens(outcomes: Iterable[CompletionReceived | CompletionFailed]) -> int | None:
     """In and out; None where the provider of a response said none."""
     total = 0
     for one in outcomes:
@@ -410,7 +421,7 @@ def brought_nothing(events: Iterable[Event]) -> bool:
     return is_lost
 
 
-def _plain(value: object) -> Any:
+def _round_trip_json(value: object) -> Any:
     return decode_plain_json(canonical_json(value))
 
 
@@ -442,7 +453,7 @@ def _turns(events: Sequence[Event]) -> int:
     return turns
 
 
-def _cost(
+def _sum_call_costs(
     asked: Sequence[CompletionRequested],
     outcomes: Sequence[CompletionReceived | CompletionFailed],
     prices: Sequence[Price],

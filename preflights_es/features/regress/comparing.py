@@ -9,17 +9,17 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from preflights_es.features.regress.change import Change, Part, parts, touches
-from preflights_es.features.regress.children import Ran, Runs, questions
+from preflights_es.features.regress.change import ChangePart, RunChange, split_change, touches
+from preflights_es.features.regress.children import ChildRun, Runs, questions
 from preflights_es.features.regress.results import (
     Case,
     Cause,
-    Difference,
     Drift,
     Measure,
     Noise,
     Outcome,
-    Side,
+    RunMeasures,
+    ValueDifference,
 )
 from preflights_es.features.regress.strict import (
     DIFFERENCES_MAX,
@@ -44,7 +44,7 @@ from preflights_es.store.chain import erased_before
 UNTOUCHED: Final = "the change does not touch who leads it"
 
 
-def judged(
+def judge_changed_session(
     runs: Runs,
     replayer: Replayer,
     stored: Sequence[Stored],
@@ -75,9 +75,9 @@ def calls_of(runs: Runs, recorded: Recording) -> int:
     return calls_max(recorded, 0, Otherwise()) * (sides + (alone if alone > 1 else 0))
 
 
-def touching_of(change: Change, recorded: Recording) -> Sequence[Part]:
+def touching_of(change: RunChange, recorded: Recording) -> Sequence[ChangePart]:
     """The changes that are something to who leads the session."""
-    found = parts(change)
+    found = split_change(change)
     if len(found) == 1:
         return found
     inputs = [turn.input for turn in recorded.turns]
@@ -108,7 +108,7 @@ class _Judging:
         runs = self._runs
         changed = self._played(runs.change, runs.repeat)
         asks_both = runs.asks_both and not changed[-1].needed
-        unchanged = self._played(Change(), runs.repeat) if asks_both else []
+        unchanged = self._played(RunChange(), runs.repeat) if asks_both else []
         after = majority([one.side for one in changed]) or changed[0].side
         if needed := next((one for one in (*changed, *unchanged) if one.needed), None):
             most = calls_of(runs, self._recorded)
@@ -147,9 +147,9 @@ class _Judging:
             rest_digest=rest_digest(shown[DIFFERENCES_MAX:]),
         )
 
-    def _played(self, change: Change, runs: int) -> list[Ran]:
+    def _played(self, change: RunChange, runs: int) -> list[ChildRun]:
         """Runs of one side; one that no model may answer is the last."""
-        found: list[Ran] = []
+        found: list[ChildRun] = []
         while len(found) < runs and not (found and found[-1].needed):
             ran = self._runs.ran(self._recorded, change, self._label)
             ends = ran.child.fault is not None or self._is_open(ran)
@@ -157,12 +157,12 @@ class _Judging:
             found.append(ran._replace(side=side))
         return found
 
-    def _is_open(self, ran: Ran) -> bool:
+    def _is_open(self, ran: ChildRun) -> bool:
         asks = bool(ran.child.questions()) and not self._asks
         return bool(ran.child.stopped) or asks
 
     def _outcome(
-        self, base: Ran | None, ran: Ran, before: Side, after: Side
+        self, base: ChildRun | None, ran: ChildRun, before: RunMeasures, after: RunMeasures
     ) -> tuple[tuple[Measure, ...], Outcome, str]:
         child = ran.child
         if child.fault is not None:
@@ -179,7 +179,7 @@ class _Judging:
         found = measures(whole, ran.side, asked, ran.questions)
         return found, outcome(before, after, found), ""
 
-    def _drift(self, base: Ran | None, ran: Ran) -> Drift:
+    def _drift(self, base: ChildRun | None, ran: ChildRun) -> Drift:
         """Of two sides that were asked, those that differ from the recording.
 
         By result and validity first: the words of a question differ more often.
@@ -197,14 +197,14 @@ class _Judging:
                 return "both"
         return ""
 
-    def _differences(self, base: Ran | None, ran: Ran) -> tuple[Difference, ...]:
+    def _differences(self, base: ChildRun | None, ran: ChildRun) -> tuple[ValueDifference, ...]:
         workflow = self._recorded.workflow
         session = self._recorded.session if base is None else base.child.handle.session
         events = self._recorded.events if base is None else base.events
         before = describe_session_outcome(workflow, session, events)
         after = describe_session_outcome(workflow, ran.child.handle.session, ran.events)
         return tuple(
-            Difference(
+            ValueDifference(
                 version=0, type="", pointer=one.pointer, expected=one.recorded, actual=one.child
             )
             for one in changes(before, after)
@@ -212,7 +212,7 @@ class _Judging:
 
     # Causes ----------------------------------------------------------------------------------
 
-    def _causes(self, asked: Ran | None, ran: Ran) -> tuple[Cause, ...]:
+    def _causes(self, asked: ChildRun | None, ran: ChildRun) -> tuple[Cause, ...]:
         """First what today's code does of itself, then each change alone, then all together.
 
         Args:
@@ -230,7 +230,7 @@ class _Judging:
             return (*causes, self._cause(touching[0], base, ran))
         return (*causes, *self._of_several(touching, base))
 
-    def _of_several(self, touching: Sequence[Part], base: Ran | None) -> list[Cause]:
+    def _of_several(self, touching: Sequence[ChangePart], base: ChildRun | None) -> list[Cause]:
         found, unknown = [], False
         for part in touching:
             alone = self._runs.ran(self._recorded, part.change, self._label)
@@ -243,7 +243,7 @@ class _Judging:
             return [*found, Cause(kind="unexplained", detail=what)]
         return found or [Cause(kind=p.kind, detail=p.words, together=True) for p in touching]
 
-    def _cause(self, part: Part, base: Ran | None, ran: Ran) -> Cause:
+    def _cause(self, part: ChangePart, base: ChildRun | None, ran: ChildRun) -> Cause:
         """The change, where the requests show it."""
         before = base.events if base is not None else self._recorded.events
         said = request_causes(before, ran.events)
@@ -251,15 +251,15 @@ class _Judging:
             return Cause(kind="unexplained", detail=f"{part.words}: the requests are the same")
         return Cause(kind=part.kind, detail=detail_of(part.kind, said) or part.words)
 
-    def _unchanged(self) -> Ran | None:
+    def _unchanged(self) -> ChildRun | None:
         """The unchanged session by today's code; None where that is what was recorded."""
         replay = self._replayer.replay(self._recorded.stored)
         is_recorded = replay.status == "identical" and not (replay.undecided or replay.generation)
         if is_recorded:
             return None
-        return self._runs.ran(self._recorded, Change(), self._label, hears=True)
+        return self._runs.ran(self._recorded, RunChange(), self._label, hears=True)
 
-    def _differs(self, base: Ran | None, ran: Ran) -> bool:
+    def _differs(self, base: ChildRun | None, ran: ChildRun) -> bool:
         """Whether a run comes to something else than another; None stands for the recording."""
         if base is None:
             found = measures(self._before, ran.side, self._asked, ran.questions)
@@ -274,40 +274,40 @@ BUT_COST: Final = ("validity", "questions", "turns", "result", "fallback")
 """All measures but what a run costs."""
 
 
-def lacks_answer(side: Side) -> bool:
+def lacks_answer(side: RunMeasures) -> bool:
     """Whether nothing is known of a side, since a model was asked and brought nothing."""
     return bool(side.failure) and (side.agrees, side.valid) == (None, None)
 
 
-def _usual_of(sides: Sequence[Side]) -> int:
+def _usual_of(sides: Sequence[RunMeasures]) -> int:
     """The place of the first run with the most frequent result."""
     keys = [(one.agrees, one.valid, one.result) for one in sides]
     return keys.index(max(keys, key=keys.count))
 
 
-def _usual(runs: Sequence[Ran]) -> Ran:
+def _usual(runs: Sequence[ChildRun]) -> ChildRun:
     return runs[_usual_of([one.side for one in runs])]
 
 
-def majority(sides: Sequence[Side]) -> Side | None:
+def majority(sides: Sequence[RunMeasures]) -> RunMeasures | None:
     """What more than half of the runs of one side say of each measure; None without runs."""
     if not sides:
         return None
     return replace(
         sides[_usual_of(sides)],
-        agrees=_most([one.agrees for one in sides]),
-        valid=_most([one.valid for one in sides]),
+        agrees=_majority_of_runs([one.agrees for one in sides]),
+        valid=_majority_of_runs([one.valid for one in sides]),
         asked=sum(one.asked for one in sides),
         unanswered=sum(one.unanswered for one in sides),
         failure=next((one.failure for one in sides if one.failure), ""),
     )
 
 
-def _most(said: Sequence[bool | None]) -> bool | None:
+def _majority_of_runs(said: Sequence[bool | None]) -> bool | None:
     return next((one for one in (True, False) if 2 * said.count(one) > len(said)), None)
 
 
-def noise_of(sides: Sequence[Side]) -> Noise | None:
+def noise_of(sides: Sequence[RunMeasures]) -> Noise | None:
     """How often two runs of one side, one after the other, differ; None of one run."""
     pairs = [*pairwise(sides)]
     if not pairs:
@@ -323,7 +323,7 @@ def noise_of(sides: Sequence[Side]) -> Noise | None:
 
 
 def measures(
-    before: Side, after: Side, asked: Sequence[Question], asks: Sequence[Question]
+    before: RunMeasures, after: RunMeasures, asked: Sequence[Question], asks: Sequence[Question]
 ) -> tuple[Measure, ...]:
     """What differs between two runs; what one of them does not know does not differ.
 
@@ -347,7 +347,7 @@ def _both_differ(before: float | None, after: float | None) -> bool:
     return None not in (before, after) and before != after
 
 
-def outcome(before: Side, after: Side, changed: Sequence[Measure]) -> Outcome:
+def outcome(before: RunMeasures, after: RunMeasures, changed: Sequence[Measure]) -> Outcome:
     """`same`, `changed`, `failed` or `fixed`; one that is both lost and won has failed."""
     pairs = ((before.agrees, after.agrees), (before.valid, after.valid))
     if any(was is True and now is False for was, now in pairs):

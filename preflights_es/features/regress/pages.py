@@ -23,18 +23,18 @@ SIZE_MAX: Final = 64 * 1024 * 1024  # bytes of a page
 def policy() -> str:
     """What a page of this version allows: its own script and style, and nothing else."""
     return (
-        f"default-src 'none'; script-src '{_hash(own('page.js'))}'; "
-        f"style-src '{_hash(own('page.css'))}'; "
+        f"default-src 'none'; script-src '{_hash_for_policy(read_page_source('page.js'))}'; "
+        f"style-src '{_hash_for_policy(read_page_source('page.css'))}'; "
         "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types"
     )
 
 
-def own(name: str) -> str:
+def read_page_source(name: str) -> str:
     """A file that pages are made of."""
     return (Path(__file__).parent / "data" / name).read_text("utf-8")
 
 
-def _hash(text: str) -> str:
+def _hash_for_policy(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
@@ -43,7 +43,7 @@ def reports(root: Path) -> tuple[str, ...]:
     return tuple(path for folder in FOLDERS for path in sorted(_in(root, folder)))
 
 
-def report(root: Path, path: str) -> bytes | None:
+def read_report_page(root: Path, path: str) -> bytes | None:
     """One of them; None where the path is of no such page."""
     if path not in reports(root):
         return None

@@ -103,7 +103,7 @@ class RecordedSession(pytest.Item):
         """
         from preflights_es.features.regress.batches import stored_of
         from preflights_es.features.regress.regression import Regression
-        from preflights_es.features.regress.results import LeftOut
+        from preflights_es.features.regress.results import SessionLeftOut
         from preflights_es.features.regress.strict import ERASED
         from preflights_es.kernel.errors import AnotherVersion, LogDamaged
         from preflights_es.runtime.features import WORKFLOWS
@@ -116,7 +116,7 @@ class RecordedSession(pytest.Item):
         except (AnotherVersion, LogDamaged) as error:
             raise Failed(str(error)) from error
         found = Regression(WORKFLOWS, own_code()).case(events, None, self._run.source)
-        if isinstance(found, LeftOut):
+        if isinstance(found, SessionLeftOut):
             if found.why != ERASED:  # nothing was checked, and `regress` fails for it, too
                 raise Failed(f"not judged: {found.why}")
             pytest.skip(found.why)

@@ -22,35 +22,35 @@ from preflights_es.features.regress.batches import (
     BYTES,
     EVENTS,
     LOG,
-    Batch,
     ReadSession,
-    grouped,
-    pieces,
-    read,
-    sent,
+    SessionBatch,
+    group_by_weight,
+    group_into_pieces,
+    pack_batch_for_worker,
+    read_batch,
 )
-from preflights_es.features.regress.change import Change, words
+from preflights_es.features.regress.change import RunChange, describe_change
 from preflights_es.features.regress.paid_answers import PaidAnswers
 from preflights_es.features.regress.regression import Regression
 from preflights_es.features.regress.results import (
     OUTCOMES,
     Case,
     CauseKind,
-    LeftOut,
     Report,
+    SessionLeftOut,
     Verdict,
 )
-from preflights_es.features.regress.selection import Chosen, Selection, chosen
+from preflights_es.features.regress.selection import Chosen, Selection, select_judged_sessions
 from preflights_es.features.regress.verdict import (
     MARGIN,
+    compute_verdict,
     require_statistics,
     shows_difference,
-    verdict,
 )
 from preflights_es.features.regress.workers import (
+    BatchJudge,
     Done,
     Job,
-    Judge,
     code_digest,
     dask,
     processes,
@@ -128,7 +128,7 @@ def regress(
     request: Request,
     named: Sequence[str] = (),
     selection: Selection = Selection(),  # noqa: B008  frozen
-    change: Change | None = None,
+    change: RunChange | None = None,
     options: RunOptions = RunOptions(),  # noqa: B008  frozen
     drawn: Drawn = undrawn,
     announce: Announce = lambda _: None,
@@ -145,24 +145,27 @@ def regress(
         StoreUnavailable: the log or a scheduler cannot be reached.
     """
     began = monotonic()
-    _check(change, options)
+    _check_run_options(change, options)
     accepted = accepted_differences(request.process.settings.root)
-    picked = chosen(request, named, selection)
-    run = Run(request, picked, change, options)
+    picked = select_judged_sessions(request, named, selection)
+    run = RegressionRun(request, picked, change, options)
     run.judge(drawn)
     if change is not None and options.is_live:
         Live(request.leads, change, options).judge(run, announce)
     margin = None if change is None else options.margin
     copies = {(case.session_id, case.head): case for case in run.cases}
     pairs = run.cases if margin is None else list(copies.values())
-    judged = verdict(pairs, margin, chance_is_loss=options.is_recorded)
-    told = (_told(with_acceptance(case, accepted)) for case in explained_cases(run.cases, judged))
+    judged = compute_verdict(pairs, margin, chance_is_loss=options.is_recorded)
+    told = (
+        _case_in_utf8(with_acceptance(case, accepted))
+        for case in explained_cases(run.cases, judged)
+    )
     cases = sorted(told, key=lambda one: (one.session_id, one.source, one.head))
-    changes = words(change) if change else ()
-    return _report(run, cases, judged, picked, changes, monotonic() - began)
+    changes = describe_change(change) if change else ()
+    return _build_run_report(run, cases, judged, picked, changes, monotonic() - began)
 
 
-def accept(request: Request, report: Report, group: str, by: str, why: str) -> Report:
+def accept_report_group(request: Request, report: Report, group: str, by: str, why: str) -> Report:
     """The report, once a person accepted the differences of one of its groups.
 
     Raises:
@@ -170,15 +173,15 @@ def accept(request: Request, report: Report, group: str, by: str, why: str) -> R
     """
     root, at = request.process.settings.root, clock_ids.now()
     cases = accept_group(root, group, report.cases, by=by, at=at, why=why)
-    return replace(report, cases=cases, accepted=_accepted(cases))
+    return replace(report, cases=cases, accepted=_count_accepted_by_person(cases))
 
 
-def _accepted(cases: Iterable[Case]) -> dict[str, int]:
+def _count_accepted_by_person(cases: Iterable[Case]) -> dict[str, int]:
     persons = Counter(case.accepted_by for case in cases if case.accepted_by)
     return dict(sorted(persons.items()))
 
 
-def _check(change: Change | None, options: RunOptions) -> None:
+def _check_run_options(change: RunChange | None, options: RunOptions) -> None:
     """Before anything takes long.
 
     Raises:
@@ -208,8 +211,8 @@ def explained_cases(cases: Iterable[Case], judged: Verdict) -> list[Case]:
     ]
 
 
-def _report(
-    run: Run,
+def _build_run_report(
+    run: RegressionRun,
     cases: Sequence[Case],
     judged: Verdict,
     picked: Chosen,
@@ -227,15 +230,15 @@ def _report(
         cause_counts={name: causes[name] for name in CAUSES if causes[name]},
         cases=tuple(cases),
         verdict=judged,
-        accepted=_accepted(cases),
+        accepted=_count_accepted_by_person(cases),
         drifted=sum(case.drift == "both" for case in cases),
-        left_out=tuple(_left_out(run.left, run.lost)),
+        left_out=tuple(_summarize_left_out(run.left, run.lost)),
         live_calls=sum(case.live_calls for case in cases),
         seconds=round(seconds, 3),
     )
 
 
-def _told(case: Case) -> Case:
+def _case_in_utf8(case: Case) -> Case:
     """As a report can hold it: the name of a file may be no UTF-8."""
     return replace(case, source=_utf8(case.source), message=_utf8(case.message))
 
@@ -244,7 +247,7 @@ def _utf8(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _left_out(left: Sequence[LeftOut], lost: Sequence[str]) -> Iterator[str]:
+def _summarize_left_out(left: Sequence[SessionLeftOut], lost: Sequence[str]) -> Iterator[str]:
     """Sessions by what keeps them from being judged, and batches whose worker was lost."""
     for why, number in sorted(Counter(one.why for one in left).items()):
         yield f"{number:,} session{'' if number == 1 else 's'}: {why}"
@@ -254,14 +257,14 @@ def _left_out(left: Sequence[LeftOut], lost: Sequence[str]) -> Iterator[str]:
 # Judging -------------------------------------------------------------------------------------
 
 
-class Run:
+class RegressionRun:
     """What was judged so far."""
 
     def __init__(
         self,
         request: Request,
         picked: Chosen,
-        change: Change | None,
+        change: RunChange | None,
         options: RunOptions,
     ) -> None:
         self._process = request.process
@@ -271,7 +274,7 @@ class Run:
         prices = self._process.settings.prices if change is not None else ()
         self._job = Job(change=change, prices=prices)
         self.cases: list[Case] = []
-        self.left: list[LeftOut] = []
+        self.left: list[SessionLeftOut] = []
         self.lost: list[str] = []
         """Batches whose worker was lost twice."""
 
@@ -292,7 +295,7 @@ class Run:
             batches = _batches(picked, workers, slower)
             for batch, found in self._judged(batches, workers, reads_log=bool(picked.heads)):
                 if found is None:
-                    self.lost.append(_named(batch))
+                    self.lost.append(_describe_batch(batch))
                 else:
                     self._take(found)
                 update(batch.sessions)
@@ -303,11 +306,13 @@ class Run:
             return DASK_WORKERS
         return self._options.jobs or jobs_for(sessions) if children_are_safe() else 1
 
-    def _judged(self, batches: Sequence[Batch], workers: int, *, reads_log: bool) -> Iterable[Done]:
+    def _judged(
+        self, batches: Sequence[SessionBatch], workers: int, *, reads_log: bool
+    ) -> Iterable[Done]:
         options, process = self._options, self._process
         log = process.following if reads_log else None
         if not options.scheduler and (workers == 1 or len(batches) < 2):
-            judge = Judge(self._job, log)
+            judge = BatchJudge(self._job, log)
             return ((batch, judge.judged(batch)) for batch in batches)
         is_server = reads_log and not isinstance(process.store.url, SqliteFile)
         job = self._job
@@ -316,12 +321,12 @@ class Run:
         if not options.scheduler:
             return scheduled(batches, job, processes(workers), AHEAD * workers)
         job = replace(job, code=code_digest())
-        ready = partial(sent, log=log)
+        ready = partial(pack_batch_for_worker, log=log)
         return scheduled(batches, job, dask(options.scheduler), AHEAD * workers, ready)
 
-    def _take(self, found: Iterable[Case | LeftOut]) -> None:
+    def _take(self, found: Iterable[Case | SessionLeftOut]) -> None:
         for one in found:
-            if isinstance(one, LeftOut):
+            if isinstance(one, SessionLeftOut):
                 self.left.append(one)
             else:
                 self.cases.append(self._repeatable(one))
@@ -334,7 +339,7 @@ class Run:
             path = f"./{case.source}" if case.source.startswith("-") else case.source
             what = (path, "--only", case.session_id) if case.session_id else (path,)
         words = ("preflights", "regress", *what, *self._options.repeating)
-        return replace(case, repeat=" ".join(map(_quoted, words)))
+        return replace(case, repeat=" ".join(map(_quote_for_shell, words)))
 
     # 2. Again --------------------------------------------------------------------------------
 
@@ -342,20 +347,20 @@ class Run:
         """The sessions of cases, read once more."""
         wanted = {(case.source, case.session_id): case for case in cases}
         for batch in self._with(wanted):
-            for one in read(batch, lambda: self._process.following):
+            for one in read_batch(batch, lambda: self._process.following):
                 if isinstance(one, ReadSession):
                     yield wanted[one.source, one.events[0].session_id], one
 
-    def _with(self, wanted: Collection[tuple[str, str]]) -> Iterator[Batch]:
+    def _with(self, wanted: Collection[tuple[str, str]]) -> Iterator[SessionBatch]:
         heads = [head for head in self._picked.heads if (LOG, head.session_id) in wanted]
-        for some in grouped(heads, lambda _: 1, TOGETHER):
-            yield Batch(heads=some, are_together=False)
+        for some in group_by_weight(heads, lambda _: 1, TOGETHER):
+            yield SessionBatch(heads=some, are_together=False)
         ids: dict[str, set[str]] = defaultdict(set)
         for source, session_id in wanted:
             ids[source].add(session_id)
         for file in self._picked.files:
             if file.path in ids:
-                yield Batch(pieces=(replace(file.whole, only=frozenset(ids[file.path])),))
+                yield SessionBatch(pieces=(replace(file.whole, only=frozenset(ids[file.path])),))
 
     def instead(self, cases: Iterable[Case]) -> None:
         """Put what came of judging again in the place of what came first."""
@@ -363,7 +368,7 @@ class Run:
         self.cases = [anew.get((case.source, case.session_id), case) for case in self.cases]
 
 
-def _quoted(word: str) -> str:
+def _quote_for_shell(word: str) -> str:
     """For a shell, on one line and in UTF-8, whatever a file's name holds."""
     if word.isprintable():
         return shlex.quote(word)
@@ -372,7 +377,7 @@ def _quoted(word: str) -> str:
     return f"$'{''.join(plain)}'"
 
 
-def _batches(picked: Chosen, workers: int, slower: int) -> list[Batch]:
+def _batches(picked: Chosen, workers: int, slower: int) -> list[SessionBatch]:
     """About a second's work each, or less, so that every worker has some."""
     heads, files = picked.heads, picked.files
     least = BATCHES_A_WORKER * workers if workers > 1 else 1
@@ -383,16 +388,18 @@ def _batches(picked: Chosen, workers: int, slower: int) -> list[Batch]:
     cut = (
         piece
         for file in files
-        for piece in ((file.whole,) if file.known is None else pieces(file.path, file.known, size))
+        for piece in (
+            (file.whole,) if file.known is None else group_into_pieces(file.path, file.known, size)
+        )
     )
     return [
         *(
-            Batch(heads=some, are_together=picked.are_together)
-            for some in grouped(heads, lambda head: head.version, events)
+            SessionBatch(heads=some, are_together=picked.are_together)
+            for some in group_by_weight(heads, lambda head: head.version, events)
         ),
         *(
-            Batch(pieces=some)
-            for some in grouped(cut, lambda one: one.size if one.size >= 0 else BYTES, size)
+            SessionBatch(pieces=some)
+            for some in group_by_weight(cut, lambda one: one.size if one.size >= 0 else BYTES, size)
         ),
     ]
 
@@ -404,7 +411,7 @@ def jobs_for(sessions: int) -> int:
     return min(1 + sessions // SESSIONS_A_JOB, processors, JOBS_UNASKED)
 
 
-def _named(batch: Batch) -> str:
+def _describe_batch(batch: SessionBatch) -> str:
     """A batch, by what it begins and ends with."""
     ends = [head.session_id for head in (*batch.heads[:1], *batch.heads[-1:])]
     ends += [f"{one.path}, line {one.line}" for one in (*batch.pieces[:1], *batch.pieces[-1:])]
@@ -417,7 +424,7 @@ def _named(batch: Batch) -> str:
 class Live:
     """Asks models what the recording does not say: of both sides, unless the recording is one."""
 
-    def __init__(self, leads: Leads, change: Change, options: RunOptions) -> None:
+    def __init__(self, leads: Leads, change: RunChange, options: RunOptions) -> None:
         self._leads = leads
         self._change = change
         self._options = options
@@ -428,7 +435,7 @@ class Live:
             keeps_recording=options.is_recorded,
         )
 
-    def judge(self, run: Run, announce: Announce) -> None:
+    def judge(self, run: RegressionRun, announce: Announce) -> None:
         """Judge again what is open for want of a model."""
         paid = self._paid(run)
         with self._regression:
@@ -444,7 +451,7 @@ class Live:
         if not any(case.calls_needed for case in run.cases):
             paid.forget()
 
-    def _paid(self, run: Run) -> PaidAnswers:
+    def _paid(self, run: RegressionRun) -> PaidAnswers:
         """Of the same run: another change, selection or code has answers of its own."""
         options = self._options
         identity = repr((code_digest(), options.repeat, options.is_recorded, run.identity))

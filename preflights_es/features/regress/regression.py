@@ -14,13 +14,13 @@ from msgspec.structs import replace
 from preflights_es.features.regress.results import (
     UNREADABLE,
     Case,
-    LeftOut,
+    SessionLeftOut,
 )
 from preflights_es.features.regress.strict import (
     CANNOT_READ,
     ERASED,
     Made,
-    begun,
+    begin_session_case,
     strict_case,
 )
 from preflights_es.history.recording import Code, recording
@@ -37,7 +37,7 @@ from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Workflow
 
 if TYPE_CHECKING:
-    from preflights_es.features.regress.change import Change
+    from preflights_es.features.regress.change import RunChange
     from preflights_es.features.regress.children import Runs
     from preflights_es.history.recording import Models
     from preflights_es.projections.usage import Price
@@ -50,7 +50,7 @@ class Regression:
         self,
         workflows: Mapping[str, Workflow[Any]],
         code: Code,
-        change: Change | None = None,
+        change: RunChange | None = None,
         prices: Sequence[Price] = (),
         models: Models | None = None,
         calls_max: int | None = None,
@@ -85,14 +85,14 @@ class Regression:
         stored: Sequence[Stored],
         head: bytes | None = None,
         source: str = "log",
-    ) -> Case | LeftOut:
+    ) -> Case | SessionLeftOut:
         """One session.
 
         Args:
             head: the hash that the session's head bears, where there is one to compare with.
             source: where it lies, as a report names it.
         """
-        made = begun(stored, source)
+        made = begin_session_case(stored, source)
         try:
             found = self._judged(stored, head, made)
         except WorkflowMissing as error:
@@ -104,7 +104,7 @@ class Regression:
         if isinstance(found, Case):
             differs = found.outcome not in ("same", "damaged")
             return replace(found, intention=self._intention(stored)) if differs else found
-        return LeftOut(session_id=stored[0].session_id, source=source, why=found)
+        return SessionLeftOut(session_id=stored[0].session_id, source=source, why=found)
 
     def _intention(self, stored: Sequence[Stored]) -> str:
         """What a session is about; empty where today's code cannot say it."""
@@ -131,9 +131,9 @@ class Regression:
 
     def _judged(self, stored: Sequence[Stored], head: bytes | None, made: Made) -> Case | str:
         if self._runs is not None:
-            from preflights_es.features.regress.comparing import judged
+            from preflights_es.features.regress.comparing import judge_changed_session
 
-            return judged(self._runs, self._replayer, stored, head, made)
+            return judge_changed_session(self._runs, self._replayer, stored, head, made)
         replay = self._replayer.replay(stored, head)
         if replay.status == "erased":
             return ERASED

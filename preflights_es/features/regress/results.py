@@ -53,7 +53,7 @@ UNREADABLE: Final = Cause(kind="data", detail="it does not verify, or cannot be 
 """Of a session that is damaged."""
 
 
-class Difference(msgspec.Struct, frozen=True, kw_only=True):
+class ValueDifference(msgspec.Struct, frozen=True, kw_only=True):
     """One value that differs."""
 
     version: int
@@ -67,7 +67,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     actual: Any
 
 
-class Side(msgspec.Struct, frozen=True, kw_only=True):
+class RunMeasures(msgspec.Struct, frozen=True, kw_only=True):
     """What one run of a session comes to."""
 
     valid: bool | None
@@ -117,14 +117,14 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     measures: tuple[Measure, ...] = ()
     """What changed, in the order of `Measure`."""
     causes: tuple[Cause, ...] = ()
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[ValueDifference, ...] = ()
     """The first ones."""
     difference_count: int = 0
     message: str = ""
     """What is open, raises or is damaged, in one line."""
-    recorded: Side | None = None
+    recorded: RunMeasures | None = None
     """The recording, or the unchanged session where a model was asked for both sides."""
-    candidate: Side | None = None
+    candidate: RunMeasures | None = None
     """None of a strict run."""
     drift: Drift = ""
     noise: Noise | None = None
@@ -147,7 +147,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """SHA-256 of the differences beyond the first ones; empty where there are none."""
 
 
-class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
+class SessionLeftOut(msgspec.Struct, frozen=True, kw_only=True):
     """A session that is not judged."""
 
     session_id: str

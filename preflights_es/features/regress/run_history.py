@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.features.regress.results import Case, Report, Side
+from preflights_es.features.regress.results import Case, Report, RunMeasures
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.json import canonical_json
 from preflights_es.system.files import Unreadable, regular
@@ -55,7 +55,7 @@ def run_line(report: Report, at: int) -> RunLine:
 
 
 def _shares(
-    cases: Iterable[Case], of: Callable[[Side], bool | None]
+    cases: Iterable[Case], of: Callable[[RunMeasures], bool | None]
 ) -> tuple[float | None, float | None]:
     known = [
         [said for side in sides if side is not None and (said := of(side)) is not None]

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from preflights_es.features.regress.accepting import is_of_regress
 from preflights_es.features.regress.batches import (
-    Extent,
     Piece,
+    SessionExtent,
     SessionLines,
     extents,
     runs,
@@ -79,7 +79,7 @@ class InFile(NamedTuple):
 
     path: str
     """As it was given."""
-    known: tuple[Extent, ...] | None
+    known: tuple[SessionExtent, ...] | None
     """Those that are meant; None where only a worker can find them."""
     whole: Piece
     """The file as a worker reads it where they are not known, or mixed."""
@@ -102,7 +102,7 @@ class Chosen(NamedTuple):
     """In words."""
 
 
-def chosen(request: Request, named: Sequence[str], selection: Selection) -> Chosen:
+def select_judged_sessions(request: Request, named: Sequence[str], selection: Selection) -> Chosen:
     """The sessions that are meant.
 
     Args:
@@ -112,7 +112,7 @@ def chosen(request: Request, named: Sequence[str], selection: Selection) -> Chos
         UnknownSession, AmbiguousSession: what was named is no file, and none or several match.
         Refused: nothing is left of it.
     """
-    typed, paths = _named(request, named)
+    typed, paths = _resolve_named_sessions(request, named)
     picking = _Picking(request, selection)
     files = [_in_file(path, only) for path, only in dict.fromkeys(paths)]
     found = picking.of_log(dict.fromkeys(typed) if named else None)
@@ -129,7 +129,7 @@ def chosen(request: Request, named: Sequence[str], selection: Selection) -> Chos
         meant: dict[int, set[str]] = defaultdict(set)
         for which in found:
             meant[which.file].add(which.session_id)
-        files = [_cut(file, meant[number]) for number, file in enumerate(files)]
+        files = [_narrow_to_sessions(file, meant[number]) for number, file in enumerate(files)]
     files = [file for file in files if file.sessions]
     heads = sorted((one.head for one in found if one.head), key=attrgetter("session_id"))
     if not heads and not files:
@@ -138,14 +138,16 @@ def chosen(request: Request, named: Sequence[str], selection: Selection) -> Chos
     return Chosen(tuple(heads), are_together, tuple(files), told)
 
 
-def _named(request: Request, named: Sequence[str]) -> tuple[list[Head], list[Place]]:
+def _resolve_named_sessions(
+    request: Request, named: Sequence[str]
+) -> tuple[list[Head], list[Place]]:
     """Sessions of the log and places in files; without names what only session files have."""
     heads: list[Head] = []
     places: list[Place] = []
     if not named and (filed := request.reading.filed) is not None:
         places = [(_here(request, file.path), None) for file in filed.files.values()]
     for one in named:
-        if found := _files(one):
+        if found := _list_typed_files(one):
             places += [(path, None) for path in found]
             continue
         session = request.reading.session(one)
@@ -159,7 +161,7 @@ def _named(request: Request, named: Sequence[str]) -> tuple[list[Head], list[Pla
 # 1. Files ------------------------------------------------------------------------------------
 
 
-def _files(typed: str) -> list[str]:
+def _list_typed_files(typed: str) -> list[str]:
     """A file, or those of a folder; none where it is neither.
 
     Raises:
@@ -188,13 +190,13 @@ def session_files(folder: str) -> list[str]:
     Raises:
         Refused: there are none.
     """
-    found = sorted(path for path in _below(folder) if not is_of_regress(path))
+    found = sorted(path for path in _walk_session_files(folder) if not is_of_regress(path))
     if not found:
         raise Refused(f"{folder} holds no file that ends with {' or '.join(ENDINGS)}")
     return found
 
 
-def _below(folder: str) -> Iterator[str]:
+def _walk_session_files(folder: str) -> Iterator[str]:
     """Files of sessions at any depth; no link, which may lead out of a clone."""
     folders = [folder]
     while folders:
@@ -226,7 +228,7 @@ def _in_file(path: str, only: str | None) -> InFile:
     return InFile(path, None if is_mixed else tuple(known), whole)
 
 
-def _cut(file: InFile, wanted: set[str]) -> InFile:
+def _narrow_to_sessions(file: InFile, wanted: set[str]) -> InFile:
     """A file, of which some sessions are meant."""
     known = file.known and tuple(one for one in file.known if one.session_id in wanted)
     whole = replace(file.whole, only=frozenset(wanted), sessions=len(wanted))
@@ -236,7 +238,7 @@ def _cut(file: InFile, wanted: set[str]) -> InFile:
 # 2. What is asked of a session ---------------------------------------------------------------
 
 
-class _Found(NamedTuple):
+class _SelectedSession(NamedTuple):
     """A session that is meant."""
 
     session_id: str
@@ -253,7 +255,7 @@ class _Picking:
         self._asked = selection
         self._reader = build_projection_reader()
 
-    def of_log(self, named: Iterable[Head] | None) -> list[_Found]:
+    def of_log(self, named: Iterable[Head] | None) -> list[_SelectedSession]:
         """Sessions of the log that are meant: of the named ones, or of the project (None)."""
         asked, process = self._asked, self._process
         # Its project is written in the log, which a run of files alone does not need.
@@ -272,14 +274,14 @@ class _Picking:
                 continue
             row = kept or self._row(process.following.stream(head)) if asked.looks_inside else None
             if self._is_meant(row):
-                found.append(_Found(head.session_id, head))
+                found.append(_SelectedSession(head.session_id, head))
         return found
 
-    def of_file(self, number: int, file: InFile) -> Iterator[_Found]:
+    def of_file(self, number: int, file: InFile) -> Iterator[_SelectedSession]:
         """Sessions of a file that are meant."""
         for run in runs(file.whole):
             if run.session_id.endswith(self._asked.only or "") and self._is_run_meant(run):
-                yield _Found(run.session_id, file=number)
+                yield _SelectedSession(run.session_id, file=number)
 
     def _is_run_meant(self, run: SessionLines) -> bool:
         asked = self._asked
@@ -311,10 +313,10 @@ class _Picking:
         )
 
 
-def _sampled(found: Iterable[_Found], number: int) -> list[_Found]:
+def _sampled(found: Iterable[_SelectedSession], number: int) -> list[_SelectedSession]:
     """So many of them, by digests of their ids: a larger sample holds a smaller one."""
 
-    def drawn(one: _Found) -> bytes:
+    def drawn(one: _SelectedSession) -> bytes:
         return sha256(f"{one.session_id} {one.file}".encode()).digest()
 
     return sorted(found, key=drawn)[:number]

@@ -11,8 +11,8 @@ from preflights_es.features.regress.results import (
     Case,
     Cause,
     CauseKind,
-    Difference,
     Outcome,
+    ValueDifference,
 )
 from preflights_es.history.child import Divergence, Fault, causes
 from preflights_es.history.replayer import Replay
@@ -44,7 +44,7 @@ _KINDS: Final[dict[str, CauseKind]] = {
 """By the field of a request."""
 
 
-def begun(stored: Sequence[Stored], source: str) -> Made:
+def begin_session_case(stored: Sequence[Stored], source: str) -> Made:
     """A case of a session, without what came of it."""
     if not stored:
         return partial(Case, session_id="", workflow="", source=source, head="")
@@ -67,7 +67,7 @@ def strict_case(replay: Replay, stored: Sequence[Stored], made: Made) -> Case:
         return made(outcome="same")
     causes = strict_causes(replay.divergences, stored)
     shown = tuple(
-        Difference(
+        ValueDifference(
             version=one.version,
             type=one.type,
             pointer=one.pointer,
@@ -98,7 +98,7 @@ def strict_case(replay: Replay, stored: Sequence[Stored], made: Made) -> Case:
     )
 
 
-def rest_digest(rest: Sequence[Difference]) -> str:
+def rest_digest(rest: Sequence[ValueDifference]) -> str:
     """Of the differences that no report shows; empty where there are none."""
     return sha256(canonical_json(rest)).hexdigest() if rest else ""
 
@@ -125,7 +125,9 @@ def strict_causes(divergences: Sequence[Divergence], stored: Sequence[Stored]) -
     explained: set[str] = set()
     rest: list[Divergence] = []
     for one in divergences:
-        kind = _kind(one.pointer, one.version in prompted) if one.type == REQUESTED else None
+        kind = (
+            _cause_kind_at(one.pointer, one.version in prompted) if one.type == REQUESTED else None
+        )
         if kind is not None:
             said = one.cause.split(", ")
             detail = detail_of(kind, said) or one.cause
@@ -136,11 +138,11 @@ def strict_causes(divergences: Sequence[Divergence], stored: Sequence[Stored]) -
         else:
             rest.append(one)
     if rest:
-        found["code or data"] = code_or_data(rest[0].cause or _named(rest[0]))
+        found["code or data"] = code_or_data(rest[0].cause or _describe_divergence(rest[0]))
     return tuple(found.values())
 
 
-def _kind(pointer: str, prompted: bool) -> CauseKind | None:
+def _cause_kind_at(pointer: str, prompted: bool) -> CauseKind | None:
     """The words of a prompt that differs are a message too: the first."""
     field = pointer.split("/", 2)[1] if pointer else ""
     return "prompt" if prompted and pointer == "/messages/0/content" else _KINDS.get(field)
@@ -151,7 +153,7 @@ def detail_of(kind: CauseKind, said: Sequence[str]) -> str:
     return next((part for part in said if part.startswith(f"{kind} ")), "")
 
 
-def _named(one: Divergence) -> str:
+def _describe_divergence(one: Divergence) -> str:
     return f"event {one.version}, {one.type}{f', at {one.pointer}' if one.pointer else ''}"
 
 

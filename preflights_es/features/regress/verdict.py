@@ -15,7 +15,7 @@ from preflights_es.features.regress.results import (
     Noise,
     Paired,
     PairedTest,
-    Side,
+    RunMeasures,
     Verdict,
     VerdictWord,
 )
@@ -38,7 +38,7 @@ HOLLOW: Final[dict[Paired, str]] = {
 _BOUND_TOLERANCE: Final = 1e-12
 _DIGITS: Final = 9  # significant digits that are kept, so that a library's last bit does not show
 
-_MEASURES: Final[dict[Paired, Callable[[Side], bool | None]]] = {
+_MEASURES: Final[dict[Paired, Callable[[RunMeasures], bool | None]]] = {
     "agreement": lambda side: side.agrees,
     "validity": lambda side: side.valid,
 }
@@ -67,7 +67,7 @@ def require_statistics() -> None:
     _special()
 
 
-def verdict(
+def compute_verdict(
     cases: Sequence[Case], margin: float | None, *, chance_is_loss: bool = False
 ) -> Verdict:
     """Of a change; of a strict run where `margin` is None.
@@ -80,7 +80,7 @@ def verdict(
     """
     if margin is None:
         return _strict(cases)
-    counted = {measure: pairs(cases, measure) for measure in _MEASURES}
+    counted = {measure: count_measure_pairs(cases, measure) for measure in _MEASURES}
     tests = _tests(
         {m: p for m, p in counted.items() if p.total + p.unknown or m == "agreement"}, margin
     )
@@ -88,10 +88,12 @@ def verdict(
     if dead:
         of_which = f" of {dead[0]}" if len(dead) == 1 else ""
         why = f"The change was not judged: no call{of_which} was answered."
-        return Verdict(word="could not run", why=why, figures=_failed(cases), margin=margin)
+        return Verdict(
+            word="could not run", why=why, figures=_describe_failed_calls(cases), margin=margin
+        )
     hollow = [name for name, one in counted.items() if one.total and not one.right]
-    word, figures = _judged(tests, margin, hollow)
-    said = (figures, _failed(cases), CHANCE * chance_is_loss)
+    word, figures = _judge_paired_tests(tests, margin, hollow)
+    said = (figures, _describe_failed_calls(cases), CHANCE * chance_is_loss)
     return Verdict(
         word=word,
         why=_advice(word, tests, margin, hollow),
@@ -113,18 +115,20 @@ def _advice(
         what = "no longer give what people accepted" if one is agreement else "became invalid"
         return (
             "The change is worse: keep what you have. "
-            f"Of {_of(one.pairs, 'session')}, {one.worse:,} {what}, and {one.better:,} got better."
+            f"Of {_verdict_count(one.pairs, 'session')}, {one.worse:,} {what}, and {one.better:,} got better."
         )
     if word == "PASS":
         return (
             "The change can land: it is not worse than what you have. "
-            f"{_of(agreement.pairs, 'session')} were compared, enough to exclude that more than"
+            f"{_verdict_count(agreement.pairs, 'session')} were compared, enough to exclude that more than"
             f" {_points(margin)} in 100 get worse."
         )
     unclear = "This run cannot tell whether the change is worse."
     if not agreement.pairs:
         return f"{unclear} No session could be compared with what a person accepted."
-    compared = f"{_of(agreement.pairs, 'session')} {'was' if agreement.pairs == 1 else 'were'}"
+    compared = (
+        f"{_verdict_count(agreement.pairs, 'session')} {'was' if agreement.pairs == 1 else 'were'}"
+    )
     needed = max(one.pairs_needed for one in tests)
     if hollow:
         return f"{unclear} Without the change, {HOLLOW[hollow[0]]}: nothing can be lost."
@@ -132,7 +136,7 @@ def _advice(
         worse = max(one.worse for one in tests)
         unknown = max(one.unknown for one in tests)
         what = f"got worse, and {unknown:,} more came to no result" if unknown else "got worse"
-        return f"{unclear} {worse:,} of {_of(agreement.pairs, 'session')} {what}: look at them."
+        return f"{unclear} {worse:,} of {_verdict_count(agreement.pairs, 'session')} {what}: look at them."
     differ = max(one.worse + one.better for one in tests)
     of_which = f", of which {differ:,} got worse or better" if differ else ""
     return (
@@ -141,25 +145,25 @@ def _advice(
     )
 
 
-def _sides(cases: Sequence[Case]) -> dict[str, list[Side]]:
+def _sides(cases: Sequence[Case]) -> dict[str, list[RunMeasures]]:
     """Those of which a model was asked, by name."""
     unchanged = [case.recorded for case in cases if case.recorded and case.recorded.asked]
     changed = [case.candidate for case in cases if case.candidate and case.candidate.asked]
     return {"the unchanged side": unchanged, "the changed side": changed}
 
 
-def _all_failed(sides: Sequence[Side]) -> bool:
+def _all_failed(sides: Sequence[RunMeasures]) -> bool:
     return bool(sides) and all(side.asked == side.unanswered for side in sides)
 
 
-def _failed(cases: Sequence[Case]) -> str:
+def _describe_failed_calls(cases: Sequence[Case]) -> str:
     """How many calls brought nothing, and what the first of them said; empty where none did."""
     sides = [side for some in _sides(cases).values() for side in some]
     first = next((side.failure for side in sides if side.failure), "")
     if not first:
         return ""
     failed, asked = sum(side.unanswered for side in sides), sum(side.asked for side in sides)
-    return f"{failed:,} of {_of(asked, 'call')} had no response; the first: {first}"
+    return f"{failed:,} of {_verdict_count(asked, 'call')} had no response; the first: {first}"
 
 
 def _noise(cases: Sequence[Case]) -> Noise | None:
@@ -168,8 +172,8 @@ def _noise(cases: Sequence[Case]) -> Noise | None:
         return None
     return Noise(
         runs=max(one.runs for one in found),
-        agreement=_kept(sum(one.agreement for one in found) / len(found)),
-        validity=_kept(sum(one.validity for one in found) / len(found)),
+        agreement=_round_to_digits(sum(one.agreement for one in found) / len(found)),
+        validity=_round_to_digits(sum(one.validity for one in found) / len(found)),
     )
 
 
@@ -181,12 +185,12 @@ def _strict(cases: Sequence[Case]) -> Verdict:
     if not judged:
         return Verdict(word="INCONCLUSIVE", why=f"No session was judged{also}.")
     if differ:
-        why = f"{differ:,} of {_of(judged, 'session')} differ{also}."
+        why = f"{differ:,} of {_verdict_count(judged, 'session')} differ{also}."
         return Verdict(word="different", why=why)
-    return Verdict(word="same", why=f"No difference in {_of(judged, 'session')}{also}.")
+    return Verdict(word="same", why=f"No difference in {_verdict_count(judged, 'session')}{also}.")
 
 
-def pairs(cases: Sequence[Case], measure: Paired) -> PairCounts:
+def count_measure_pairs(cases: Sequence[Case], measure: Paired) -> PairCounts:
     """Of all sessions whose recorded side has the measure."""
     of = _MEASURES[measure]
     worse = better = total = unknown = right = 0
@@ -217,13 +221,13 @@ def _tests(counted: dict[Paired, PairCounts], margin: float) -> tuple[PairedTest
             unknown=one.unknown,
             worse=one.worse,
             better=one.better,
-            p=_kept(raw.get(measure, 1.0)),
-            p_adjusted=_kept(adjusted.get(measure, 1.0)),
-            loss=_kept((one.worse - one.better) / one.total if one.total else 0.0),
-            loss_bound=_kept(
+            p=_round_to_digits(raw.get(measure, 1.0)),
+            p_adjusted=_round_to_digits(adjusted.get(measure, 1.0)),
+            loss=_round_to_digits((one.worse - one.better) / one.total if one.total else 0.0),
+            loss_bound=_round_to_digits(
                 loss_bound(one.worse + one.unknown, one.better, one.total + one.unknown)
             ),
-            smallest_loss=_kept(smallest_loss(one.better, one.total, level)),
+            smallest_loss=_round_to_digits(smallest_loss(one.better, one.total, level)),
             pairs_needed=pairs_needed(one.worse + one.better, one.total, margin),
         )
         for measure, one in counted.items()
@@ -304,7 +308,9 @@ def smallest_loss(better: int, total: int, level: float) -> float:
     most = total - better
     if not total or mcnemar(most, better) > level:
         return 1.0
-    return (_first(lambda worse: mcnemar(worse, better) <= level, 0, most) - better) / total
+    return (
+        _first_holding_number(lambda worse: mcnemar(worse, better) <= level, 0, most) - better
+    ) / total
 
 
 def pairs_needed(differing: int, total: int, margin: float) -> int:
@@ -323,10 +329,10 @@ def pairs_needed(differing: int, total: int, margin: float) -> int:
     high = 1
     while high < PAIRS_MAX and not enough(high):
         high *= 2
-    return _first(enough, high // 2, high)
+    return _first_holding_number(enough, high // 2, high)
 
 
-def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
+def _first_holding_number(holds: Callable[[int], bool], low: int, high: int) -> int:
     """The first number for which it holds, of those up to `high`, for which it does."""
     while low < high:
         middle = (low + high) // 2
@@ -337,7 +343,7 @@ def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
     return high
 
 
-def _judged(
+def _judge_paired_tests(
     tests: tuple[PairedTest, ...], margin: float, hollow: Sequence[Paired]
 ) -> tuple[VerdictWord, str]:
     """The word, and its figures."""
@@ -345,8 +351,10 @@ def _judged(
         return "BLOCK", "Worse: " + "; ".join(map(_is_worse, blocked)) + "."
     agreement = tests[0]
     if not agreement.pairs:
-        lost = f"{_of(agreement.unknown, 'session')} came to no result; " * (agreement.unknown > 0)
-        needed = _of(agreement.pairs_needed, "pair")
+        lost = f"{_verdict_count(agreement.unknown, 'session')} came to no result; " * (
+            agreement.unknown > 0
+        )
+        needed = _verdict_count(agreement.pairs_needed, "pair")
         return "INCONCLUSIVE", f"{lost}{needed} would pass a change without loss.".capitalize()
     if all(one.loss_bound < margin for one in tests):
         bounds = ", ".join(f"{one.measure} at most {_points(one.loss_bound)}" for one in tests)
@@ -354,7 +362,7 @@ def _judged(
         return ("INCONCLUSIVE" if hollow else "PASS"), said
     return "INCONCLUSIVE", "; ".join(
         f"{one.measure} may be {_points(one.loss_bound)} points worse{_unknown(one)}:"
-        f" {_of(one.pairs, 'pair')} can show {_shown(one)},"
+        f" {_verdict_count(one.pairs, 'pair')} can show {_describe_detectable_loss(one)},"
         f" {one.pairs_needed:,} would pass a change without loss"
         for one in tests
         if one.loss_bound >= margin
@@ -375,14 +383,14 @@ def shows_difference(cases: Sequence[Case]) -> bool:
     drifts = [case.drift for case in cases]
     counts = [(drifts.count("changed"), drifts.count("unchanged"))]
     for measure in _MEASURES:
-        one = pairs(cases, measure)
+        one = count_measure_pairs(cases, measure)
         counts += [(one.worse, one.better), (one.better, one.worse)]
     return any(mcnemar(more, less) <= NAMED for more, less in counts)
 
 
 def _is_worse(one: PairedTest) -> str:
     return (
-        f"{one.measure} in {one.worse:,} of {_of(one.pairs, 'pair')}, better in {one.better:,}"
+        f"{one.measure} in {one.worse:,} of {_verdict_count(one.pairs, 'pair')}, better in {one.better:,}"
         f" (p = {one.p_adjusted:.2g})"
     )
 
@@ -391,7 +399,7 @@ def _unknown(one: PairedTest) -> str:
     return f" ({one.unknown:,} without a result count as worse)" if one.unknown else ""
 
 
-def _shown(one: PairedTest) -> str:
+def _describe_detectable_loss(one: PairedTest) -> str:
     return f"a loss of {_points(one.smallest_loss)}" if one.smallest_loss < 1.0 else "no loss"
 
 
@@ -400,11 +408,11 @@ def _points(share: float) -> str:
     return f"{math.ceil(share * 1000 - 1e-6) / 10:g}"
 
 
-def _of(count: int, what: str) -> str:
+def _verdict_count(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _kept(value: float) -> float:
+def _round_to_digits(value: float) -> float:
     return float(f"{value:.{_DIGITS}g}")
 
 

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from preflights_es.features.regress.batches import Batch, read
-from preflights_es.features.regress.change import Change
+from preflights_es.features.regress.batches import SessionBatch, read_batch
+from preflights_es.features.regress.change import RunChange
 from preflights_es.features.regress.regression import Regression
-from preflights_es.features.regress.results import Case, LeftOut
+from preflights_es.features.regress.results import Case, SessionLeftOut
 from preflights_es.kernel.errors import ExtraMissing, SettingsError, StoreUnavailable
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.file import PriceTable
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """All that a worker needs besides its batches."""
 
-    change: Change | None = None
+    change: RunChange | None = None
     prices: tuple[PriceTable, ...] = ()
     database: str = ""
     """Of the log; empty where a worker reads none."""
@@ -51,7 +51,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """Digest of our code, which a worker elsewhere must have too."""
 
 
-class Judge:
+class BatchJudge:
     """Judges batches; what is damaged is named, and the rest goes on."""
 
     def __init__(self, job: Job, log: SqlFollowing | None = None) -> None:
@@ -70,12 +70,12 @@ class Judge:
         self._database = job.database
         self._log = log
 
-    def judged(self, batch: Batch) -> list[Case | LeftOut]:
+    def judged(self, batch: SessionBatch) -> list[Case | SessionLeftOut]:
         """What comes of each session, in the order of the batch."""
         case = self._regression.case
         return [
             one if isinstance(one, Case) else case(one.events, one.head, one.source)
-            for one in read(batch, self._opened)
+            for one in read_batch(batch, self._opened)
         ]
 
     def _opened(self) -> SqlFollowing:
@@ -93,7 +93,7 @@ PACKAGE: Final = Path(__file__).parents[2]
 def code_digest() -> bytes:
     """Of every file of the package that may change what is decided, by name and content."""
     found = sha256()
-    for path in sorted(_files(PACKAGE)):
+    for path in sorted(_walk_package_files(PACKAGE)):
         content = Path(path).read_bytes()
         name = os.fsencode(os.path.relpath(path, PACKAGE))
         found.update(b"%d:%s%d:" % (len(name), name, len(content)))
@@ -101,7 +101,7 @@ def code_digest() -> bytes:
     return found.digest()
 
 
-def _files(folder: Path) -> Iterator[str]:
+def _walk_package_files(folder: Path) -> Iterator[str]:
     for at, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if name != "__pycache__"]
         yield from (os.path.join(at, name) for name in files if not name.endswith(".pyc"))
@@ -111,12 +111,12 @@ def _files(folder: Path) -> Iterator[str]:
 
 
 @lru_cache(maxsize=1)
-def judge(job: bytes) -> Judge:
+def judge(job: bytes) -> BatchJudge:
     """Of a job that traveled; made once a process."""
-    return Judge(msgspec.msgpack.decode(job, type=Job))
+    return BatchJudge(msgspec.msgpack.decode(job, type=Job))
 
 
-def judged_elsewhere(job: bytes, batch: Batch) -> bytes:
+def judged_elsewhere(job: bytes, batch: SessionBatch) -> bytes:
     """As `Judge.judged`, by a worker: pickled, since Dask looks into every list that it passes."""
     with collecting_seldom():
         return pickle.dumps(judge(job).judged(batch))
@@ -124,7 +124,7 @@ def judged_elsewhere(job: bytes, batch: Batch) -> bytes:
 
 CONNECT_S: Final = 5  # seconds to reach a scheduler
 
-Done = tuple[Batch, list[Case | LeftOut] | None]
+Done = tuple[SessionBatch, list[Case | SessionLeftOut] | None]
 """A batch, and what came of its sessions; None where its worker was lost twice."""
 Opened = Callable[[], "AbstractContextManager[Executor]"]
 """Makes the workers, and makes them anew where they were lost."""
@@ -205,12 +205,12 @@ def dask(scheduler: str) -> Opened:
 
 
 def scheduled(
-    batches: Iterable[Batch],
+    batches: Iterable[SessionBatch],
     job: Job,
     opened: Opened,
     ahead: int,
-    ready: Callable[[Batch], Batch] = lambda batch: batch,
-    judged: Callable[[bytes, Batch], bytes] = judged_elsewhere,
+    ready: Callable[[SessionBatch], SessionBatch] = lambda batch: batch,
+    judged: Callable[[bytes, SessionBatch], bytes] = judged_elsewhere,
 ) -> Iterator[Done]:
     """Every batch with its results, as they come.
 
@@ -225,12 +225,12 @@ def scheduled(
     distributed: Any = sys.modules.get("distributed")
     losses = (BrokenProcessPool, *((distributed.KilledWorker,) if distributed else ()))
     told = msgspec.msgpack.encode(job)
-    waiting, lost = deque(batches), deque[Batch]()
+    waiting, lost = deque(batches), deque[SessionBatch]()
     while waiting or lost:
         source, at_once = (lost, 1) if lost else (waiting, ahead)
         is_last_try = bool(lost)
         with opened() as pool:
-            flying: dict[Future[bytes], Batch] = {}
+            flying: dict[Future[bytes], SessionBatch] = {}
             is_broken = False
             while (source or flying) and not is_broken:
                 while source and len(flying) < at_once:

@@ -23,10 +23,10 @@ from preflights_es.features.agents.agent_files import (
     AgentName,
     agent_files,
     agents_found,
-    command,
+    hook_command_line,
 )
 from preflights_es.features.agents.hooks import events
-from preflights_es.features.agents.managed_json import parsed
+from preflights_es.features.agents.managed_json import parse_plain_json
 from preflights_es.settings.load import Settings, load_settings
 from tests.filed_cases import filed_cases
 
@@ -132,7 +132,7 @@ def test_ours_is_added_and_every_line_stays(settings: Settings, path: str, conte
 def _assert_within(path: str, before: str, after: str) -> None:
     """All that was there is still there, in its order."""
     if path.endswith((".json", ".jsonc")):
-        old, new = (parsed(text) for text in (before, after))
+        old, new = (parse_plain_json(text) for text in (before, after))
         assert list(new)[: len(old)] == list(old)
         _assert_held(old, new)
     elif path.endswith(".toml"):
@@ -217,7 +217,7 @@ def test_a_command_of_an_older_version_is_written_anew_with_a_persons_matcher(
     file = settings.root / CLAUDE
     current = file.read_text()
     older = current.replace(
-        json.dumps(command("PreToolUse", "claude")),
+        json.dumps(hook_command_line("PreToolUse", "claude")),
         '"preflights-es hook before-edit --agent claude"',
     )
     assert older != current
@@ -355,7 +355,7 @@ def _hooked(event: str, agent: AgentName, path: Path) -> subprocess.CompletedPro
         for shell in shells
         for done in [
             subprocess.run(
-                [shell, "-c", command(event, agent)],
+                [shell, "-c", hook_command_line(event, agent)],
                 env={"PATH": str(path), "HOME": str(path)},
                 capture_output=True,
                 check=False,
@@ -377,7 +377,7 @@ def test_without_our_program_a_hook_says_one_line_and_ends_with_0(
         assert done.returncode == 0
         (line,) = (done.stdout + done.stderr).splitlines()
         assert "preflights-es is not on the PATH" in line
-        if events.KINDS[events.plain(event)] == "begins":
+        if events.KINDS[events.normalize_hook_name(event)] == "begins":
             assert list(json.loads(done.stdout)) == ["systemMessage"]
         else:
             assert done.stdout == "", "an agent would read it"
@@ -426,8 +426,8 @@ def test_every_file_says_what_its_agent_reads(settings: Settings) -> None:
 def test_the_hook_knows_every_event_and_tool_that_is_written() -> None:
     for agent in AGENTS:
         for event, tools in _written(agent):
-            assert events.plain(event) in events.KINDS
-            kind = events.KINDS[events.plain(event)]
+            assert events.normalize_hook_name(event) in events.KINDS
+            kind = events.KINDS[events.normalize_hook_name(event)]
             assert all(events.concerns(kind, one) for one in tools)
 
 
@@ -438,7 +438,7 @@ def _written(agent: AgentName) -> list[tuple[str, list[str]]]:
         if "preflights-es hook" in (text := file.content(None).content):
             for event, [item] in json.loads(text)["hooks"].items():
                 run = item.get("hooks", [item])[0]["command"]
-                assert run == command(event, agent)
+                assert run == hook_command_line(event, agent)
                 found.append((event, item["matcher"].split("|") if "matcher" in item else []))
     assert found or agent == "opencode"
     return found

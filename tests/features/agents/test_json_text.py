@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.features.agents.managed_json import Unclear, added, parsed, place
+from preflights_es.features.agents.managed_json import (
+    UnclearJson,
+    added,
+    locate_json_value,
+    parse_plain_json,
+)
 from tests.each import each
 
 KEYS = st.text('ab"/*{,é', max_size=4)
@@ -50,18 +55,18 @@ def test_what_is_added_stands_behind_what_was_there(
     value |= data.draw(st.sampled_from([{}, {"servers": {}}, {"servers": {"x": {"y": [1]}}}]))
     value |= data.draw(st.sampled_from([{}, {"hooks": {}}, {"hooks": {"S": [1], "T": 2}}]))
     text = data.draw(st.sampled_from(["", "\ufeff"])) + _written(value, data)
-    assert parsed(text) == value
+    assert parse_plain_json(text) == value
 
     once = added(text, ("servers", "ours"), SERVER)
     both = added(once, ("hooks", "S"), HOOK, item=True)
     wanted = json.loads(json.dumps(value))
     wanted.setdefault("servers", {})["ours"] = SERVER
     wanted.setdefault("hooks", {}).setdefault("S", []).append(HOOK)
-    got = parsed(both)
+    got = parse_plain_json(both)
     assert got == wanted
     assert list(got)[: len(value)] == list(value)
     for key, one in value.items():
-        there = place(text, (key,))
+        there = locate_json_value(text, (key,))
         if one not in (value.get("servers"), value.get("hooks")) and there:
             assert text[slice(*there)] in both
 
@@ -93,24 +98,24 @@ def test_what_stands_on_one_line_stays_there() -> None:
     ],
 )
 def test_what_is_no_json_is_said(text: str, why: str) -> None:
-    with pytest.raises(Unclear) as raised:
-        parsed(text)
+    with pytest.raises(UnclearJson) as raised:
+        parse_plain_json(text)
     assert str(raised.value).removeprefix("it is no JSON without comments ") == why
 
 
 @each("number", ["0", "-1", "1.5e3", "1e999", "9" * 5000, "-0.0"])
 def test_any_number_is_read_and_stays(number: str) -> None:
     text = f'{{"a": {number}}}'
-    assert isinstance(parsed(text)["a"], float)
+    assert isinstance(parse_plain_json(text)["a"], float)
     assert f'"a": {number}' in added(text, ("b",), 1)
 
 
 @each("text", ["[]", "1", '{"servers": []}', '{"servers": null}'])
 def test_another_value_where_an_object_belongs_is_left(text: str) -> None:
-    with pytest.raises(Unclear, match="no object where"):
+    with pytest.raises(UnclearJson, match="no object where"):
         added(text, ("servers", "ours"), SERVER)
 
 
 def test_another_value_where_a_list_belongs_is_left() -> None:
-    with pytest.raises(Unclear, match="no list where 'S' belongs"):
+    with pytest.raises(UnclearJson, match="no list where 'S' belongs"):
         added('{"hooks": {"S": {}}}', ("hooks", "S"), HOOK, item=True)

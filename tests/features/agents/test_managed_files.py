@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from preflights_es.features.agents.project_files import entry, whole
+from preflights_es.features.agents.project_files import entry, plan_whole_file
 from tests.each import each
 from tests.filed_cases import filed_cases
 
@@ -78,12 +78,12 @@ def test_an_entry_written_by_hand_is_a_persons() -> None:
 
 @given(st.text("abc\n :#-", max_size=60))
 def test_a_whole_file_is_written_anew_only_where_no_person_edited_it(edit: str) -> None:
-    first = whole(None, BODY).content
-    assert whole(first, BODY).state == "current"
-    assert whole(first, NEWER).state == "stale"
+    first = plan_whole_file(None, BODY).content
+    assert plan_whole_file(first, BODY).state == "current"
+    assert plan_whole_file(first, NEWER).state == "stale"
     if edit.strip():
-        assert whole(first + edit, NEWER).state == "edited"
-        assert whole(edit + first, NEWER).state == "edited"
+        assert plan_whole_file(first + edit, NEWER).state == "edited"
+        assert plan_whole_file(edit + first, NEWER).state == "edited"
 
 
 @given(st.text(max_size=200))

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from preflights_es.features.compiler.domain.values import PACKAGE
-from preflights_es.features.regress.change import Change, PromptChange
+from preflights_es.features.regress.change import PromptChange, RunChange
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.completions import CompletionRequested, prompt, read_prompt_schema
 from preflights_es.kernel.json import decode_plain_json
@@ -19,8 +19,8 @@ EVENTS: Final = led("compiler", "project", 1)
 """A pass that the simulator drafts."""
 
 
-def tried(name: str, text: str) -> Change:
-    return Change(prompts=(PromptChange(name, "", text),))
+def tried(name: str, text: str) -> RunChange:
+    return RunChange(prompts=(PromptChange(name, "", text),))
 
 
 def asked(events: Any) -> dict[str, Any]:

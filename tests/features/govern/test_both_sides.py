@@ -10,7 +10,7 @@ import pytest
 
 import preflights_es
 from preflights_es.features.govern.base_side import base_side
-from preflights_es.features.govern.changes import changed
+from preflights_es.features.govern.changes import read_change_set
 from preflights_es.records.record_places import FOLDERS_MAX
 from tests.cli.clones import SESSIONS, cloned, committed, session_file
 from tests.cli.program import Project
@@ -235,5 +235,5 @@ def test_pages_of_the_base_are_read_where_the_change_can_matter_to_them(team: Pr
         committed(team)
         with preflights_es.open(team.folder) as log:
             request = log.request(actor="Ada", kind="user")
-            found = base_side(request, changed(team.folder, "base"), ()).looked
+            found = base_side(request, read_change_set(team.folder, "base"), ()).looked
         assert ("docs/adr/0001-a.md" in found) is is_looked, path

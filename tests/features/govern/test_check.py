@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 import preflights_es
-from preflights_es.features.govern.check import _of_places, check
+from preflights_es.features.govern.check import _of_places, check_change
 from preflights_es.use.holding import list_holding_decisions
 from preflights_es.use.work_tree import WorkTree
 from tests.cli.program import Project, Result
@@ -804,7 +804,7 @@ def test_patterns_are_compared_so_often_and_not_more(shop: Project, count: int) 
         few = [*_of_places(rows, tree, {}, 10_000)]
         assert len(few) < 100
         assert tree.compared <= 10_000 + len(NAIVE) * (len(tree.files) + 1)
-        found = check(request)
+        found = check_change(request)
     assert found.codes == ()
     assert len(found.left_out) == (count > 60)
 
@@ -820,7 +820,7 @@ def test_what_is_not_compared_is_said_and_is_no_decision_of_people(shop: Project
         (folder / f"{number}-use-it.md").write_text(text)
     with preflights_es.open(shop.folder) as log:
         request = log.request(actor="Ada", kind="user")
-        found = check(request, compared_max=10)
+        found = check_change(request, compared_max=10)
     assert "denied" in {one.rule for one in found.findings}
     assert found.left_out == ("some patterns of records without a session: there are too many",)
     assert found.codes == (1,)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from preflights_es.features.govern.concerns import is_own
-from preflights_es.features.govern.domain.imports import Used, installed, used
+from preflights_es.features.govern.domain.imports import UsedName, installed, used
 from tests.each import each
 
 SHOP = """
@@ -139,7 +139,7 @@ def test_a_file_uses_what_its_syntax_says(path: str, text: str, names: str) -> N
 
 def test_no_escape_hides_a_letter_of_a_name() -> None:
     for name in (r"\u0072edux", r"\x72edux", r"r\u{65}dux", r"r\u{000065}dux"):
-        assert Used("redux", "npm") in used("src/a.js", f'import a from "{name}"\n'), name
+        assert UsedName("redux", "npm") in used("src/a.js", f'import a from "{name}"\n'), name
 
 
 @each(("command", "names"), COMMANDS)
@@ -189,4 +189,4 @@ def test_a_package_is_a_jvm_projects_own_by_its_first_two_segments(
         ("com.acm.client.Channel", False),
         ("org.acme.shop.Order", False),
     ):
-        assert is_own(Used(name, "jvm"), place, tmp_path) is is_ours, name
+        assert is_own(UsedName(name, "jvm"), place, tmp_path) is is_ours, name

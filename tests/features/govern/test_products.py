@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from preflights_es.features.govern.domain.imports import Kind, Used
-from preflights_es.features.govern.domain.products import named
+from preflights_es.features.govern.domain.imports import Kind, UsedName
+from preflights_es.features.govern.domain.products import find_option_use
 from tests.each import each
 
 ARE = (
@@ -69,11 +69,11 @@ ARE_NOT = (
 
 @each(("option", "name", "kind"), ARE)
 def test_an_option_is_what_it_is_imported_by(option: str, name: str, kind: Kind) -> None:
-    assert named(option, [Used(name, kind)], ["Something"])
+    assert find_option_use(option, [UsedName(name, kind)], ["Something"])
 
 
 @each(("option", "chosen", "name", "kind"), ARE_NOT)
 def test_an_option_is_nothing_that_is_only_called_alike(
     option: str, chosen: str, name: str, kind: Kind
 ) -> None:
-    assert named(option, [Used(name, kind)], [chosen]) is None
+    assert find_option_use(option, [UsedName(name, kind)], [chosen]) is None

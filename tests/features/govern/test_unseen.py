@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from preflights_es.features.govern.domain.imports import installed, used
-from preflights_es.features.govern.domain.products import named
+from preflights_es.features.govern.domain.products import find_option_use
 from tests.each import each
 
 FOLDER: Final = Path(__file__).parent / "unseen"
@@ -32,7 +32,9 @@ def is_told(case: dict[str, Any]) -> bool:
     decisions = [one for one in case["decisions"] if not one["paths"]]
     chosen = [one["chosen"] for one in decisions]
     others = [o for one in decisions for o in one["options"] if o != one["chosen"]]
-    return any(named(o, found, chosen) and not named(o, before, chosen) for o in others)
+    return any(
+        find_option_use(o, found, chosen) and not find_option_use(o, before, chosen) for o in others
+    )
 
 
 @each(("name", "limits"), SETS.items())

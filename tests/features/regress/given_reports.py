@@ -12,12 +12,12 @@ from preflights_es.features.regress.results import (
     OUTCOMES,
     Case,
     Cause,
-    Difference,
     Outcome,
     Report,
-    Side,
+    RunMeasures,
+    ValueDifference,
 )
-from preflights_es.features.regress.verdict import MARGIN, verdict
+from preflights_es.features.regress.verdict import MARGIN, compute_verdict
 
 HOSTILE: Final = (
     "::error file=a::b",
@@ -38,12 +38,12 @@ HOSTILE: Final = (
 )
 
 
-def side(*, right: bool = True, **fields: Any) -> Side:
+def side(*, right: bool = True, **fields: Any) -> RunMeasures:
     given: dict[str, Any] = {
         "valid": True, "agrees": right, "result": "ab" * 32, "questions": 1, "turns": 2,
         "fallbacks": 0, "calls": 3, "tokens": 1_200, "cost": 0.0123,
     }  # fmt: skip
-    return Side(**(given | fields))
+    return RunMeasures(**(given | fields))
 
 
 def case(number: int, outcome: Outcome = "same", **fields: Any) -> Case:
@@ -61,14 +61,14 @@ def case(number: int, outcome: Outcome = "same", **fields: Any) -> Case:
             "measures": ("questions", "result"),
             "causes": (Cause(kind="prompt", detail="prompt clarify.v1 became clarify.v2"),),
             "differences": (
-                Difference(
+                ValueDifference(
                     version=4,
                     type="clarification.question_asked.v1",
                     pointer="/data/question",
                     expected="Which strategy do you want?",
                     actual="Which strategy for sign-in do you want, and why?",
                 ),
-                Difference(version=0, type="", pointer="/turns", expected=2, actual=3),
+                ValueDifference(version=0, type="", pointer="/turns", expected=2, actual=3),
             ),
             "difference_count": 5,
             "intention": "Add login",
@@ -93,7 +93,7 @@ def report(cases: Sequence[Case], margin: float | None = MARGIN, **fields: Any) 
         "counts": {outcome: counts[outcome] for outcome in OUTCOMES},
         "cause_counts": dict(Counter(c.kind for one in cases for c in one.causes)),
         "cases": tuple(cases),
-        "verdict": verdict(cases, margin),
+        "verdict": compute_verdict(cases, margin),
     }
     return Report(**(given | fields))
 
@@ -119,7 +119,7 @@ def usual() -> Report:
 def strict() -> Report:
     """The same without a change."""
     found = usual()
-    return replace(found, verdict=verdict(found.cases, None), changes=())
+    return replace(found, verdict=compute_verdict(found.cases, None), changes=())
 
 
 def hostile(texts: Sequence[str] = HOSTILE) -> Report:
@@ -132,7 +132,7 @@ def hostile(texts: Sequence[str] = HOSTILE) -> Report:
                 intention=text, group=text,
                 causes=(Cause(kind="unexplained", detail=text),), assumed=(text,),
                 differences=(
-                    Difference(version=3, type=text, pointer=text, expected=text, actual=[text]),
+                    ValueDifference(version=3, type=text, pointer=text, expected=text, actual=[text]),
                 ),
             )
             for number, (text, outcome) in enumerate(

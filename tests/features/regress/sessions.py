@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from preflights_es.features.regress.change import Change
+from preflights_es.features.regress.change import RunChange
 from preflights_es.features.regress.children import Runs
 from preflights_es.features.regress.regression import Regression
 from preflights_es.features.regress.results import Case
@@ -84,7 +84,7 @@ def requested(events: Events) -> int:
     return place(events, CompletionRequested.tag)
 
 
-def judged(events: Events, change: Change | None = None, **more: Any) -> Case:
+def judged(events: Events, change: RunChange | None = None, **more: Any) -> Case:
     """A session's case; it is not left out."""
     with Regression(WORKFLOWS, own_code(), change, **more) as regression:
         found = regression.case(events)
@@ -92,7 +92,7 @@ def judged(events: Events, change: Change | None = None, **more: Any) -> Case:
     return found
 
 
-def child_of(events: Events, change: Change) -> tuple[Stored, ...]:
+def child_of(events: Events, change: RunChange) -> tuple[Stored, ...]:
     """A session run again with a change."""
     return Runs(WORKFLOWS, own_code(), change, (), None, None).child(events)
 

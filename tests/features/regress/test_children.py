@@ -15,11 +15,16 @@ from preflights_es.features.clarification.domain.events import (
     ClarificationQuestionAsked,
     DecisionAcknowledged,
 )
-from preflights_es.features.regress.change import Change, PromptChange, parts, words
+from preflights_es.features.regress.change import (
+    PromptChange,
+    RunChange,
+    describe_change,
+    split_change,
+)
 from preflights_es.features.regress.children import Runs, side_of
 from preflights_es.features.regress.comparing import measures
 from preflights_es.features.regress.regression import Regression
-from preflights_es.features.regress.results import Case, LeftOut, Noise
+from preflights_es.features.regress.results import Case, Noise, SessionLeftOut
 from preflights_es.history.child import sealed_as
 from preflights_es.history.replayer import Replayer
 from preflights_es.history.whatif import Misused
@@ -80,8 +85,8 @@ def accepted(session: Led) -> list[Stored]:
     return session.stored
 
 
-def tried(name: str, text: str, version: str = "") -> Change:
-    return Change(prompts=(PromptChange(name, version, text),))
+def tried(name: str, text: str, version: str = "") -> RunChange:
+    return RunChange(prompts=(PromptChange(name, version, text),))
 
 
 def kinds(case: Case) -> list[tuple[str, bool]]:
@@ -92,16 +97,22 @@ def kinds(case: Case) -> list[tuple[str, bool]]:
 
 
 def test_a_change_travels_to_other_processes_as_it_is() -> None:
-    change = Change(prompts=(PromptChange("clarify", "", "Hi"),), seed=3, parameters=(("a", "b"),))
+    change = RunChange(
+        prompts=(PromptChange("clarify", "", "Hi"),), seed=3, parameters=(("a", "b"),)
+    )
     assert pickle.loads(pickle.dumps(change)) == change
-    assert msgspec.json.decode(msgspec.json.encode(change), type=Change) == change
-    assert words(change) == ("prompt clarify, with another text", "parameter a=b", "seed 3")
+    assert msgspec.json.decode(msgspec.json.encode(change), type=RunChange) == change
+    assert describe_change(change) == (
+        "prompt clarify, with another text",
+        "parameter a=b",
+        "seed 3",
+    )
 
 
 def test_the_model_of_another_provider_belongs_to_it() -> None:
-    change = Change(provider="openai", model="m", parameters=(("max_tokens", "9"),))
-    assert words(change) == ("provider openai m (max_tokens=9)",)
-    assert [part.kind for part in parts(Change(model="m", parameters=(("t", "1"),)))] == [
+    change = RunChange(provider="openai", model="m", parameters=(("max_tokens", "9"),))
+    assert describe_change(change) == ("provider openai m (max_tokens=9)",)
+    assert [part.kind for part in split_change(RunChange(model="m", parameters=(("t", "1"),)))] == [
         "model",
         "parameter",
     ]
@@ -115,7 +126,7 @@ def test_no_recorded_event_has_a_byte_of_a_candidate() -> None:
 
 def test_faults_that_the_simulator_does_not_know_are_no_session_s_fault() -> None:
     with pytest.raises(Misused, match="sim"):
-        Regression(WORKFLOWS, own_code(), Change(parameters=(("faults", "thunder"),)))
+        Regression(WORKFLOWS, own_code(), RunChange(parameters=(("faults", "thunder"),)))
 
 
 # 2. Who is touched ---------------------------------------------------------------------------
@@ -125,30 +136,30 @@ def test_faults_that_the_simulator_does_not_know_are_no_session_s_fault() -> Non
     "change",
     [
         tried("clarify", "Hi"),
-        Change(model="m"),
-        Change(prompts=(PromptChange("extract", "extract.v1"),)),
-        Change(parameters=(("temperature", "1"),)),
+        RunChange(model="m"),
+        RunChange(prompts=(PromptChange("extract", "extract.v1"),)),
+        RunChange(parameters=(("temperature", "1"),)),
     ],
 )
-def test_a_session_that_the_change_is_nothing_to_is_left_out(change: Change) -> None:
+def test_a_session_that_the_change_is_nothing_to_is_left_out(change: RunChange) -> None:
     case = Regression(WORKFLOWS, own_code(), change).case(led("extraction", "Arzt"))
-    assert isinstance(case, LeftOut)
+    assert isinstance(case, SessionLeftOut)
     assert case.why == "the change does not touch who leads it"
 
 
 def test_another_provider_is_something_to_the_rules_too() -> None:
-    case = judged(accepted(Led(None).answer("Cloud", "hosting")), Change(provider="sim"))
+    case = judged(accepted(Led(None).answer("Cloud", "hosting")), RunChange(provider="sim"))
     assert ("provider", False) in kinds(case)
 
 
 @each("path", FILES)
 def test_every_golden_has_a_child_that_replays_from_its_file_alone(path: Path) -> None:
     lines = path.read_bytes().splitlines()
-    change = Change(provider="sim", seed=5, prompts=(PromptChange("clarify", "", "Ask well."),))
+    change = RunChange(provider="sim", seed=5, prompts=(PromptChange("clarify", "", "Ask well."),))
     regression = Regression(WORKFLOWS, own_code(), change)
     for events in chain.group_events_by_session(jsonl.stored(lines, path.name)).values():
         case = regression.case(events)
-        if isinstance(case, LeftOut):
+        if isinstance(case, SessionLeftOut):
             continue
         assert case.outcome != "damaged"
         assert case == regression.case(events), "two runs are the same"
@@ -202,7 +213,7 @@ def test_a_prompt_is_the_cause_of_what_it_changes() -> None:
 
 def test_a_question_that_was_never_asked_has_what_was_accepted() -> None:
     events = accepted(Led(sim(2)).answer("OAuth"))
-    case = judged(events, Change(provider="mock"))
+    case = judged(events, RunChange(provider="mock"))
     assert case.assumed == ("change_category",)
     assert case.recorded is not None
     assert case.candidate is not None
@@ -214,7 +225,7 @@ def test_a_question_that_was_never_asked_has_what_was_accepted() -> None:
 def test_a_question_of_a_note_has_the_value_of_the_one_item_that_has_it() -> None:
     note = noted(READ_AGAIN)
     note.done(1)
-    change = Change(model="asks")
+    change = RunChange(model="asks")
     models = ScriptedProvider(ASKED, READ_AGAIN)
     case = judged(stored(note), change, models=lambda _request: models, **RECORDED)
     assert case.assumed == ("start_time",)
@@ -260,7 +271,7 @@ def proposing() -> Workflow[toy.State]:
 def test_a_question_that_stays_open_beside_a_proposal_has_what_was_accepted() -> None:
     session = PlayedSession(proposing()).play([toy.said("The build is red")])
     assert [one.id for one in session.handle.view.questions] == ["owner"]
-    runs = Runs({"toy": session.workflow}, own_code(), Change(), (), None, None)
+    runs = Runs({"toy": session.workflow}, own_code(), RunChange(), (), None, None)
     *recorded, new, _ = runs.child(session.stored)
     assert [one.type for one in recorded] == [one.type for one in session.stored]
     given = decode_plain_json(new.data or b"")
@@ -270,14 +281,14 @@ def test_a_question_that_stays_open_beside_a_proposal_has_what_was_accepted() ->
 
 def test_an_assumed_answer_is_marked_in_the_child() -> None:
     events = accepted(Led(sim(2)).answer("OAuth"))
-    child = child_of(events, Change(provider="mock"))
+    child = child_of(events, RunChange(provider="mock"))
     actors = [decode_plain_json(one.data or b"")["actor"]["name"] for one in child if one.input_id]
     assert actors.count("what was accepted") == 1
 
 
 def test_a_question_without_an_answer_leaves_the_session_open() -> None:
     events = accepted(Led(sim(3)).answer("By Ops"))
-    case = judged(events, Change(provider="mock"))
+    case = judged(events, RunChange(provider="mock"))
     assert (case.outcome, case.message) == ("open", "the log has no answer to description")
     assert case.candidate is not None
     assert case.candidate.agrees is None
@@ -285,7 +296,7 @@ def test_a_question_without_an_answer_leaves_the_session_open() -> None:
 
 def test_an_answer_that_came_before_its_question_is_given_again() -> None:
     session = Led(sim(27)).answer("Cloud", "hosting").answers({"change_category": "Infra"})
-    case = judged(session.stored, Change(provider="mock"))
+    case = judged(session.stored, RunChange(provider="mock"))
     assert (case.outcome, case.assumed) == ("changed", ())
     assert case.candidate is not None
     assert case.recorded is not None
@@ -306,7 +317,7 @@ class Losing:
         return await self._inside.respond(request)
 
 
-NOTHING = Change(parameters=(("faults", "malformed=0.0"),))
+NOTHING = RunChange(parameters=(("faults", "malformed=0.0"),))
 """Sent otherwise, and the same to the simulator."""
 
 
@@ -321,7 +332,7 @@ def test_a_call_that_was_lost_is_lost_again() -> None:
 def test_what_a_person_corrected_is_the_label() -> None:
     note = noted(items(task("Email")))
     note.cancelled(1).add("task", "Email an Chef")
-    change = Change(model="better")
+    change = RunChange(model="better")
     models = ScriptedProvider(EMAIL)
     case = judged(stored(note), change, models=lambda _request: models, **RECORDED)
     assert case.recorded is not None
@@ -335,7 +346,7 @@ def test_what_a_person_corrected_is_the_label() -> None:
 
 def test_a_result_that_no_person_touched_is_no_label() -> None:
     case = judged(
-        *(stored(noted(EMAIL)), Change(model="b")),
+        *(stored(noted(EMAIL)), RunChange(model="b")),
         models=lambda _r: ScriptedProvider(items(task("x"))),
         **RECORDED,
     )
@@ -347,9 +358,9 @@ def test_what_was_right_and_is_lost_has_failed() -> None:
     note = noted(EMAIL)
     note.done(1)
     other, broken = ScriptedProvider(items(task("x"))), ScriptedProvider("?", "?")
-    case = judged(stored(note), Change(model="b"), models=lambda _r: other, **RECORDED)
+    case = judged(stored(note), RunChange(model="b"), models=lambda _r: other, **RECORDED)
     assert (case.outcome, kinds(case)) == ("failed", [("model", False)])
-    invalid = judged(stored(note), Change(model="b"), models=lambda _r: broken, **RECORDED)
+    invalid = judged(stored(note), RunChange(model="b"), models=lambda _r: broken, **RECORDED)
     assert invalid.outcome == "failed"
     assert invalid.measures == ("validity", "turns", "result", "fallback")
 
@@ -358,11 +369,11 @@ def test_what_was_right_and_is_lost_has_failed() -> None:
 
 
 def test_without_leave_no_model_is_asked() -> None:
-    case = judged(stored(noted(EMAIL)), Change(model="b"))
+    case = judged(stored(noted(EMAIL)), RunChange(model="b"))
     assert (case.outcome, case.live_calls, case.calls_needed) == ("open", 0, 4)
     needed = "the call 'extract-1.1': a model would have to be asked"
     assert case.message == f"{needed}; the session takes at most 4 calls"
-    both = judged(stored(noted(EMAIL)), Change(model="b", parameters=(("t", "1"),)))
+    both = judged(stored(noted(EMAIL)), RunChange(model="b", parameters=(("t", "1"),)))
     assert both.calls_needed == 8, "both sides, and each change alone"
 
 
@@ -377,7 +388,7 @@ def test_what_was_recorded_for_the_same_request_is_not_asked_again() -> None:
 
 def test_the_calls_that_were_allowed_end_the_run_in_order() -> None:
     script = ScriptedProvider(EMAIL, items(task("x")))
-    change = Change(model="b")
+    change = RunChange(model="b")
     sessions = [stored(noted(EMAIL)) for _ in range(3)]
     with Regression(
         *(WORKFLOWS, own_code(), change),
@@ -391,7 +402,7 @@ def test_the_calls_that_were_allowed_end_the_run_in_order() -> None:
 
 
 def test_tokens_that_a_provider_did_not_say_are_unknown() -> None:
-    runs = Runs(WORKFLOWS, own_code(), Change(), (), None, None)
+    runs = Runs(WORKFLOWS, own_code(), RunChange(), (), None, None)
     one = runs.recording(led("clarification", "Add login", 3), None)
     silent = [
         replace(event, input_tokens=None) if isinstance(event, CompletionReceived) else event
@@ -413,12 +424,12 @@ def test_costs_are_those_of_the_prices_that_are_set() -> None:
         output_per_million=Decimal(2_000),
         currency="EUR",
     )
-    case = judged(led("clarification", "Add login", 3), Change(seed=8), prices=(price,))
+    case = judged(led("clarification", "Add login", 3), RunChange(seed=8), prices=(price,))
     assert case.recorded is not None
     assert case.recorded.cost is not None
     assert case.recorded.tokens is not None
     assert 0 < case.recorded.cost < case.recorded.tokens * 0.002
-    other = judged(led("clarification", "Add login", 3), Change(seed=8))
+    other = judged(led("clarification", "Add login", 3), RunChange(seed=8))
     assert other.recorded is not None
     assert other.recorded.cost is None
 
@@ -434,7 +445,7 @@ class Picky:
         return Completion(canonical_json(items(task("x")) if is_both else EMAIL).decode())
 
 
-BOTH = Change(prompts=(PromptChange("extract", "", "Hi"),), parameters=(("t", "1"),))
+BOTH = RunChange(prompts=(PromptChange("extract", "", "Hi"),), parameters=(("t", "1"),))
 
 
 def test_changes_that_only_differ_together_are_said_to() -> None:
@@ -444,7 +455,7 @@ def test_changes_that_only_differ_together_are_said_to() -> None:
 
 
 def test_of_several_changes_the_one_that_differs_alone_is_the_cause() -> None:
-    change = Change(prompts=(PromptChange("clarify", "clarify.v1"),), seed=8)
+    change = RunChange(prompts=(PromptChange("clarify", "clarify.v1"),), seed=8)
     assert kinds(judged(led("clarification", "Add login", 3), change)) == [("parameter", False)]
 
 
@@ -481,7 +492,7 @@ def done_note() -> list[Stored]:
 
 def test_a_model_is_asked_once_for_each_side() -> None:
     script = ScriptedProvider(items(task("x")), EMAIL)
-    case = judged(done_note(), Change(model="b"), models=lambda _request: script)
+    case = judged(done_note(), RunChange(model="b"), models=lambda _request: script)
     assert case.recorded is not None
     assert case.candidate is not None
     assert [one.model for one in script.requests] == ["b", "m-1"]
@@ -509,7 +520,7 @@ def test_two_sides_are_compared_with_each_other(
     replies: tuple[Reply, ...], outcome: str, drift: str, agrees: tuple[bool | None, ...]
 ) -> None:
     script = ScriptedProvider(*replies)
-    case = judged(done_note(), Change(model="b"), models=lambda _request: script)
+    case = judged(done_note(), RunChange(model="b"), models=lambda _request: script)
     assert case.recorded is not None
     assert case.candidate is not None
     assert (case.outcome, case.drift) == (outcome, drift)
@@ -524,7 +535,7 @@ def test_a_recorded_side_that_cannot_be_asked_today_is_unknown() -> None:
             raise NO_KEY
         return ScriptedProvider(EMAIL)
 
-    case = judged(done_note(), Change(model="b"), models=models)
+    case = judged(done_note(), RunChange(model="b"), models=models)
     assert (case.outcome, case.message) == (
         "open",
         "the unchanged side had no response: no key for openai",
@@ -534,7 +545,7 @@ def test_a_recorded_side_that_cannot_be_asked_today_is_unknown() -> None:
 def test_a_side_is_right_where_most_of_its_runs_are() -> None:
     other = items(task("x"))
     script = ScriptedProvider(other, EMAIL, EMAIL, EMAIL, other, other)
-    case = judged(done_note(), Change(model="b"), models=lambda _request: script, repeat=3)
+    case = judged(done_note(), RunChange(model="b"), models=lambda _request: script, repeat=3)
     assert [one.model for one in script.requests] == ["b"] * 3 + ["m-1"] * 3
     assert case.recorded is not None
     assert case.candidate is not None
@@ -545,7 +556,7 @@ def test_a_side_is_right_where_most_of_its_runs_are() -> None:
 
 def test_a_session_whose_unchanged_side_may_not_be_asked_stays_open() -> None:
     case = judged(
-        done_note(), Change(model="b"), models=lambda _r: ScriptedProvider(EMAIL), calls_max=1
+        done_note(), RunChange(model="b"), models=lambda _r: ScriptedProvider(EMAIL), calls_max=1
     )
     assert case.candidate is not None
     assert (case.outcome, case.candidate.agrees, case.live_calls) == ("open", None, 1)
@@ -554,7 +565,7 @@ def test_a_session_whose_unchanged_side_may_not_be_asked_stays_open() -> None:
 def test_code_of_ours_does_not_vary() -> None:
     events = led("clarification", "Add login", 3)
     with Regression(
-        *(WORKFLOWS, own_code(), Change(seed=8)),
+        *(WORKFLOWS, own_code(), RunChange(seed=8)),
         models=lambda _request: ScriptedProvider(),
         repeat=3,
     ) as regression:

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from preflights_es.features.regress.commands.regress import FORMATS
-from preflights_es.features.regress.commands.reports import junit, rendered
+from preflights_es.features.regress.commands.reports import junit, render_regression_report
 from preflights_es.features.regress.results import Report
 from tests.each import each
 from tests.features.regress import given_reports as given
@@ -57,7 +57,9 @@ def test_junit_says_where_what_and_how_to_repeat_it() -> None:
 
 def test_two_runs_give_the_same_bytes_but_for_the_seconds() -> None:
     one, other = given.usual(), replace(given.usual(), seconds=99.0)
-    assert rendered(one, "json").replace("12.3456", "99.0") == rendered(other, "json")
+    assert render_regression_report(one, "json").replace(
+        "12.3456", "99.0"
+    ) == render_regression_report(other, "json")
     assert junit(one).replace("12.346", "99.000") == junit(other)
 
 
@@ -65,4 +67,4 @@ def test_a_text_of_a_session_stands_in_its_own_entry_only() -> None:
     canary = given.case(1, "failed", message="canary-4711")
     report = given.report([canary, *(given.case(n, "failed") for n in range(2, 12))])
     for form in FORMATS:
-        assert rendered(report, form).count("canary-4711") == 1
+        assert render_regression_report(report, form).count("canary-4711") == 1

@@ -17,9 +17,9 @@ from preflights_es.features.clarification.domain.events import (
     ClarificationAnswersGiven,
     ClarificationQuestionAsked,
 )
-from preflights_es.features.regress.change import Change, PromptChange
+from preflights_es.features.regress.change import PromptChange, RunChange
 from preflights_es.features.regress.regression import Regression
-from preflights_es.features.regress.results import Case, Cause, LeftOut
+from preflights_es.features.regress.results import Case, Cause, SessionLeftOut
 from preflights_es.features.regress.strict import DIFFERENCES_MAX
 from preflights_es.kernel.events import InputQuarantined
 from preflights_es.runtime.features import WORKFLOWS
@@ -121,11 +121,11 @@ def _fits(events: Events) -> bool:
     return asked == 1 and any(e.type == ClarificationAnswersGiven.tag for e in events)
 
 
-def outcome(case: Case | LeftOut) -> str:
+def outcome(case: Case | SessionLeftOut) -> str:
     return case.outcome if isinstance(case, Case) else case.why
 
 
-def causes(case: Case | LeftOut) -> tuple[Cause, ...]:
+def causes(case: Case | SessionLeftOut) -> tuple[Cause, ...]:
     return case.causes if isinstance(case, Case) else ()
 
 
@@ -203,7 +203,7 @@ def test_a_bug_of_today_is_faulted() -> None:
 def test_what_cannot_be_judged_is_left_out() -> None:
     strict = Regression({}, own_code())
     left = strict.case(said("a"), source="a.jsonl")
-    assert left == LeftOut(
+    assert left == SessionLeftOut(
         session_id=said("a")[0].session_id,
         source="a.jsonl",
         why="the workflow toy (upgrade preflights) is not here",
@@ -215,14 +215,14 @@ def test_what_cannot_be_judged_is_left_out() -> None:
 
 CHANGES = (
     None,
-    Change(provider="sim", seed=3),
-    Change(prompts=(PromptChange("clarify", "", "x"), PromptChange("extract", "", "y")), seed=4),
-    Change(provider="mock"),
+    RunChange(provider="sim", seed=3),
+    RunChange(prompts=(PromptChange("clarify", "", "x"), PromptChange("extract", "", "y")), seed=4),
+    RunChange(provider="mock"),
 )
 
 
 @each("change", CHANGES)
-def test_no_session_ends_the_run(change: Change | None) -> None:
+def test_no_session_ends_the_run(change: RunChange | None) -> None:
     regression = Regression(WORKFLOWS, own_code(), change)
     rng = Random(13)
     for _ in range(150):
@@ -240,5 +240,5 @@ def test_two_inputs_of_one_id_are_damaged_data() -> None:
     events = list(jsonl.stored(lines, name))
     at = place(events, InputQuarantined.tag) - 1
     events[at] = msgspec.structs.replace(events[at], input_id=events[0].input_id)
-    case = judged(chained(events), Change(provider="sim"))
+    case = judged(chained(events), RunChange(provider="sim"))
     assert (case.outcome, case.causes[0].kind) == ("damaged", "data")

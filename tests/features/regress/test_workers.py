@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.features.regress.batches import Batch, Piece
+from preflights_es.features.regress.batches import Piece, SessionBatch
 from preflights_es.features.regress.results import Case
 from preflights_es.features.regress.workers import Done, Job, judged_elsewhere, processes, scheduled
 from preflights_es.store import jsonl
@@ -18,12 +18,12 @@ DEADLY = "deadly"
 """In the name of a file: a worker that reads it is gone."""
 
 
-def batches(folder: Path, *names: str) -> list[Batch]:
+def batches(folder: Path, *names: str) -> list[SessionBatch]:
     """One a file, each with a session."""
     made = []
     for name, events in zip(names, many(len(names)), strict=True):
         (folder / name).write_bytes(jsonl.encode_event_file(events))
-        made.append(Batch(pieces=(Piece(str(folder / name)),)))
+        made.append(SessionBatch(pieces=(Piece(str(folder / name)),)))
     return made
 
 
@@ -37,7 +37,7 @@ def told(done: Iterator[Done]) -> dict[str, str]:
     return found
 
 
-def mortal(job: bytes, batch: Batch) -> bytes:
+def mortal(job: bytes, batch: SessionBatch) -> bytes:
     """As a worker judges, but for batches with a deadly file, and such as are deadly once."""
     for path in [piece.path for piece in batch.pieces]:
         name = Path(path)

@@ -54,11 +54,11 @@ def hook_command(ctx: click.Context, event: tuple[str, ...], agent: str) -> int:
     except Exception as error:  # a bug of ours is no reason to stop an agent
         _note(None, agent, name, f"{type(error).__name__}: {error}")
         said = b""
-    _write(said or b"{}\n")
+    _write_hook_output(said or b"{}\n")
     return 0
 
 
-def _write(said: bytes) -> None:
+def _write_hook_output(said: bytes) -> None:
     """Say it; an agent that does not read any more, or a full disk, is no trouble of the agent."""
     try:
         sys.stdout.buffer.write(said)
@@ -85,7 +85,7 @@ class _Hook:
             return b""
         import msgspec
 
-        from preflights_es.features.agents.hooks.events import KINDS, event_of, plain
+        from preflights_es.features.agents.hooks.events import KINDS, event_of, normalize_hook_name
 
         try:
             event = event_of(content.removeprefix(BOM_UTF8))
@@ -93,7 +93,7 @@ class _Hook:
             self._note(f"the event is no JSON of a hook: {error}")
             return b""
         self._name = self._name or event.hook_event_name
-        kind = KINDS.get(plain(self._name))
+        kind = KINDS.get(normalize_hook_name(self._name))
         if kind is None:
             self._note("preflights has nothing to do at this event")
             return b""
@@ -116,9 +116,9 @@ class _Hook:
     @staticmethod
     def _is_idle(event: HookEvent) -> bool:
         """Whether a tool gives a shell what installs and edits nothing, as most commands do."""
-        from preflights_es.features.agents.hooks.edits import command, holds_patch
+        from preflights_es.features.agents.hooks.edits import holds_patch, shell_command_of_call
 
-        said = command(event.tool_name, event.tool_input)
+        said = shell_command_of_call(event.tool_name, event.tool_input)
         if not said or holds_patch(said):
             return False
         from preflights_es.runtime.features import FEATURES
@@ -170,7 +170,7 @@ def _note(settings: Settings | None, agent: str, name: str, text: str) -> None:
         from preflights_es.settings.load import beside_log, own_place
 
         folder = beside_log(settings) if settings else own_place(Path.cwd())
-        line = _line(agent, name, text)
+        line = _format_hook_line(agent, name, text)
         path = folder / FILE
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if os.path.lexists(path) and os.lstat(path).st_size > SIZE_MAX:
@@ -184,7 +184,7 @@ def _note(settings: Settings | None, agent: str, name: str, text: str) -> None:
         pass
 
 
-def _line(agent: str, event: str, text: str) -> str:
+def _format_hook_line(agent: str, event: str, text: str) -> str:
     from preflights_es.kernel.ids import iso
     from preflights_es.kernel.text import escaped_text, one_line, shortened
     from preflights_es.redaction.masking import redact_hidden

@@ -84,7 +84,7 @@ def init_command(
     """
     voice = Voice(as_json=as_json, quiet=False, verbose=False)
     settings, writes = load_settings(current_folder()), not prints
-    named = _named(agents) or (() if host or plans else agents_found(settings))
+    named = _select_agents(agents) or (() if host or plans else agents_found(settings))
     if not (named or host or plans):
         raise click.UsageError(NOTHING)
     files = agent_files(settings, named, writes=writes).files if named else ()
@@ -94,7 +94,7 @@ def init_command(
     done = ProjectFiles(files=files)
     voice.json(done)
     for file in done.files:
-        _say(voice, file, prints=prints)
+        _say_project_file(voice, file, prints=prints)
     if named and any(file.written for file in done.files):
         voice.hint(NEXT)
         voice.hint(f"  git add {shlex.join(_to_commit(settings, done.files))}")
@@ -113,11 +113,11 @@ def _to_commit(settings: Settings, files: Iterable[ProjectFile]) -> Iterator[str
     yield from (file.path for file in files if file.state != "unclear")
 
 
-def _named(agents: tuple[str, ...]) -> tuple[AgentName, ...]:
+def _select_agents(agents: tuple[str, ...]) -> tuple[AgentName, ...]:
     return tuple(name for name in AGENTS if name in agents or "all" in agents)
 
 
-def _say(voice: Voice, file: ProjectFile, *, prints: bool) -> None:
+def _say_project_file(voice: Voice, file: ProjectFile, *, prints: bool) -> None:
     if prints:
         voice.say(f"# {file.path}\n{shown_lines(file.content)}")
         return

@@ -14,9 +14,9 @@ from preflights_es.features.agents.hooks.events import (
     HookEvent,
     Kind,
     Output,
-    begun,
-    named,
-    plain,
+    normalize_hook_name,
+    output_at_beginning,
+    recorded_agent_name,
 )
 from preflights_es.kernel.errors import LogBusy, PreflightsError
 from preflights_es.kernel.questions import AskOutcome, Observed, call_of
@@ -49,23 +49,25 @@ def brief_for_agent(request: Request, agent: str, event: str) -> Output:
     found = compose_brief(request)
     if not (found.decisions or found.proposed or found.open):
         return {}
-    return begun(agent, event, found.prompt)
+    return output_at_beginning(agent, event, found.prompt)
 
 
 def record_asked(request: Request, agent: str, event: HookEvent, kind: Kind) -> list[str]:
     """Record what the agent asked its person; what could not be recorded, a line each."""
     with request.process.store.database.hurried():  # the agent waits
-        return [*_recorded(request, agent, event, kind)]
+        return [*_record_observed_answers(request, agent, event, kind)]
 
 
-def _recorded(request: Request, agent: str, event: HookEvent, kind: Kind) -> Iterator[str]:
+def _record_observed_answers(
+    request: Request, agent: str, event: HookEvent, kind: Kind
+) -> Iterator[str]:
 
     asked = questions(event)
     environment = request.process.settings.agent
-    name = named(agent) or environment or UNNAMED
+    name = recorded_agent_name(agent) or environment or UNNAMED
     waits: list[LogBusy] = []
     for place, (one, (outcome, answers)) in enumerate(
-        zip(asked, choices(event, kind, asked), strict=True)
+        zip(asked, read_hook_choices(event, kind, asked), strict=True)
     ):
         if one.is_secret:
             yield "a question whose answer is hidden is not recorded"
@@ -73,7 +75,7 @@ def _recorded(request: Request, agent: str, event: HookEvent, kind: Kind) -> Ite
         observed = Observed(
             channel="hook",
             agent=name,
-            agent_version=event.cursor_version or _version(environment, name),
+            agent_version=event.cursor_version or _parse_agent_version(environment, name),
             conversation=event.conversation,
             call=call_of(event.tool_use_id, place),
             outcome=outcome,
@@ -108,7 +110,7 @@ def _observe(
     raise waits[-1]
 
 
-def _version(environment: str, name: str) -> str:
+def _parse_agent_version(environment: str, name: str) -> str:
     """What stands behind the agent's name in its environment, such as `claude-code/2.1.300`."""
     return environment.removeprefix(name).strip("/@ ") if environment.startswith(name) else ""
 
@@ -131,28 +133,34 @@ class AgentQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
 def questions(event: HookEvent) -> tuple[AgentQuestion, ...]:
     """What was asked, in the order of the call; nothing whose answer was hidden as it was typed."""
-    return tuple(map(_question, _listed(event)))
+    return tuple(map(_parse_agent_question, _list_call_questions(event)))
 
 
-def choices(event: HookEvent, kind: Kind, asked: tuple[AgentQuestion, ...]) -> Iterator[Choice]:
+def read_hook_choices(
+    event: HookEvent, kind: Kind, asked: tuple[AgentQuestion, ...]
+) -> Iterator[Choice]:
     """What came of each question."""
-    said = _response(event)
+    said = _unwrap_tool_response(event)
     whole = (
-        _failed(said)
+        _classify_missing_answer(said)
         if kind == "failed" or isinstance(said, str)
-        else _of_all(said, plain(event.tool_name))
+        else _of_all(said, normalize_hook_name(event.tool_name))
     )
     answers = said.get("answers") if isinstance(said, dict) else None
-    for place, (question, listed) in enumerate(zip(asked, _listed(event), strict=True)):
+    for place, (question, listed) in enumerate(
+        zip(asked, _list_call_questions(event), strict=True)
+    ):
         if whole is not None:
             yield whole, ()
         elif isinstance(said, dict) and isinstance(answers, dict):
-            yield _choice(question, _answer(answers, question, place), said, _by_id(listed))
+            yield _choice(
+                question, _find_tool_answer(answers, question, place), said, _by_id(listed)
+            )
         else:
             yield "empty", ()
 
 
-def _listed(event: HookEvent) -> list[Mapping[str, Any]]:
+def _list_call_questions(event: HookEvent) -> list[Mapping[str, Any]]:
     """The questions of the call as they are put."""
     said = event.tool_input
     found = said.get("questions") if isinstance(said, dict) else None
@@ -160,46 +168,50 @@ def _listed(event: HookEvent) -> list[Mapping[str, Any]]:
     return [one for one in every if isinstance(one, dict)]
 
 
-def _question(one: Mapping[str, Any]) -> AgentQuestion:
-    text = _text(one.get("question") or one.get("prompt"))
+def _parse_agent_question(one: Mapping[str, Any]) -> AgentQuestion:
+    text = _stripped_text(one.get("question") or one.get("prompt"))
     listed = one.get("options")
-    options = [_label(option) for option in listed] if isinstance(listed, list) else []
+    options = [_label_of_option(option) for option in listed] if isinstance(listed, list) else []
     many = one.get("multiSelect") or one.get("multi_select") or one.get("allow_multiple")
     return AgentQuestion(
-        id=_text(one.get("id")) or text,
+        id=_stripped_text(one.get("id")) or text,
         question=text,
-        header=_text(one.get("header") or one.get("title")),
+        header=_stripped_text(one.get("header") or one.get("title")),
         options=tuple(filter(None, options)),
         several=bool(many),
         is_secret=bool(one.get("isSecret") or one.get("is_secret")),
     )
 
 
-def _label(option: Any) -> str:
-    return _text(option.get("label") if isinstance(option, dict) else option)
+def _label_of_option(option: Any) -> str:
+    return _stripped_text(option.get("label") if isinstance(option, dict) else option)
 
 
 def _by_id(one: Mapping[str, Any]) -> dict[str, str]:
     """Labels of the options that have an id too, as in Cursor: an answer may name either."""
     listed = one.get("options")
     options = listed if isinstance(listed, list) else ()
-    pairs = ((_text(o.get("id")), _label(o)) for o in options if isinstance(o, dict))
+    pairs = (
+        (_stripped_text(o.get("id")), _label_of_option(o)) for o in options if isinstance(o, dict)
+    )
     return {name: label for name, label in pairs if name and label}
 
 
-def _text(value: Any) -> str:
+def _stripped_text(value: Any) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
 # 2. What came of it -------------------------------------------------------------------------------
 
 
-def _response(event: HookEvent) -> dict[str, Any] | str:
+def _unwrap_tool_response(event: HookEvent) -> dict[str, Any] | str:
     """What the tool returned, out of the text or the list in which some agents wrap it."""
     said = next((v for v in (event.tool_response, event.tool_output, event.error) if v), "")
     for _ in range(3):
         if isinstance(said, list):
-            said = "\n".join(_text(one.get("text")) for one in said if isinstance(one, dict))
+            said = "\n".join(
+                _stripped_text(one.get("text")) for one in said if isinstance(one, dict)
+            )
         elif isinstance(said, dict) and "answers" not in said:
             inside = next((said[key] for key in ("llmContent", "content") if key in said), None)
             if inside is None:
@@ -215,7 +227,7 @@ def _response(event: HookEvent) -> dict[str, Any] | str:
     return said if isinstance(said, dict | str) else ""
 
 
-def _failed(said: dict[str, Any] | str) -> AskOutcome:
+def _classify_missing_answer(said: dict[str, Any] | str) -> AskOutcome:
     """Why no answer came, by the words in which it is said."""
     text = said if isinstance(said, str) else " ".join(map(str, said.values()))
     if not text.strip():
@@ -237,14 +249,14 @@ def _of_all(said: dict[str, Any], tool: str) -> AskOutcome | None:
     """What is so of every question of the call; None where each has its own answer."""
     if said.get("afkTimeoutMs") or said.get("autoResolved") or said.get("timedOut"):
         return "timed_out"
-    if plain(_text(said.get("answeredBy"))) == "hook":
+    if normalize_hook_name(_stripped_text(said.get("answeredBy"))) == "hook":
         return "by_hook"
     if any(said.get(name) for name in ("interrupted", "cancelled", "declined", "rejected")):
         return "denied"
     return "timed_out" if tool == CODEX and said.get("answers") == {} else None
 
 
-def _answer(answers: Mapping[str, Any], question: AgentQuestion, place: int) -> Any:
+def _find_tool_answer(answers: Mapping[str, Any], question: AgentQuestion, place: int) -> Any:
     """By the question's id or text, its heading, or its place."""
     names = (question.id, question.question, question.header, str(place))
     return next((answers[name] for name in names if name in answers), None)
@@ -253,23 +265,27 @@ def _answer(answers: Mapping[str, Any], question: AgentQuestion, place: int) -> 
 def _choice(
     one: AgentQuestion, answer: Any, said: Mapping[str, Any], by_id: Mapping[str, str]
 ) -> Choice:
-    free = _text(answer.get("freeText")) if isinstance(answer, dict) else ""
+    free = _stripped_text(answer.get("freeText")) if isinstance(answer, dict) else ""
     if isinstance(answer, dict):
         answer = answer.get("answers", answer.get("selected"))
-    texts = [part for part in (answer if isinstance(answer, list) else [answer]) if _text(part)]
+    texts = [
+        part for part in (answer if isinstance(answer, list) else [answer]) if _stripped_text(part)
+    ]
     if one.several and isinstance(answer, str):
-        texts = list(parts(answer, one.options))
+        texts = list(split_joined_labels(answer, one.options))
     labels, notes = apart(
         [part if part in one.options else by_id.get(part, part) for part in texts]
     )
-    return chosen(labels, one.options, " ".join([*notes, free, _annotated(one, said)]).strip())
+    return classify_choice(
+        labels, one.options, " ".join([*notes, free, _annotated(one, said)]).strip()
+    )
 
 
 def _annotated(one: AgentQuestion, said: Mapping[str, Any]) -> str:
     """What the person wrote beside a choice in Claude Code."""
     notes = said.get("annotations")
     beside = notes.get(one.id) if isinstance(notes, dict) else None
-    return _text(beside.get("notes")) if isinstance(beside, dict) else ""
+    return _stripped_text(beside.get("notes")) if isinstance(beside, dict) else ""
 
 
 def apart(said: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -278,38 +294,42 @@ def apart(said: Sequence[str]) -> tuple[list[str], list[str]]:
     return [one for one in said if not one.startswith(NOTE) and one != NONE], notes
 
 
-def chosen(said: Sequence[str], labels: Sequence[str], note: str) -> Choice:
+def classify_choice(said: Sequence[str], labels: Sequence[str], note: str) -> Choice:
     """The outcome of what was said: an option, several, or the person's own words.
 
     Args:
         note: what the person wrote beside the choice; it may take the choice back.
     """
-    bare = tuple(dict.fromkeys(_cut(one.strip()) for one in said if visible(one)))[:LABELS_MAX]
+    bare = tuple(dict.fromkeys(_limit_answer_text(one.strip()) for one in said if visible(one)))[
+        :LABELS_MAX
+    ]
     if visible(note):
         beside = f"{BETWEEN.join(bare)} ({note.strip()})" if bare else note.strip()
-        return "typed", (_cut(beside),)
+        return "typed", (_limit_answer_text(beside),)
     if len(bare) > 1:
         return "several", bare
     if not bare:
         return "empty", ()
-    return ("answered" if bare[0] in {_cut(one.strip()) for one in labels} else "typed"), bare
+    return (
+        "answered" if bare[0] in {_limit_answer_text(one.strip()) for one in labels} else "typed"
+    ), bare
 
 
-def parts(said: str, labels: Sequence[str]) -> Iterator[str]:
+def split_joined_labels(said: str, labels: Sequence[str]) -> Iterator[str]:
     """Labels that stand one after the other, and words between them; a label may hold a comma."""
-    said = _cut(said)
+    said = _limit_answer_text(said)
     longest = sorted((one for one in labels if one), key=len, reverse=True)
     while said:
-        found = next((one for one in longest if _begins(said, one)), None)
+        found = next((one for one in longest if _begins_with_label(said, one)), None)
         part = found if found is not None else said.partition(BETWEEN)[0]
         said = said[len(part) :].removeprefix(BETWEEN)
         yield part
 
 
-def _begins(said: str, label: str) -> bool:
+def _begins_with_label(said: str, label: str) -> bool:
     return said == label or said.startswith(label + BETWEEN)
 
 
-def _cut(text: str) -> str:
+def _limit_answer_text(text: str) -> str:
     """As much of a text as is kept."""
     return text[:TEXT_MAX]

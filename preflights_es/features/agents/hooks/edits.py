@@ -13,11 +13,16 @@ from preflights_es.features.agents.hooks.events import (
     SHELLS,
     HookEvent,
     Output,
-    answered,
     is_attended,
-    plain,
+    normalize_hook_name,
+    output_before_edit,
 )
-from preflights_es.features.agents.hooks.memory import agreed, has_asked, remember, remembered
+from preflights_es.features.agents.hooks.memory import (
+    find_agreed_decisions,
+    has_asked,
+    read_hook_memory,
+    remember,
+)
 from preflights_es.runtime.features import FEATURES
 from preflights_es.system import files
 from preflights_es.use.request import Request
@@ -52,22 +57,22 @@ def edits(tool: str, said: Any, folder: Path) -> list[Edit]:
     Args:
         folder: in which paths that are not absolute begin.
     """
-    if plain(tool) in SHELLS:
-        text = command(tool, said)
+    if normalize_hook_name(tool) in SHELLS:
+        text = shell_command_of_call(tool, said)
         return [*_patched(text, folder)] if holds_patch(text) else []
-    if plain(tool) not in EDITING:
+    if normalize_hook_name(tool) not in EDITING:
         return []
     if isinstance(said, str | list):
         said = {"input": said}
     if not isinstance(said, dict):
         return []
-    found = [*_of(said, "", folder, 0)]
+    found = [*_find_edits_in_call(said, "", folder, 0)]
     return found or [Edit(path) for path in _paths(said) if path]
 
 
-def command(tool: str, said: Any) -> str:
+def shell_command_of_call(tool: str, said: Any) -> str:
     """What a call gives to a shell; empty for another tool."""
-    if plain(tool) not in SHELLS:
+    if normalize_hook_name(tool) not in SHELLS:
         return ""
     given = said if isinstance(said, dict) else {"command": said}
     found = next((given[key] for key in ("command", "cmd", "script") if given.get(key)), "")
@@ -86,11 +91,16 @@ def _paths(said: dict[str, Any]) -> list[str]:
     """Files of a call that tells no text: what is edited, or several."""
     listed = said.get("files")
     several = [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
-    return several or [_joined(value) for key, value in said.items() if plain(key) in _PATH][:1]
+    return (
+        several
+        or [_joined(value) for key, value in said.items() if normalize_hook_name(key) in _PATH][:1]
+    )
 
 
-def _of(said: dict[str, Any], path: str, folder: Path, depth: int) -> Iterator[Edit]:
-    texts = {plain(key): _joined(value) for key, value in said.items()}
+def _find_edits_in_call(
+    said: dict[str, Any], path: str, folder: Path, depth: int
+) -> Iterator[Edit]:
+    texts = {normalize_hook_name(key): _joined(value) for key, value in said.items()}
     path = next((text for name, text in texts.items() if name in _PATH and text), path)
     for text in texts.values():
         if _PATCH in text:
@@ -104,7 +114,7 @@ def _of(said: dict[str, Any], path: str, folder: Path, depth: int) -> Iterator[E
     for value in said.values():
         for one in value if isinstance(value, list) and depth < DEPTH_MAX else ():
             if isinstance(one, dict):
-                yield from _of(one, path, folder, depth + 1)
+                yield from _find_edits_in_call(one, path, folder, depth + 1)
 
 
 def _edit(path: str, new: str, former: str, whole: str, *, replaces: bool = False) -> Edit:
@@ -177,17 +187,21 @@ def before_edit(
     root = request.process.settings.root
     base = Path(event.cwd) if event.cwd else root
     found = edits(event.tool_name, event.tool_input, base)
-    found += [one._replace(path=led) for one in found if (led := _led(base / one.path, root))]
-    memory = remembered(folder)
+    found += [
+        one._replace(path=led)
+        for one in found
+        if (led := _follow_links_inside(base / one.path, root))
+    ]
+    memory = read_hook_memory(folder)
     before = memory.files
     conversation = event.conversation or agent
-    passed = agreed(memory, conversation, base, event.tool_use_id)
+    passed = find_agreed_decisions(memory, conversation, base, event.tool_use_id)
     changes = [(str(base / one.path) if one.path else "", one.text, one.former) for one in found]
-    said = command(event.tool_name, event.tool_input)
+    said = shell_command_of_call(event.tool_name, event.tool_input)
     concerns = FEATURES.port("edit_concerns")(request, changes, said, memory, passed)
     if concerns:
         added = {file: one.added for (file, _, _), one in zip(changes, found, strict=True)}
-        about = [_asked(one, added.get(one.file, ())) for one in concerns]
+        about = [_memory_of_concern(one, added.get(one.file, ())) for one in concerns]
         has_asked(memory, conversation, about, event.tool_use_id)
     if concerns or memory.files != before:
         remember(folder, memory)
@@ -195,10 +209,12 @@ def before_edit(
         return {}
     reasons = "\n".join(one.line for one in concerns)
     reason = f"{reasons} `preflights why {concerns[0].name}` says why it was decided."
-    return answered(agent, concerns[0].hold, reason, attended=is_attended(event, environment))
+    return output_before_edit(
+        agent, concerns[0].hold, reason, attended=is_attended(event, environment)
+    )
 
 
-def _led(path: Path, root: Path) -> str:
+def _follow_links_inside(path: Path, root: Path) -> str:
     """Where links within the repository lead a path; empty where none does."""
     real, top = os.path.realpath(path), os.path.realpath(root)
     relative = os.path.relpath(real, top)
@@ -207,7 +223,7 @@ def _led(path: Path, root: Path) -> str:
     return os.path.join(root, relative) if is_inside and relative != plain else ""
 
 
-def _asked(concern: Any, added: Iterable[str]) -> tuple[str, str, Iterable[str], bool]:
+def _memory_of_concern(concern: Any, added: Iterable[str]) -> tuple[str, str, Iterable[str], bool]:
     """As it is remembered: what is told needs no line in the file to be over."""
     if concern.hold == "tell":
         return concern.uid, "", (), False

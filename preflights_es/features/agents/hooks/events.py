@@ -108,7 +108,7 @@ def event_of(content: bytes) -> HookEvent:
     return msgspec.convert({k: v for k, v in said.items() if v is not None}, HookEvent)
 
 
-def plain(name: str) -> str:
+def normalize_hook_name(name: str) -> str:
     """The name of an event, a tool or a field, as tables here have it."""
     return _BETWEEN.sub("", name).casefold()
 
@@ -119,17 +119,17 @@ def concerns(kind: Kind, tool: str) -> bool:
         case "begins":
             return True
         case "edits":
-            return plain(tool) in EDITING or plain(tool) in SHELLS
+            return normalize_hook_name(tool) in EDITING or normalize_hook_name(tool) in SHELLS
         case _:
-            return plain(tool) in ASKING
+            return normalize_hook_name(tool) in ASKING
 
 
-def named(agent: str) -> str:
+def recorded_agent_name(agent: str) -> str:
     """What a session calls the agent."""
     return NAMES.get(agent, agent)
 
 
-def begun(agent: str, event: str, brief: str) -> Output:
+def output_at_beginning(agent: str, event: str, brief: str) -> Output:
     """Text for the agent at the beginning of a conversation."""
     if agent == "cursor":
         return {"additional_context": brief}
@@ -143,7 +143,7 @@ def is_attended(event: HookEvent, environment: Mapping[str, str]) -> bool:
     return all(environment.get(name) != value for name, value in UNATTENDED)
 
 
-def answered(agent: str, hold: Hold, reason: str, *, attended: bool = True) -> Output:
+def output_before_edit(agent: str, hold: Hold, reason: str, *, attended: bool = True) -> Output:
     """The agent is told before the edit, the person is asked, or the edit is refused.
 
     Where no person is there, the agent is told instead of a question. Codex refuses `ask` and then

@@ -43,7 +43,7 @@ class Memory(msgspec.Struct):
     """The log and the folders of session files, when no file said more than the log."""
 
 
-def remembered(folder: Path) -> Memory:
+def read_hook_memory(folder: Path) -> Memory:
     """What is known; nothing where the file is missing or damaged."""
     return files.read_cache(folder / FILE, MEMORY_MAX, Memory) or Memory()
 
@@ -75,7 +75,9 @@ def has_asked(
         del memory.asked[old]
 
 
-def agreed(memory: Memory, conversation: str, root: Path, call: str) -> Iterator[str]:
+def find_agreed_decisions(
+    memory: Memory, conversation: str, root: Path, call: str
+) -> Iterator[str]:
     """Uids of decisions of which the agent was told, or the person let the edit happen.
 
     A file that lacks the lines shows that the person said no: then the same edit is asked about

@@ -21,14 +21,14 @@ domain, with `:` before the artifact; `address`: a path behind a host; `package`
 npm's; `image`: what runs, of a registry of images or a system's packages; `tool`: what installs."""
 
 
-class Used(NamedTuple):
+class UsedName(NamedTuple):
     """Something of others, as the file names it."""
 
     name: str
     kind: Kind
 
 
-Read = Callable[[str], Iterable[Used]]
+Read = Callable[[str], Iterable[UsedName]]
 _APART: Final = late_pattern(
     r"(?:^|/)(?:node_modules|vendor|third_party|site-packages|\.git)/|\.(?:lock|sum|min\.js|map)$"
     r"|(?:^|/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|packages\.lock\.json)$"
@@ -36,25 +36,27 @@ _APART: Final = late_pattern(
 """Files of others, and what a resolver wrote."""
 
 
-def used(path: str, text: str) -> frozenset[Used]:
+def used(path: str, text: str) -> frozenset[UsedName]:
     """What a file of this path imports or installs, by its text or a part of it."""
-    place = _place(path)
+    place = _casefold_path(path)
     if not text or _APART.search(place):
         return frozenset()
     if _ODD.search(text):
         text = text.replace("\r\n", "\n").translate(_AS_READ).replace("\\\n", " ")
     if "\\u" in text or "\\x" in text:
         text = _ESCAPE.sub(_unescaped, text)
-    return frozenset(map(_normal, (one for one in _read(place, text) if one.name)))
+    return frozenset(map(_normal, (one for one in _read_used_names(place, text) if one.name)))
 
 
 def is_read(path: str) -> bool:
     """Whether a file of this path can say what it imports or installs."""
-    place = _place(path)
-    return not _APART.search(place) and any(_fits_any(names, place) for names, _ in _forms())
+    place = _casefold_path(path)
+    return not _APART.search(place) and any(
+        _fits_any(names, place) for names, _ in _read_import_forms()
+    )
 
 
-def _place(path: str) -> str:
+def _casefold_path(path: str) -> str:
     return path.replace("\\", "/").casefold()
 
 
@@ -77,18 +79,18 @@ def _unescaped(escape: re.Match[str]) -> str:
     return letter if letter.isalnum() or letter in "@/._-" else escape[0]
 
 
-def _normal(one: Used) -> Used:
+def _normal(one: UsedName) -> UsedName:
     """A name as Python reads it, which takes other forms of a letter for the letter."""
-    return one if one.name.isascii() else Used(normalize("NFKC", one.name), one.kind)
+    return one if one.name.isascii() else UsedName(normalize("NFKC", one.name), one.kind)
 
 
-def installed(command: str) -> frozenset[Used]:
+def installed(command: str) -> frozenset[UsedName]:
     """What a command of a shell installs."""
     return frozenset(one for one in _commands(command) if one.name)
 
 
 @cache
-def words(kind: str) -> frozenset[str]:
+def read_import_words(kind: str) -> frozenset[str]:
     """Words of one kind.
 
     `roles` stand around the name of a package: what it does for a product, and for which language.
@@ -100,33 +102,35 @@ def words(kind: str) -> frozenset[str]:
     return next(frozenset(of.split()) for name, of in rows if name.strip() == kind)
 
 
-def _read(place: str, text: str) -> Iterator[Used]:
-    for patterns, reads in _forms():
+def _read_used_names(place: str, text: str) -> Iterator[UsedName]:
+    for patterns, reads in _read_import_forms():
         if not _fits_any(patterns, place):
             continue
         left = text
         for kind, form in reads:
             if kind == "without":
-                left = _form(kind, form).sub("", left)
+                left = _compile_import_form(kind, form).sub("", left)
             elif kind in _READERS:
                 yield from _READERS[kind](left)
             else:
-                for found in _form(kind, form).finditer(left):
-                    yield from _named(cast("Kind", kind.rstrip("*")), found)
+                for found in _compile_import_form(kind, form).finditer(left):
+                    yield from _used_names_of_match(cast("Kind", kind.rstrip("*")), found)
 
 
-def _named(kind: Kind, found: re.Match[str]) -> Iterator[Used]:
+def _used_names_of_match(kind: Kind, found: re.Match[str]) -> Iterator[UsedName]:
     """The groups of a form are an owner and what it owns, or a list of this."""
     *owner, owned = (one for one in found.groups() if one is not None)
     # Without what stands behind `as`.
     for bare in [one.split()[0] for one in owned.split(",") if one.strip()] or [""]:
-        yield Used((":" if kind == "jvm" else ".").join((*owner, bare)), kind)
+        yield UsedName((":" if kind == "jvm" else ".").join((*owner, bare)), kind)
 
 
 def _fits_any(patterns: tuple[str, ...], place: str) -> bool:
     name = place.rpartition("/")[2]
     endings, others = _apart(patterns)
-    return name.endswith(endings) or any(_fits(o, place if "/" in o else name) for o in others)
+    return name.endswith(endings) or any(
+        _matches_file_pattern(o, place if "/" in o else name) for o in others
+    )
 
 
 @cache
@@ -136,13 +140,13 @@ def _apart(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]
     return endings, tuple(one for one in patterns if one[:1] != "*" or "/" in one)
 
 
-def _fits(pattern: str, name: str) -> bool:
+def _matches_file_pattern(pattern: str, name: str) -> bool:
     begin, star, end = pattern.partition("*")
     return name.startswith(begin) and name.endswith(end) if star else name == pattern
 
 
 @cache
-def _forms() -> tuple[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], ...]:
+def _read_import_forms() -> tuple[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], ...]:
     """Patterns of names, and what reads a file of one: a kind and its form, or a function here."""
     found: list[tuple[tuple[str, ...], list[tuple[str, str]]]] = []
     for line in own_file(__spec__, "forms.txt").decode().splitlines():
@@ -155,7 +159,7 @@ def _forms() -> tuple[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], ...]:
 
 
 @cache
-def _form(kind: str, text: str) -> re.Pattern[str]:
+def _compile_import_form(kind: str, text: str) -> re.Pattern[str]:
     """A form of `forms.txt`: a blank stands for several, `~` for any number of them.
 
     It begins a line, apart from a kind with `*` and from what is left out before the others look.
@@ -182,11 +186,11 @@ _OWN: Final = frozenset(("version", "python"))
 """Keys of these files whose value is a version, and no package's."""
 
 
-def _required(lines: Iterable[str]) -> Iterator[Used]:
-    yield from (Used(one[1], "package") for one in map(_REQUIREMENT.match, lines) if one)
+def _required(lines: Iterable[str]) -> Iterator[UsedName]:
+    yield from (UsedName(one[1], "package") for one in map(_REQUIREMENT.match, lines) if one)
 
 
-def _toml(text: str) -> Iterator[Used]:
+def _toml(text: str) -> Iterator[UsedName]:
     import tomllib
 
     try:
@@ -194,13 +198,13 @@ def _toml(text: str) -> Iterator[Used]:
     except (ValueError, RecursionError):
         found = {}
     if _HEADING.search(text) or any(map(_TABLES.fullmatch, found)):
-        yield from _table(found)
+        yield from _read_dependency_table(found)
     else:  # a part of a list, or of a table
         yield from _required(_QUOTED.findall(text))
-        yield from (Used(one, "package") for one in _KEY.findall(text) if one not in _OWN)
+        yield from (UsedName(one, "package") for one in _KEY.findall(text) if one not in _OWN)
 
 
-def _table(of: Mapping[str, Any], *, inside: bool = False) -> Iterator[Used]:
+def _read_dependency_table(of: Mapping[str, Any], *, inside: bool = False) -> Iterator[UsedName]:
     for key, value in of.items():
         is_list = inside or _TABLES.fullmatch(key)
         if isinstance(value, list):
@@ -208,9 +212,11 @@ def _table(of: Mapping[str, Any], *, inside: bool = False) -> Iterator[Used]:
         elif inside and key not in _OWN:
             said = value if isinstance(value, dict) else {}
             of_jvm = said.get("module") or said.get("id")
-            yield Used(str(of_jvm or said.get("package") or key), "jvm" if of_jvm else "package")
+            yield UsedName(
+                str(of_jvm or said.get("package") or key), "jvm" if of_jvm else "package"
+            )
         elif isinstance(value, dict):
-            yield from _table(value, inside=bool(is_list))
+            yield from _read_dependency_table(value, inside=bool(is_list))
 
 
 # 2. Commands ----------------------------------------------------------------------------------
@@ -228,7 +234,7 @@ _SWITCHES: Final = late_pattern(
 """Options of `docker run` that take no word."""
 
 
-def _commands(text: str) -> Iterator[Used]:
+def _commands(text: str) -> Iterator[UsedName]:
     for part in _BETWEEN.split(text.replace("\\\n", " ")):
         line = _NUGET.sub("nuget install ", _START.sub("", part, count=1), count=1)
         for long, short in _installs()[1]:
@@ -236,25 +242,25 @@ def _commands(text: str) -> Iterator[Used]:
                 line = short + line[len(long) :]
         program, *typed = (word.strip("\"'`,])") for word in line.split() or [""])
         while typed[1:] and typed[0].startswith("-"):  # before the verb
-            typed = typed[2 if typed[0] in words("valued") else 1 :]
+            typed = typed[2 if typed[0] in read_import_words("valued") else 1 :]
         kind, verbs = _installs()[0].get(program, ("", frozenset()))
         if not kind or (verbs and typed[:1] and typed[0] not in verbs):
             continue
         if typed or program == "yarn":
-            yield Used(program, "tool")
+            yield UsedName(program, "tool")
             yield from _arguments(program, cast("Kind", kind), typed if verbs else ["", *typed])
 
 
-def _arguments(program: str, kind: Kind, typed: list[str]) -> Iterator[Used]:
+def _arguments(program: str, kind: Kind, typed: list[str]) -> Iterator[UsedName]:
     verb, *rest = typed or [""]
     if program == "kubectl":
-        yield from (Used(word.partition("--image=")[2], kind) for word in rest)
+        yield from (UsedName(word.partition("--image=")[2], kind) for word in rest)
         return
     are_images = program in ("docker", "podman")
     skipped = int(program == "helm" and verb != "pull")  # the name of the release
     for word in [*_operands(rest, are_images=are_images)][skipped:]:
         name = word.removeprefix("oci://") if are_images else _PINS.sub("", word)
-        yield Used(f"create-{name}" if verb in ("create", "init") else name, kind)
+        yield UsedName(f"create-{name}" if verb in ("create", "init") else name, kind)
         if are_images or verb in ("", "run", "dlx", "x", "exec", "create", "init"):
             return  # what follows is for the program that runs
 
@@ -268,7 +274,9 @@ def _operands(typed: Iterable[str], *, are_images: bool) -> Iterator[str]:
         if is_value or not word or word in ("&", "\\"):
             is_value = False
         elif word.startswith("-"):
-            takes = not _SWITCHES.fullmatch(word) if are_images else word in words("valued")
+            takes = (
+                not _SWITCHES.fullmatch(word) if are_images else word in read_import_words("valued")
+            )
             is_value = takes and "=" not in word
         elif not word.startswith((".", "/", "$")):
             yield word

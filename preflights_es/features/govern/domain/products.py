@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from itertools import chain
 from typing import Final, NamedTuple, get_args
 
-from preflights_es.features.govern.domain.imports import Kind, Used, words
+from preflights_es.features.govern.domain.imports import Kind, UsedName, read_import_words
 from preflights_es.kernel.statements import GENERIC
 from preflights_es.kernel.text import late_pattern
 from preflights_es.kernel.words import (
@@ -42,16 +42,18 @@ _MORE: Final = late_pattern(
 _NONE: Final = frozenset(word.replace(" ", "") for word in GENERIC)
 
 
-def named(option: str, found: Iterable[Used], chosen: Iterable[str]) -> Used | None:
+def find_option_use(
+    option: str, found: Iterable[UsedName], chosen: Iterable[str]
+) -> UsedName | None:
     """The first of what an edit uses that an option is, and no chosen value is as well."""
-    return next(iter(brought_in([option], found, [*chosen]).get(option, ())), None)
+    return next(iter(group_uses_by_option([option], found, [*chosen]).get(option, ())), None)
 
 
-def brought_in(
-    options: Iterable[str], found: Iterable[Used], chosen: Iterable[str]
-) -> dict[str, list[Used]]:
+def group_uses_by_option(
+    options: Iterable[str], found: Iterable[UsedName], chosen: Iterable[str]
+) -> dict[str, list[UsedName]]:
     """By option, what of many names it is, and no chosen value is as well."""
-    values, is_of = [*chosen], dict[Used, list[str]]()
+    values, is_of = [*chosen], dict[UsedName, list[str]]()
     used = [*found]
     for value, ones in _fitting(values, used).items():
         for one in ones:
@@ -60,7 +62,10 @@ def brought_in(
         option: [
             one
             for one in ones
-            if not any(fits(option, one) in fits(value, one) for value in is_of.get(one, ()))
+            if not any(
+                longest_fitting_part(option, one) in longest_fitting_part(value, one)
+                for value in is_of.get(one, ())
+            )
         ]
         for option, ones in _fitting(options, used).items()
         if not any(_is_in(option, value) for value in values)
@@ -89,34 +94,34 @@ def _is_in(option: str, value: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(bare)}(?!\w)", value, re.IGNORECASE) is not None
 
 
-def _fitting(options: Iterable[str], found: Iterable[Used]) -> dict[str, list[Used]]:
+def _fitting(options: Iterable[str], found: Iterable[UsedName]) -> dict[str, list[UsedName]]:
     """By option, what of many names it is; pairs that have no name in common are not compared."""
     called = dict[str, list[str]]()
     for option in dict.fromkeys(options):
         of = _product(option)
-        keys = {key for kind in get_args(Kind) for key in _own(option, kind, of)}
+        keys = {key for kind in get_args(Kind) for key in _spellings_of_option(option, kind, of)}
         for key in {*keys, of.name} if of else keys:
             called.setdefault(key, []).append(option)
-    fitting = dict[str, list[Used]]()
+    fitting = dict[str, list[UsedName]]()
     for one in found:
-        form = _form(one)
+        form = _spell_used_name(one)
         near = (called.get(key, ()) for key in (*sorted(form.keys), *chain(*form.rows.values())))
         for option in dict.fromkeys(option for options in near for option in options):
-            if fits(option, one):
+            if longest_fitting_part(option, one):
                 fitting.setdefault(option, []).append(one)
     return fitting
 
 
-def fits(option: str, one: Used) -> str:
+def longest_fitting_part(option: str, one: UsedName) -> str:
     """The longest part of a name that the option is, squeezed; empty where it is no part."""
     owner = _OWNER.search(option)
-    is_owned = owner and owner[1].casefold() not in words("asides")
+    is_owned = owner and owner[1].casefold() not in read_import_words("asides")
     if owner and is_owned and _squeezed(owner[1]) not in _squeezed(one.name):
         return ""
-    form, product = _form(one), _product(option)
+    form, product = _spell_used_name(one), _product(option)
     found = {key for key, of in form.rows.items() if product and product.name in of}
     if product is None or not product.packages or one.kind in ("image", "tool"):
-        found |= form.keys & _own(option, one.kind, product)
+        found |= form.keys & _spellings_of_option(option, one.kind, product)
     elif _squeezed(product.name) == _owner_of(one):  # what a vendor publishes in its own name
         found.add(_squeezed(product.name))
     return max(found, key=len, default="")
@@ -137,7 +142,7 @@ def _product(option: str) -> Name | None:
 
 
 @lru_cache(maxsize=4096)
-def _own(option: str, kind: Kind, product: Name | None) -> frozenset[str]:
+def _spellings_of_option(option: str, kind: Kind, product: Name | None) -> frozenset[str]:
     """How an option may be called itself, squeezed."""
     bare = re.sub(r" v?\d[\d.x]*$", "", _ASIDE.sub("", option).strip())
     found = {bare, *((product.name, *product.aliases) if product else ())}
@@ -148,7 +153,7 @@ def _own(option: str, kind: Kind, product: Name | None) -> frozenset[str]:
     return frozenset(key for one in found if len(key := _squeezed(one)) > 1) - _NONE
 
 
-def _owner_of(one: Used) -> str:
+def _owner_of(one: UsedName) -> str:
     """Who publishes it, squeezed: a scope of npm, a vendor of PHP; empty where none is named."""
     owner, slash, _ = one.name.removeprefix("@").partition("/")
     is_owned = slash and (one.name.startswith("@") if one.kind == "npm" else one.kind == "package")
@@ -162,9 +167,9 @@ def _squeezed(name: str) -> str:
 def _inner(name: str) -> str:
     """A name without the words around it that say what it does, and for which language."""
     inner = _WORD.findall(name)
-    while inner and inner[-1].casefold() in words("roles"):
+    while inner and inner[-1].casefold() in read_import_words("roles"):
         inner.pop()
-    while inner and inner[0].casefold() in words("roles"):
+    while inner and inner[0].casefold() in read_import_words("roles"):
         inner.pop(0)
     return "".join(inner)
 
@@ -175,20 +180,20 @@ def _by_name() -> dict[str, Name]:
 
 
 @cache
-def _rows() -> dict[str, tuple[str, ...]]:
+def _products_by_package() -> dict[str, tuple[str, ...]]:
     """Products by each name of a package; of an artifact also without its group."""
     found: dict[str, tuple[str, ...]] = {}
     for one in read_product_names():
         for name in one.packages:
-            keys = [_key(_MAJOR.sub("", name))]
+            keys = [_squeeze_package_name(_MAJOR.sub("", name))]
             if ":" in name and "::" not in name:
-                keys.append(_key(name[name.index(":") :]))
+                keys.append(_squeeze_package_name(name[name.index(":") :]))
             for key in keys:
                 found[key] = (*found.get(key, ()), one.name)
     return found
 
 
-def _key(name: str) -> str:
+def _squeeze_package_name(name: str) -> str:
     """A name squeezed, with the `/` of a scope, and the `:` of an artifact without its group."""
     return name if name.endswith("/") else name[: name.startswith(":")] + _squeezed(name)
 
@@ -196,7 +201,7 @@ def _key(name: str) -> str:
 # 2. What is used ------------------------------------------------------------------------------
 
 
-class _Form(NamedTuple):
+class _SpelledName(NamedTuple):
     """A name that is used, in the spellings in which it is compared."""
 
     keys: frozenset[str]
@@ -205,19 +210,21 @@ class _Form(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def _form(one: Used) -> _Form:
+def _spell_used_name(one: UsedName) -> _SpelledName:
     groups, own = _spelled(one)
     rows: dict[str, tuple[str, ...]] = {}
     for group in groups:  # the longest of each
         spelled = (
-            _key(said) for name in group for said in (name, _VERSION.sub("", fold_letters(name)))
+            _squeeze_package_name(said)
+            for name in group
+            for said in (name, _VERSION.sub("", fold_letters(name)))
         )
-        if key := next((key for key in spelled if key in _rows()), ""):
-            rows[key] = _rows()[key]
-    return _Form(frozenset(filter(None, map(_squeezed, (*own, *map(_inner, own))))), rows)
+        if key := next((key for key in spelled if key in _products_by_package()), ""):
+            rows[key] = _products_by_package()[key]
+    return _SpelledName(frozenset(filter(None, map(_squeezed, (*own, *map(_inner, own))))), rows)
 
 
-def _spelled(one: Used) -> tuple[list[list[str]], list[str]]:
+def _spelled(one: UsedName) -> tuple[list[list[str]], list[str]]:
     """Groups of names that the table may list, the longest of each first, and names of its own."""
     name = one.name.removeprefix("@types/") if one.kind == "npm" else one.name
     match one.kind:
@@ -227,10 +234,10 @@ def _spelled(one: Used) -> tuple[list[list[str]], list[str]]:
         case "module" | "jvm":
             group, _, artifact = name.partition(":") if one.kind == "jvm" else (name, "", "")
             parts = [*filter(None, _PART.split(group))]
-            if parts and parts[0] in words("standard"):
+            if parts and parts[0] in read_import_words("standard"):
                 return [], []
             own = parts if one.kind == "module" else parts[1:]
-            while own[1:] and own[0] in words("platforms"):
+            while own[1:] and own[0] in read_import_words("platforms"):
                 own = own[1:]
             rows = [*_beginnings(parts)]
             return [[name], rows], [*own[:1], artifact, *rows]

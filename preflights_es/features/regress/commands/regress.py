@@ -27,7 +27,7 @@ from preflights_es.features.regress.regress import (
     NOT_THERE,
     Announced,
     RunOptions,
-    accept,
+    accept_report_group,
     regress,
 )
 from preflights_es.features.regress.results import Report
@@ -174,21 +174,23 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
         announce=lambda told: voice.remark(announced(told)),
     )
     if asked["accept"]:
-        report = accept(app, report, asked["accept"], by, why)
+        report = accept_report_group(app, report, asked["accept"], by, why)
     if wanted:
-        from preflights_es.features.regress.commands.reports import rendered
+        from preflights_es.features.regress.commands.reports import render_regression_report
 
-        write_report_files(partial(rendered, report), wanted, replacing=asked["replaces"])
+        write_report_files(
+            partial(render_regression_report, report), wanted, replacing=asked["replaces"]
+        )
     voice.json(report)
     if all(file != "-" for _, file in wanted):
-        from preflights_es.features.regress.commands.reports import say
+        from preflights_es.features.regress.commands.reports import say_regression_report
 
-        say(voice, report)
+        say_regression_report(voice, report)
     if asked["history"]:
         from preflights_es.features.regress.commands.reports import say_history
 
         say_history(voice, with_run(asked["history"], run_line(report, clock_ids.now())))
-    return exit_code(report)
+    return exit_code_of_report(report)
 
 
 def acceptance(app: Request, asked: Mapping[str, Any]) -> tuple[str, str]:
@@ -221,7 +223,7 @@ def announced(told: Announced) -> str:
     return f"asking models for {sessions}: at most {calls} in all, cost {cost}"
 
 
-def exit_code(report: Report) -> int:
+def exit_code_of_report(report: Report) -> int:
     """What a run ends with; damage comes first, since a verdict says nothing of it."""
     if report.counts["damaged"]:
         return EXIT_DAMAGED

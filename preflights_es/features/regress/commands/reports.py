@@ -18,13 +18,13 @@ from preflights_cli.replay import format_replay_value
 from preflights_cli.table import streamed
 from preflights_es.features.regress.accepting import case_groups
 from preflights_es.features.regress.batches import LOG
-from preflights_es.features.regress.pages import own, policy
+from preflights_es.features.regress.pages import policy, read_page_source
 from preflights_es.features.regress.results import (
     Case,
     Cause,
-    Difference,
     Outcome,
     Report,
+    ValueDifference,
 )
 from preflights_es.features.regress.run_history import RunLine
 from preflights_es.kernel.ids import iso, short_session
@@ -44,7 +44,7 @@ def by_gravity(report: Report) -> list[Case]:
     )
 
 
-def name(case: Case) -> str:
+def label_of_case(case: Case) -> str:
     """Which session, on one line."""
     if not case.session_id or case.source == LOG:
         return escaped_text(case.session_id or case.source)
@@ -91,7 +91,7 @@ SESSIONS_MAX: Final = 20  # that are shown one by one
 VALUE_MAX: Final = 1_000  # characters of a value that differs
 
 
-def say(voice: Voice, report: Report) -> None:
+def say_regression_report(voice: Voice, report: Report) -> None:
     """What differs, the first of each group in full, then the sums and the verdict."""
     groups = case_groups(report.cases)
     for cases in groups[:SESSIONS_MAX]:
@@ -160,20 +160,24 @@ def _say_case(voice: Voice, case: Case, alike: int) -> None:
     group = f" [{case.group}]" if case.group else ""
     voice.say(escaped_text(f"{name}{more} {case.outcome}{measures}: {tail}".rstrip(": ") + group))
     if case.intention:
-        voice.say(escaped_text(f"  {_value(case.intention)}"))
+        voice.say(escaped_text(f"  {_shorten_reported_value(case.intention)}"))
     for one in case.differences:
-        voice.say(escaped_text(f"  {_place(one)}: {_value(one.expected)} -> {_value(one.actual)}"))
+        voice.say(
+            escaped_text(
+                f"  {_describe_difference_place(one)}: {_shorten_reported_value(one.expected)} -> {_shorten_reported_value(one.actual)}"
+            )
+        )
     if (rest := case.difference_count - len(case.differences)) > 0:
         voice.say(f"  and {count_in_words(rest, 'more difference')}")
     voice.hint(escaped_text(f"  {case.repeat}"))
 
 
-def _place(one: Difference) -> str:
+def _describe_difference_place(one: ValueDifference) -> str:
     event = f"event {one.version} {one.type} " if one.version else ""
     return f"{event}{one.pointer}".rstrip()
 
 
-def _value(found: object) -> str:
+def _shorten_reported_value(found: object) -> str:
     return shortened(format_replay_value(found), VALUE_MAX)
 
 
@@ -185,7 +189,7 @@ _UNFIT: Final = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U
 
 def junit(report: Report) -> str:
     """One suite; its properties say the verdict, which no test case stands for."""
-    kinds = [_kind(case, report) for case in report.cases]
+    kinds = [_junit_element_name(case, report) for case in report.cases]
     counts = {
         "name": "preflights regress",
         "tests": str(len(kinds)),
@@ -206,7 +210,7 @@ def junit(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _kind(case: Case, report: Report) -> str:
+def _junit_element_name(case: Case, report: Report) -> str:
     """The element that says it; empty for a test case that passes."""
     if case.outcome in ("faulted", "damaged"):
         return "error"
@@ -233,7 +237,7 @@ def _properties(report: Report) -> Iterator[str]:
 
 
 def _case(case: Case, kind: str) -> str:
-    begin = _tag("testcase", classname=case.workflow or "unreadable", name=name(case))
+    begin = _tag("testcase", classname=case.workflow or "unreadable", name=label_of_case(case))
     if case.outcome == "same":
         return f"{begin}</testcase>"
     from xml.sax.saxutils import escape  # which loads what opens addresses
@@ -267,12 +271,15 @@ _INERT: Final = str.maketrans({one: f"\\u{ord(one):04x}" for one in "<>&\u2028\u
 
 def html(report: Report) -> str:
     """The page; its policy allows its own script and style, and nothing else."""
-    return Template(own("page.html")).substitute(
-        policy=policy(), style=own("page.css"), script=own("page.js"), data=_data(report)
+    return Template(read_page_source("page.html")).substitute(
+        policy=policy(),
+        style=read_page_source("page.css"),
+        script=read_page_source("page.js"),
+        data=_embedded_report_json(report),
     )
 
 
-def _data(report: Report) -> str:
+def _embedded_report_json(report: Report) -> str:
     """The report, and as many of its sessions as fit: the gravest first."""
     ordered = by_gravity(report) + [case for case in report.cases if case.outcome == "same"]
     cases: list[bytes] = []
@@ -297,6 +304,6 @@ _RENDER: Final[dict[str, Callable[[Report], str]]] = {
 }
 
 
-def rendered(report: Report, form: str) -> str:
+def render_regression_report(report: Report, form: str) -> str:
     """The report in a form that `--report` names."""
     return _RENDER[form](report)

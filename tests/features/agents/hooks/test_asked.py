@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.features.agents.hooks.answers import choices, questions
+from preflights_es.features.agents.hooks.answers import questions, read_hook_choices
 from preflights_es.features.agents.hooks.events import HookEvent
 from preflights_es.kernel.questions import ANSWERED
 from preflights_es.kernel.text import visible
@@ -110,7 +110,7 @@ CASES: tuple[tuple[dict[str, Any], str, tuple[str, ...]], ...] = (
 
 def came(call: dict[str, Any], *, failed: bool = False) -> list[Any]:
     event = msgspec.convert(call, HookEvent)
-    return [*choices(event, "failed" if failed else "asked", questions(event))]
+    return [*read_hook_choices(event, "failed" if failed else "asked", questions(event))]
 
 
 @each(("call", "outcome", "said"), CASES)

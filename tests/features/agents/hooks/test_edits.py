@@ -13,7 +13,7 @@ import pytest
 
 from preflights_es.features.agents.hooks.edits import before_edit
 from preflights_es.features.agents.hooks.events import HookEvent
-from preflights_es.features.agents.hooks.memory import FILE, remembered
+from preflights_es.features.agents.hooks.memory import FILE, read_hook_memory
 from preflights_es.kernel.decisions import RejectedAlternative, StatedReasons
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.questions import written_question
@@ -157,7 +157,7 @@ def test_what_is_remembered_is_only_a_help(house: Opened) -> None:
         file.write_bytes(damage)
         assert answered(house, edit("app/db.py", "import mysql")) != {}
     assert file.stat().st_mode & 0o777 == 0o600
-    assert remembered(house.process.settings.root).asked
+    assert read_hook_memory(house.process.settings.root).asked
 
 
 def test_a_file_that_cannot_be_read_stands_for_none(house: Opened) -> None:
