@@ -521,7 +521,7 @@ def an_abandoned_session(r: Recorder) -> None:
 
 def an_input_that_could_not_be_decided(r: Recorder) -> None:
     def broken(state: ClarificationState, new: Input) -> tuple[Decision, ...]:
-        if type(new).__name__ == "AnswersGiven":
+        if type(new).__name__ == "ClarificationAnswersGiven":
             message = "a bug of the past"
             raise ValueError(message)
         return WORKFLOW.decide(state, new)

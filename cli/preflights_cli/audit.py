@@ -187,7 +187,8 @@ def _signatures(found: SignatureCount) -> Iterator[str]:
         yield f"{', '.join(said)}."
     if found.unchecked:
         were = "was" if found.unchecked == 1 else "were"
-        yield f"{count_in_words(found.unchecked, 'signature')} {were} not checked: {escaped_text(found.why)}."
+        signatures = count_in_words(found.unchecked, "signature")
+        yield f"{signatures} {were} not checked: {escaped_text(found.why)}."
 
 
 def _acceptances(files: FilesAlone, broken: Sequence[Broken]) -> Iterator[str]:
@@ -251,8 +252,9 @@ def _say_grown(voice: Voice, grew: Sequence[Grown]) -> None:
         inputs = [one for one in grown.events if one.actor_kind is not None]
         for one in inputs[:INPUTS_MAX]:
             by = who(one.actor_kind or "", one.actor_name or "")
+            recorded_minute = minute(iso(one.recorded_at))
             voice.say(
-                f"  event {one.version}, {minute(iso(one.recorded_at))}: {event_tag_in_words(one.type)} by {by}"
+                f"  event {one.version}, {recorded_minute}: {event_tag_in_words(one.type)} by {by}"
             )
         if more := max(len(inputs) - INPUTS_MAX, 0):
             voice.say(f"  and {count_in_words(more, 'more Input')}")

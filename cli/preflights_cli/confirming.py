@@ -69,10 +69,8 @@ def _confirmed(app: Request, one: View, by: str | None) -> int:
     try:
         done = sessions.accept_session(app, one.session_id, by=by, expect=one.version)
     except Refused as refused:
-        click.echo(
-            f"{short_session(one.session_id)} is not confirmed: {escaped_text(error_with_advice(refused))}",
-            err=True,
-        )
+        reason = escaped_text(error_with_advice(refused))
+        click.echo(f"{short_session(one.session_id)} is not confirmed: {reason}", err=True)
         return EXIT_REFUSED
     if code := session_exit_code(done):
         why = "; ".join(refusal.message for refusal in done.refusals) or _waits(done)

@@ -129,9 +129,8 @@ def _say_doomed(voice: Voice, doomed: Sequence[Doomed], *, titled: bool) -> None
         title = f"  {escaped_text(shortened(one.title or '', TITLE_MAX))}" if titled else ""
         status = one.status.replace("_", " ")
         events = count_in_words(one.version, "event")
-        voice.say(
-            f"{short_session(one.session_id)}  {status}, {events}, {format_date_only(one.last_at)}{title}"
-        )
+        last_day = format_date_only(one.last_at)
+        voice.say(f"{short_session(one.session_id)}  {status}, {events}, {last_day}{title}")
         for path in one.documents:
             voice.say(f"  its document stays: {escaped_text(path)}")
         for provider in one.sent_to:

@@ -32,7 +32,8 @@ def say_divergence(voice: Voice, id_: str, divergence: Divergence) -> None:
     """The place, the reason and both values."""
     where = divergence.pointer or "the whole event"
     voice.say(
-        f"{id_} differs at version {divergence.version}, {escaped_text(divergence.type)}, {escaped_text(where)}"
+        f"{id_} differs at version {divergence.version}, {escaped_text(divergence.type)}, "
+        f"{escaped_text(where)}"
     )
     if divergence.cause:
         voice.say(f"  cause:    {escaped_text(divergence.cause)}")
@@ -111,7 +112,8 @@ def _say_again(voice: Voice, result: Rerun, *, everything: bool) -> None:
     _say_run(voice, result)
     for change in result.changes:
         voice.say(
-            f"  {escaped_text(change.pointer)}: {format_replay_value(change.recorded)} -> {format_replay_value(change.child)}"
+            f"  {escaped_text(change.pointer)}: {format_replay_value(change.recorded)}"
+            f" -> {format_replay_value(change.child)}"
         )
     if not result.otherwise or everything:
         for divergence in result.divergences if everything else result.divergences[:1]:
@@ -258,8 +260,8 @@ def _say_replay(voice: Voice, result: Replayed) -> None:
         fault = result.fault
         what = "raises again" if fault.recorded else "raises in today's code"
         voice.say(
-            f"{id_} {what} at version {fault.version}: {fault.error}: {escaped_text(fault.message)} "
-            f"({fault.file}, line {fault.line})"
+            f"{id_} {what} at version {fault.version}: {fault.error}: {escaped_text(fault.message)}"
+            f" ({fault.file}, line {fault.line})"
         )
     for divergence in result.divergences:
         say_divergence(voice, id_, divergence)

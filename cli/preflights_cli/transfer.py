@@ -146,7 +146,8 @@ def _say_taken_session(voice: Voice, one: TransferredSession) -> None:
     erased = ", erased" if one.erased else ""
     head = one.head
     voice.say(
-        f"{short_session(head.session_id)} ({escaped_text(head.project)}): {what}, version {head.version}{erased}"
+        f"{short_session(head.session_id)} ({escaped_text(head.project)}): "
+        f"{what}, version {head.version}{erased}"
     )
 
 

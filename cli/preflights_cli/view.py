@@ -185,7 +185,7 @@ def _exported(
     voice.json(done)
     left = done.files - done.written
     voice.say(
-        f"Wrote {count_in_words(done.written, 'file')} to {escaped_text(done.folder)}; {left:,} stayed as they "
-        f"were, {done.removed:,} went."
+        f"Wrote {count_in_words(done.written, 'file')} to {escaped_text(done.folder)}; "
+        f"{left:,} stayed as they were, {done.removed:,} went."
     )
     return 0

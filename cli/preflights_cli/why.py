@@ -126,9 +126,8 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
     if value.task is not None:
         voice.say(f"  task       {value.task}")
     if value.observed is not None:
-        voice.say(
-            f"  origin     {escaped_text(asked_elsewhere(value.observed))} ({value.observed.channel})"
-        )
+        origin = escaped_text(asked_elsewhere(value.observed))
+        voice.say(f"  origin     {origin} ({value.observed.channel})")
     if value.keyword is not None:
         voice.say(f"  keyword    {escaped_text(value.keyword)}, a word of the intention")
     if (question := value.question) is not None:
@@ -141,9 +140,8 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
     if (response := value.response) is not None:
         did = "read the value" if value.answer is None else "worded the question"
         who_said = "writer" if response.provider in WRITERS else "model"
-        voice.say(
-            f"  {who_said:<10} {escaped_text(_response_model_label(response))} {did} (event {response.version})"
-        )
+        model_label = escaped_text(_response_model_label(response))
+        voice.say(f"  {who_said:<10} {model_label} {did} (event {response.version})")
         text = shortened(one_line(response.text or ""), RESPONSE_MAX)
         voice.say(f"             {escaped_text(text)}")
     _say_reasons(voice, value)
@@ -162,7 +160,8 @@ def _say_again(voice: Voice, asked: Sequence[AskedAgain]) -> None:
     """When it was asked again, and kept."""
     for one in asked:
         relayed = f", passed on by {_actor_in_words(one.relayed_by)}" if one.relayed_by else ""
-        kept = f"kept by {_actor_in_words(one.by)}, {minute(one.at)}{relayed} (session {short_session(one.session_id)})"
+        source_session = f"session {short_session(one.session_id)}"
+        kept = f"kept by {_actor_in_words(one.by)}, {minute(one.at)}{relayed} ({source_session})"
         voice.say(f"  again      {_quote_shown_line(one.intention)}, {kept}")
 
 
@@ -217,13 +216,11 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
         )
         voice.say(escaped_text(f"  {word:<10} {record.id}, {of_session}"))
     for answer in one.answers:
-        voice.say(
-            f"  answer     {_quote_shown_line(', '.join(map(one_line, answer.values)))}, {_by_at(answer)}"
-        )
+        answer_values = ", ".join(map(one_line, answer.values))
+        voice.say(f"  answer     {_quote_shown_line(answer_values)}, {_by_at(answer)}")
     if (response := one.response) is not None:
-        voice.say(
-            f"  model      {escaped_text(_response_model_label(response))} answered (event {response.version})"
-        )
+        model_label = escaped_text(_response_model_label(response))
+        voice.say(f"  model      {model_label} answered (event {response.version})")
         voice.say(
             f"             {escaped_text(shortened(one_line(response.text or ''), RESPONSE_MAX))}"
         )

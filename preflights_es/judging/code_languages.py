@@ -18,7 +18,7 @@ class CodeLanguage(NamedTuple):
     A row is `gates | needles | pattern`; its needles may be left out, and an indented line goes on
     with it. Each gate has the rule. Of needles, pieces of text, `|` parts those of one group, `&`
     groups: every text that matches holds one of each group. `␣` is a blank; `(?i)` before a
-    pattern: in any case. Patterns are written short, see `code_search.written`.
+    pattern: in any case. Patterns are written short, see `code_search.expand_short_pattern`.
     """
 
     name: str

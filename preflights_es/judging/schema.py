@@ -399,10 +399,8 @@ def _describe_schema_error(error: ValidationError, value: Any) -> Iterator[Place
             case "required":
                 yield (*path, kind.property), "is required"
             case "type":
-                yield (
-                    path,
-                    f"must be {' or '.join(kind.types)}, not {_type(_follow_value_path(value, path))}",
-                )
+                found_type = _type(_follow_value_path(value, path))
+                yield path, f"must be {' or '.join(kind.types)}, not {found_type}"
             case name if name in _WORDS:
                 yield path, _WORDS[name](kind)
             case name:

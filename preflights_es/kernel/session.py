@@ -174,7 +174,7 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     written: bool = False
     """Whether the actor may write the question that a session begins with."""
     reasons: type[Input] | None = None
-    """What takes `kernel.decisions.Reasons`, field by field; None where no reason is recorded."""
+    """What takes `kernel.decisions.StatedReasons`, by field; None where no reason is recorded."""
     lead: Callable[[S], Lead | None] = _none
     """Who leads a session, as it stands; None for the rules."""
     policy: Policy = Policy()

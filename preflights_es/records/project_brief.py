@@ -345,7 +345,8 @@ def _conflict(one: DecisionConflict) -> str:
 
 
 def _unclear(one: UnclearRecord) -> str:
-    return f"{_fit_brief_text(one.title)} (status {_fit_brief_text(one.status, TEXT_MAX / 3)}, {_fit_brief_text(one.path)})\n"
+    status = _fit_brief_text(one.status, TEXT_MAX / 3)
+    return f"{_fit_brief_text(one.title)} (status {status}, {_fit_brief_text(one.path)})\n"
 
 
 def _open(one: Open) -> str:

@@ -142,8 +142,8 @@ def _busy(found: str | None) -> str:
     if found is None:
         return "the log is being made by another process: run this again"
     return (
-        f"the log must be upgraded first, from schema {found} to {frozen.read_frozen_revision()}, and another "
-        "process is writing: run this again when it is done"
+        f"the log must be upgraded first, from schema {found} to {frozen.read_frozen_revision()}, "
+        "and another process is writing: run this again when it is done"
     )
 
 

@@ -1,6 +1,6 @@
 """Accepting what a session of any workflow proposes, with the record number that it takes.
 
-`use.sessions.accept` asks who accepts: a feature by its own, or the house, whose way is here.
+`use.sessions.accept_session` asks who accepts: a feature by its own, or the house, by what is here.
 """
 
 from __future__ import annotations

@@ -70,13 +70,13 @@ class ForeignRow(Result, frozen=True):
         """Why it is not in force although a person may think so, and what to do; else empty."""
         if self.status == "unknown":
             return (
-                f"the status {escaped_text(self.status_text)!r} is not understood, so this record is not "
-                "in force: write accepted, proposed, rejected, deprecated or superseded"
+                f"the status {escaped_text(self.status_text)!r} is not understood, so this record "
+                "is not in force: write accepted, proposed, rejected, deprecated or superseded"
             )
         if self.is_one_sided:
             return (
-                f"only {escaped_text(self.superseded_by)} says that it replaces this record, which is not "
-                "in force any more: write superseded as its status, too"
+                f"only {escaped_text(self.superseded_by)} says that it replaces this record, which "
+                "is not in force any more: write superseded as its status, too"
             )
         return ""
 

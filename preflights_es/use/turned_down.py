@@ -145,7 +145,8 @@ def describe_turned_down(one: DecisionRow | ForeignRow, what: TurnedDown, mark: 
     """
     said = escaped_text(one_line(what.name))
     if isinstance(one, ForeignRow):
-        return f"{escaped_text(one.path)} took the place of {escaped_text(what.former)}, which chose {said}"
+        former_name = escaped_text(what.former)
+        return f"{escaped_text(one.path)} took the place of {former_name}, which chose {said}"
     by = one.acknowledged_by
     who = escaped_text(one_line(by.name)) if by and by.name else "a person"
     name = decision_name(one.number, one.uid)

@@ -35,8 +35,8 @@ FOLDER: Final = TemporaryDirectory(prefix="preflights-bench-")
 WATCHED: Final = """
 import sys
 from pathlib import Path
-from preflights_cli.main import run
-code = run(sys.argv[1:])
+from preflights_cli.main import run_command_line
+code = run_command_line(sys.argv[1:])
 print(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
 raise SystemExit(code)
 """

@@ -142,10 +142,10 @@ def test_a_function_on_long_texts_ends_at_the_limit(tmp_path: Path, call: str) -
 ASKING = """
 import sys
 from preflights_es.store.guarded_query import Limits, QueryFailed
-from preflights_es.store.guarded_query import rows
+from preflights_es.store.guarded_query import run_guarded_query
 from preflights_es.store.urls import SqliteFile
 try:
-    rows(SqliteFile(sys.argv[1]), sys.argv[2], (), Limits(seconds=1.0))
+    run_guarded_query(SqliteFile(sys.argv[1]), sys.argv[2], (), Limits(seconds=1.0))
 except QueryFailed as error:
     print(error)
 """
@@ -225,11 +225,10 @@ def test_no_function_is_called_in_the_notation_of_a_column(
     house: Project, tmp_path: Path, server: Server, by_reader: bool
 ) -> None:
     url = server.url(server.database())
-    env = (
-        {"PREFLIGHTS_READER_URL": server.url(parse_log_address(url).database, READS)}
-        if by_reader
-        else {}
-    )  # type: ignore[union-attr,arg-type]
+    env = {}
+    if by_reader:
+        database = parse_log_address(url).database  # type: ignore[union-attr]
+        env["PREFLIGHTS_READER_URL"] = server.url(database, READS)  # type: ignore[arg-type]
 
     def asked(name: str, sql: str, *more: str) -> Any:
         files = {"a_yaml": "name: values\nsnippet: a.sql\n", "a_sql": f"{sql}\n"}

@@ -212,8 +212,11 @@ def test_rows_are_never_recorded(house: Project) -> None:
 
 def test_without_the_extra_one_line_names_it(house: Project) -> None:
     found = house.call("ask", "sessions", "--json").json
-    bare = "import sys; sys.modules.update(sqlglot=None); from preflights_cli.main import run"
-    program = ("python", "-c", f"{bare}; sys.exit(run(sys.argv[1:]))")
+    bare = (
+        "import sys; sys.modules.update(sqlglot=None); "
+        "from preflights_cli.main import run_command_line"
+    )
+    program = ("python", "-c", f"{bare}; sys.exit(run_command_line(sys.argv[1:]))")
     for words in (("replay", found["session_id"]), ("ask", "tokens"), ("ask", "--follow-up", "a")):
         done = house.run(*words, program=program)
         assert (done.code, done.err.count("\n")) == (5, 1), done

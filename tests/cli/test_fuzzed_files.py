@@ -150,7 +150,8 @@ def told(done: Result, before: Streams, after: Streams) -> None:
     for key, events in after.items():
         new = len(events) - len(before.get(key, ()))
         if new:
-            began = f"{short_session(key)} ({escaped_text(events[0].project)}): {count_in_words(new, 'new event')}, "
+            project = escaped_text(events[0].project)
+            began = f"{short_session(key)} ({project}): {count_in_words(new, 'new event')}, "
             assert any(line.startswith(f"{began}version {len(events)}") for line in lines), done
         else:
             assert events == before[key]

@@ -159,9 +159,9 @@ HEAVY: Final = {
 
 WATCHED: Final = """
 import json, sys
-from preflights_cli.main import run
+from preflights_cli.main import run_command_line
 for words in json.loads(sys.argv[1]):
-    code = run(words)
+    code = run_command_line(words)
     imported = sorted({name.partition(".")[0] for name in sys.modules})
     print("\\n" + json.dumps([code, imported]), file=sys.stderr)
 """

@@ -420,8 +420,9 @@ def test_an_event_of_a_newer_version_is_refused_by_name(house: Project, tmp_path
     code = (
         "import sys\n"
         "from preflights_cli.main import main\n"
-        "from preflights_es.features.clarification.domain.events import AnswersGiven, EVENTS\n"
-        "AnswersGiven.tag = 'clarification.answers_given.v9'\n"
+        "from preflights_es.features.clarification.domain.events import "
+        "ClarificationAnswersGiven, EVENTS\n"
+        "ClarificationAnswersGiven.tag = 'clarification.answers_given.v9'\n"
         "main(sys.argv[1:])\n"
     )
     (tmp_path / "newer.py").write_text(code)

@@ -127,7 +127,12 @@ def test_a_port_in_use_is_named(house: Project) -> None:
 
 @pytest.mark.parametrize("package", ["uvicorn", "markdown_it"])
 def test_without_its_packages_it_is_said_what_to_install(house: Project, package: str) -> None:
-    bare = f"import sys; sys.modules.update({package}=None); from preflights_cli.main import run"
-    done = house.run(*VIEW, program=("python", "-c", f"{bare}; sys.exit(run(sys.argv[1:]))"))
+    bare = (
+        f"import sys; sys.modules.update({package}=None); "
+        "from preflights_cli.main import run_command_line"
+    )
+    done = house.run(
+        *VIEW, program=("python", "-c", f"{bare}; sys.exit(run_command_line(sys.argv[1:]))")
+    )
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert re.search("the page needs the extra `view`: `.* install .*view.*`$", done.err.strip())

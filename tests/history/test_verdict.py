@@ -507,7 +507,7 @@ def blocked_imports(code: str) -> str:
         "import sys",
         "sys.modules['scipy'] = None",
         "from preflights_es.kernel.errors import PreflightsError",
-        "from preflights_es.features.regress.verdict import require_statistics, verdict",
+        "from preflights_es.features.regress.verdict import require_statistics, compute_verdict",
         code,
     )
     ran = subprocess.run(
@@ -518,7 +518,7 @@ def blocked_imports(code: str) -> str:
 
 
 def test_a_strict_run_imports_no_scipy() -> None:
-    assert blocked_imports("print(verdict([], None).word, 'numpy' in sys.modules)") == (
+    assert blocked_imports("print(compute_verdict([], None).word, 'numpy' in sys.modules)") == (
         "INCONCLUSIVE False"
     )
 

@@ -28,9 +28,9 @@ WITHOUT: Final = {
     **{
         f"clarification.answer_accepted.v1.source={one}": NEVER for one in ("detected", "suggested")
     },
-    "Item.status=open": LEFT_OUT,
-    "Plan.source=rules": LEFT_OUT,
-    "Task.importance=normal": LEFT_OUT,
+    "NoteItem.status=open": LEFT_OUT,
+    "PlannedDay.source=rules": LEFT_OUT,
+    "PlanTask.importance=normal": LEFT_OUT,
 }
 """What stands in no golden session, with the reason."""
 

@@ -42,7 +42,7 @@ def test_the_defaults_say_how_it_stands(module: Any) -> None:
     assert [workflow.answers] == [module.StepGiven]
     session, told = begin(workflow), list[tuple[str, str, bool]]()
     assert not workflow.is_terminal(session.state)
-    given = module.questions.Given("step", ("Pin the compiler",))
+    given = module.questions.GivenAnswer("step", ("Pin the compiler",))
     for new in (
         module.Met(at=1, actor=ADA, text="The build is red"),
         module.StepGiven(at=2, actor=ADA, answers=(given,)),

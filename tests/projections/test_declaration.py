@@ -20,7 +20,7 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.projections.projection import Projection, text
+from preflights_es.projections.projection import Projection, database_text
 
 
 class WordsRow(msgspec.Struct, frozen=True):
@@ -33,7 +33,7 @@ class WordsRow(msgspec.Struct, frozen=True):
 
 def rows(read):
     count = len(read.stored)
-    session_id, project = read.head.session_id, text(read.head.project)
+    session_id, project = read.head.session_id, database_text(read.head.project)
     each = (WordsRow(session_id, one.version, project, 1 / count, one.type) for one in read.stored)
     return tuple(map(msgspec.structs.astuple, each))
 
@@ -90,7 +90,10 @@ class Copy:
 
     def preflights(self, *words: str, code: int = 0) -> Any:
         """What a command says, as JSON."""
-        line = "import sys; from preflights_cli.main import run; sys.exit(run(sys.argv[1:]))"
+        line = (
+            "import sys; from preflights_cli.main import run_command_line; "
+            "sys.exit(run_command_line(sys.argv[1:]))"
+        )
         return msgspec.json.decode(self.run("-c", line, "--db", "log.db", *words, code=code))
 
     def asked(self, statement: str) -> list[tuple[Any, ...]]:

@@ -447,7 +447,7 @@ def test_a_bug_in_a_fold_hides_its_own_session_only(store: SqlStore) -> None:
     clarification = WORKFLOWS["clarification"]
 
     def evolve(state: Any, event: Any) -> Any:
-        if type(event).__name__ == "AnswerAccepted":
+        if type(event).__name__ == "ClarificationAnswerAccepted":
             raise RuntimeError("a bug")
         return clarification.evolve(state, event)
 

@@ -225,12 +225,12 @@ def test_a_disk_that_refuses_is_unavailable_and_keeps_no_rest(
 FULL = """
 import resource, sys
 from pathlib import Path
-from preflights_es.records.files import filed
+from preflights_es.records.files import write_document
 from preflights_es.kernel.errors import StoreUnavailable
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
 root, path = Path(sys.argv[1]), sys.argv[2]
 try:
-    filed(root, root / path, path, "x" * 100_000, set)
+    write_document(root, root / path, path, "x" * 100_000, set)
 except StoreUnavailable as error:
     print(error)
 """

@@ -204,7 +204,9 @@ def test_an_exception_and_its_rule_name_each_other() -> None:
 
 
 def test_every_sentence_of_a_record_has_german_words() -> None:
-    named = set(re.findall(r'_said\(\s*record,\s*(".*?"|\'.*?\')', inspect.getsource(render)))
+    named = set(
+        re.findall(r'_phrase_in_language\(\s*record,\s*(".*?"|\'.*?\')', inspect.getsource(render))
+    )
     assert named
     assert {one[1:-1] for one in named} <= {*render._GERMAN}
 

@@ -189,7 +189,9 @@ def test_a_name_that_does_not_ship_has_packages_scanned(tmp_path: Path) -> None:
 
 @pytest.mark.slow("whole runs")
 def test_no_command_about_shipped_workflows_scans_packages(tmp_path: Path) -> None:
-    code = "from preflights_cli.main import run; sys.exit(run(sys.argv[1:]))"
+    code = (
+        "from preflights_cli.main import run_command_line; sys.exit(run_command_line(sys.argv[1:]))"
+    )
     scanned(code, tmp_path, "note", "call Bob")  # Alembic may, once, for plugins of its own
     for words in ("--help", "--version", "start --help", "sessions", "note list"):
         assert not scanned(code, tmp_path, *words.split()), words

@@ -130,7 +130,10 @@ def test_one_of_many_answers_to_one_question_is_accepted(
         values = ["OAuth", "Passkeys", "LDAP", "Kerberos"]
         orders = [f"answer {session_id} auth_strategy {value}" for value in values[:count]]
         found = Counter(tuple(decisions) for decisions in rivals.told(*orders))
-        assert found == {("AnswerAccepted", "PatchProposed"): 1, ("AnswerRefused",): count - 1}
+        assert found == {
+            ("ClarificationAnswerAccepted", "PatchProposed"): 1,
+            ("ClarificationAnswerRefused",): count - 1,
+        }
         met = tags(whole(program, session_id))
         assert met["answers_given"] == count
         assert (met["answer_accepted"], met["answer_refused"]) == (1, count - 1)
@@ -144,7 +147,7 @@ def test_one_of_many_acknowledgements_of_one_decision_counts(
         session_id = answered(program)
         found = Counter(tuple(d) for d in rivals.told(*[f"accept {session_id}"] * count))
         assert found.pop(("DecisionRecorded", "ArtifactDue")) == 1
-        assert set(found) <= {("ChangeRefused",), ("Refused",)}
+        assert set(found) <= {("ClarificationChangeRefused",), ("Refused",)}
         assert sum(found.values()) == count - 1
         assert tags(whole(program, session_id))["decision_recorded"] == 1
         program.process.finish_pending()
@@ -202,11 +205,11 @@ def test_a_session_that_grows_while_it_is_read_is_not_damaged(
     session_id = begun(program)
     orders = [f"look {session_id} 150"] * (RIVALS - 1)
     chosen = rivals.told(*orders, f"answer {session_id} auth_strategy OAuth")
-    assert chosen[-1] == ["AnswerAccepted", "PatchProposed"]
+    assert chosen[-1] == ["ClarificationAnswerAccepted", "PatchProposed"]
     for _ in range(3):
         handle = program.process.runner.load(session_id)
         found = rivals.told(*orders, f"answer {session_id} auth_strategy LDAP")
-        assert found[-1] == ["AnswerRefused"]
+        assert found[-1] == ["ClarificationAnswerRefused"]
         assert {word for words in found[:-1] for word in words} <= {
             str(handle.version),
             str(handle.version + 2),

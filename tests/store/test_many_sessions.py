@@ -131,11 +131,11 @@ def _each_answer_is_there_once(answers: list[Said], stored: dict[str, tuple[Stor
 
 
 def _one_answer_of_each_session_counts(program: Request, answers: list[Said]) -> None:
-    counted = {a.session_id: a.what for a in answers if a.came[0] == "AnswerAccepted"}
+    counted = {a.session_id: a.what for a in answers if a.came[0] == "ClarificationAnswerAccepted"}
     assert len(counted) == SESSIONS
     assert Counter(a.came[0] for a in answers) == {
-        "AnswerAccepted": SESSIONS,
-        "AnswerRefused": SESSIONS * (PROCESSES - 1),
+        "ClarificationAnswerAccepted": SESSIONS,
+        "ClarificationAnswerRefused": SESSIONS * (PROCESSES - 1),
     }
     for session_id, value in counted.items():
         patch = program.process.runner.load(session_id).session.state.patch
@@ -149,7 +149,7 @@ def _each_session_is_accepted_once(
     assert sorted(counted) == sorted(stored)
     assert {word for line in accepts for word in line.came} <= {
         "DecisionRecorded",
-        "ChangeRefused",
+        "ClarificationChangeRefused",
         "Refused",
     }
     for events in stored.values():

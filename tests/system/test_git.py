@@ -112,7 +112,7 @@ def test_git_reads_nothing_of_ours() -> None:
     """What is typed at a terminal, or piped in, is the command's."""
     code = (
         "import sys, os\nfrom pathlib import Path\nfrom preflights_es.system import git\n"
-        "git.said(('hash-object', '--stdin'), Path.cwd(), os.environ)\n"
+        "git.read_git_text(('hash-object', '--stdin'), Path.cwd(), os.environ)\n"
         "print(sys.stdin.read())"
     )
     done = subprocess.run(

@@ -237,7 +237,8 @@ def provenance_lines(
     ]
     width = max(map(len, names), default=0)
     return [
-        f"{name:<{width}}  {escaped_text(one_line(p.value))}  ({say(SOURCES[p.source])}{_speaker_suffix(p, say)})"
+        f"{name:<{width}}  {escaped_text(one_line(p.value))}"
+        f"  ({say(SOURCES[p.source])}{_speaker_suffix(p, say)})"
         for name, p in zip(names, provenance, strict=True)
     ]
 

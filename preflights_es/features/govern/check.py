@@ -264,9 +264,10 @@ def _unused(
     """Patterns of decisions in force that match no file."""
     own = {row.session_id: row.artifact or "" for row in rows if isinstance(row, DecisionRow)}
     for one in unused_of(rows, tree, compared_max):
+        name = escaped_text(one.name)
         text = (
-            f"{escaped_text(one.name)}: its pattern `{escaped_text(one.pattern)}` matches no file. Restore the "
-            f"files, or {NEWER.format(escaped_text(one.name))} and says where it holds now"
+            f"{name}: its pattern `{escaped_text(one.pattern)}` matches no file. Restore the "
+            f"files, or {NEWER.format(name)} and says where it holds now"
         )
         more = {"decision": one.name, "session_id": one.session_id}
         record = [*filter(None, [own.get(one.session_id, one.name)])]
@@ -502,8 +503,8 @@ def _unread_records(records: Foreign) -> Iterator[Finding]:
     """Files that look like records, and cannot be read."""
     for one in records.unread:
         text = (
-            f"{escaped_text(one.path)} looks like a record and is not read: {escaped_text(one.why)}. "
-            "What it decides is not checked"
+            f"{escaped_text(one.path)} looks like a record and is not read: "
+            f"{escaped_text(one.why)}. What it decides is not checked"
         )
         yield finding("unread-record", "note", text, [one.path])
 

@@ -216,7 +216,8 @@ def _of_imports(
             place = _shorten_concern_text(_relative(file, tree.root) or file)
             where = f"edit ({place})" if file else "command"
             mark = "" if isinstance(row, ForeignRow) or not row.file else " (file)"
-            line = f"{describe_turned_down(row, one.what, mark)}. This {where} uses it ({_shorten_concern_text(name.name)})."
+            use = f"This {where} uses it ({_shorten_concern_text(name.name)})"
+            line = f"{describe_turned_down(row, one.what, mark)}. {use}."
             yield Concern(uid, one.name, hold, line, file, False)
 
 

@@ -137,7 +137,8 @@ def _successor_changed(was: ForeignRow, now: ForeignRow) -> str:
     """What was turned down hangs on the record that took the place of this one."""
     if was.superseded_by.rpartition("/")[2] == now.superseded_by.rpartition("/")[2]:
         return ""
-    return f"is replaced by {_shorten_decision_text(now.superseded_by) or 'no record that it names'} now"
+    newer = _shorten_decision_text(now.superseded_by) or "no record that it names"
+    return f"is replaced by {newer} now"
 
 
 class RecordsHere:

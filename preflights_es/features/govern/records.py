@@ -107,8 +107,8 @@ def describe_differing_record(one: DifferingRecord) -> str:
     """What is wrong, and what to do."""
     name = decision_name(one.row.number, one.row.uid)
     return (
-        f"{escaped_text(one.path)} says something else than its session: {one.why}. Undo that edit, or "
-        f"accept a decision that replaces {name}"
+        f"{escaped_text(one.path)} says something else than its session: {one.why}. "
+        f"Undo that edit, or accept a decision that replaces {name}"
     )
 
 

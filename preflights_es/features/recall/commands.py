@@ -96,7 +96,8 @@ def _remembered_line(one: Remembered) -> str:
     record = f"ADR-{one.number:04d}, " if one.number else ""
     words = ", ".join(one.words)
     title = one_line(one.title)
-    return f"{one.date[:10]}  {short_session(one.uid)}  {one.status}  {title}  ({record}matched {words})"
+    reason = f"({record}matched {words})"
+    return f"{one.date[:10]}  {short_session(one.uid)}  {one.status}  {title}  {reason}"
 
 
 def recall_hint(session: View) -> str:
@@ -111,7 +112,8 @@ def recall_hint(session: View) -> str:
     if session.status != "stopped":
         return ""
     if not session.progress:
-        return f"Nothing was looked up yet. Go on with: preflights resume {short_session(session.session_id)}"
+        next_command = f"preflights resume {short_session(session.session_id)}"
+        return f"Nothing was looked up yet. Go on with: {next_command}"
     return NOTHING
 
 

@@ -115,13 +115,14 @@ def _advice(
         what = "no longer give what people accepted" if one is agreement else "became invalid"
         return (
             "The change is worse: keep what you have. "
-            f"Of {_verdict_count(one.pairs, 'session')}, {one.worse:,} {what}, and {one.better:,} got better."
+            f"Of {_verdict_count(one.pairs, 'session')}, {one.worse:,} {what}, "
+            f"and {one.better:,} got better."
         )
     if word == "PASS":
         return (
             "The change can land: it is not worse than what you have. "
-            f"{_verdict_count(agreement.pairs, 'session')} were compared, enough to exclude that more than"
-            f" {_points(margin)} in 100 get worse."
+            f"{_verdict_count(agreement.pairs, 'session')} were compared, enough to exclude that"
+            f" more than {_points(margin)} in 100 get worse."
         )
     unclear = "This run cannot tell whether the change is worse."
     if not agreement.pairs:
@@ -136,7 +137,8 @@ def _advice(
         worse = max(one.worse for one in tests)
         unknown = max(one.unknown for one in tests)
         what = f"got worse, and {unknown:,} more came to no result" if unknown else "got worse"
-        return f"{unclear} {worse:,} of {_verdict_count(agreement.pairs, 'session')} {what}: look at them."
+        sessions = _verdict_count(agreement.pairs, "session")
+        return f"{unclear} {worse:,} of {sessions} {what}: look at them."
     differ = max(one.worse + one.better for one in tests)
     of_which = f", of which {differ:,} got worse or better" if differ else ""
     return (
@@ -390,8 +392,8 @@ def shows_difference(cases: Sequence[Case]) -> bool:
 
 def _is_worse(one: PairedTest) -> str:
     return (
-        f"{one.measure} in {one.worse:,} of {_verdict_count(one.pairs, 'pair')}, better in {one.better:,}"
-        f" (p = {one.p_adjusted:.2g})"
+        f"{one.measure} in {one.worse:,} of {_verdict_count(one.pairs, 'pair')}"
+        f", better in {one.better:,} (p = {one.p_adjusted:.2g})"
     )
 
 

@@ -137,7 +137,8 @@ NOT_THIS: Final = {"en": "Not about this", "de": "Darum geht es nicht"}
 
 def form_message(session: View, question: Question) -> str:
     """What stands above the form: the question, and what it is asked for."""
-    return f"{escaped_text(one_line(describe_question_with_options(session, question)))} {_form_source_line(session)}"
+    shown_question = one_line(describe_question_with_options(session, question))
+    return f"{escaped_text(shown_question)} {_form_source_line(session)}"
 
 
 def describe_question_with_options(

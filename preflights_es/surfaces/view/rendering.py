@@ -184,7 +184,7 @@ def _environment() -> Environment:
 
     class Pages(Environment):
         code_generator_class = Written
-        written = staticmethod(written)
+        written = staticmethod(render_template_value)
 
         def make_globals(self, d: MutableMapping[str, Any] | None) -> dict[str, Any]:
             """A copy: every page goes through it, and a chain of mappings is slow at that."""
@@ -287,7 +287,8 @@ def _render_json_value(value: Any) -> str:
             )
             return f'<dl class="facts">{"".join(facts)}</dl>'
         case list():
-            return f'<ul class="plain">{"".join(f"<li>{_render_list_item(one)}</li>" for one in value)}</ul>'
+            items = "".join(f"<li>{_render_list_item(one)}</li>" for one in value)
+            return f'<ul class="plain">{items}</ul>'
         case None:
             return '<span class="soft">none</span>'
         case bool():

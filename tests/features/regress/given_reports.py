@@ -132,7 +132,9 @@ def hostile(texts: Sequence[str] = HOSTILE) -> Report:
                 intention=text, group=text,
                 causes=(Cause(kind="unexplained", detail=text),), assumed=(text,),
                 differences=(
-                    ValueDifference(version=3, type=text, pointer=text, expected=text, actual=[text]),
+                    ValueDifference(
+                        version=3, type=text, pointer=text, expected=text, actual=[text]
+                    ),
                 ),
             )
             for number, (text, outcome) in enumerate(

@@ -106,7 +106,7 @@ def test_a_file_is_read_again_where_it_changed(
         read.append(name)
         return list_package_names(name, text)
 
-    monkeypatch.setattr(module, "listed", counted)
+    monkeypatch.setattr(module, "list_package_names", counted)
     assert names(root, cache) == names(root, cache) == ["one", "two"]
     assert read == ["Pipfile", "requirements.txt"]
     (root / "Pipfile").write_text('[packages]\nthree = "*"\n', "utf-8")

@@ -122,7 +122,8 @@ def compose_planning_request(state: PlanningState) -> CompletionRequested:
 def _render_planning_day(situation: Situation, language: str) -> str:
     """The day as a model reads it, and as the simulator reads it back: one line is JSON."""
     day = msgspec.to_builtins(schedule.day_from_situation(situation))
-    window = f"{format_wall_clock(situation, situation.start)}-{format_wall_clock(situation, situation.end)}"
+    window_start = format_wall_clock(situation, situation.start)
+    window = f"{window_start}-{format_wall_clock(situation, situation.end)}"
     said = f"Now: {one_line(situation.now)} ({one_line(situation.time_zone)})\nLanguage: {language}"
     return f"{said}\nWindow: {window}\n\nDay:\n{canonical_json(day).decode()}"
 

@@ -162,11 +162,10 @@ def _say_case(voice: Voice, case: Case, alike: int) -> None:
     if case.intention:
         voice.say(escaped_text(f"  {_shorten_reported_value(case.intention)}"))
     for one in case.differences:
-        voice.say(
-            escaped_text(
-                f"  {_describe_difference_place(one)}: {_shorten_reported_value(one.expected)} -> {_shorten_reported_value(one.actual)}"
-            )
-        )
+        place = _describe_difference_place(one)
+        expected = _shorten_reported_value(one.expected)
+        actual = _shorten_reported_value(one.actual)
+        voice.say(escaped_text(f"  {place}: {expected} -> {actual}"))
     if (rest := case.difference_count - len(case.differences)) > 0:
         voice.say(f"  and {count_in_words(rest, 'more difference')}")
     voice.hint(escaped_text(f"  {case.repeat}"))
