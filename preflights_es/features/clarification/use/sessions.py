@@ -446,7 +446,7 @@ class Choosing:
             first: what the intention replaces.
 
         Raises:
-            Refused: a decision that is to be replaced is none, is replaced already, or is kept too.
+            Refused: the session to replace has no decision in force, or the decision is kept too.
         """
         key = (first.session_id or first.path) if first else None
         for other, (typed, choice, _) in self._chosen.items():

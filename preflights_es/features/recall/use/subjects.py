@@ -108,7 +108,7 @@ class Subject:
         return frozenset(name for word in own for name in (word, *also_called(word)))
 
     def is_of(self, one: Titled) -> bool:
-        """Whether it decides a topic that is asked about, or otherwise than a value that is named;
+        """Whether it decides a topic that is asked about, or differs from a value that is named;
         or the text has its value, all words of its title, or of what it is for.
         """
         topics, values = self._decided(one)

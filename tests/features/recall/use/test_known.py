@@ -203,7 +203,7 @@ def test_an_erasure_finds_every_session_that_was_told(log: Any, begun: Any, kafk
 def rabbit(begun: Any) -> View:
     """A decision about mails that turned Kafka down."""
     told = StatedReasons(
-        alternatives=(RejectedAlternative("Apache Kafka", "nobody here can run it"),)
+        alternatives=(RejectedAlternative("Apache Kafka", "our team cannot run it"),)
     )
     done: View = begun("Use RabbitMQ for the mails", reasons=told, accepts=True, by="Ada")
     assert done.status == "accepted"
@@ -217,7 +217,7 @@ def test_who_turned_a_stated_value_down_is_said_before_anything_else(
     first, second = begun("We use Kafka for events").known[:2]
     assert (first.session_id, first.turned_down) == (rabbit.session_id, "Kafka")
     assert first.said().startswith("turned Kafka down: ADR-0001 Use RabbitMQ for ")
-    assert first.line.endswith("): nobody here can run it")
+    assert first.line.endswith("): our team cannot run it")
     assert second.differs, "what is at the same place comes next"
     between = begun("Kafka or Redpanda for the events?").known[0]
     assert (between.turned_down, between.said()[:17]) == ("Kafka", "turned Kafka down")
@@ -239,7 +239,7 @@ def test_nor_of_what_was_only_mentioned_or_revised(begun: Any, log: Any, rabbit:
 
 
 def test_it_waits_for_a_choice_at_the_same_scope_alone(begun: Any) -> None:
-    told = StatedReasons(alternatives=(RejectedAlternative("Kafka", "nobody here can run it"),))
+    told = StatedReasons(alternatives=(RejectedAlternative("Kafka", "our team cannot run it"),))
     text = "Deliver every message through a table that the workers poll each second"
     given = {"description": text}
     assert begun("Make it calmer", given=given, reasons=told, accepts=True, by="Ada").number
