@@ -55,8 +55,8 @@ def find_known_decisions(
     """At most three decisions in force, ours and records of other tools.
 
     Those that turned down what is stated come first, then those at the same place, then those of
-    the topic for the whole project, then those whose subject the intention speaks of, then the
-    others of its topics.
+    the topic for the whole project, then those that chose a value which the intention names or
+    whose subject it speaks of, then the others of its topics.
 
     Args:
         scope: what the decision is for, where that is said beside the intention.
@@ -74,12 +74,14 @@ def find_known_decisions(
     subject = Subject(intention, found, scope, chosen.inlined)
     sharing = {one.name: one for one in search.sharing(subject, FOUND_MAX)}
     spoken = [name for name, one in sharing.items() if subject.is_of(one.titled)]
+    sought = [stems(value) for value in about.named]
+    named = [name for name, one in sharing.items() if _chose_any(one.titled, sought)]
     every = {**of_topic, **sharing}
     here = [name for name, one in every.items() if _is_at(place, one.titled)]
     whole = [name for name, one in of_topic.items() if not one.titled.scope]
     against = dict(_against(search, about.values))
     every |= {name: one.found for name, one in against.items()}
-    first = dict.fromkeys((*against, *here, *whole, *spoken, *of_topic))
+    first = dict.fromkeys((*against, *here, *whole, *named, *spoken, *of_topic))
     lines = (
         _build_known_line(process, every[name], against.get(name), is_here=name in here)
         for name in first
@@ -119,6 +121,14 @@ def _against(search: MemorySearch, values: Iterable[str]) -> Iterator[tuple[str,
                         yield one.name, _Against(one, value, other)
 
 
+def _chose_any(titled: Titled, values: Iterable[tuple[frozenset[str], ...]]) -> bool:
+    """Whether its title or its value has all words of one of some values, in one language."""
+    own = [stems(text) for text in (titled.title, *titled.values)]
+    return any(
+        a <= b for value in values for text in own for a, b in zip(value, text, strict=False)
+    )
+
+
 def _of_topic(process: Process, search: MemorySearch, category: str) -> Iterator[DecisionOrRecord]:
     """Decisions in force of a category."""
     if category:
@@ -144,6 +154,8 @@ class _About(NamedTuple):
     scope: str = ""
     values: tuple[str, ...] = ()
     """What it states, or asks between."""
+    named: tuple[str, ...] = ()
+    """What it names besides, or wants replaced."""
 
 
 def _intention_subject(
@@ -158,7 +170,10 @@ def _intention_subject(
     first = (*(one.topic for one in found.stated), *found.topics)
     category = next((topics[id_] for id_ in first if id_ in topics), "")
     said = found.stated or (found.mentioned if found.is_between else ())
-    return _About(category, found.scope, tuple(one.value for one in said))
+    named = (*found.replaced, *(() if said is found.mentioned else found.mentioned))
+    return _About(
+        category, found.scope, tuple(one.value for one in said), tuple(one.value for one in named)
+    )
 
 
 def _of_category(process: Process, category: str) -> Iterator[DecisionOrRecord]:

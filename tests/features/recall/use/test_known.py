@@ -223,6 +223,17 @@ def test_who_turned_a_stated_value_down_is_said_before_anything_else(
     assert (between.turned_down, between.said()[:17]) == ("Kafka", "turned Kafka down")
 
 
+def test_the_decision_whose_value_is_to_be_replaced_is_said(begun: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "docs" / "decisions"
+    folder.mkdir(parents=True)
+    for number, title in enumerate(("Take deposits through Stripe", "Write workers in Go"), 1):
+        text = f"# {title}\n\n## Status\n\nAccepted\n\n## Decision\n\nAs the title says.\n"
+        (folder / f"{number:04}-record.md").write_text(text)
+    for text in ("Replace Stripe for the berth deposits", "Stripe charges us too much"):
+        assert [one.number for one in begun(text).known] == [1]
+    assert begun("Replace the berth deposits").known == ()
+
+
 def test_it_is_not_said_where_another_decision_in_force_has_the_value(
     begun: Any, rabbit: View
 ) -> None:
