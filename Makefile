@@ -44,7 +44,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 WORKERS := -n auto --dist worksteal --assert=plain
 QUICK := -m "not slow and not live" --hypothesis-profile=few
 # Another interpreter breaks what is close to the language and to SQLite: these rooms, and how commands run.
-PART := tests/kernel tests/runtime tests/store tests/test_laws.py tests/cli/test_accept.py tests/cli/test_today.py
+PART := tests/kernel tests/words tests/runtime tests/store tests/test_laws.py tests/cli/test_accept.py tests/cli/test_today.py
 
 # mypy needs one core for half a minute, so the tests begin beside it; it speaks after them.
 test: $(READY) style

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
         StoreUnavailable as StoreUnavailable,
         UnreadableEvent as UnreadableEvent,
     )
-    from preflights_es.kernel.questions import Question as Question
+    from preflights_es.words.questions import Question as Question
     from preflights_es.providers.apis import AnthropicProvider as AnthropicProvider
     from preflights_es.providers.base import LLMProvider as LLMProvider
     from preflights_es.providers.faults import (
@@ -141,7 +141,7 @@ _HOME = {
             LogFromFuture MultipleArtifactsError PreflightsError Refused RoundsExhausted
             SchemaViolationError SessionFaulted SettingsError StoreUnavailable UnreadableEvent
         """,
-        "kernel.questions": "Question",
+        "words.questions": "Question",
         "providers.apis": "AnthropicProvider OpenAIProvider",
         "providers.base": "LLMProvider",
         "providers.faults": "FaultConfig FaultyProvider FaultyStore",

@@ -17,8 +17,8 @@ from preflights_es.kernel.session import Workflow
 HOUSE: Final = os.path.join(os.path.dirname(preflights_es.__file__), "")
 
 READERS: Final = (
-    *("kernel/events.py", "kernel/session.py", "kernel/lead.py", "kernel/signing.py"),
-    "kernel/imports.py",
+    *("kernel/events.py", "kernel/session.py", "kernel/lead.py", "words/signing.py"),
+    "words/imports.py",
     *("domain/events.py", "domain/values.py", "domain/state.py", "domain/evolve.py"),
     "domain/pack.py",  # the topics that the first event names by their hash
     "domain/reasons.py",  # puts reasons that count together; what judges one asks the kernel
@@ -28,7 +28,7 @@ READERS: Final = (
 SPELLING: Final = ("kernel/text.py caseless", "kernel/text.py composed", "kernel/ids.py iso")
 """Functions by which two spellings of a name or a day are one; they refuse nothing."""
 
-JUDGES: Final = ("kernel/questions.py", "judging/", "redaction/")
+JUDGES: Final = ("words/questions.py", "judging/", "redaction/")
 """What a view calls of these is no verdict only if no decision calls it."""
 
 

@@ -19,13 +19,13 @@ from preflights_es.kernel import session as kernel
 from preflights_es.kernel.events import Actor, Event, Input, SourceSession
 from preflights_es.kernel.lead import Lead, Setup, StepRetried
 from preflights_es.kernel.ports import Store
-from preflights_es.kernel.questions import GivenAnswer
-from preflights_es.kernel.simulation import GENERATION
 from preflights_es.providers.base import LLMProvider
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
 from preflights_es.use.leads import simulated
+from preflights_es.words.questions import GivenAnswer
+from preflights_es.words.simulation import GENERATION
 from tests.features.compiler import cases as passes
 from tests.features.metrics import cases as questions
 from tests.features.recall import cases as recalls

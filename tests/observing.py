@@ -8,11 +8,11 @@ from typing import Any, Final
 from preflights_es.features.clarification.use.observed import record_observed_question
 from preflights_es.kernel.errors import LogBusy
 from preflights_es.kernel.events import Actor
-from preflights_es.kernel.questions import AskOutcome, Observed
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
 from preflights_es.use.bootstrap import Opened, opened_process
 from preflights_es.use.sessions import accept_session
+from preflights_es.words.questions import AskOutcome, Observed
 
 QUESTION: Final = "Which database should orders use?"
 OPTIONS: Final = ("PostgreSQL", "SQLite")

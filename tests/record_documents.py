@@ -17,16 +17,16 @@ from preflights_es.features.clarification.domain.lead import written_question_re
 from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
 from preflights_es.features.clarification.domain.values import Heuristics, LLMContext, Mark
 from preflights_es.features.clarification.use.clarifications import Clarifications
-from preflights_es.kernel.decisions import EXCEPTION, RejectedAlternative
 from preflights_es.kernel.errors import LLMAPIError
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.kernel.questions import EvidenceLines, Option, Recommended, WrittenQuestion
 from preflights_es.providers.recorded import GivenProvider
 from preflights_es.runtime.finding import Finder
 from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle
 from preflights_es.testing import Reply, ScriptedProvider
+from preflights_es.words.decisions import EXCEPTION, RejectedAlternative
+from preflights_es.words.questions import EvidenceLines, Option, Recommended, WrittenQuestion
 from tests.record_goldens import Recorder, taking
 from tests.scripted import asks
 

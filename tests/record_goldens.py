@@ -49,15 +49,6 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.features.clarification.use.clarifications import Clarifications
 from preflights_es.kernel import ids
-from preflights_es.kernel.decisions import (
-    Choice,
-    Evolution,
-    OlderDecision,
-    RecordForm,
-    RejectedAlternative,
-    Related,
-    Resolution,
-)
 from preflights_es.kernel.errors import SessionFaulted
 from preflights_es.kernel.events import (
     Actor,
@@ -70,20 +61,9 @@ from preflights_es.kernel.events import (
     Signature,
     SourceSession,
 )
-from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.lead import Lead, Setup, StepRetried
 from preflights_es.kernel.ports import Provider
-from preflights_es.kernel.questions import (
-    EvidenceLines,
-    GivenAnswer,
-    Observed,
-    Option,
-    Recommended,
-    WrittenQuestion,
-    written_question,
-)
 from preflights_es.kernel.session import Workflow
-from preflights_es.kernel.simulation import GENERATION
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.recorded import GivenProvider
 from preflights_es.providers.simulator import SimLLMProvider
@@ -98,6 +78,26 @@ from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
 from preflights_es.testing import Reply, ScriptedProvider
 from preflights_es.use.leads import simulated
+from preflights_es.words.decisions import (
+    Choice,
+    Evolution,
+    OlderDecision,
+    RecordForm,
+    RejectedAlternative,
+    Related,
+    Resolution,
+)
+from preflights_es.words.items import ItemRef
+from preflights_es.words.questions import (
+    EvidenceLines,
+    GivenAnswer,
+    Observed,
+    Option,
+    Recommended,
+    WrittenQuestion,
+    written_question,
+)
+from preflights_es.words.simulation import GENERATION
 from tests.scripted import asks
 from tests.signing.house import REPOSITORY
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from preflights_es.kernel.events import Evidence
-from preflights_es.kernel.imports import WORKFLOW, SessionsTaken, TakenSession
+from preflights_es.words.imports import WORKFLOW, SessionsTaken, TakenSession
 from tests.record_goldens import ADA, Recorder
 
 TAKEN: Final = TakenSession("01a0c450-6c01-7000-8000-00003f9a12c4", 0, 9, "ab" * 32, accepted=True)

@@ -8,8 +8,8 @@ from preflights_es.features.extraction.domain import WORKFLOW
 from preflights_es.features.extraction.domain.events import ITEMS_MAX, ItemAdded, TaskDecided
 from preflights_es.features.extraction.use import ListedItem, Notes
 from preflights_es.kernel.lead import Lead, Setup, StepRetried
-from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle
+from preflights_es.words.questions import Language
 from tests.record_goldens import ADA, Recorder, inputs, sim
 
 ASKING: Final = 1  # a seed of the simulator that asks for the time

@@ -9,8 +9,8 @@ from preflights_es.features.planning.domain.events import Busy, OpenTask, PlanTa
 from preflights_es.features.planning.use import DayPlans
 from preflights_es.kernel.events import SourceSession
 from preflights_es.kernel.lead import Lead, Setup, StepRetried
-from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle
+from preflights_es.words.questions import Language
 from tests.record_goldens import ADA, Recorder, inputs, sim
 
 

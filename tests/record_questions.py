@@ -11,9 +11,9 @@ from preflights_es.features.metrics.domain.events import (
     Table,
 )
 from preflights_es.kernel.lead import Lead, Setup, StepRetried
-from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sessions import Sessions
+from preflights_es.words.questions import Language
 from tests.record_goldens import ADA, Recorder, inputs, sim
 
 RANGE = "began_on >= :first_day AND began_on < :end_day"

@@ -14,9 +14,9 @@ from preflights_es.features.recall.domain.events import (
 )
 from preflights_es.kernel.events import SourceSession
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sessions import Sessions
+from preflights_es.words.questions import Language
 from tests.record_goldens import Recorder, inputs, sim
 
 

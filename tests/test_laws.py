@@ -16,10 +16,10 @@ from preflights_es.features.metrics.domain.events import FollowUpPut
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.events import Decision, Input
 from preflights_es.kernel.ports import AppendBatch
-from preflights_es.kernel.questions import is_placeholder
 from preflights_es.store import chain
 from preflights_es.store.codec import Codec
 from preflights_es.testing import LAWS, PlayedSession, check_laws, generated
+from preflights_es.words.questions import is_placeholder
 from tests import strategies
 from tests.features.clarification.cases import answered, declared, log
 from tests.fixed import NOON, PROJECT, salt
@@ -84,7 +84,7 @@ def test_a_verdict_in_a_fold_or_a_view_is_named(part: str) -> None:
 
     found = [*judged_again(replace(WORKFLOW, **{part: judges}), events)]
     assert {(one.module, one.function) for one in found} == {
-        ("kernel/questions.py", "is_placeholder")
+        ("words/questions.py", "is_placeholder")
     }
 
 

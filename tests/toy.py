@@ -23,7 +23,6 @@ from preflights_es.kernel.completions import (
     CompletionRequested,
     Message,
 )
-from preflights_es.kernel.decisions import Record
 from preflights_es.kernel.events import (
     ARTIFACT_EVENTS,
     Actor,
@@ -35,9 +34,10 @@ from preflights_es.kernel.events import (
     Typed,
     WrittenFile,
 )
-from preflights_es.kernel.questions import Reached
 from preflights_es.kernel.session import Workflow
-from preflights_es.kernel.views import View
+from preflights_es.words.decisions import Record
+from preflights_es.words.questions import Reached
+from preflights_es.words.workflow import View
 
 CALLS_MAX: Final = 2  # one try, one retry
 ADA: Final = Actor("user", "Ada")

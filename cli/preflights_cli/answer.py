@@ -10,7 +10,6 @@ from preflights_cli.common import Voice, common, is_terminal, key_option, with_l
 from preflights_cli.inbox import the_one
 from preflights_cli.options import with_reason_options
 from preflights_cli.rendering import say_session_result
-from preflights_es.kernel.decisions import StatedReasons
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text
 from preflights_es.runtime.features import FEATURES
@@ -18,6 +17,7 @@ from preflights_es.runtime.finding import LAST
 from preflights_es.use import sessions
 from preflights_es.use.inbox import resumable
 from preflights_es.use.request import Request
+from preflights_es.words.decisions import StatedReasons
 
 
 @click.command()

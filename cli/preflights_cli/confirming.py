@@ -15,9 +15,9 @@ from preflights_cli.rendering import session_exit_code, shown_of
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, one_line
-from preflights_es.kernel.views import View
 from preflights_es.use import sessions
 from preflights_es.use.request import Request
+from preflights_es.words.workflow import View
 
 NAMED_MAX: Final = 3  # decisions that one contradicts
 

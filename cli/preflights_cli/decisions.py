@@ -18,7 +18,6 @@ from preflights_cli.table import streamed
 from preflights_es.kernel.errors import RecordWithoutSession
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.signing import IN_SHORT
 from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.records.record_list import UnreadRecord
 from preflights_es.use.decisions import DecisionListing, LostSession, listing, notice_clashes
@@ -27,6 +26,7 @@ from preflights_es.use.holding import Unused, unused
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Who
 from preflights_es.use.work_tree import project_path
+from preflights_es.words.signing import IN_SHORT
 
 DOUBTFUL_MAX: Final = 5  # records that are named each, where it is not understood what they say
 

@@ -23,12 +23,12 @@ from preflights_cli.rendering import (
     tell_asking,
 )
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.questions import Question
 from preflights_es.kernel.text import escaped_text
-from preflights_es.kernel.views import View
 from preflights_es.use import sessions
 from preflights_es.use.answers import resolve_option_number
 from preflights_es.use.request import Request
+from preflights_es.words.questions import Question
+from preflights_es.words.workflow import View
 
 HELP: Final = ("?", "h?", "help", "hilfe")
 """What people type who want to know what can be typed; no answer."""

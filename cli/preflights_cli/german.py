@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from preflights_es.kernel.views import View
+from preflights_es.words.workflow import View
 
 Say = Callable[..., str]
 """Takes an English sentence of ours and what stands in its braces."""

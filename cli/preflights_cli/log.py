@@ -16,12 +16,12 @@ from preflights_es.kernel.errors import LogDamaged
 from preflights_es.kernel.events import UNSEEN, Event, Evidence, Signature, SourceSession
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.questions import Question
-from preflights_es.kernel.signing import made_with
 from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.store.chain import erased
 from preflights_es.use.request import Request
 from preflights_es.use.sessions import LoggedSession, Unread, log
+from preflights_es.words.questions import Question
+from preflights_es.words.signing import made_with
 
 WHAT_MAX: Final = 200  # characters of one value in the list of events
 ERASED, GONE, DAMAGED, UNREAD = "erased", "gone", "damaged", "cannot be read by this code"

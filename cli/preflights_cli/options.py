@@ -14,11 +14,10 @@ import click
 from msgspec import UNSET
 
 from preflights_cli.common import each_given
-from preflights_es.kernel.decisions import RejectedAlternative, StatedReasons
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.json import decode_plain_json
-from preflights_es.kernel.reach import HOLDS, Hold
 from preflights_es.kernel.text import late_pattern
+from preflights_es.words.decisions import HOLDS, Hold, RejectedAlternative, StatedReasons
 
 Answers = list[tuple[str, tuple[str, ...]]]
 

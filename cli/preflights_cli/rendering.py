@@ -15,10 +15,10 @@ from preflights_cli.advice import advised
 from preflights_cli.common import Voice
 from preflights_cli.german import Say, english, spoken
 from preflights_es.kernel.ids import iso, short_session
-from preflights_es.kernel.questions import Question
 from preflights_es.kernel.text import escaped_text, one_line
-from preflights_es.kernel.views import ErasedBy, NotDone, View
 from preflights_es.runtime.features import FEATURES
+from preflights_es.words.questions import Question
+from preflights_es.words.workflow import ErasedBy, NotDone, View
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):

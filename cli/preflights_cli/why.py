@@ -12,13 +12,10 @@ from preflights_cli.common import Voice, reading_command, tell_behind
 from preflights_cli.dates import DAY_LENGTH, minute
 from preflights_cli.decisions import KINDS, who
 from preflights_cli.rendering import shown_of
-from preflights_es.kernel.decisions import alternative_text
 from preflights_es.kernel.events import UNSEEN, Actor, SourceSession
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import WRITERS
-from preflights_es.kernel.questions import asked_elsewhere
-from preflights_es.kernel.reach import HELD
 from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.use.archives import ImportedBy
 from preflights_es.use.holding import Held, HoldsHere, file_meant, holding_for
@@ -34,6 +31,8 @@ from preflights_es.use.why_results import (
     WhyResponse,
     WhySession,
 )
+from preflights_es.words.decisions import HELD, alternative_text
+from preflights_es.words.questions import asked_elsewhere
 
 DIGEST: Final = 12  # characters of a SHA-256, in words for people
 RESPONSE_MAX: Final = 300  # characters of a provider's response, in words for people

@@ -25,13 +25,13 @@ from preflights_es.kernel.events import (
 from preflights_es.kernel.json import ABSENT, decode_plain_json, decoder, differences
 from preflights_es.kernel.lead import StepRetried
 from preflights_es.kernel.ports import AppendBatch, Provider, Stored
-from preflights_es.kernel.questions import Question, Refusal
 from preflights_es.kernel.session import Session, Workflow
 from preflights_es.providers.recorded import Unanswered
 from preflights_es.runtime.performer import Performer, open_completion
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.chain import GENESIS, digest_payload, hash_event_link, stream_prefix
 from preflights_es.store.memory import MemoryStore
+from preflights_es.words.questions import Question, Refusal
 
 ABSENT_TEXT = "(absent)"
 

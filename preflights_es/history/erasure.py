@@ -48,7 +48,6 @@ from preflights_es.kernel.ids import decision_uid, short_session
 from preflights_es.kernel.json import canonical_json, decode_plain_json
 from preflights_es.kernel.ports import AppendBatch, Archive, Draft, Head, Stored
 from preflights_es.kernel.session import UNKNOWN
-from preflights_es.kernel.signing import proposal_text, read_input_content
 from preflights_es.kernel.text import ANSWER_MAX, one_line, visible
 from preflights_es.records.files import fronts
 from preflights_es.runtime.inputs import Inputs
@@ -57,6 +56,7 @@ from preflights_es.runtime.sessions import Sessions
 from preflights_es.store.chain import erased_before
 from preflights_es.store.codec import shared_event
 from preflights_es.system.files import Unreadable, regular
+from preflights_es.words.signing import proposal_text, read_input_content
 
 
 class Quote(msgspec.Struct, frozen=True):

@@ -11,18 +11,18 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from preflights_es.kernel import imports
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.decisions import Related, Relations
 from preflights_es.kernel.errors import AnotherVersion, LogDamaged, PreflightsError, Refused
 from preflights_es.kernel.events import Actor, Evidence
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.imports import SessionsTaken, TakenSession
 from preflights_es.kernel.ports import Archive, Stored
 from preflights_es.kernel.session import Session, Workflow
 from preflights_es.kernel.text import NAME_MAX, one_line, shortened
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store import chain, jsonl
+from preflights_es.words import imports
+from preflights_es.words.decisions import Related, Relations
+from preflights_es.words.imports import SessionsTaken, TakenSession
 
 SESSIONS_MAX: Final = 1_000_000  # of a file: some hundred bytes are held of each
 MIXED_MAX: Final = 128 * 1024 * 1024  # bytes of a session, or of a file of mixed ones

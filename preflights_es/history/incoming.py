@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from preflights_es.history.imports import Outline
 from preflights_es.kernel.completions import CompletionRequested
-from preflights_es.kernel.decisions import Relations
 from preflights_es.kernel.errors import ArtifactOutside, Refused
 from preflights_es.kernel.ports import Archive, Numbered, Stored
 from preflights_es.kernel.session import Session
 from preflights_es.records.record_names import NUMBER_DIGITS_MAX
+from preflights_es.words.decisions import Relations
 
 NUMBER_MAX: Final = 10**NUMBER_DIGITS_MAX - 1  # the last that a document's name can bear
 FAR: Final = 1_000

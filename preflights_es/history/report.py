@@ -28,10 +28,10 @@ from preflights_es.kernel.completions import (
 from preflights_es.kernel.events import Event, Input
 from preflights_es.kernel.json import canonical_json, decode_plain_json, differences
 from preflights_es.kernel.lead import FellBack, ResponseRejected
-from preflights_es.kernel.questions import Question
 from preflights_es.kernel.session import Session, Workflow
 from preflights_es.providers.recorded import RecordedProvider, RequestMatch
 from preflights_es.store.codec import Codec
+from preflights_es.words.questions import Question
 
 Status = Literal["identical", "different", "stopped", "faulted"]
 

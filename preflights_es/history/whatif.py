@@ -23,10 +23,10 @@ from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.errors import LLMLostError, SettingsError
 from preflights_es.kernel.events import Input, InputQuarantined, Outcome
 from preflights_es.kernel.lead import WRITERS, Lead, LeadChanged, LeadTaken, setup_of
-from preflights_es.kernel.questions import Answers, GivenAnswer, Opening, answers_in
 from preflights_es.kernel.session import Session
 from preflights_es.providers.recorded import RecordedProvider
 from preflights_es.runtime.performer import PROGRAM
+from preflights_es.words.questions import Answers, GivenAnswer, Opening, answers_in
 
 Prompts = tuple[tuple[str, str], ...]
 

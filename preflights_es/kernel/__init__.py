@@ -1,4 +1,4 @@
-"""Pure: events, the fold of a session, requests, errors, ports.
+"""Pure: what a log is: events, the fold, requests, errors, ports.
 
 No clock, no chance, no environment, no network, no database: what changes between two runs
 enters as a field of an Input.

@@ -13,7 +13,6 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from preflights_es.kernel.completions import CompletionRequested, Policy
-from preflights_es.kernel.decisions import Accepting, DecidedPatch, Record, Relations
 from preflights_es.kernel.errors import WorkflowBug, WorkflowMissing
 from preflights_es.kernel.events import (
     Actor,
@@ -33,13 +32,14 @@ from preflights_es.kernel.events import (
     SessionErased,
     Signable,
 )
-from preflights_es.kernel.items import KeptItem, Planned
 from preflights_es.kernel.json import decoder
 from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.ports import Numbered, SettingsTable, Stored
-from preflights_es.kernel.questions import Answers, OriginDetails, Question, Reached
-from preflights_es.kernel.signing import read_input_content
-from preflights_es.kernel.views import View
+from preflights_es.words.decisions import Accepting, DecidedPatch, Record, Relations
+from preflights_es.words.items import KeptItem, Planned
+from preflights_es.words.questions import Answers, OriginDetails, Question, Reached
+from preflights_es.words.signing import read_input_content
+from preflights_es.words.workflow import View
 
 S = TypeVar("S")
 Upcaster = tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]
@@ -174,7 +174,7 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     written: bool = False
     """Whether the actor may write the question that a session begins with."""
     reasons: type[Input] | None = None
-    """What takes `kernel.decisions.StatedReasons`, by field; None where no reason is recorded."""
+    """What takes `words.decisions.StatedReasons`, by field; None where no reason is recorded."""
     lead: Callable[[S], Lead | None] = _none
     """Who leads a session, as it stands; None for the rules."""
     policy: Policy = Policy()

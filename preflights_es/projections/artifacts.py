@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.kernel.items import Planned
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.ports import Row
 from preflights_es.projections.projection import (
@@ -16,6 +15,7 @@ from preflights_es.projections.projection import (
     database_text,
     decode_projected_value,
 )
+from preflights_es.words.items import Planned
 
 
 class ArtifactColumns(msgspec.Struct, frozen=True):

@@ -8,7 +8,6 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.decisions import DecidedPatch
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.ports import Row
 from preflights_es.projections.projection import (
@@ -18,6 +17,7 @@ from preflights_es.projections.projection import (
     database_text,
     decode_projected_value,
 )
+from preflights_es.words.decisions import DecidedPatch
 
 
 class DecisionColumns(msgspec.Struct, frozen=True):

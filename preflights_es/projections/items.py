@@ -6,9 +6,9 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.kernel.items import KeptItem
 from preflights_es.kernel.ports import Row
 from preflights_es.projections.projection import Projection, Read, database_integer, database_text
+from preflights_es.words.items import KeptItem
 
 
 class ItemColumns(msgspec.Struct, frozen=True):

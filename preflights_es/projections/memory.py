@@ -8,11 +8,11 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.kernel.decisions import DecidedPatch, Rationale
 from preflights_es.kernel.ports import CATEGORY, DOCUMENT, FIELD, TITLE, VALUE, Row
-from preflights_es.kernel.words import collect_search_words, count_search_words
 from preflights_es.projections.decisions import accepted_at
 from preflights_es.projections.projection import MEMORY_VERSION, Projection, Read, database_text
+from preflights_es.words.decisions import DecidedPatch, Rationale
+from preflights_es.words.language import collect_search_words, count_search_words
 
 INTENTION: Final = 5
 OPTION: Final = 6  # the name of one that was turned down

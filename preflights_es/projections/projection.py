@@ -18,7 +18,6 @@ from msgspec.structs import replace
 
 from preflights_es import projections as folder
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.decisions import DecidedPatch
 from preflights_es.kernel.errors import (
     AnotherVersion,
     LogDamaged,
@@ -28,7 +27,8 @@ from preflights_es.kernel.events import ERASED_TAG, INT_MAX, Event, Input
 from preflights_es.kernel.json import decoder
 from preflights_es.kernel.ports import Head, Row, Stored, Stream
 from preflights_es.kernel.session import Session, Workflow, find_known_workflow
-from preflights_es.kernel.views import View
+from preflights_es.words.decisions import DecidedPatch
+from preflights_es.words.workflow import View
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ import msgspec
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.lead import FellBack, LeadChanged, LeadTaken, setup_of
 from preflights_es.kernel.ports import Row
-from preflights_es.kernel.questions import Answers
 from preflights_es.projections.projection import Projection, Read, database_integer, database_text
+from preflights_es.words.questions import Answers
 
 
 class SessionColumns(msgspec.Struct, frozen=True):

@@ -23,8 +23,8 @@ from preflights_es.kernel.errors import (
     StoreUnavailable,
 )
 from preflights_es.kernel.ports import Provider, Store
-from preflights_es.kernel.simulation import Draws, begin_draw_key, framed, prompt_of
 from preflights_es.providers.base import LLMProvider
+from preflights_es.words.simulation import Draws, begin_draw_key, framed, prompt_of
 
 Fault = Literal["timeout", "error", "rate_limit", "malformed"]
 

@@ -32,8 +32,8 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.json import canonical_json
-from preflights_es.kernel.simulation import References
 from preflights_es.providers.base import LLMProvider
+from preflights_es.words.simulation import References
 
 NAME: Final = "recorded"
 

@@ -14,14 +14,6 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from preflights_es.kernel.completions import Completion, CompletionRequested, Message
-from preflights_es.kernel.simulation import (
-    GENERATION,
-    Bank,
-    Draws,
-    Route,
-    begin_draw_key,
-    prompt_of,
-)
 from preflights_es.providers.base import (
     DIRECT,
     LLMProvider,
@@ -32,6 +24,7 @@ from preflights_es.providers.base import (
 )
 from preflights_es.providers.faults import Fault, FaultConfig, FaultyProvider
 from preflights_es.providers.simulator_bank import FIVE, GENERIC, WORD, instruction_of
+from preflights_es.words.simulation import GENERATION, Bank, Draws, Route, begin_draw_key, prompt_of
 
 CACHED: Final = 256  # instructions whose route is remembered
 CACHED_MAX: Final = 16_384  # characters of an instruction that is remembered

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.json import canonical_json
-from preflights_es.kernel.simulation import Draws, Route
+from preflights_es.words.simulation import Draws, Route
 
 # 1. What is answered --------------------------------------------------------------------------
 

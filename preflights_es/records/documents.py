@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.decisions import Record
 from preflights_es.kernel.errors import (
     ArtifactOutside,
     ErasedSession,
@@ -44,10 +43,11 @@ from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.chain import verified
 from preflights_es.store.codec import shared_event
 from preflights_es.system.files import Unreadable
+from preflights_es.words.decisions import Record
 
 if TYPE_CHECKING:
-    from preflights_es.kernel.signing import Signed
     from preflights_es.records.record_header import RecordHeader
+    from preflights_es.words.signing import Signed
 
 
 NAME: Final = late_pattern(

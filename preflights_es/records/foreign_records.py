@@ -10,7 +10,6 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.kernel.reach import PATTERN_MAX, PATTERNS_MAX
 from preflights_es.kernel.text import late_pattern, shortened
 from preflights_es.records.record_header import (
     RECORD_MAX,
@@ -51,6 +50,7 @@ from preflights_es.records.status_words import (
     strip_links_and_emphasis,
 )
 from preflights_es.system.files import Unreadable
+from preflights_es.words.decisions import PATTERN_MAX, PATTERNS_MAX
 
 TITLE_MAX: Final = 300  # characters
 CHOSEN_MAX: Final = 200  # characters of what was chosen that a list keeps

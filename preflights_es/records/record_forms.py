@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from preflights_es.kernel.decisions import RecordForm
 from preflights_es.kernel.text import late_pattern
 from preflights_es.records.record_header import RecordHeader
 from preflights_es.records.record_names import day_of_file_name, is_record_name, numbered_name
+from preflights_es.words.decisions import RecordForm
 
 NYGARD: Final = "nygard.v1"
 _ENDINGS: Final = (".md", ".markdown", ".MD", ".adoc", ".asciidoc")  # of what we can write

@@ -251,10 +251,8 @@ def _read_record_file(file: _RecordFile) -> tuple[RecordHeader | None, RecordWor
 
 
 def _count_record_words(title: str, named: str, content: bytes) -> RecordWords:
-    from preflights_es.kernel.words import (
-        count_search_words,  # a list of known records needs no words
-    )
     from preflights_es.records.foreign_records import MADR_HEADINGS
+    from preflights_es.words.language import count_search_words
 
     in_title = count_search_words(title) | count_search_words(
         named

@@ -7,7 +7,6 @@ import re
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.decisions import Record
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import late_pattern
 from preflights_es.records.asciidoc import as_asciidoc
@@ -33,6 +32,7 @@ from preflights_es.records.record_text import (
 from preflights_es.records.render import phrase_proposal, related_name
 from preflights_es.records.status_words import parse_status_text, says_status
 from preflights_es.system.files import Unreadable
+from preflights_es.words.decisions import Record
 
 _LINE = late_pattern(
     rb"^[ \t>]*(?P<item>[*+-][ \t]+(?:\[[xX]\][ \t]+)?|(?=\|))?(?P<text>\S[^\n]*)", re.MULTILINE

@@ -15,7 +15,20 @@ from typing import Any, Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from preflights_es.kernel.decisions import (
+from preflights_es.kernel.errors import LogFromFuture
+from preflights_es.kernel.json import canonical_json
+from preflights_es.kernel.session import Workflow
+from preflights_es.kernel.text import (
+    caseless,
+    escaped_text,
+    late_pattern,
+    one_line,
+    shortened,
+    shown_lines,
+)
+from preflights_es.records.asciidoc import document_in_asciidoc
+from preflights_es.records.record_names import ASCIIDOC
+from preflights_es.words.decisions import (
     EXCEPTION,
     OPEN_FIELD,
     KeptDecision,
@@ -28,22 +41,9 @@ from preflights_es.kernel.decisions import (
     Speaker,
     alternative_text,
 )
-from preflights_es.kernel.errors import LogFromFuture
-from preflights_es.kernel.json import canonical_json
-from preflights_es.kernel.questions import EvidenceLines
-from preflights_es.kernel.session import Workflow
-from preflights_es.kernel.signing import Signed
-from preflights_es.kernel.text import (
-    caseless,
-    escaped_text,
-    late_pattern,
-    one_line,
-    shortened,
-    shown_lines,
-)
-from preflights_es.kernel.words import continued
-from preflights_es.records.asciidoc import document_in_asciidoc
-from preflights_es.records.record_names import ASCIIDOC
+from preflights_es.words.language import continued
+from preflights_es.words.questions import EvidenceLines
+from preflights_es.words.signing import Signed
 
 TITLE_MAX: Final = 120  # characters of a heading
 BRIEF_BYTES_MAX: Final = 1_200  # about 300 tokens of English, under 400 of any script

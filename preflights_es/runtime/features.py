@@ -211,7 +211,7 @@ class Registry(MutableMapping[str, "Workflow[Any]"]):
 
     def _found(self, name: str) -> Workflow[Any]:
         if name == IMPORTS:
-            from preflights_es.kernel.imports import WORKFLOW
+            from preflights_es.words.imports import WORKFLOW
 
             return WORKFLOW
         from preflights_es.kernel.errors import WorkflowMissing  # `--help` does without

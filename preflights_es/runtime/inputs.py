@@ -37,7 +37,6 @@ from preflights_es.kernel.events import (
 )
 from preflights_es.kernel.lead import Lead, Setup, setup_of
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.signing import proposal_text
 from preflights_es.runtime.finding import Finder
 from preflights_es.runtime.runner import (
     CONFLICTS_MAX,
@@ -47,6 +46,7 @@ from preflights_es.runtime.runner import (
     Step,
     following,
 )
+from preflights_es.words.signing import proposal_text
 
 PERSON: Final = Actor("user")
 """The person whose words an agent passes on; the log does not know the name."""

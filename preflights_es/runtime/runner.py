@@ -41,11 +41,11 @@ from preflights_es.kernel.events import (
 )
 from preflights_es.kernel.ports import AppendBatch, Draft, Head, Numbered, Provider, Store, Stored
 from preflights_es.kernel.session import Session, Workflow, find_known_workflow, misplaced
-from preflights_es.kernel.views import View
 from preflights_es.runtime.performer import Performed, Performer, open_completion
 from preflights_es.runtime.sanitizing import SECRETS_ALONE, Sanitizer
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.codec import Codec
+from preflights_es.words.workflow import View
 
 
 class EventReader:

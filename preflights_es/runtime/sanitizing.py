@@ -9,9 +9,9 @@ import msgspec
 
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Input, Typed
-from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.kernel.text import ANSWER_MAX, KEY_MAX, NAME_MAX, problem, visible
 from preflights_es.redaction.patterns import SECRETS, SecretKind
+from preflights_es.words.questions import GivenAnswer
 
 ANSWERS_MAX: Final = 50  # answers in one Input
 

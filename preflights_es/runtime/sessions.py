@@ -21,10 +21,10 @@ from preflights_es.kernel.events import (
     Signable,
 )
 from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
-from preflights_es.kernel.questions import Answers, GivenAnswer
 from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, is_same_input
 from preflights_es.runtime.runner import Handle, ProposedInput, Step
+from preflights_es.words.questions import Answers, GivenAnswer
 
 
 class Sessions:

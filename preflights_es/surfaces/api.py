@@ -22,18 +22,17 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from preflights_es.kernel.decisions import Choices, RejectedAlternative, StatedReasons
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Actor, ActorKind
-from preflights_es.kernel.questions import Option, written_question
-from preflights_es.kernel.reach import Hold
 from preflights_es.kernel.text import escaped_text, shortened
-from preflights_es.kernel.views import View
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use import bootstrap, sessions
 from preflights_es.use.answers import Given
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
+from preflights_es.words.decisions import Choices, Hold, RejectedAlternative, StatedReasons
+from preflights_es.words.questions import Option, written_question
+from preflights_es.words.workflow import View
 
 if TYPE_CHECKING:
     from preflights_es.features.recall.domain.views import RecallView

@@ -14,14 +14,12 @@ from msgspec.structs import replace
 
 from preflights_es.history.incoming import NUMBER_MAX, highest
 from preflights_es.kernel import ids
-from preflights_es.kernel.decisions import RecordForm
 from preflights_es.kernel.errors import (
     Refused,
     SessionMoved,
 )
 from preflights_es.kernel.events import Actor, Input, Signable
 from preflights_es.kernel.session import numbered
-from preflights_es.kernel.views import View
 from preflights_es.records.documents import Documents
 from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, is_same_input
 from preflights_es.runtime.runner import Handle, ProposedInput, Step
@@ -29,6 +27,8 @@ from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.answers import finish_due_documents
 from preflights_es.use.foreign import record_form
 from preflights_es.use.request import Request
+from preflights_es.words.decisions import RecordForm
+from preflights_es.words.workflow import View
 
 
 def accept_proposal(

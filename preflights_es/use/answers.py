@@ -11,15 +11,11 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.decisions import StatedReasons
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import ArtifactDue, Input
 from preflights_es.kernel.lead import WRITERS
-from preflights_es.kernel.questions import AnswerRefusal, Opening, Question, Refusal
-from preflights_es.kernel.reach import PATTERN_MAX, PATTERNS_MAX, pattern_problem
 from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.text import caseless
-from preflights_es.kernel.views import View
 from preflights_es.records.files import repository_within
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.inputs import AskedElsewhere, RecalledStep
@@ -29,6 +25,9 @@ from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import refusals, session_of
+from preflights_es.words.decisions import PATTERN_MAX, PATTERNS_MAX, StatedReasons, pattern_problem
+from preflights_es.words.questions import AnswerRefusal, Opening, Question, Refusal
+from preflights_es.words.workflow import View
 
 Pairs = Sequence[tuple[str, Sequence[str]]]
 Given = Mapping[str, str | Sequence[str]] | Pairs

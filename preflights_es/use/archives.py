@@ -16,14 +16,6 @@ from preflights_es.history.transfer import Collision, Collisions, Transfer, Tran
 from preflights_es.kernel.errors import LogDamaged, Refused
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import iso
-from preflights_es.kernel.imports import (
-    NAME,
-    SessionsTaken,
-    TakenSession,
-    accepted_by,
-    origin_of,
-)
-from preflights_es.kernel.imports import NAME as IMPORTS
 from preflights_es.kernel.ports import Arrival, Head, Stored
 from preflights_es.kernel.session import Workflow
 from preflights_es.projections.projection import Read
@@ -35,6 +27,8 @@ from preflights_es.use.process import Process
 from preflights_es.use.progress import Drawn, Update, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
+from preflights_es.words.imports import NAME, SessionsTaken, TakenSession, accepted_by, origin_of
+from preflights_es.words.imports import NAME as IMPORTS
 
 
 class ImportedBy(Result, frozen=True):

@@ -26,7 +26,6 @@ from preflights_es.kernel.errors import (
     UnreadableEvent,
 )
 from preflights_es.kernel.ports import Head, Stored
-from preflights_es.kernel.signing import Signed, bears_signature
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.runner import EventReader
 from preflights_es.settings.load import Settings
@@ -38,6 +37,7 @@ from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 from preflights_es.use.session_file_check import FileDamage, checked_files
+from preflights_es.words.signing import Signed, bears_signature
 
 if TYPE_CHECKING:
     from preflights_es.use.process import Process

@@ -7,10 +7,7 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from preflights_es.kernel.decisions import OPEN_FIELD, Related
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.signing import IN_SHORT
-from preflights_es.kernel.words import canonical, collect_search_words, cut_word_beginnings
 from preflights_es.records.project_brief import (
     BriefDecision,
     DecisionConflict,
@@ -27,6 +24,9 @@ from preflights_es.use.inbox import inbox
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
 from preflights_es.use.turned_down import value_in
+from preflights_es.words.decisions import OPEN_FIELD, Related
+from preflights_es.words.language import canonical, collect_search_words, cut_word_beginnings
+from preflights_es.words.signing import IN_SHORT
 
 PENDING: Final = ("ready", "proposed")
 """Standings of a patch that a person may still accept."""

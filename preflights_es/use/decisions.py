@@ -34,7 +34,7 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
 
 if TYPE_CHECKING:
-    from preflights_es.kernel.decisions import DecidedPatch
+    from preflights_es.words.decisions import DecidedPatch
 
 DAY: Final = 86_400_000_000  # microseconds
 LOST_MAX: Final = 5  # sessions that are named each, where they could not be folded

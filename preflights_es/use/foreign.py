@@ -10,13 +10,11 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from preflights_es.kernel.decisions import RecordForm
 from preflights_es.kernel.errors import (
     ArtifactOutside,
     RecordWithoutSession,
     Refused,
 )
-from preflights_es.kernel.reach import pattern_problem
 from preflights_es.kernel.text import escaped_text, late_pattern
 from preflights_es.records import files
 from preflights_es.records.record_folder import folder_of, said_folders
@@ -30,6 +28,7 @@ from preflights_es.runtime.features import FEATURES
 from preflights_es.system.files import Unreadable, regular
 from preflights_es.use.process import Process
 from preflights_es.use.results import Result
+from preflights_es.words.decisions import RecordForm, pattern_problem
 
 LOOKED_AT_MAX: Final = 50  # records that are read for the form of a new one, the last by name
 

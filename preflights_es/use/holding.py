@@ -11,8 +11,6 @@ from typing import Final
 
 from preflights_es.kernel.errors import AmbiguousSession, RecordWithoutSession, UnknownSession
 from preflights_es.kernel.ids import decision_name
-from preflights_es.kernel.reach import Hold, specificity
-from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.use.decisions import list_decisions, records_beside
 from preflights_es.use.foreign import Foreign, ForeignRow
@@ -20,6 +18,8 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result, Who
 from preflights_es.use.turned_down import Deciding, former_of, turned_down
 from preflights_es.use.work_tree import WorkTree, project_path
+from preflights_es.words.decisions import Hold, specificity
+from preflights_es.words.signing import Signed
 
 
 class Held(Result, frozen=True, kw_only=True):

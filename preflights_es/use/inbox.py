@@ -9,13 +9,13 @@ from typing import Final, Literal
 from msgspec.structs import replace
 
 from preflights_es.kernel.errors import PreflightsError, Refused
-from preflights_es.kernel.views import View
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Step
 from preflights_es.use.filed_sessions import FiledSession
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result, session_of
+from preflights_es.words.workflow import View
 
 LISTED: Final = 50  # sessions that an inbox names; the others are counted
 CLOSED: Final = ("abandoned", "erased", "damaged")
@@ -23,7 +23,7 @@ CLOSED: Final = ("abandoned", "erased", "damaged")
 APART: Final = ("beyond", "diverged", "restored")
 """How session files compare with the log that a person has to look at."""
 PROPOSED: Final = "proposed"
-"""As `kernel.decisions.Standing` has it: a person confirms it."""
+"""As `words.decisions.Standing` has it: a person confirms it."""
 
 Kind = Literal["proposal", "question", "by_hand", "model", "faulted"]
 """What waits: a `proposal` to confirm, a `question` to answer, something to file `by_hand`, a

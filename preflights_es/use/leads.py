@@ -17,8 +17,8 @@ from preflights_es.settings.providers import check_options
 
 if TYPE_CHECKING:
     from preflights_es.kernel.feature import Feature
-    from preflights_es.kernel.simulation import Bank, Reference, References, Route
     from preflights_es.providers.base import LLMProvider
+    from preflights_es.words.simulation import Bank, Reference, References, Route
 
 
 CODE = ("mock", "sim")

@@ -20,7 +20,6 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Archive, Arrival, Head, Stored, Stream
-from preflights_es.kernel.signing import bears_signature
 from preflights_es.kernel.text import NAME_MAX, line_trouble
 from preflights_es.records.session_files import SessionFolder, SessionFolders, name_session_file
 from preflights_es.redaction.patterns import SECRETS
@@ -40,11 +39,11 @@ from preflights_es.use.filed_sessions import (
     last_events,
 )
 from preflights_es.use.projections import build_projection_reader, projected, projections, projector
+from preflights_es.words.signing import bears_signature
 
 if TYPE_CHECKING:
     from preflights_es.history.side_tables import SideTableCheck
     from preflights_es.history.transfer import Transfer
-    from preflights_es.kernel.signing import Signed
     from preflights_es.projections.projection import Read
     from preflights_es.records.documents import Documents
     from preflights_es.records.record_list import Records
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from preflights_es.runtime.projector import Projector
     from preflights_es.store.projection_feed import SqlFollowing
     from preflights_es.use.signatures import Signatures
+    from preflights_es.words.signing import Signed
 
 T = TypeVar("T")
 

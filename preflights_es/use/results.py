@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING, Final, Self
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.decisions import (
+from preflights_es.kernel.errors import Notice
+from preflights_es.kernel.events import Actor, Decision
+from preflights_es.kernel.ids import iso, iso_or_none
+from preflights_es.runtime.features import FEATURES
+from preflights_es.runtime.inputs import AskedElsewhere, RecalledStep
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.words.decisions import (
     AttributedReason,
     DecidedPatch,
+    Hold,
     KeptDecision,
     NotChosen,
     Origin,
     Related,
     named_instead,
 )
-from preflights_es.kernel.errors import Notice
-from preflights_es.kernel.events import Actor, Decision
-from preflights_es.kernel.ids import iso, iso_or_none
-from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal
-from preflights_es.kernel.reach import Hold
-from preflights_es.kernel.signing import Signed
-from preflights_es.kernel.views import NotDone, View
-from preflights_es.runtime.features import FEATURES
-from preflights_es.runtime.inputs import AskedElsewhere, RecalledStep
-from preflights_es.runtime.runner import Handle, Step
+from preflights_es.words.questions import AnswerRefusal, Question, Refusal
+from preflights_es.words.signing import Signed
+from preflights_es.words.workflow import NotDone, View
 
 if TYPE_CHECKING:
     from preflights_es.projections.decisions import PatchRow

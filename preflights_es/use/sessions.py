@@ -13,7 +13,6 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from preflights_es.kernel import ids
-from preflights_es.kernel.decisions import Choices, StatedReasons
 from preflights_es.kernel.errors import (
     AnotherVersion,
     LogDamaged,
@@ -25,9 +24,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import ERASED_TAG, Event, SessionErased
 from preflights_es.kernel.ports import Head, Stored
-from preflights_es.kernel.questions import Observed, WrittenQuestion
 from preflights_es.kernel.session import STATUSES, UNKNOWN
-from preflights_es.kernel.views import ErasedBy, View
 from preflights_es.runtime.features import FEATURES, IMPORTS, WORKFLOWS
 from preflights_es.runtime.finding import is_listed
 from preflights_es.runtime.runner import Handle, Step
@@ -51,6 +48,9 @@ from preflights_es.use.answers import (
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import AgentPrompt, Result, SessionRow, session_of
+from preflights_es.words.decisions import Choices, StatedReasons
+from preflights_es.words.questions import Observed, WrittenQuestion
+from preflights_es.words.workflow import ErasedBy, View
 
 LISTED: Final = 20  # sessions of a list that is not whole
 TROUBLES: Final = ("damaged", "erased", "faulted")

@@ -11,8 +11,6 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from preflights_es.kernel import signing
-from preflights_es.kernel.decisions import DecidedPatch
 from preflights_es.kernel.errors import (
     AnotherVersion,
     LogDamaged,
@@ -21,10 +19,17 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import Input, SessionErased, Signable, Signature
 from preflights_es.kernel.ports import Head, Stored
-from preflights_es.kernel.questions import Refusal
-from preflights_es.kernel.reach import Reach
 from preflights_es.kernel.session import Session, Workflow, begin
-from preflights_es.kernel.signing import (
+from preflights_es.runtime.runner import EventReader, steps
+from preflights_es.settings.load import Settings, cached, surroundings
+from preflights_es.settings.signing import Signers, repository_here, signers_of
+from preflights_es.store.chain import GENESIS, erased_before, verified
+from preflights_es.system import ssh
+from preflights_es.system.files import read_cache, write_cache
+from preflights_es.words import signing
+from preflights_es.words.decisions import DecidedPatch, Reach
+from preflights_es.words.questions import Refusal
+from preflights_es.words.signing import (
     NoSignature,
     Signed,
     SignedStatement,
@@ -32,12 +37,6 @@ from preflights_es.kernel.signing import (
     namespace,
     read_input_content,
 )
-from preflights_es.runtime.runner import EventReader, steps
-from preflights_es.settings.load import Settings, cached, surroundings
-from preflights_es.settings.signing import Signers, repository_here, signers_of
-from preflights_es.store.chain import GENESIS, erased_before, verified
-from preflights_es.system import ssh
-from preflights_es.system.files import read_cache, write_cache
 
 US_PER_S: Final = 1_000_000
 TITLE: Final = "title"

@@ -11,10 +11,8 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel import signing
 from preflights_es.kernel.errors import Notice, Refused, SessionMoved
 from preflights_es.kernel.events import Act, Actor, Signable, Signature
-from preflights_es.kernel.signing import NoSignature, SignedStatement, namespace
 from preflights_es.settings.load import Settings
 from preflights_es.settings.signing import (
     REPOSITORY,
@@ -24,6 +22,8 @@ from preflights_es.settings.signing import (
 )
 from preflights_es.system import ssh
 from preflights_es.system.files import Unreadable, regular
+from preflights_es.words import signing
+from preflights_es.words.signing import NoSignature, SignedStatement, namespace
 
 US_PER_S: Final = 1_000_000
 PUBLIC_MAX: Final = 20_000  # bytes of a file with a public key

@@ -14,7 +14,6 @@ from preflights_es.kernel.events import Event, Input, Signable
 from preflights_es.kernel.ids import iso, iso_or_none
 from preflights_es.kernel.json import decode_plain_json
 from preflights_es.kernel.ports import Head, Stored
-from preflights_es.kernel.signing import Signed, fingerprint
 from preflights_es.kernel.text import NAME_MAX, shortened
 from preflights_es.projections.audit import (
     LoggedStep,
@@ -34,6 +33,7 @@ from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 from preflights_es.use.why import refuse_undecided
+from preflights_es.words.signing import Signed, fingerprint
 
 ACTORS_MAX: Final = 8  # of those that were met
 

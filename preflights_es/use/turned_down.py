@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
-from preflights_es.kernel.decisions import NotChosen, Related
 from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.text import escaped_text, one_line
-from preflights_es.kernel.words import canonical
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.results import DecisionRow
+from preflights_es.words.decisions import NotChosen, Related
+from preflights_es.words.language import canonical
 
 CHAIN_MAX = 20  # decisions that replaced one another, as far as they are followed
 

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
-from preflights_es.kernel.decisions import DecidedPatch, Origin
 from preflights_es.kernel.errors import (
     ErasedSession,
     PreflightsError,
@@ -23,10 +22,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import UNSEEN, Event, Input, Signable, SourceSession, sources
 from preflights_es.kernel.ids import SHORT, iso, short_session
-from preflights_es.kernel.items import Planned, item_id
 from preflights_es.kernel.json import decode_plain_json
-from preflights_es.kernel.questions import Answers, OriginDetails, answers_in
-from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.text import caseless
 from preflights_es.projections.artifacts import decode_plan_row, plans
 from preflights_es.projections.decisions import PatchRow, filter_decisions_in_force
@@ -52,6 +48,10 @@ from preflights_es.use.why_results import (
     WhySession,
     WhyStanding,
 )
+from preflights_es.words.decisions import DecidedPatch, Origin
+from preflights_es.words.items import Planned, item_id
+from preflights_es.words.questions import Answers, OriginDetails, answers_in
+from preflights_es.words.signing import Signed
 
 
 def trace_origins(

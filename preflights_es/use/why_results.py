@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from preflights_es.kernel.decisions import AttributedReason, KeptDecision, NotChosen, Related
 from preflights_es.kernel.events import Evidence, SourceSession
-from preflights_es.kernel.items import ReadFileDigest
-from preflights_es.kernel.questions import Observed
-from preflights_es.kernel.signing import Signed
 from preflights_es.use.archives import ImportedBy
 from preflights_es.use.results import Result, Who
+from preflights_es.words.decisions import AttributedReason, KeptDecision, NotChosen, Related
+from preflights_es.words.items import ReadFileDigest
+from preflights_es.words.questions import Observed
+from preflights_es.words.signing import Signed
 
 
 class WhyInput(Result, frozen=True):

@@ -17,12 +17,12 @@ from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.events import Actor, Input
 from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.memory import MemoryStore
 from preflights_es.system import clock_ids
 from preflights_es.use.replays import own_code
+from preflights_es.words.questions import GivenAnswer
 from tests.benchmarks.measure import Figure, paired
 
 SHORT: Final = 3_000  # events

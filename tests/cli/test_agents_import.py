@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.kernel import imports
 from preflights_es.store.sql import SqlStore
+from preflights_es.words import imports
 from tests.cli.archives import many
 from tests.cli.clones import cloned, committed, pulled, session_file
 from tests.cli.program import Project

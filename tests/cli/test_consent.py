@@ -14,11 +14,11 @@ from preflights_es.features.clarification.domain.events import (
     DecisionMarkedSuperseded,
     DecisionSuperseded,
 )
-from preflights_es.kernel.decisions import Related
 from preflights_es.kernel.events import Actor, Input, SessionAbandoned, SessionClosed, SessionErased
 from preflights_es.kernel.ports import Stored
 from preflights_es.store import jsonl
 from preflights_es.store.codec import Codec
+from preflights_es.words.decisions import Related
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
 from tests.store.given import resealed

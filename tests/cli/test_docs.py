@@ -56,11 +56,11 @@ from preflights_es.features.clarification.domain import pack
 from preflights_es.features.planning.domain import events as planning
 from preflights_es.features.regress.results import Report
 from preflights_es.history.verification import Verified
-from preflights_es.kernel.views import View
 from preflights_es.settings.file import FIELDS
 from preflights_es.settings.load import READER_URL, Options
 from preflights_es.use.leads import GENERATION
 from preflights_es.use.results import Result as Shape
+from preflights_es.words.workflow import View
 from tests.cli.clones import SESSIONS, cloned, committed
 from tests.cli.compiler.planning import approved, asked, planned
 from tests.cli.compiler.planning import documented as documented_plans

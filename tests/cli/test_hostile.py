@@ -15,8 +15,8 @@ from preflights_es.features.clarification.domain.events import (
 from preflights_es.features.clarification.domain.values import Category, Field, HeuristicsConfig
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.lead import Setup
-from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.store import jsonl
+from preflights_es.words.questions import GivenAnswer
 from tests.cli.program import RAW, Project
 from tests.cli.terminal import terminal
 from tests.each import each

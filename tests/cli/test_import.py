@@ -13,12 +13,12 @@ import psycopg
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.kernel import imports
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Draft
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore
+from preflights_es.words import imports
 from tests.cli.archives import many
 from tests.cli.program import TIMEOUT_S, Project
 from tests.fixed import Clock

@@ -14,7 +14,7 @@ from preflights_es.features.clarification.conversation import (
     format_reasons_text,
     parse_reasons_text,
 )
-from preflights_es.kernel.decisions import StatedReasons
+from preflights_es.words.decisions import StatedReasons
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
 

@@ -15,7 +15,7 @@ from preflights_es.features.clarification.conversation import (
     format_reasons_text,
     parse_reasons_text,
 )
-from preflights_es.kernel.decisions import RejectedAlternative, StatedReasons
+from preflights_es.words.decisions import RejectedAlternative, StatedReasons
 from tests.cli.program import Project
 from tests.cli.terminal import ANSWER, BECAUSE, INSTEAD, KEY, terminal
 

@@ -23,10 +23,10 @@ from preflights_es.features.clarification.domain.values import Category, Field, 
 from preflights_es.kernel.events import Actor, ArtifactWritten
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import jsonl
 from preflights_es.store.sql import SqlStore
+from preflights_es.words.questions import GivenAnswer
 from tests.cli.program import Project
 from tests.clones.ground import Ground
 from tests.fixed import NOON, Clock, memory_runner, salt

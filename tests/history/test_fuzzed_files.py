@@ -30,12 +30,10 @@ from preflights_es.kernel.completions import (
     CompletionReceived,
     CompletionRequested,
 )
-from preflights_es.kernel.decisions import Related
 from preflights_es.kernel.errors import LogDamaged, PreflightsError, SessionFaulted
 from preflights_es.kernel.events import Actor, Input, SessionAbandoned
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.ports import Stored, Stream
-from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.kernel.session import Session, Workflow
 from preflights_es.records.documents import Documents
 from preflights_es.runtime.features import WORKFLOWS
@@ -44,6 +42,8 @@ from preflights_es.store import chain, jsonl
 from preflights_es.store.memory import MemoryStore
 from preflights_es.use import projections as kept
 from preflights_es.use.replays import own_code
+from preflights_es.words.decisions import Related
+from preflights_es.words.questions import GivenAnswer
 from tests import fuzzing
 from tests.bounds import TookTooLong, bounded
 from tests.fixed import Clock, Ids, salt

@@ -24,7 +24,6 @@ from preflights_es.kernel.completions import (
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.kernel.lead import Lead, LeadChanged
 from preflights_es.kernel.ports import Provider, Stored
-from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.providers.recorded import Unanswered
 from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.runtime.features import WORKFLOWS
@@ -34,6 +33,7 @@ from preflights_es.store.chain import verified
 from preflights_es.use import leads as own_providers
 from preflights_es.use import replays
 from preflights_es.use import replays as reruns
+from preflights_es.words.questions import GivenAnswer
 from tests import toy
 from tests.each import each
 from tests.fixed import salt

@@ -15,8 +15,8 @@ from typing import Annotated, Any, Final, Literal, get_args, get_origin
 import msgspec
 
 from preflights_es.kernel.events import SESSION_EVENTS, Event
-from preflights_es.kernel.imports import WORKFLOW as IMPORTS
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
+from preflights_es.words.imports import WORKFLOW as IMPORTS
 
 GOLDENS: Final = Path(__file__).parents[2] / "replays"
 

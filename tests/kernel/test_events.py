@@ -42,8 +42,8 @@ from preflights_es.kernel.events import (
 )
 from preflights_es.kernel.json import canonical_json, repeated
 from preflights_es.kernel.lead import LeadState, add_user_message
-from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.runtime.features import WORKFLOWS
+from preflights_es.words.questions import GivenAnswer
 from tests.each import each
 from tests.toy import ADA
 

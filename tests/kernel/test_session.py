@@ -15,7 +15,6 @@ from preflights_es.kernel.completions import (
     CompletionReceived,
     CompletionRequested,
 )
-from preflights_es.kernel.decisions import Record
 from preflights_es.kernel.errors import WorkflowBug, WorkflowMissing
 from preflights_es.kernel.events import (
     Actor,
@@ -33,7 +32,8 @@ from preflights_es.kernel.events import (
     SessionErased,
 )
 from preflights_es.kernel.session import Session, Workflow, find_known_workflow
-from preflights_es.kernel.views import View
+from preflights_es.words.decisions import Record
+from preflights_es.words.workflow import View
 from tests import toy
 from tests.each import each
 

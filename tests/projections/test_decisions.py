@@ -16,10 +16,8 @@ from preflights_es.features.clarification.domain.events import (
     PatchProposed,
 )
 from preflights_es.kernel.completions import CompletionReceived
-from preflights_es.kernel.decisions import DecidedPatch, Origin
 from preflights_es.kernel.events import Actor, Input
 from preflights_es.kernel.ports import Head, Stored, Stream
-from preflights_es.kernel.questions import Answers
 from preflights_es.projections.decisions import (
     accepted_at,
     decode_patch_row,
@@ -31,6 +29,8 @@ from preflights_es.projections.sessions import fold_session_rows as session_rows
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.sql import SqlStore
 from preflights_es.use.projections import build_projection_reader
+from preflights_es.words.decisions import DecidedPatch, Origin
+from preflights_es.words.questions import Answers
 from tests.projections.given import following, recorded
 from tests.projections.recording import golden, goldens
 from tests.store.given import sql

@@ -10,9 +10,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.kernel.simulation import GENERATION
 from preflights_es.providers.faults import FaultConfig, FaultyProvider
 from preflights_es.providers.simulator import SimLLMProvider
+from preflights_es.words.simulation import GENERATION
 from tests.providers.driving import driven, request
 
 FILE: Final = Path(__file__).parent / f"{GENERATION.replace('/', '-')}.json"

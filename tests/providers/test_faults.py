@@ -29,7 +29,6 @@ from preflights_es.kernel.errors import (
     StoreUnavailable,
 )
 from preflights_es.kernel.ports import Head, Provider, Store
-from preflights_es.kernel.simulation import Draws
 from preflights_es.providers.base import LLMProvider
 from preflights_es.providers.faults import (
     HINTS_MS,
@@ -42,6 +41,7 @@ from preflights_es.providers.faults import (
 from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
+from preflights_es.words.simulation import Draws
 from tests import toy
 from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt

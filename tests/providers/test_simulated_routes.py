@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from preflights_es.kernel.completions import prompt
-from preflights_es.kernel.simulation import Bank, Draws, Route
 from preflights_es.providers.simulator import CACHED_MAX, SimLLMProvider, unversioned
 from preflights_es.providers.simulator_bank import FIVE
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.use.leads import bank
+from preflights_es.words.simulation import Bank, Draws, Route
 from tests.each import each
 from tests.filed_cases import filed_cases
 from tests.markdown import tables

@@ -17,8 +17,8 @@ import preflights_es
 from preflights_es import FaultConfig, FaultInjector, PromptRouter, ResponseBank, SimLLMProvider
 from preflights_es.kernel.completions import Message
 from preflights_es.kernel.errors import LLMAPIError, LLMError, LLMRateLimitError
-from preflights_es.kernel.simulation import GENERATION, Bank, Draws, Route
 from preflights_es.providers.base import LLMProvider
+from preflights_es.words.simulation import GENERATION, Bank, Draws, Route
 from tests.each import each
 from tests.providers import pinned
 from tests.providers.driving import Said, driven, request, run

@@ -11,7 +11,7 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from preflights_es.kernel.decisions import Record, RecordField
+from preflights_es.words.decisions import Record, RecordField
 
 MARKDOWN: Final = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 

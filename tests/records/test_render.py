@@ -12,7 +12,10 @@ from urllib.parse import unquote
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.kernel.decisions import (
+from preflights_es.kernel.errors import LogFromFuture
+from preflights_es.records import render
+from preflights_es.records.render import render_document, render_record_brief
+from preflights_es.words.decisions import (
     AttributedReason,
     KeptDecision,
     NotChosen,
@@ -22,10 +25,7 @@ from preflights_es.kernel.decisions import (
     Related,
     ShownQuestion,
 )
-from preflights_es.kernel.errors import LogFromFuture
-from preflights_es.kernel.questions import Option, Recommended
-from preflights_es.records import render
-from preflights_es.records.render import render_document, render_record_brief
+from preflights_es.words.questions import Option, Recommended
 from tests.each import each
 from tests.records.reading import RECORD, body, every, front_matter, headings, section
 

@@ -9,7 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from preflights_es.kernel.decisions import (
+from preflights_es.kernel.text import escaped_text, one_line, shown_lines
+from preflights_es.records.foreign_records import foreign_record
+from preflights_es.records.render import BRIEF_BYTES_MAX, render_document, render_record_brief
+from preflights_es.words.decisions import (
     AttributedReason,
     NotChosen,
     Rationale,
@@ -18,10 +21,7 @@ from preflights_es.kernel.decisions import (
     Related,
     ShownQuestion,
 )
-from preflights_es.kernel.questions import EvidenceLines, Option, Recommended
-from preflights_es.kernel.text import escaped_text, one_line, shown_lines
-from preflights_es.records.foreign_records import foreign_record
-from preflights_es.records.render import BRIEF_BYTES_MAX, render_document, render_record_brief
+from preflights_es.words.questions import EvidenceLines, Option, Recommended
 from tests.each import each
 from tests.filed_cases import filed_cases
 from tests.records.reading import RECORD, body, every, front_matter, headings, section

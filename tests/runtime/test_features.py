@@ -227,7 +227,7 @@ def test_a_route_that_another_workflow_has_names_the_package(
     site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     simulation = (
-        "from preflights_es.kernel.simulation import Route\n"
+        "from preflights_es.words.simulation import Route\n"
         "BANK = {'extraction': Route(lambda *_: '{}'), 'own': Route(lambda *_: '{}')}\n"
     )
     brings = TOY.replace("')\n", "', bank='simulation:BANK')\n")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.kernel.signing import fingerprint
+from preflights_es.words.signing import fingerprint
 from tests.signing.house import ADA, Signing
 from tests.signing.keys import generated, public
 

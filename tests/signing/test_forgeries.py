@@ -9,13 +9,13 @@ import pytest
 
 from preflights_es.kernel.errors import LogDamaged, UnreadableEvent
 from preflights_es.kernel.ports import Arrival
-from preflights_es.kernel.signing import Signed
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.settings.load import load_settings
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
 from preflights_es.use.signatures import Signatures
+from preflights_es.words.signing import Signed
 from tests.cli.program import environment
 from tests.cli.signing import FILE
 from tests.each import each

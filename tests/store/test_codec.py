@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from preflights_es.history.replayer import Replayer
 from preflights_es.history.verification import verify_session_events
 from preflights_es.kernel.completions import COMPLETION_EVENTS
-from preflights_es.kernel.decisions import Record
 from preflights_es.kernel.errors import (
     ErasedSession,
     LogDamaged,
@@ -33,12 +32,13 @@ from preflights_es.kernel.events import (
 )
 from preflights_es.kernel.ports import Draft
 from preflights_es.kernel.session import Upcaster, Workflow
-from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
 from preflights_es.store.codec import Codec, unambiguous
 from preflights_es.store.memory import MemoryStore
+from preflights_es.words.decisions import Record
+from preflights_es.words.workflow import View
 from tests import toy
 from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import DecisionAcknowledged
-from preflights_es.kernel import imports, signing
 from preflights_es.kernel.completions import COMPLETION_EVENTS
 from preflights_es.kernel.events import (
     ARTIFACT_EVENTS,
@@ -33,6 +32,7 @@ from preflights_es.kernel.ports import AppendBatch, Draft, Stored
 from preflights_es.store import chain, checkpoint, jsonl, tables
 from preflights_es.store.chain import sealed, verified
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS, PAGE_SIZE
+from preflights_es.words import imports, signing
 from tests import markdown
 from tests.markdown import ticked
 

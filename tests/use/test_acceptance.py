@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import replace
 
 import preflights_es
-from preflights_es.kernel.decisions import Accepting
 from preflights_es.kernel.errors import Refused, SessionMoved
 from preflights_es.kernel.events import (
     UNSEEN,
@@ -28,6 +27,7 @@ from preflights_es.settings.agents import CI
 from preflights_es.store.memory import MemoryStore
 from preflights_es.use.acceptance import Acceptances
 from preflights_es.use.bootstrap import opened_process
+from preflights_es.words.decisions import Accepting
 from tests import toy
 from tests.fixed import PROJECT, Clock, Ids, salt
 

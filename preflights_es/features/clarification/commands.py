@@ -33,14 +33,14 @@ from preflights_es.features.clarification.use.sessions import (
     accept_clarification,
     start_clarification,
 )
-from preflights_es.kernel.decisions import Choices, StatedReasons
 from preflights_es.kernel.errors import Refused, UnknownSession
-from preflights_es.kernel.questions import Option, WrittenQuestion, lacking, written_question
 from preflights_es.kernel.text import escaped_text
-from preflights_es.kernel.views import View
 from preflights_es.runtime.finding import LAST
 from preflights_es.use import sessions
 from preflights_es.use.request import Request
+from preflights_es.words.decisions import Choices, StatedReasons
+from preflights_es.words.questions import Option, WrittenQuestion, lacking, written_question
+from preflights_es.words.workflow import View
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

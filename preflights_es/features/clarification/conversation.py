@@ -57,23 +57,25 @@ from preflights_es.features.clarification.use.sessions import (
     keep_same,
     replace_known,
 )
-from preflights_es.kernel.decisions import (
-    Choices,
-    RejectedAlternative,
-    Related,
-    StatedReasons,
-    alternative_text,
-)
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import decision_name
-from preflights_es.kernel.questions import Question, is_placeholder
-from preflights_es.kernel.reach import HOLDS, Hold, pattern_problem
 from preflights_es.kernel.text import caseless, escaped_text, one_line
-from preflights_es.kernel.views import View
 from preflights_es.system.files import Unreadable, read_file_beginning
 from preflights_es.use import sessions
 from preflights_es.use.inbox import PROPOSED
 from preflights_es.use.request import Request
+from preflights_es.words.decisions import (
+    HOLDS,
+    Choices,
+    Hold,
+    RejectedAlternative,
+    Related,
+    StatedReasons,
+    alternative_text,
+    pattern_problem,
+)
+from preflights_es.words.questions import Question, is_placeholder
+from preflights_es.words.workflow import View
 
 
 def run(

@@ -23,12 +23,11 @@ from preflights_es.features.clarification.domain.views import (
     RelatedDecision,
     gate_words,
 )
-from preflights_es.kernel.decisions import EXCEPTION, Related, Speaker, alternative_text
 from preflights_es.kernel.ids import decision_name, short_session
-from preflights_es.kernel.questions import Question
-from preflights_es.kernel.reach import HELD
 from preflights_es.kernel.text import escaped_text, one_line
-from preflights_es.kernel.views import View
+from preflights_es.words.decisions import EXCEPTION, HELD, Related, Speaker, alternative_text
+from preflights_es.words.questions import Question
+from preflights_es.words.workflow import View
 
 CATEGORY_KEY: Final = HeuristicsConfig().category.id
 

@@ -14,18 +14,8 @@ from msgspec.structs import replace
 from preflights_es.features.clarification.use.knowing import context_of
 from preflights_es.features.clarification.use.observed import record_observed_question
 from preflights_es.features.clarification.use.sessions import start_clarification
-from preflights_es.kernel.decisions import StatedReasons
 from preflights_es.kernel.errors import CallHeld, ErasedSession, Refused
-from preflights_es.kernel.questions import (
-    AskOutcome,
-    Observed,
-    Option,
-    WrittenQuestion,
-    lacking,
-    written_question,
-)
 from preflights_es.kernel.text import caseless, one_line
-from preflights_es.kernel.views import View
 from preflights_es.surfaces.mcp.call import ToolCall
 from preflights_es.surfaces.mcp.rounds import (
     Arguments,
@@ -40,6 +30,16 @@ from preflights_es.surfaces.mcp.rounds import (
 from preflights_es.use import sessions
 from preflights_es.use.inbox import acceptable
 from preflights_es.use.request import Request
+from preflights_es.words.decisions import StatedReasons
+from preflights_es.words.questions import (
+    AskOutcome,
+    Observed,
+    Option,
+    WrittenQuestion,
+    lacking,
+    written_question,
+)
+from preflights_es.words.workflow import View
 
 FACTS_MAX: Final = 30  # products, and packages of none, that a result names
 QUESTION_OF_YOURS: Final = (

@@ -33,11 +33,11 @@ from preflights_es.features.extraction.use import (
 )
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.items import day_shown
 from preflights_es.kernel.text import escaped_text, one_line, shortened
-from preflights_es.kernel.views import View
 from preflights_es.system import clock_ids
 from preflights_es.use.request import Request
+from preflights_es.words.items import day_shown
+from preflights_es.words.workflow import View
 
 # 1. Taking a note ---------------------------------------------------------------------------
 

@@ -22,17 +22,17 @@ from preflights_es.features.extraction.domain.state import ExtractionState, Show
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import ErasedSession, Refused
 from preflights_es.kernel.events import Decision, Input
-from preflights_es.kernel.items import item_id, item_named
 from preflights_es.kernel.lead import Setup
-from preflights_es.kernel.questions import AnswerRefusal, Language
 from preflights_es.kernel.text import NAME_MAX, one_line, problem, shortened
-from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.system import clock_ids
 from preflights_es.use.answers import Given, finish_due_documents, normalize_answer_pairs
 from preflights_es.use.request import Request
 from preflights_es.use.results import NOT_EXPECTED, answer_refused, session_of
+from preflights_es.words.items import item_id, item_named
+from preflights_es.words.questions import AnswerRefusal, Language
+from preflights_es.words.workflow import View
 
 # 1. Results ----------------------------------------------------------------------------------
 

@@ -17,11 +17,11 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.kernel.events import INT_MAX
-from preflights_es.kernel.reach import Hold, Reach, specificity
 from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.projections.projection import decode_projected_value
 from preflights_es.use.request import Request
 from preflights_es.use.work_tree import WorkTree
+from preflights_es.words.decisions import Hold, Reach, specificity
 
 if TYPE_CHECKING:
     from preflights_es.features.govern.domain.imports import UsedName

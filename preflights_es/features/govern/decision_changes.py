@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from preflights_es.features.govern.base_side import BaseSide
-from preflights_es.kernel.decisions import Related
 from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.holding import is_counted
 from preflights_es.use.results import DecisionRow
+from preflights_es.words.decisions import Related
 
 Row = DecisionRow | ForeignRow
 TITLE_MAX: Final = 80  # characters of a title that is quoted

@@ -42,9 +42,9 @@ from preflights_es.features.metrics.use import (
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, one_line, shown_lines
-from preflights_es.kernel.views import View
 from preflights_es.store.guarded_query import Limits
 from preflights_es.use.request import Request
+from preflights_es.words.workflow import View
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What a spreadsheet takes for the beginning of a formula, also in full width."""

@@ -40,9 +40,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import Decision
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.questions import AnswerRefusal
 from preflights_es.kernel.text import one_line
-from preflights_es.kernel.views import View
 from preflights_es.runtime.finding import LAST
 from preflights_es.runtime.runner import Handle
 from preflights_es.store.guarded_query import (
@@ -59,6 +57,8 @@ from preflights_es.use.answers import Given, normalize_answer_pairs
 from preflights_es.use.request import Request
 from preflights_es.use.results import NOT_EXPECTED, answer_refused, session_of
 from preflights_es.use.sessions import show
+from preflights_es.words.questions import AnswerRefusal
+from preflights_es.words.workflow import View
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL

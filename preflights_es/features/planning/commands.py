@@ -20,10 +20,10 @@ from preflights_es.features.planning.domain.state import DayTimelineEntry, DayVi
 from preflights_es.features.planning.situation import WantedDay
 from preflights_es.features.planning.use import NothingToPlan, today
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.items import day_shown
 from preflights_es.kernel.text import escaped_text, one_line
-from preflights_es.kernel.views import View
 from preflights_es.use.request import Request
+from preflights_es.words.items import day_shown
+from preflights_es.words.workflow import View
 
 
 @click.command()

@@ -24,9 +24,9 @@ from preflights_es.features.planning.domain.events import (
 from preflights_es.features.planning.domain.schedule import Day
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import SourceSession
-from preflights_es.kernel.items import item_id
 from preflights_es.kernel.text import late_pattern
 from preflights_es.system.clock_ids import LocalDay
+from preflights_es.words.items import item_id
 
 BUSY_MAX: Final = 50  # intervals that are given at once
 _TIME: Final = late_pattern(r"([01]?[0-9]|2[0-3]):[0-5][0-9]|24:00")

@@ -23,10 +23,7 @@ from preflights_es.features.planning.situation import Row, WantedDay
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import Decision, Input
-from preflights_es.kernel.items import item_id, item_named
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.kernel.questions import Language
-from preflights_es.kernel.views import View
 from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Sessions
@@ -34,6 +31,9 @@ from preflights_es.system import clock_ids
 from preflights_es.system.clock_ids import LocalDay
 from preflights_es.use.request import Request
 from preflights_es.use.results import NOT_EXPECTED, Result, session_of
+from preflights_es.words.items import item_id, item_named
+from preflights_es.words.questions import Language
+from preflights_es.words.workflow import View
 
 # 1. What is not done, and a day without a plan -----------------------------------------------
 

@@ -20,8 +20,8 @@ from preflights_es.features.recall.domain.views import DecisionLink, RecallView,
 from preflights_es.features.recall.use.sessions import recall
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, one_line
-from preflights_es.kernel.views import View
 from preflights_es.use.request import Request
+from preflights_es.words.workflow import View
 
 
 @click.command()

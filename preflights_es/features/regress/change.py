@@ -16,11 +16,11 @@ from preflights_es.kernel.errors import Refused, SettingsError
 from preflights_es.kernel.events import Input
 from preflights_es.kernel.lead import WRITERS, Lead, LeadChanged, setup_of
 from preflights_es.kernel.session import Workflow
-from preflights_es.kernel.simulation import GENERATION
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.load import Options
 from preflights_es.system.files import Unreadable, regular
 from preflights_es.use.leads import Leads
+from preflights_es.words.simulation import GENERATION
 
 Pairs = tuple[tuple[str, str], ...]
 

@@ -38,8 +38,8 @@ from preflights_es.history.report import changes, describe_session_outcome
 from preflights_es.history.whatif import Otherwise, calls_max
 from preflights_es.kernel.errors import SessionFaulted
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.questions import Question
 from preflights_es.store.chain import erased_before
+from preflights_es.words.questions import Question
 
 UNTOUCHED: Final = "the change does not touch who leads it"
 

@@ -24,7 +24,6 @@ from preflights_es.features.regress.batches import (
 )
 from preflights_es.kernel.errors import AnotherVersion, LogDamaged, Refused
 from preflights_es.kernel.ids import iso
-from preflights_es.kernel.imports import NAME as IMPORTS
 from preflights_es.kernel.ports import Head, Stream
 from preflights_es.projections.sessions import SessionColumns, fold_session_rows
 from preflights_es.providers.capabilities import ALIASES
@@ -32,6 +31,7 @@ from preflights_es.runtime.finding import LAST
 from preflights_es.store.log_rows import head_of
 from preflights_es.use.projections import build_projection_reader
 from preflights_es.use.request import Request
+from preflights_es.words.imports import NAME as IMPORTS
 
 ENDINGS: Final = (".jsonl", ".jsonl.gz")
 """Of the files in a folder that hold sessions."""

@@ -12,7 +12,6 @@ import msgspec
 from preflights_es.kernel.errors import Refused, UnknownSession
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.json import canonical_json
-from preflights_es.kernel.questions import Question
 from preflights_es.kernel.text import (
     caseless,
     escaped_text,
@@ -21,7 +20,6 @@ from preflights_es.kernel.text import (
     shown_lines,
     visible,
 )
-from preflights_es.kernel.views import View
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.runtime.runner import Handle
 from preflights_es.surfaces.mcp.call import Round, ToolCall
@@ -29,6 +27,8 @@ from preflights_es.use import sessions
 from preflights_es.use.inbox import PROPOSED
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
+from preflights_es.words.questions import Question
+from preflights_es.words.workflow import View
 
 if TYPE_CHECKING:
     from preflights_es.surfaces.mcp.call import ToolCall

@@ -10,7 +10,6 @@ import msgspec
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import decision_name, short_session
 from preflights_es.kernel.text import caseless, escaped_text, shortened
-from preflights_es.kernel.views import View
 from preflights_es.surfaces.mcp.call import Round, ToolCall
 from preflights_es.surfaces.mcp.rounds import (
     Arguments,
@@ -31,6 +30,7 @@ from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow
 from preflights_es.use.work_tree import project_path
+from preflights_es.words.workflow import View
 
 ROWS_MAX: Final = 20  # decisions of one result
 TOPICS_MAX: Final = 600  # characters of a list of topics

@@ -8,10 +8,10 @@ from typing import Final, Literal
 
 import msgspec
 
-from preflights_es.kernel.decisions import EXCEPTION, Related
 from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.use.results import DecisionRow
+from preflights_es.words.decisions import EXCEPTION, Related
 
 # 1. Days -------------------------------------------------------------------------------------
 

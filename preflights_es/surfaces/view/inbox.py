@@ -8,12 +8,8 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from preflights_es.kernel.decisions import Choices, RejectedAlternative, StatedReasons
 from preflights_es.kernel.errors import AmbiguousSession, Refused, SessionMoved, UnknownSession
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.questions import Question
-from preflights_es.kernel.reach import HOLDS, Hold
-from preflights_es.kernel.views import View
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.runner import Handle
 from preflights_es.surfaces.view.rendering import (
@@ -28,6 +24,9 @@ from preflights_es.surfaces.view.rendering import (
 from preflights_es.use import sessions
 from preflights_es.use.answers import asked_in
 from preflights_es.use.inbox import inbox, waiting_of
+from preflights_es.words.decisions import HOLDS, Choices, Hold, RejectedAlternative, StatedReasons
+from preflights_es.words.questions import Question
+from preflights_es.words.workflow import View
 
 OTHER: Final = "other"
 """How an option begins that stands for own words; a field stands in its place."""

@@ -24,7 +24,6 @@ from preflights_es.kernel.json import ABSENT, canonical_json, decode_plain_json,
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.session import Session
 from preflights_es.kernel.text import shortened
-from preflights_es.kernel.views import HEAD, View
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
@@ -43,6 +42,7 @@ from preflights_es.use.reading import FoundSession
 from preflights_es.use.request import Request
 from preflights_es.use.results import session_of
 from preflights_es.use.usage import price
+from preflights_es.words.workflow import HEAD, View
 
 ROWS: Final = 100  # sessions of a page
 PAYLOAD: Final = 100_000  # characters of a payload on a page

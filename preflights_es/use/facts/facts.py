@@ -10,7 +10,6 @@ from typing import Final
 
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.text import escaped_text, one_line, shortened
-from preflights_es.kernel.words import fold_letters, read_product_names
 from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.settings.load import cached
 from preflights_es.use.facts.repository import Repository, repository
@@ -18,6 +17,7 @@ from preflights_es.use.foreign import read_foreign_records
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
+from preflights_es.words.language import fold_letters, read_product_names
 
 TEXT_MAX: Final = 10_000  # characters that are looked at for secrets
 PACKAGES_MAX: Final = 1_000_000  # characters of all names of packages, looked at together

@@ -24,12 +24,12 @@ from preflights_es.history.replayer import Replayer
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import Accepted
 from preflights_es.kernel.lead import Lead, StepRetried
-from preflights_es.kernel.questions import GivenAnswer
-from preflights_es.kernel.simulation import GENERATION
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.use.leads import simulated
 from preflights_es.use.replays import own_code
+from preflights_es.words.questions import GivenAnswer
+from preflights_es.words.simulation import GENERATION
 from tests.cli.program import Project
 from tests.fixed import NOON, PROJECT, memory_runner
 from tests.led import ADA

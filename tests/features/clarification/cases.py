@@ -24,11 +24,11 @@ from preflights_es.features.clarification.domain.values import (
     PackRef,
 )
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.decisions import RejectedAlternative, Related
 from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, Decision, Event, Input
 from preflights_es.kernel.lead import Setup
-from preflights_es.kernel.questions import GivenAnswer, Language
 from preflights_es.kernel.session import Session
+from preflights_es.words.decisions import RejectedAlternative, Related
+from preflights_es.words.questions import GivenAnswer, Language
 from tests.fixed import NOON, PROJECT
 
 ADA: Final = Actor("user", "Ada Lovelace")

@@ -36,8 +36,8 @@ from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
 from preflights_es.kernel.events import Actor, Decision, Input, ResponseIgnored
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.kernel.questions import GivenAnswer, RefusalReason
 from preflights_es.kernel.text import SCOPE_MAX
+from preflights_es.words.questions import GivenAnswer, RefusalReason
 from tests.each import each
 from tests.features.clarification.cases import (
     ADA,

@@ -21,8 +21,8 @@ from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
 from preflights_es.features.clarification.domain.state import is_terminal
 from preflights_es.features.clarification.domain.values import DecisionPatch
 from preflights_es.features.clarification.domain.views import expected_record_kind, view
-from preflights_es.kernel.decisions import Related
 from preflights_es.kernel.events import Input
+from preflights_es.words.decisions import Related
 from tests.each import each
 from tests.features.clarification.cases import (
     ADA,

@@ -25,8 +25,8 @@ from preflights_es.features.clarification.domain.values import (
     SessionSnapshot,
 )
 from preflights_es.kernel.events import Event
-from preflights_es.kernel.questions import is_placeholder
 from preflights_es.testing import PlayedSession, SessionMove
+from preflights_es.words.questions import is_placeholder
 from tests import strategies
 
 SESSIONS = strategies.sessions("clarification")

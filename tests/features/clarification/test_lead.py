@@ -25,7 +25,6 @@ from preflights_es.features.clarification.domain.values import (
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionRequested, Message, prompt
-from preflights_es.kernel.decisions import AttributedReason
 from preflights_es.kernel.errors import (
     LLMAPIError,
     LLMError,
@@ -45,12 +44,13 @@ from preflights_es.kernel.lead import (
     StepStalled,
 )
 from preflights_es.kernel.ports import Provider
-from preflights_es.kernel.questions import GivenAnswer, Option, Recommended, is_placeholder
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.testing import Reply, ScriptedProvider
+from preflights_es.words.decisions import AttributedReason
+from preflights_es.words.questions import GivenAnswer, Option, Recommended, is_placeholder
 from tests.each import each
 from tests.features.clarification.cases import ADA, OAUTH, UID
 from tests.fixed import PROJECT, memory_runner

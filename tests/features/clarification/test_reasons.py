@@ -20,16 +20,16 @@ from preflights_es.features.clarification.domain.values import (
     Field,
     HeuristicsConfig,
 )
-from preflights_es.kernel.decisions import (
+from preflights_es.kernel.events import Actor, Input
+from preflights_es.runtime.sanitizing import SECRETS_ALONE
+from preflights_es.testing.generated import TEXT
+from preflights_es.words.decisions import (
     AttributedReason,
     NotChosen,
     Rationale,
     RejectedAlternative,
 )
-from preflights_es.kernel.events import Actor, Input
-from preflights_es.kernel.questions import Option, Recommended
-from preflights_es.runtime.sanitizing import SECRETS_ALONE
-from preflights_es.testing.generated import TEXT
+from preflights_es.words.questions import Option, Recommended
 from tests.each import each
 from tests.features.clarification.cases import (
     AGENT,

@@ -15,9 +15,9 @@ from preflights_es.features.clarification.domain.events import (
 )
 from preflights_es.features.clarification.domain.history import quotes
 from preflights_es.features.clarification.domain.views import record_from_state, related
-from preflights_es.kernel.decisions import Choice, KeptDecision, OlderDecision, Related, Resolution
 from preflights_es.kernel.events import Input, Quoted, SourceSession
 from preflights_es.records import render
+from preflights_es.words.decisions import Choice, KeptDecision, OlderDecision, Related, Resolution
 from tests.each import each
 from tests.features.clarification.cases import (
     ADA,

@@ -17,7 +17,7 @@ from preflights_es.features.clarification.domain.values import (
     Mark,
     Resolved,
 )
-from preflights_es.kernel.questions import Question, is_placeholder
+from preflights_es.words.questions import Question, is_placeholder
 from tests.each import each
 from tests.features.clarification.cases import CONFIG, config_of
 

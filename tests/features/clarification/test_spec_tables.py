@@ -22,7 +22,9 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.kernel import text
 from preflights_es.kernel.events import Decision, Input
-from preflights_es.kernel.questions import (
+from preflights_es.kernel.session import STATUSES
+from preflights_es.runtime import sanitizing
+from preflights_es.words.questions import (
     INVISIBLE,
     PLACEHOLDER,
     UNDECIDED,
@@ -32,8 +34,6 @@ from preflights_es.kernel.questions import (
     is_placeholder,
     is_undecided,
 )
-from preflights_es.kernel.session import STATUSES
-from preflights_es.runtime import sanitizing
 from tests import markdown
 from tests.markdown import Row, ticked
 

@@ -38,9 +38,9 @@ from preflights_es.features.clarification.domain.values import (
     TopicValue,
 )
 from preflights_es.features.clarification.domain.views import view
-from preflights_es.kernel import statements
-from preflights_es.kernel.decisions import AttributedReason
 from preflights_es.kernel.events import Input
+from preflights_es.words import language
+from preflights_es.words.decisions import AttributedReason
 from tests.each import each
 from tests.features.clarification.cases import (
     after,
@@ -363,13 +363,13 @@ def test_what_finds_meaning_stays_small() -> None:
     """A rule that needs more words is one that guesses (docs/decisions/0037)."""
     parts = (
         Path(str(choices.__file__)).read_text("utf-8"),
-        _section(statements, "", "# 5. Values that name nothing"),
+        _section(language, "# The forms", "# Values that name nothing"),
         _section(topics, "", "# What the repository has"),
         _section(states, "def stated_by_key", "# Its title"),
     )
     assert sum(part.count("\n") for part in parts) <= LINES_MAX
-    core = Path(str(statements.__file__))
-    data = (*PACKS.glob("*"), core.with_name("names.txt"), core.with_name("small_words.json"))
+    words = Path(str(language.__file__))
+    data = (*PACKS.glob("*"), words.with_name("names.txt"), words.with_name("small_words.json"))
     assert sum(path.stat().st_size for path in data) <= BYTES_MAX
 
 
@@ -383,8 +383,8 @@ def test_the_seeds_categories_keep_their_questions() -> None:
 
 
 def test_every_key_answers_one_question() -> None:
-    for language in ("en", "de"):
-        config = merge_session_tables("", language, NO_TABLES)
+    for spoken in ("en", "de"):
+        config = merge_session_tables("", spoken, NO_TABLES)
         keys = [field.id for category in config.categories for field in category.fields()]
         assert len(set(keys)) == len(keys) == 84
         assert len({category.name for category in config.categories}) == 79

@@ -23,7 +23,7 @@ from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel.completions import Accepted, CompletionRequested
 from preflights_es.kernel.events import SourceSession
 from preflights_es.kernel.lead import Lead, Setup, judge_session_response
-from preflights_es.kernel.words import canonical, fold_letters, read_product_names
+from preflights_es.words.language import canonical, fold_letters, read_product_names
 from tests.each import each
 from tests.features.clarification.cases import ADA, UID
 from tests.features.clarification.unseen import FOLDER, sentences

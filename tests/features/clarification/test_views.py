@@ -21,9 +21,9 @@ from preflights_es.features.clarification.domain.values import (
     Provenance,
 )
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.decisions import Record, RecordField, ShownQuestion
 from preflights_es.kernel.events import Input, WrittenFile
-from preflights_es.kernel.questions import Option, Question
+from preflights_es.words.decisions import Record, RecordField, ShownQuestion
+from preflights_es.words.questions import Option, Question
 from tests.each import each
 from tests.features.clarification.cases import (
     ADA,

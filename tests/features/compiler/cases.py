@@ -25,8 +25,8 @@ from preflights_es.features.compiler.domain.values import (
 from preflights_es.features.compiler.domain.views import PlanView
 from preflights_es.kernel.events import Actor, SourceSession
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.kernel.questions import GivenAnswer
 from preflights_es.testing import Reply
+from preflights_es.words.questions import GivenAnswer
 from tests.fixed import PROJECT
 from tests.scripted_session import ADA, ScriptedSession
 

@@ -21,7 +21,7 @@ from preflights_es.features.compiler.domain.values import (
 from preflights_es.kernel.completions import Accepted, CompletionRequested, Message, Rejected
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import judge_session_response
-from preflights_es.kernel.simulation import Draws
+from preflights_es.words.simulation import Draws
 from tests.features.compiler.passes_read import begun, read_plan
 
 SAMPLE: Final = Path(__file__).parent / "sample"

@@ -11,7 +11,7 @@ from preflights_es.features.compiler.domain.rules import CONTRACTS
 from preflights_es.features.compiler.domain.simulation import BANK
 from preflights_es.features.compiler.domain.values import PASSES, PassName, PlanType
 from preflights_es.kernel.completions import Accepted, CompletionRequested, Message, Rejected
-from preflights_es.kernel.simulation import Draws
+from preflights_es.words.simulation import Draws
 from tests.each import each
 from tests.features.compiler.chain import by_rules, by_seed, chained, sampled, verdict
 

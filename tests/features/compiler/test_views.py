@@ -15,8 +15,8 @@ from preflights_es.features.compiler.domain.views import envelope, file_text
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.errors import LLMTimeoutError
 from preflights_es.kernel.events import ArtifactDue, ArtifactWritten
-from preflights_es.kernel.items import Planned, ReadFileDigest, ReadRecord
-from preflights_es.kernel.questions import Reached
+from preflights_es.words.items import Planned, ReadFileDigest, ReadRecord
+from preflights_es.words.questions import Reached
 from tests.each import each
 from tests.features.compiler.cases import ELSEWHERE, GOAL, MISSING, PAYLOADS, TARGET, Compiled
 from tests.scripted_session import ROBOT

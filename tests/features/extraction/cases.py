@@ -16,8 +16,8 @@ from preflights_es.features.extraction.domain.events import (
 from preflights_es.features.extraction.domain.state import ExtractionState, NoteView
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.ports import Provider
-from preflights_es.kernel.questions import GivenAnswer, Language
 from preflights_es.testing import Reply
+from preflights_es.words.questions import GivenAnswer, Language
 from tests.fixed import PROJECT
 from tests.scripted_session import ADA, ScriptedSession
 

@@ -26,11 +26,11 @@ from preflights_es.kernel.lead import (
     ResponseRejected,
     StepStalled,
 )
-from preflights_es.kernel.questions import Language
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.testing import Reply
 from preflights_es.use.leads import bank
+from preflights_es.words.questions import Language
 from tests.each import each
 from tests.features.extraction.cases import ASKED, EMAIL, READ_AGAIN, Note, event, items, task
 

@@ -19,7 +19,7 @@ from preflights_es.features.metrics.domain.reference import (
     understood,
 )
 from preflights_es.features.metrics.domain.sql_check import findings
-from preflights_es.kernel.questions import Language
+from preflights_es.words.questions import Language
 from tests.each import each
 from tests.filed_cases import filed_cases
 

@@ -18,8 +18,8 @@ from preflights_es.features.planning.domain.state import DayView, PlanningState
 from preflights_es.kernel.events import SourceSession
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.ports import Provider
-from preflights_es.kernel.questions import Language
 from preflights_es.testing import Reply
+from preflights_es.words.questions import Language
 from tests.fixed import PROJECT
 from tests.scripted_session import ADA, ScriptedSession
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from preflights_es.features.recall.domain.rules import ComparedDecision
 from preflights_es.features.recall.use.variants import stems
-from preflights_es.kernel.decisions import Evolution
+from preflights_es.words.decisions import Evolution
 
 
 def decided(

@@ -22,9 +22,9 @@ from preflights_es.features.recall.use.variants import (
     synonyms,
     widened_by,
 )
-from preflights_es.kernel.decisions import DecidedPatch
-from preflights_es.kernel.words import also_called
 from preflights_es.projections.memory import counted_words
+from preflights_es.words.decisions import DecidedPatch
+from preflights_es.words.language import also_called
 
 
 class Held(NamedTuple):

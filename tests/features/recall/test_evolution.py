@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es.features.recall.domain.rules import ComparedDecision, is_related, judge_evolution
-from preflights_es.kernel.decisions import Evolution
+from preflights_es.words.decisions import Evolution
 from tests.each import each
 from tests.features.recall.evolutions import EVOLUTIONS
 

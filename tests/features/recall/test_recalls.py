@@ -13,9 +13,9 @@ from preflights_es.features.recall.domain.events import (
     MemoryMatch,
 )
 from preflights_es.features.recall.use.variants import find_word_forms, guesses, synonyms
-from preflights_es.kernel.decisions import AttributedReason, DecidedPatch, Rationale
 from preflights_es.kernel.ports import TERMS_MAX
-from preflights_es.kernel.words import also_called, canonical, read_product_names
+from preflights_es.words.decisions import AttributedReason, DecidedPatch, Rationale
+from preflights_es.words.language import also_called, canonical, read_product_names
 from tests.each import each
 from tests.features.recall.crowded import CROWDED, QUESTIONS
 from tests.features.recall.held import Held, held

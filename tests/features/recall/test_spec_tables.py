@@ -8,9 +8,9 @@ from typing import get_args
 from preflights_es.features.recall.domain import events, ranking
 from preflights_es.features.recall.domain.contracts import REWRITE
 from preflights_es.features.recall.use import comparing, subjects, variants
-from preflights_es.kernel import words
-from preflights_es.kernel.decisions import Evolution
 from preflights_es.projections import memory
+from preflights_es.words import language
+from preflights_es.words.decisions import Evolution
 from tests import markdown
 from tests.each import each
 from tests.markdown import Row, ticked
@@ -28,7 +28,7 @@ def rows(heading: str) -> list[Row]:
 @each("row", rows("1.1 Limits"))
 def test_a_limit_is_that_of_the_code(row: Row) -> None:
     name = row["Constant"].strip("`")
-    places = (events, memory, words, comparing, ranking, subjects, variants)
+    places = (events, memory, language, comparing, ranking, subjects, variants)
     found = [getattr(place, name) for place in places if hasattr(place, name)]
     if "." in name:
         found = [REWRITE.policy.calls_max]

@@ -14,8 +14,8 @@ import pytest
 
 import preflights_es
 from preflights_es.kernel.errors import Refused, UnknownSession, WorkflowMissing
-from preflights_es.kernel.views import View
 from preflights_es.use import sessions
+from preflights_es.words.workflow import View
 from tests.cli.program import Project
 from tests.markdown import ROOT
 

@@ -20,8 +20,8 @@ from selenium.webdriver import Keys
 
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.signing import bears_signature
 from preflights_es.store import jsonl
+from preflights_es.words.signing import bears_signature
 from tests.browser import Browser
 from tests.cli.program import Project
 from tests.records.test_render_hostile import HOSTILE

@@ -12,10 +12,10 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.use.sessions import file_task
-from preflights_es.kernel.decisions import StatedReasons
 from preflights_es.kernel.errors import Refused, SessionMoved
 from preflights_es.use import sessions as use
 from preflights_es.use.bootstrap import opened_process
+from preflights_es.words.decisions import StatedReasons
 from tests.cli.program import Project
 from tests.projections.recording import golden
 from tests.surfaces.view.conftest import ADDRESS, KEYS, Open, Pages, words

@@ -19,10 +19,10 @@ from preflights_es.features.agents.hooks.events import (
     recorded_agent_name,
 )
 from preflights_es.kernel.errors import LogBusy, PreflightsError
-from preflights_es.kernel.questions import AskOutcome, Observed, call_of
 from preflights_es.kernel.text import late_pattern, one_line, visible
 from preflights_es.use.brief import compose_brief
 from preflights_es.use.request import Request
+from preflights_es.words.questions import AskOutcome, Observed, call_of
 
 UNNAMED: Final = "agent"
 """The agent that neither the command nor its environment names."""

@@ -11,7 +11,7 @@ from preflights_es.kernel.json import NESTED_MAX, is_too_deep
 from preflights_es.kernel.text import late_pattern
 
 if TYPE_CHECKING:
-    from preflights_es.kernel.reach import Hold
+    from preflights_es.words.decisions import Hold
 
 Kind = Literal["begins", "edits", "asked", "failed"]
 """`begins`: a conversation begins, or goes on after a compaction; `edits`: a tool is about to run;

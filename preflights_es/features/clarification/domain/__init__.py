@@ -27,11 +27,11 @@ from preflights_es.features.clarification.domain.views import (
     related,
     view,
 )
-from preflights_es.kernel.decisions import Accepting
 from preflights_es.kernel.events import ArtifactDue, Decision, Input, SessionAbandoned, Signable
 from preflights_es.kernel.ports import SettingsTable
 from preflights_es.kernel.session import Workflow
-from preflights_es.kernel.signing import read_input_content
+from preflights_es.words.decisions import Accepting
+from preflights_es.words.signing import read_input_content
 
 # Imported late: a command that only shows a session does without.
 

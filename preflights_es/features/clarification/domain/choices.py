@@ -13,9 +13,14 @@ from functools import cache
 from re import Match, Pattern
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from preflights_es.kernel.statements import ends_in_verb, is_scope, without_article
 from preflights_es.kernel.text import late_pattern
-from preflights_es.kernel.words import fold_letters, read_small_words
+from preflights_es.words.language import (
+    ends_in_verb,
+    fold_letters,
+    is_scope,
+    read_small_words,
+    without_article,
+)
 
 WORDS_MAX: Final = 60  # of a text that asks for a choice
 NAME_WORDS_MAX: Final = 3  # of an alternative that no pack knows

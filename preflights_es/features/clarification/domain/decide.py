@@ -68,7 +68,6 @@ from preflights_es.features.clarification.domain.values import (
     Field,
 )
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
-from preflights_es.kernel.decisions import Accepting, RejectedAlternative
 from preflights_es.kernel.events import (
     ArtifactDue,
     ArtifactRemoved,
@@ -79,9 +78,9 @@ from preflights_es.kernel.events import (
     state_after,
 )
 from preflights_es.kernel.lead import FellBack, LeadChanged, StepRetried, decide_lead_takeover
-from preflights_es.kernel.questions import Answers, GivenAnswer, is_placeholder, stripped
-from preflights_es.kernel.reach import Reach
 from preflights_es.kernel.text import SCOPE_MAX, composed, one_line
+from preflights_es.words.decisions import Accepting, Reach, RejectedAlternative
+from preflights_es.words.questions import Answers, GivenAnswer, is_placeholder, stripped
 
 Decisions = tuple[Decision, ...]
 FOUND: Final = ("detected", "stated")  # in the intention: an answer wins over it

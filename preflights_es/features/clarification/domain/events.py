@@ -17,7 +17,6 @@ from preflights_es.features.clarification.domain.values import (
     TopicValue,
 )
 from preflights_es.kernel.completions import COMPLETION_EVENTS
-from preflights_es.kernel.decisions import RecordForm, RejectedAlternative, Related, Resolution
 from preflights_es.kernel.events import (
     ARTIFACT_EVENTS,
     UNSEEN,
@@ -33,9 +32,19 @@ from preflights_es.kernel.events import (
     Whole,
 )
 from preflights_es.kernel.events import SourceSession as SessionSource
-from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.lead import LED_EVENTS, Setup
-from preflights_es.kernel.questions import (
+from preflights_es.kernel.text import ANSWER_MAX, INTENTION_MAX, SCOPE_MAX
+from preflights_es.words.decisions import (
+    PATTERN_MAX,
+    Hold,
+    Reach,
+    RecordForm,
+    RejectedAlternative,
+    Related,
+    Resolution,
+)
+from preflights_es.words.items import ItemRef
+from preflights_es.words.questions import (
     AnswerRefusal,
     Answers,
     EvidenceLines,
@@ -47,8 +56,6 @@ from preflights_es.kernel.questions import (
     Recommended,
     Refusal,
 )
-from preflights_es.kernel.reach import PATTERN_MAX, Hold, Reach
-from preflights_es.kernel.text import ANSWER_MAX, INTENTION_MAX, SCOPE_MAX
 
 
 class DecisionForModel(Value, frozen=True):

@@ -61,13 +61,6 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.kernel import lead as leading
 from preflights_es.kernel.completions import CompletionReceived
-from preflights_es.kernel.decisions import (
-    KeptDecision,
-    Rationale,
-    RejectedAlternative,
-    Related,
-    Resolution,
-)
 from preflights_es.kernel.events import (
     Actor,
     ArtifactDue,
@@ -80,8 +73,15 @@ from preflights_es.kernel.events import (
     WrittenFile,
 )
 from preflights_es.kernel.lead import WRITERS, FellBack
-from preflights_es.kernel.questions import Answers
-from preflights_es.kernel.signing import made_with
+from preflights_es.words.decisions import (
+    KeptDecision,
+    Rationale,
+    RejectedAlternative,
+    Related,
+    Resolution,
+)
+from preflights_es.words.questions import Answers
+from preflights_es.words.signing import made_with
 
 
 def evolve(state: ClarificationState, event: Event) -> ClarificationState:

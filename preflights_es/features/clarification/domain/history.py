@@ -38,12 +38,18 @@ from preflights_es.features.clarification.domain.state import (
 from preflights_es.features.clarification.domain.values import Provenance
 from preflights_es.features.clarification.domain.views import expected_record_kind, provenance
 from preflights_es.kernel.completions import CompletionReceived
-from preflights_es.kernel.decisions import DecidedPatch, FormerStanding, Origin, Related, Standing
 from preflights_es.kernel.events import Actor, Event, Input, Quoted, SourceSession
-from preflights_es.kernel.questions import OriginDetails
-from preflights_es.kernel.reach import Reach
 from preflights_es.kernel.session import Session
 from preflights_es.kernel.text import one_line
+from preflights_es.words.decisions import (
+    DecidedPatch,
+    FormerStanding,
+    Origin,
+    Reach,
+    Related,
+    Standing,
+)
+from preflights_es.words.questions import OriginDetails
 
 MODEL = Actor("agent")
 """The actor of a value that a model gave."""

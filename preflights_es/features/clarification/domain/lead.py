@@ -41,11 +41,19 @@ from preflights_es.features.clarification.domain.values import (
     LLMContext,
 )
 from preflights_es.kernel.completions import Accepted, CompletionRequested, Message, Violation
-from preflights_es.kernel.decisions import Rationale, RejectedAlternative, Speaker
 from preflights_es.kernel.events import Decision, Outcome
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import Usable, concluded, judge_session_response, requested
-from preflights_es.kernel.questions import (
+from preflights_es.kernel.text import caseless, late_pattern, one_line
+from preflights_es.words.decisions import (
+    Rationale,
+    Reach,
+    RejectedAlternative,
+    Speaker,
+    pattern_problem,
+)
+from preflights_es.words.language import canonical, fold_letters
+from preflights_es.words.questions import (
     WRAPPING,
     EvidenceLines,
     Option,
@@ -54,9 +62,6 @@ from preflights_es.kernel.questions import (
     is_placeholder,
     stripped,
 )
-from preflights_es.kernel.reach import Reach, pattern_problem
-from preflights_es.kernel.text import caseless, late_pattern, one_line
-from preflights_es.kernel.words import canonical, fold_letters
 
 PACKAGE: Final = "preflights_es.features.clarification"
 OWN: Final = "custom."

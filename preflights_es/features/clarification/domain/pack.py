@@ -24,8 +24,8 @@ from preflights_es.features.clarification.domain.values import (
     PackRef,
 )
 from preflights_es.kernel.ports import SettingsSource, SettingsTable
-from preflights_es.kernel.questions import Language, is_placeholder
 from preflights_es.kernel.text import late_pattern, line_trouble, own_file
+from preflights_es.words.questions import Language, is_placeholder
 
 STANDARD: Final = PackRef(
     "standard", 1, "d1c32b7152a0cb4fef533e10b75535fa3a38cfa75c7549f104578ff028575f4e"
@@ -80,7 +80,7 @@ class Topic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where options are descriptions and not names of products."""
     secondary: tuple[UnaskedField, ...] = ()
     values: tuple[str, ...] = ()
-    """Answers that are no options; other names of products stand in `kernel/names.txt`."""
+    """Answers that are no options; other names of products stand in `words/names.txt`."""
     spellings: dict[str, tuple[str, ...]] = {}
     """Other spellings of options that are no products."""
 

@@ -19,16 +19,18 @@ from preflights_es.features.clarification.domain.events import (
 )
 from preflights_es.features.clarification.domain.state import ClarificationState, title_of
 from preflights_es.features.clarification.domain.values import DecisionPatch
-from preflights_es.kernel.decisions import (
+from preflights_es.kernel.text import caseless
+from preflights_es.words.decisions import (
+    PATTERNS_MAX,
     AttributedReason,
     NotChosen,
     Rationale,
+    Reach,
     RejectedAlternative,
     Speaker,
+    pattern_problem,
 )
-from preflights_es.kernel.questions import is_placeholder, stripped
-from preflights_es.kernel.reach import PATTERNS_MAX, Reach, pattern_problem
-from preflights_es.kernel.text import caseless
+from preflights_es.words.questions import is_placeholder, stripped
 
 RATIONALE_MAX: Final = 20  # consequences, and alternatives, of one decision
 

@@ -28,9 +28,9 @@ from preflights_es.features.clarification.domain.values import (
     SessionSnapshot,
 )
 from preflights_es.kernel.completions import Policy
-from preflights_es.kernel.decisions import RecordForm
-from preflights_es.kernel.questions import Question, is_placeholder, is_undecided, stripped
 from preflights_es.kernel.text import caseless, composed, late_pattern, slug
+from preflights_es.words.decisions import RecordForm
+from preflights_es.words.questions import Question, is_placeholder, is_undecided, stripped
 
 PROMPTS: Final = {"clarify": "clarify.v1", "decide": "decide.v1"}
 POLICY: Final = Policy(bad_output=1, failed_transport=1, then="rules")

@@ -13,7 +13,7 @@ from preflights_es.features.clarification.domain.values import OTHER, Field, Heu
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import RETRY
-from preflights_es.kernel.simulation import Bank, Draws, Route
+from preflights_es.words.simulation import Bank, Draws, Route
 
 _WORDINGS = (
     "{}",

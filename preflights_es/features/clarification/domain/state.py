@@ -37,7 +37,6 @@ from preflights_es.features.clarification.domain.values import (
     Provenance,
     Resolved,
 )
-from preflights_es.kernel.decisions import KeptDecision, Rationale, RecordForm, Related
 from preflights_es.kernel.events import (
     UNSEEN,
     Actor,
@@ -49,18 +48,18 @@ from preflights_es.kernel.events import (
     WrittenFile,
 )
 from preflights_es.kernel.ids import iso
-from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.lead import LeadState
-from preflights_es.kernel.questions import Language, Observed, Question
-from preflights_es.kernel.reach import Reach
-from preflights_es.kernel.statements import written_as_name
 from preflights_es.kernel.text import composed, cut_at_word, one_line
-from preflights_es.kernel.words import (
+from preflights_es.words.decisions import KeptDecision, Rationale, Reach, RecordForm, Related
+from preflights_es.words.items import ItemRef
+from preflights_es.words.language import (
     canonical,
     collect_search_words,
     fold_letters,
     read_small_words,
+    written_as_name,
 )
+from preflights_es.words.questions import Language, Observed, Question
 
 if TYPE_CHECKING:
     from preflights_es.features.clarification.domain.pack import Topic

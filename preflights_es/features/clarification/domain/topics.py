@@ -23,17 +23,20 @@ from preflights_es.features.clarification.domain.events import (
 )
 from preflights_es.features.clarification.domain.pack import Pack, Topic, asked_topic, load_pack
 from preflights_es.features.clarification.domain.values import LLMContext, TopicValue
-from preflights_es.kernel.questions import Language
-from preflights_es.kernel.statements import (
+from preflights_es.kernel.text import composed, late_pattern
+from preflights_es.words.language import (
     EVERYDAY,
     GENERIC,
     StatedDecision,
+    canonical,
+    fold_letters,
     language_of,
     parse_stated_decision,
+    read_product_names,
+    read_small_words,
     without_article,
 )
-from preflights_es.kernel.text import composed, late_pattern
-from preflights_es.kernel.words import canonical, fold_letters, read_product_names, read_small_words
+from preflights_es.words.questions import Language
 
 Names = Mapping[str, str] | None
 WORDS_MAX: Final = 5  # of a name
@@ -370,7 +373,7 @@ class Signal(NamedTuple):
     """What a file of the repository lists."""
 
     product: str
-    """By its name in `kernel/names.txt`; empty where the package is in no product's list."""
+    """By its name in `words/names.txt`; empty where the package is in no product's list."""
     package: str
     """Or image."""
     path: str

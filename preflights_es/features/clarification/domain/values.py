@@ -7,10 +7,10 @@ from typing import Literal
 
 import msgspec
 
-from preflights_es.kernel.decisions import Speaker
 from preflights_es.kernel.events import Actor, Value, Whole
-from preflights_es.kernel.questions import Question, QuestionType
 from preflights_es.kernel.text import caseless
+from preflights_es.words.decisions import Speaker
+from preflights_es.words.questions import Question, QuestionType
 
 Answer = str | tuple[str, ...]
 Hint = Literal["adr", "task", "unsure"]

@@ -29,8 +29,13 @@ from preflights_es.features.clarification.domain.values import (
     Provenance,
     TopicValue,
 )
-from preflights_es.kernel.decisions import (
+from preflights_es.kernel.events import Actor, ActorKind, Evidence, Value
+from preflights_es.kernel.ids import iso
+from preflights_es.kernel.lead import no_answer
+from preflights_es.kernel.text import caseless, one_line
+from preflights_es.words.decisions import (
     AttributedReason,
+    Hold,
     KeptDecision,
     NotChosen,
     OlderDecision,
@@ -42,10 +47,8 @@ from preflights_es.kernel.decisions import (
     Speaker,
     named_instead,
 )
-from preflights_es.kernel.events import Actor, ActorKind, Evidence, Value
-from preflights_es.kernel.ids import iso
-from preflights_es.kernel.lead import no_answer
-from preflights_es.kernel.questions import (
+from preflights_es.words.language import canonical
+from preflights_es.words.questions import (
     EvidenceLines,
     Language,
     Observed,
@@ -55,11 +58,8 @@ from preflights_es.kernel.questions import (
     Recommended,
     asked_elsewhere,
 )
-from preflights_es.kernel.reach import Hold
-from preflights_es.kernel.signing import Signed
-from preflights_es.kernel.text import caseless, one_line
-from preflights_es.kernel.views import View, taken_out
-from preflights_es.kernel.words import canonical
+from preflights_es.words.signing import Signed
+from preflights_es.words.workflow import View, taken_out
 
 if TYPE_CHECKING:  # imported where a session has a pack: its classes cost time
     from preflights_es.features.clarification.domain.pack import Topic

@@ -44,12 +44,9 @@ from preflights_es.features.clarification.domain.values import (
     Mark,
 )
 from preflights_es.kernel import __version__
-from preflights_es.kernel.decisions import OlderDecision, Related
 from preflights_es.kernel.errors import PreflightsError, RecordWithoutSession, Refused
 from preflights_es.kernel.events import Input
-from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.lead import WRITERS, Lead, Setup
-from preflights_es.kernel.questions import Language, Observed, WrittenQuestion, answers_in
 from preflights_es.kernel.text import ANSWER_MAX, INTENTION_MAX, escaped_text, one_line
 from preflights_es.redaction.masking import redact, response_redacted
 from preflights_es.runtime.finding import RECENT
@@ -58,6 +55,9 @@ from preflights_es.runtime.runner import Handle, ProposedInput, Step
 from preflights_es.use.acceptance import Acceptances
 from preflights_es.use.answers import Pairs, with_taken
 from preflights_es.use.request import Request
+from preflights_es.words.decisions import OlderDecision, Related
+from preflights_es.words.items import ItemRef
+from preflights_es.words.questions import Language, Observed, WrittenQuestion, answers_in
 
 UNNAMED: Final = "unknown"
 """The model of an agent that does not say its name."""

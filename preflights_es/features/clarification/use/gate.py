@@ -8,13 +8,13 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.views import ClarificationView, Gate, gate_words
-from preflights_es.kernel.decisions import NotChosen, Related, named_instead
 from preflights_es.kernel.text import escaped_text, one_line
-from preflights_es.kernel.views import View
-from preflights_es.kernel.words import collect_search_words, fold_letters
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.process import Process
 from preflights_es.use.work_tree import WorkTree
+from preflights_es.words.decisions import NotChosen, Related, named_instead
+from preflights_es.words.language import collect_search_words, fold_letters
+from preflights_es.words.workflow import View
 
 FOLDERS_MAX = 3
 

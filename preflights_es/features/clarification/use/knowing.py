@@ -23,13 +23,10 @@ from preflights_es.features.recall.domain.rules import ComparedDecision, have_sa
 from preflights_es.features.recall.use.searching import DecisionOrRecord, MemorySearch, is_in_force
 from preflights_es.features.recall.use.subjects import Subject, Titled, stems_of_subject
 from preflights_es.features.recall.use.variants import stems
-from preflights_es.kernel.decisions import DecidedPatch, NotChosen, Related, named_instead
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import SourceSession
 from preflights_es.kernel.ids import decision_name, iso
-from preflights_es.kernel.questions import WrittenQuestion
 from preflights_es.kernel.text import INTENTION_MAX, caseless, escaped_text, one_line, shortened
-from preflights_es.kernel.words import canonical, collect_search_words
 from preflights_es.records.record_header import TitleStatement
 from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.store.projection_rows import SqlComparing
@@ -37,6 +34,9 @@ from preflights_es.use.facts.facts import facts_of
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
+from preflights_es.words.decisions import DecidedPatch, NotChosen, Related, named_instead
+from preflights_es.words.language import canonical, collect_search_words
+from preflights_es.words.questions import WrittenQuestion
 
 KNOWN_MAX: Final = 3
 FOUND_MAX: Final = 30  # matches of memory that are looked at

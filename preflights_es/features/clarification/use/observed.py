@@ -19,14 +19,6 @@ from preflights_es.features.clarification.use.clarifications import (
 from preflights_es.kernel.errors import LogBusy, PreflightsError, Refused
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.lead import Setup
-from preflights_es.kernel.questions import (
-    ANSWERED,
-    Observed,
-    Option,
-    WrittenQuestion,
-    is_placeholder,
-    stripped,
-)
 from preflights_es.kernel.text import (
     ANSWER_MAX,
     INTENTION_MAX,
@@ -38,7 +30,6 @@ from preflights_es.kernel.text import (
     shortened,
     visible,
 )
-from preflights_es.kernel.views import View
 from preflights_es.redaction.masking import redact_hidden
 from preflights_es.redaction.patterns import SECRETS, SecretKind
 from preflights_es.runtime.inputs import RecalledStep
@@ -46,6 +37,15 @@ from preflights_es.runtime.runner import Handle, Step
 from preflights_es.use.answers import finish_due_documents
 from preflights_es.use.request import Request
 from preflights_es.use.results import session_of
+from preflights_es.words.questions import (
+    ANSWERED,
+    Observed,
+    Option,
+    WrittenQuestion,
+    is_placeholder,
+    stripped,
+)
+from preflights_es.words.workflow import View
 
 QUESTION_MAX: Final = 200  # characters, as `clarify.v1` has it; the intention holds all of it
 OPTION_MAX: Final = 80  # characters, of an option and of a topic; as `clarify.v1` has it

@@ -17,13 +17,11 @@ from preflights_es.features.clarification.domain.values import (
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import Decision
 from preflights_es.kernel.ids import iso
-from preflights_es.kernel.questions import (
-    AnswerRefusal,
-)
-from preflights_es.kernel.reach import PATTERNS_MAX
 from preflights_es.kernel.text import SCOPE_MAX
 from preflights_es.use.request import Request
 from preflights_es.use.results import NOT_EXPECTED, Who, answer_refused
+from preflights_es.words.decisions import PATTERNS_MAX
+from preflights_es.words.questions import AnswerRefusal
 
 if TYPE_CHECKING:
     from preflights_es.use.why_results import AskedAgain

@@ -27,22 +27,10 @@ from preflights_es.features.clarification.use.clarifications import (
     clarifications_of,
     named_known,
 )
-from preflights_es.kernel.decisions import (
-    EXCEPTION,
-    Choice,
-    Choices,
-    OlderDecision,
-    Related,
-    Resolution,
-    StatedReasons,
-)
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Input
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.items import ItemRef, item_id
-from preflights_es.kernel.questions import Question, Refusal, WrittenQuestion, is_placeholder
 from preflights_es.kernel.text import ANSWER_MAX, one_line
-from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Handle, ProposedInput, Step
 from preflights_es.use.acceptance import begin_acceptance, notice_agent
 from preflights_es.use.answers import (
@@ -56,6 +44,18 @@ from preflights_es.use.answers import (
     with_reasons,
 )
 from preflights_es.use.request import Request
+from preflights_es.words.decisions import (
+    EXCEPTION,
+    Choice,
+    Choices,
+    OlderDecision,
+    Related,
+    Resolution,
+    StatedReasons,
+)
+from preflights_es.words.items import ItemRef, item_id
+from preflights_es.words.questions import Question, Refusal, WrittenQuestion, is_placeholder
+from preflights_es.words.workflow import View
 
 if TYPE_CHECKING:
     from preflights_es.features.extraction.use import ListedItem

@@ -15,7 +15,7 @@ from preflights_es.features.compiler.domain.views import PlanView, ShownPlan
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import escaped_text, one_line, shortened
-from preflights_es.kernel.views import View
+from preflights_es.words.workflow import View
 
 LINES_MAX: Final = 60  # of a payload; the rest with `artifacts show`
 WIDTH_MAX: Final = 2_000  # characters of a line of it; a model may write megabytes into one

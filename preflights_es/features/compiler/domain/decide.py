@@ -24,10 +24,10 @@ from preflights_es.features.compiler.domain.state import CompilerState, evolve, 
 from preflights_es.features.compiler.domain.values import schema_of
 from preflights_es.features.compiler.domain.views import file_path
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
-from preflights_es.kernel.decisions import Accepting
 from preflights_es.kernel.events import ArtifactDue, ArtifactWritten, Decision, Input, state_after
 from preflights_es.kernel.lead import LeadChanged, StepRetried, StepStalled, decide_lead_takeover
-from preflights_es.kernel.questions import text_answers
+from preflights_es.words.decisions import Accepting
+from preflights_es.words.questions import text_answers
 
 Decisions = tuple[Decision, ...]
 IN_FORCE = ("approved", "locked")

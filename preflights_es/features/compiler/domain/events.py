@@ -31,7 +31,7 @@ from preflights_es.kernel.events import (
     Whole,
 )
 from preflights_es.kernel.lead import LED_EVENTS, Setup
-from preflights_es.kernel.questions import AnswerRefusal, Answers, Question, Refusal, TextAccepted
+from preflights_es.words.questions import AnswerRefusal, Answers, Question, Refusal, TextAccepted
 
 # 1. Inputs -----------------------------------------------------------------------------------
 

@@ -48,8 +48,8 @@ from preflights_es.kernel.lead import (
     requested,
     system_message,
 )
-from preflights_es.kernel.questions import Question
 from preflights_es.kernel.text import shortened, visible
+from preflights_es.words.questions import Question
 
 
 def compose_pass_request(state: CompilerState) -> CompletionRequested:

@@ -13,7 +13,7 @@ import msgspec
 from preflights_es.features.compiler.domain.values import PASSES, PassName
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.json import canonical_json
-from preflights_es.kernel.simulation import References
+from preflights_es.words.simulation import References
 
 Payload = dict[str, Any]
 

@@ -18,7 +18,7 @@ from preflights_es.features.compiler.domain.reference import (
 from preflights_es.features.compiler.domain.values import BASE, PASSES, PassName
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.json import canonical_json
-from preflights_es.kernel.simulation import Bank, Draws, Route
+from preflights_es.words.simulation import Bank, Draws, Route
 
 __all__ = ["BANK", "REFERENCES"]
 

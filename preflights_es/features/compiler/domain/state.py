@@ -33,10 +33,10 @@ from preflights_es.kernel.events import (
     Input,
     WrittenFile,
 )
-from preflights_es.kernel.items import PlanStanding
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import LeadState, Setup
-from preflights_es.kernel.questions import Question
+from preflights_es.words.items import PlanStanding
+from preflights_es.words.questions import Question
 
 
 class StandingOrigin(msgspec.Struct, frozen=True, gc=False):

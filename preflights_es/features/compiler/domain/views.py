@@ -12,19 +12,14 @@ from preflights_es.features.compiler.domain.state import CompilerState, payload_
 from preflights_es.features.compiler.domain.values import PASSES, VERSION, OmittedFromRequest
 from preflights_es.kernel.events import ActorKind, Event, Evidence, Value
 from preflights_es.kernel.ids import iso
-from preflights_es.kernel.items import (
-    Planned,
-    PlanStanding,
-    ReadFileDigest,
-    ReadRecord,
-)
 from preflights_es.kernel.json import canonical_json, decode_plain_json
 from preflights_es.kernel.lead import no_answer, why_none
-from preflights_es.kernel.questions import Reached
 from preflights_es.kernel.session import Session
-from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.text import one_line, shortened
-from preflights_es.kernel.views import View, taken_out
+from preflights_es.words.items import Planned, PlanStanding, ReadFileDigest, ReadRecord
+from preflights_es.words.questions import Reached
+from preflights_es.words.signing import Signed
+from preflights_es.words.workflow import View, taken_out
 
 FOLDER: Final = ".preflights/artifacts"
 FILE: Final = r"[A-Z][A-Za-z]{1,39}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json"

@@ -26,11 +26,11 @@ from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import Actor, Input
 from preflights_es.kernel.ids import SHORT
 from preflights_es.kernel.text import escaped_text, one_line
-from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Handle, ProposedInput, Step
 from preflights_es.use.acceptance import Acceptances, begin_acceptance, notice_agent
 from preflights_es.use.answers import finish_due_documents
 from preflights_es.use.request import Request
+from preflights_es.words.workflow import View
 
 TYPE: Final = "TestPlan"
 

@@ -14,7 +14,6 @@ from preflights_es.features.compiler.domain.views import FILE, FOLDER, envelope
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import ArtifactOutside, Refused
 from preflights_es.kernel.ids import iso, iso_or_none
-from preflights_es.kernel.items import Planned, ReadFileDigest
 from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.projections.artifacts import PlanRow, decode_plan_row
 from preflights_es.records.files import checked_folder, found_hash
@@ -22,6 +21,7 @@ from preflights_es.runtime.finding import LAST
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result, Who
+from preflights_es.words.items import Planned, ReadFileDigest
 
 
 def plan_rows(request: Request) -> tuple[PlanRow, ...]:

@@ -6,8 +6,8 @@ from typing import Final
 
 from preflights_es.features.compiler.domain.events import PassChangeRefused
 from preflights_es.kernel.events import Decision
-from preflights_es.kernel.questions import AnswerRefusal
 from preflights_es.use.results import NOT_EXPECTED, answer_refused
+from preflights_es.words.questions import AnswerRefusal
 
 _REFUSED: Final = {
     "unknown_question": "is no question of this pass",

@@ -39,9 +39,9 @@ from preflights_es.kernel.ids import SHORT
 from preflights_es.kernel.json import decode_plain_json
 from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.text import visible
-from preflights_es.kernel.views import View
 from preflights_es.use.answers import finish_due_documents
 from preflights_es.use.request import Request
+from preflights_es.words.workflow import View
 
 
 class WantedPass(NamedTuple):

@@ -45,8 +45,8 @@ from preflights_es.kernel.lead import (
     decide_lead_takeover,
     requested,
 )
-from preflights_es.kernel.questions import Question, text_answers
 from preflights_es.kernel.text import one_line, shortened
+from preflights_es.words.questions import Question, text_answers
 
 Decisions = tuple[Decision, ...]
 

@@ -9,7 +9,8 @@ from typing import ClassVar, Final, Literal
 from preflights_es.kernel.completions import COMPLETION_EVENTS, Policy
 from preflights_es.kernel.events import Decision, Event, Input, Typed, Value, Whole
 from preflights_es.kernel.lead import LED_EVENTS, Setup
-from preflights_es.kernel.questions import (
+from preflights_es.kernel.text import ANSWER_MAX
+from preflights_es.words.questions import (
     AnswerRefusal,
     Answers,
     Language,
@@ -17,7 +18,6 @@ from preflights_es.kernel.questions import (
     Refusal,
     TextAccepted,
 )
-from preflights_es.kernel.text import ANSWER_MAX
 
 # 1. What a note becomes ----------------------------------------------------------------------
 

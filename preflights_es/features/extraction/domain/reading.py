@@ -20,9 +20,9 @@ from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.events import Value
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import RETRY
-from preflights_es.kernel.questions import Language
-from preflights_es.kernel.simulation import Bank, Draws, Route
 from preflights_es.kernel.text import late_pattern, one_line, shortened, visible
+from preflights_es.words.questions import Language
+from preflights_es.words.simulation import Bank, Draws, Route
 
 Payload = dict[str, Any]
 

@@ -26,10 +26,10 @@ from preflights_es.features.extraction.domain.events import (
 )
 from preflights_es.kernel import lead as leading
 from preflights_es.kernel.events import Event, Growing, Input, Value
-from preflights_es.kernel.items import KeptItem, item_id
 from preflights_es.kernel.lead import LeadState, no_answer, why_none
-from preflights_es.kernel.questions import Language, Question, Reached
-from preflights_es.kernel.views import View, taken_out
+from preflights_es.words.items import KeptItem, item_id
+from preflights_es.words.questions import Language, Question, Reached
+from preflights_es.words.workflow import View, taken_out
 
 # 1. The fold ---------------------------------------------------------------------------------
 

@@ -14,9 +14,9 @@ from itertools import chain
 from typing import Final, NamedTuple, get_args
 
 from preflights_es.features.govern.domain.imports import Kind, UsedName, read_import_words
-from preflights_es.kernel.statements import GENERIC
 from preflights_es.kernel.text import late_pattern
-from preflights_es.kernel.words import (
+from preflights_es.words.language import (
+    GENERIC,
     Name,
     canonical,
     fold_letters,

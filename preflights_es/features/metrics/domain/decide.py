@@ -47,8 +47,8 @@ from preflights_es.kernel.lead import (
     decide_lead_takeover,
     requested,
 )
-from preflights_es.kernel.questions import Question, stripped
 from preflights_es.kernel.text import visible
+from preflights_es.words.questions import Question, stripped
 
 Decisions = tuple[Decision, ...]
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Final, Literal
 from preflights_es.kernel.completions import COMPLETION_EVENTS, Policy
 from preflights_es.kernel.events import Decision, Event, Input, Typed, Value
 from preflights_es.kernel.lead import LED_EVENTS, Setup
-from preflights_es.kernel.questions import AnswerRefusal, Answers, Language, Question, Refusal
+from preflights_es.words.questions import AnswerRefusal, Answers, Language, Question, Refusal
 
 # 1. What may be asked ------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from preflights_es.kernel.text import late_pattern
-from preflights_es.kernel.words import NUMBER_OF
+from preflights_es.words.language import NUMBER_OF
 
 Range = tuple[date, date]
 """The first day, and the day behind the last."""

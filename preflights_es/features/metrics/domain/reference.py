@@ -25,9 +25,9 @@ from preflights_es.features.metrics.domain.ranges import EVER, shown_range
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import RETRY
-from preflights_es.kernel.questions import Language
-from preflights_es.kernel.simulation import Bank, Draws, References, Route
 from preflights_es.kernel.text import caseless, late_pattern, shortened
+from preflights_es.words.questions import Language
+from preflights_es.words.simulation import Bank, Draws, References, Route
 
 NAMED_MAX: Final = 50  # metrics, and values of a dimension, that one question names
 VALUES_SHOWN: Final = 4  # of each dimension, where all parts are listed

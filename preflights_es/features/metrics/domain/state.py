@@ -22,8 +22,8 @@ from preflights_es.kernel import lead as leading
 from preflights_es.kernel.completions import Message
 from preflights_es.kernel.events import Event, Growing, Input, Value
 from preflights_es.kernel.lead import LeadState, StepFailed, no_answer
-from preflights_es.kernel.questions import Language, Question, Reached
-from preflights_es.kernel.views import View, taken_out
+from preflights_es.words.questions import Language, Question, Reached
+from preflights_es.words.workflow import View, taken_out
 
 # 1. The fold ---------------------------------------------------------------------------------
 

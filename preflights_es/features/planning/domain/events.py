@@ -12,8 +12,8 @@ from preflights_es.kernel.completions import COMPLETION_EVENTS
 from preflights_es.kernel.events import Decision, Event, Input, SourceSession, Value, Whole
 from preflights_es.kernel.lead import LED_EVENTS, Lead, Setup
 from preflights_es.kernel.ports import SettingsSource, SettingsTable
-from preflights_es.kernel.questions import Language, Refusal
 from preflights_es.kernel.text import late_pattern
+from preflights_es.words.questions import Language, Refusal
 
 # 1. What a plan is made of -------------------------------------------------------------------
 

@@ -24,8 +24,8 @@ from preflights_es.features.planning.domain.events import (
 )
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.json import canonical_json
-from preflights_es.kernel.questions import Language
-from preflights_es.kernel.simulation import Bank, Draws, Route
+from preflights_es.words.questions import Language
+from preflights_es.words.simulation import Bank, Draws, Route
 
 _RANK: Final = {"high": 0, "normal": 1, "low": 2}
 Span = tuple[int, int]

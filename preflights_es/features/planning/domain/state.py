@@ -22,8 +22,8 @@ from preflights_es.kernel import lead as leading
 from preflights_es.kernel.errors import Notice
 from preflights_es.kernel.events import Event, Input, Value
 from preflights_es.kernel.lead import LeadState, no_answer, why_none
-from preflights_es.kernel.questions import Language, Reached
-from preflights_es.kernel.views import View
+from preflights_es.words.questions import Language, Reached
+from preflights_es.words.workflow import View
 
 # 1. The fold ---------------------------------------------------------------------------------
 

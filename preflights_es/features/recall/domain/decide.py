@@ -34,7 +34,7 @@ from preflights_es.kernel.lead import (
     requested,
 )
 from preflights_es.kernel.text import one_line, shortened
-from preflights_es.kernel.words import collect_search_words
+from preflights_es.words.language import collect_search_words
 
 Decisions = tuple[Decision, ...]
 

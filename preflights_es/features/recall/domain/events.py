@@ -20,8 +20,8 @@ from preflights_es.kernel.events import (
     Whole,
 )
 from preflights_es.kernel.lead import LED_EVENTS, Setup
-from preflights_es.kernel.questions import Language, Refusal
 from preflights_es.kernel.text import INTENTION_MAX
+from preflights_es.words.questions import Language, Refusal
 
 QUERIES_MAX: Final = 3  # queries that a question becomes
 WORDS_MAX: Final = 16  # words of one query that count

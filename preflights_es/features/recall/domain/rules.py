@@ -8,10 +8,9 @@ from typing import Final
 import msgspec
 
 from preflights_es.features.recall.domain.events import QUERIES_MAX, WORDS_MAX, FoundDecision
-from preflights_es.kernel.decisions import Evolution
-from preflights_es.kernel.statements import EVERYDAY
 from preflights_es.kernel.text import late_pattern, one_line
-from preflights_es.kernel.words import canonical, collect_search_words, fold_letters
+from preflights_es.words.decisions import Evolution
+from preflights_es.words.language import EVERYDAY, canonical, collect_search_words, fold_letters
 
 PACKAGE: Final = "preflights_es.features.recall"
 STEP: Final = "rewrite"

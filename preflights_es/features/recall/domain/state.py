@@ -17,7 +17,7 @@ from preflights_es.features.recall.domain.events import (
 from preflights_es.kernel import lead as leading
 from preflights_es.kernel.events import Event, Input
 from preflights_es.kernel.lead import LeadState
-from preflights_es.kernel.questions import Language
+from preflights_es.words.questions import Language
 
 
 class RecallState(msgspec.Struct, frozen=True):

@@ -9,8 +9,8 @@ from preflights_es.features.recall.domain.state import RecallState, is_terminal
 from preflights_es.kernel.events import Growing, Value
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.lead import no_answer, why_none
-from preflights_es.kernel.questions import Language, Reached
-from preflights_es.kernel.views import View, taken_out
+from preflights_es.words.questions import Language, Reached
+from preflights_es.words.workflow import View, taken_out
 
 
 class Remembered(Value, frozen=True, kw_only=True):

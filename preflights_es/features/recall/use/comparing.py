@@ -25,16 +25,16 @@ from preflights_es.features.recall.use.searching import RecordRows
 from preflights_es.features.recall.use.subjects import stems_of_subject
 from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel import ids
-from preflights_es.kernel.decisions import Evolution, OlderDecision
 from preflights_es.kernel.errors import PreflightsError, ProjectionDamaged
 from preflights_es.kernel.text import escaped_text, late_pattern, one_line
-from preflights_es.kernel.words import canonical, collect_search_words, fold_letters
 from preflights_es.runtime.runner import Handle
 from preflights_es.store.projection_rows import SqlComparing
 from preflights_es.system.files import Unreadable
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
+from preflights_es.words.decisions import Evolution, OlderDecision
+from preflights_es.words.language import canonical, collect_search_words, fold_letters
 
 COMPARED_MAX: Final = 1_000
 """Decisions that are compared, those with the most words in common first."""

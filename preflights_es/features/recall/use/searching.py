@@ -36,11 +36,9 @@ from preflights_es.features.recall.use.variants import (
     synonyms,
     widened_by,
 )
-from preflights_es.kernel.decisions import DecidedPatch
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.ports import CATEGORY, TERMS_MAX, TITLE, VALUE
-from preflights_es.kernel.words import also_called, collect_search_words
 from preflights_es.projections.decisions import decode_patch_row
 from preflights_es.projections.memory import OPTION, REASON
 from preflights_es.records.record_list import RecordIndex
@@ -48,6 +46,8 @@ from preflights_es.store.projection_rows import SqlComparing
 from preflights_es.use.foreign import ForeignRow, with_words
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
+from preflights_es.words.decisions import DecidedPatch
+from preflights_es.words.language import also_called, collect_search_words
 
 WORDS_READ: Final = 50_000  # words of decisions that are looked at for one that is unknown
 LISTED_MAX: Final = 50  # decisions that a list is narrowed to

@@ -24,11 +24,9 @@ from preflights_es.features.recall.domain.ranking import may_answer_question
 from preflights_es.features.recall.domain.state import RecallState
 from preflights_es.features.recall.domain.views import RecallView
 from preflights_es.features.recall.use.searching import MemorySearch
-from preflights_es.kernel.decisions import DecidedPatch, Related, alternative_text
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import Decision, SourceSession
 from preflights_es.kernel.text import one_line, shortened
-from preflights_es.kernel.words import collect_search_words
 from preflights_es.projections.decisions import DECISIONS, decode_patch_row
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.runner import Handle, Step
@@ -37,6 +35,8 @@ from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import NOT_EXPECTED, session_of
+from preflights_es.words.decisions import DecidedPatch, Related, alternative_text
+from preflights_es.words.language import collect_search_words
 
 
 def recall_refusal(decision: Decision) -> tuple[str, str]:

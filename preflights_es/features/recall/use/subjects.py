@@ -16,13 +16,13 @@ from preflights_es.features.clarification.domain.events import TopicsFound
 from preflights_es.features.clarification.domain.pack import load_pack
 from preflights_es.features.clarification.domain.topics import lexicon, topic_named, words_of
 from preflights_es.features.recall.use.variants import PART_MIN, english_stem, is_form, stems
-from preflights_es.kernel.statements import language_of
 from preflights_es.kernel.text import late_pattern
-from preflights_es.kernel.words import (
+from preflights_es.words.language import (
     also_called,
     canonical,
     collect_search_words,
     fold_letters,
+    language_of,
     product,
     read_small_words,
 )

@@ -16,7 +16,11 @@ from typing import Any, Final
 
 from preflights_es.features.recall.domain.ranking import Variants
 from preflights_es.kernel.text import own_file
-from preflights_es.kernel.words import also_called, collect_search_words, find_distinguishing_words
+from preflights_es.words.language import (
+    also_called,
+    collect_search_words,
+    find_distinguishing_words,
+)
 
 SAME: Final = 1.0  # what another form of the word, or another name of the product, counts
 BEGINS: Final = 0.4  # a word that begins with it

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from preflights_es.features.agents.hooks.answers import questions, read_hook_choices
 from preflights_es.features.agents.hooks.events import HookEvent
-from preflights_es.kernel.questions import ANSWERED
 from preflights_es.kernel.text import visible
+from preflights_es.words.questions import ANSWERED
 from tests.each import each
 
 OPTIONS = [{"label": "Redis", "description": "fast"}, {"label": "Kafka"}, {"label": "A, B"}]

@@ -14,12 +14,12 @@ import pytest
 from preflights_es.features.agents.hooks.edits import before_edit
 from preflights_es.features.agents.hooks.events import HookEvent
 from preflights_es.features.agents.hooks.memory import FILE, read_hook_memory
-from preflights_es.kernel.decisions import RejectedAlternative, StatedReasons
 from preflights_es.kernel.events import Actor
-from preflights_es.kernel.questions import written_question
 from preflights_es.system import files
 from preflights_es.use import sessions
 from preflights_es.use.bootstrap import Opened, opened_process
+from preflights_es.words.decisions import RejectedAlternative, StatedReasons
+from preflights_es.words.questions import written_question
 from tests.each import each
 from tests.features.agents.hooks.edit_cases import DECISIONS, INNOCENT, TRUE, Decided, edit, write
 

@@ -12,12 +12,11 @@ import pytest
 from preflights_es.features.agents.hooks.edits import before_edit
 from preflights_es.features.agents.hooks.events import HookEvent
 from preflights_es.features.agents.hooks.memory import FILE, Memory
-from preflights_es.kernel.decisions import RejectedAlternative, StatedReasons
 from preflights_es.kernel.events import Actor
-from preflights_es.kernel.questions import written_question
-from preflights_es.kernel.reach import Hold
 from preflights_es.use import sessions
 from preflights_es.use.bootstrap import Opened, opened_process
+from preflights_es.words.decisions import Hold, RejectedAlternative, StatedReasons
+from preflights_es.words.questions import written_question
 from tests.features.agents.hooks.edit_cases import edit, patch, run
 
 ADA = Actor("user", "Ada")

@@ -13,8 +13,8 @@ from preflights_es.features.compiler.use.artifacts import (
     row_named,
 )
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.items import Planned
 from preflights_es.projections.artifacts import PlanRow
+from preflights_es.words.items import Planned
 from tests.features.compiler.use.shop import Shop
 
 

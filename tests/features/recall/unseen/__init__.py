@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from preflights_es.kernel.decisions import AttributedReason, DecidedPatch, NotChosen, Rationale
+from preflights_es.words.decisions import AttributedReason, DecidedPatch, NotChosen, Rationale
 from tests.features.recall.held import Held, held
 
 FOLDER: Final = Path(__file__).parent

@@ -9,8 +9,8 @@ import pytest
 
 import preflights_es
 from preflights_es.features.recall.use.comparing import MOVED_MAX, findings
-from preflights_es.kernel.decisions import OlderDecision
 from preflights_es.kernel.events import SourceSession
+from preflights_es.words.decisions import OlderDecision
 
 
 def decided(log: Any, intention: str, **answers: str) -> str:

@@ -9,10 +9,10 @@ import pytest
 
 from preflights_es.features.clarification.use import sessions
 from preflights_es.features.clarification.use.knowing import KNOWN_MAX, LINE_MAX
-from preflights_es.kernel.decisions import Choices, RejectedAlternative, StatedReasons
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.views import View
 from preflights_es.use.erasures import plan_erasure
+from preflights_es.words.decisions import Choices, RejectedAlternative, StatedReasons
+from preflights_es.words.workflow import View
 from tests.each import each
 
 

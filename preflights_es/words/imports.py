@@ -1,7 +1,8 @@
-"""The stream of an import: who took sessions from elsewhere into this log, and as what.
+"""The workflow of an import: who took sessions from elsewhere into this log, and as what.
 
 A hash chain proves that nothing was changed since it was hashed, not who wrote it. So an import is
-a session of its own, and the imported sessions stay byte for byte.
+a session of its own, and the imported sessions stay byte for byte. The file is read in
+`history.imports`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from preflights_es.kernel.events import (
 )
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Workflow, actor_in
-from preflights_es.kernel.views import View
+from preflights_es.words.workflow import View
 
 NAME: Final = "imports"
 TOGETHER: Final = 500  # sessions that one Input names

@@ -1,19 +1,204 @@
-"""What a text states.
+"""What a text says: its words as memory looks for them, names, and the values that it states.
 
-A text *states* a value by a closed list of forms (docs/decisions/0037); a form covers the whole
-text, and only `for Y` and `because Z` may follow. Whatever else a text says of a value *mentions*
-it, and a person is asked.
+What is kept and what is asked is cut by the same functions. `names.txt` has one product a line,
+`Name | other names | packages`; searching, comparing and the facts of a repository read this one
+file. A text *states* a value by a closed list of forms (docs/decisions/0037); a form covers the
+whole text, and only `for Y` and `because Z` may follow. Whatever else a text says of a value
+*mentions* it, and a person is asked. What is refused or shown of a text is in `kernel.text`.
 """
 
 from __future__ import annotations
 
+import unicodedata
+from collections import Counter
 from collections.abc import Callable
+from functools import cache, lru_cache
 from re import Match, Pattern
 from typing import Final, NamedTuple
 
-from preflights_es.kernel.questions import Language, is_placeholder
-from preflights_es.kernel.text import ANSWER_MAX, SCOPE_MAX, caseless, composed, late_pattern
-from preflights_es.kernel.words import fold_letters, product, read_small_words
+import msgspec
+
+from preflights_es.kernel.text import (
+    ANSWER_MAX,
+    SCOPE_MAX,
+    caseless,
+    composed,
+    late_pattern,
+    own_file,
+)
+from preflights_es.words.questions import Language, is_placeholder
+
+BEGIN: Final = 3  # letters that the forms of a word share
+TERM_MAX: Final = 40  # characters of a word that count
+
+_WORD: Final = late_pattern(r"[^\W_]+")
+
+
+def fold_letters(text: str) -> str:
+    """In one case, with umlauts as two letters, so that both ways to type them agree."""
+    found = unicodedata.normalize("NFKC", text).casefold()
+    if found.isascii():
+        return found
+    return found.replace("\u00e4", "ae").replace("\u00f6", "oe").replace("\u00fc", "ue")
+
+
+@lru_cache(maxsize=1024)
+def collect_search_words(text: str) -> tuple[str, ...]:
+    """The words of a text, each once, in its order; no stop word and no single letter.
+
+    Decisions repeat the names of categories and fields, and many values.
+    """
+    return tuple(count_search_words(text))
+
+
+def count_search_words(text: str) -> Counter[str]:
+    """How often each of them stands there, in the order of the text."""
+    found, stop_words = (
+        (word[:TERM_MAX] for word in _WORD.findall(fold_letters(text))),
+        read_small_words("stop_words"),
+    )
+    return Counter(word for word in found if len(word) > 1 and word not in stop_words)
+
+
+_SUFFIX: Final = late_pattern(r"(?<=\w)['\u2019]\w+")  # "customer's"
+
+
+def find_distinguishing_words(text: str) -> frozenset[str]:
+    """The small words of a text that tell two places apart: "region b", "warehouse 2", "under 16".
+
+    They are digits and letters that stand alone, and words such as `under`. An `a` before a word is
+    an article.
+    """
+    found = _WORD.findall(_SUFFIX.sub("", fold_letters(text)))
+    apart, stop_words = read_small_words("apart"), read_small_words("stop_words")
+    return frozenset(
+        word
+        for word, then in zip(found, [*found[1:], "a"], strict=False)
+        if word in apart
+        or (len(word) == 1 and (word != "a" or len(then) == 1 or then in stop_words))
+    )
+
+
+_FIRST: Final = late_pattern(r"[^\W\d_]+")
+
+
+def continued(text: str) -> str:
+    """English text within a sentence: a small first word loses its capital."""
+    found = _FIRST.match(text)
+    first = found.group() if found else ""
+    is_small = (
+        first.casefold() in read_small_words("no_first_names") and first == first.capitalize()
+    )
+    return text[:1].lower() + text[1:] if is_small else text
+
+
+@cache
+def read_small_words(kind: str) -> frozenset[str]:
+    """Small words, folded: those of one kind in `small_words.json`.
+
+    `stop_words` are those of the Snowball project in both languages, and what every decision says;
+    `apart` are those of them that tell places apart;
+    `no_first_names` English words that no product is called (`Go` is one).
+    """
+    data = own_file(__spec__, "small_words.json")
+    return frozenset(msgspec.json.decode(data, type=dict[str, str])[kind].split())
+
+
+def cut_word_beginnings(text: str) -> frozenset[str]:
+    """How the words of a text begin; two that say the same, by their stems, begin alike."""
+    return frozenset(
+        word[:BEGIN].replace("y", "i") + "".join(filter(str.isdigit, word[BEGIN:]))
+        for word in collect_search_words(text)
+    )
+
+
+# Products --------------------------------------------------------------------------------------
+
+_VERSION: Final = late_pattern(r" v?\d[\d.x]*$")
+
+
+class Name(NamedTuple):
+    """A product."""
+
+    name: str
+    aliases: tuple[str, ...]
+    packages: tuple[str, ...]
+
+
+@cache
+def read_product_names() -> tuple[Name, ...]:
+    """All of them, in the order of the file."""
+    lines = own_file(__spec__, "names.txt").decode().splitlines()
+    return tuple(
+        Name(name.strip(), _split_at_commas(called), _split_at_commas(packages))
+        for name, called, packages in (line.split("|") for line in lines)
+    )
+
+
+def _split_at_commas(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, text.split(","))))
+
+
+def canonical(value: str) -> str:
+    """One spelling for all names and versions of a product, folded; of another value itself."""
+    bare = " ".join(fold_letters(value).split())
+    return _canonical().get(bare) or _canonical().get(_VERSION.sub("", bare), bare)
+
+
+@cache
+def _canonical() -> dict[str, str]:
+    return {called: fold_letters(name) for called, name in _products().items()}
+
+
+def product(value: str) -> str:
+    """The product that a whole text names, as it is written; empty where it names none."""
+    return _products().get(" ".join(fold_letters(value).split()), "")
+
+
+@cache
+def _products() -> dict[str, str]:
+    return {
+        fold_letters(called): one.name
+        for one in read_product_names()
+        for called in (one.name, *one.aliases)
+    }
+
+
+@cache
+def _folded_lines() -> list[str]:
+    return fold_letters(own_file(__spec__, "names.txt").decode()).splitlines()
+
+
+def also_called(word: str) -> tuple[str, ...]:
+    """Other names of a product, where a folded word is one; those of one word."""
+    for line in _folded_lines():
+        if word in line:  # few words are names: a table of all takes longer than to look
+            name, called, _ = line.split("|")
+            single = [*filter(str.isalnum, map(str.strip, f"{name},{called}".split(",")))]
+            if word in single:
+                return tuple(other for other in single if other != word)
+    return ()
+
+
+# Months ----------------------------------------------------------------------------------------
+
+MONTHS: Final = (
+    ("january", "januar", "jänner", "jan"),
+    ("february", "februar", "feb"),
+    ("march", "märz", "maerz", "mär", "mar"),
+    ("april", "apr"),
+    ("may", "mai"),
+    ("june", "juni", "jun"),
+    ("july", "juli", "jul"),
+    ("august", "aug"),
+    ("september", "sept", "sep"),
+    ("october", "oktober", "oct", "okt"),
+    ("november", "nov"),
+    ("december", "dezember", "dec", "dez"),
+)
+"""By month: its names in small letters, short ones too."""
+NUMBER_OF: Final = {name: number for number, names in enumerate(MONTHS, 1) for name in names}
+
 
 SCOPE_WORDS_MAX: Final = 8
 NAME_WORDS_MAX: Final = 3  # of a name that is not known, or that stands within a scope
@@ -28,7 +213,7 @@ class StatedDecision(NamedTuple):
     because: str = ""
 
 
-# 1. The forms --------------------------------------------------------------------------------
+# The forms -------------------------------------------------------------------------------------
 
 _NAME = r"[^\s,;:!?()\"]+(?: [^\s,;:!?()\"]+){0,3}?"
 _SCOPE = r"[^,;:!?()\"]+?"
@@ -127,7 +312,7 @@ def _shouts(match: Match[str]) -> bool:
     return any(line[at].isupper() for at in own)
 
 
-# 2. Names ------------------------------------------------------------------------------------
+# Names -----------------------------------------------------------------------------------------
 
 
 class _NameRecognition(NamedTuple):
@@ -145,7 +330,7 @@ class _NameRecognition(NamedTuple):
         if known := self.name_of(text):
             return known
         name, _, version = text.rpartition(" ")
-        if _VERSION.fullmatch(version) and (known := self.name_of(name)):
+        if _NAME_VERSION.fullmatch(version) and (known := self.name_of(name)):
             return f"{known} {version}"
         words = text.split()
         if not 0 < len(words) <= NAME_WORDS_MAX:
@@ -193,15 +378,15 @@ _FILE: Final = late_pattern(
     r"\..*\.|\.(?:py|tsx?|jsx|json|xml|css|html|go|rs|java|kt|ya?ml|md|sh|toml|sql|cfg|ini|txt)$"
     r"|_",
 )
-_VERSION: Final = late_pattern(r"[\s-]*v?\d[\d.x]*$")
+_NAME_VERSION: Final = late_pattern(r"[\s-]*v?\d[\d.x]*$")
 
 
 def _drop_name_version(name: str) -> str:
     """A name without its version."""
-    return _VERSION.sub("", fold_letters(name))
+    return _NAME_VERSION.sub("", fold_letters(name))
 
 
-# 3. What follows a name ----------------------------------------------------------------------
+# What follows a name ---------------------------------------------------------------------------
 
 
 _SCOPE_WRITTEN: Final = late_pattern(r"[\w'\u2019&/ .+#-]+")
@@ -232,7 +417,7 @@ def _is_reason(text: str) -> bool:
     """Whether a text is one reason that takes nothing back; an empty one is."""
     if len(text) > ANSWER_MAX or any(mark in text for mark in (". ", "! ", "; ", "...", ",")):
         return False
-    words = _WORD.findall(fold_letters(text))
+    words = _LANGUAGE_WORD.findall(fold_letters(text))
     return read_small_words("retractions").isdisjoint(words) and not (text and is_placeholder(text))
 
 
@@ -242,21 +427,21 @@ def without_article(scope: str) -> str:
     return rest if rest and fold_letters(first) in read_small_words("articles") else scope.strip()
 
 
-# 4. Languages ---------------------------------------------------------------------------------
+# Languages -------------------------------------------------------------------------------------
 
-_WORD: Final = late_pattern(r"[^\W_]+")
+_LANGUAGE_WORD: Final = late_pattern(r"[^\W_]+")
 
 
 def language_of(text: str) -> Language:
     """German where more of its small words stand there than English ones, or an umlaut."""
-    words = set(_WORD.findall(fold_letters(text)))
+    words = set(_LANGUAGE_WORD.findall(fold_letters(text)))
     lean = len(words & read_small_words("german")) - len(words & read_small_words("english"))
     if lean:
         return "de" if lean > 0 else "en"
     return "de" if any(c in "\u00e4\u00f6\u00fc\u00df" for c in caseless(text)) else "en"
 
 
-# 5. Values that name nothing ------------------------------------------------------------------
+# Values that name nothing ----------------------------------------------------------------------
 
 
 def _split_word_list(words: str) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 A draw is taken from SHA-256 in counter mode over a length-prefixed key, never from a running
 generator: what is drawn depends on nothing but the key, in any order of calls, on any platform and
-under any version of Python. Providers and workflows both import this room, so that a workflow can
+under any version of Python. Providers and workflows both import this module, so that a workflow can
 hand its generators to a simulator that knows no workflow.
 """
 
@@ -20,6 +20,7 @@ from preflights_es.kernel.completions import CompletionRequested, Message
 
 if TYPE_CHECKING:
     from hashlib import _Hash
+
 
 T = TypeVar("T")
 

@@ -11,8 +11,8 @@ from typing import ClassVar, Final, Literal
 from msgspec import UNSET, UnsetType
 
 from preflights_es.kernel.events import Decision, Input, Typed, Value
-from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.text import ANSWER_MAX, late_pattern
+from preflights_es.words.items import ItemRef
 
 RefusalReason = Literal[
     "unknown_question",

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Final, Self
 
 from preflights_es.kernel.errors import Notice
 from preflights_es.kernel.events import Actor, Growing, Value, WrittenFile
-from preflights_es.kernel.questions import Question
-from preflights_es.kernel.signing import Signed
+from preflights_es.words.questions import Question
+from preflights_es.words.signing import Signed
 
 
 class RefusedAnswer(Value, frozen=True, kw_only=True):
@@ -18,7 +18,7 @@ class RefusedAnswer(Value, frozen=True, kw_only=True):
 
     key: str
     reason: str
-    """As in `kernel.questions.RefusalReason`."""
+    """As in `words.questions.RefusalReason`."""
     message: str
     """The same in words."""
 

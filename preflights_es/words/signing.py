@@ -1,5 +1,7 @@
 """Signatures of acts: what is signed, to the byte, and what a signature of OpenSSH holds.
 
+Keys and `ssh-keygen` stay outside.
+
 Source: docs/specs/log.md, section 14; PROTOCOL.sshsig and PROTOCOL.u2f of OpenSSH.
 """
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es.kernel.completions import Message
-from preflights_es.kernel.simulation import (
+from preflights_es.words.simulation import (
     BELOW_MAX,
     GENERATION,
     Draws,

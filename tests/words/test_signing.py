@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.kernel import signing
 from preflights_es.kernel.events import Act, Actor, SessionErased, Signature
-from preflights_es.kernel.signing import NoSignature, SignedStatement, Sshsig
+from preflights_es.words import signing
+from preflights_es.words.signing import NoSignature, SignedStatement, Sshsig
 from tests.each import each
 from tests.signing.keys import PLAIN, SK, Key, armoured, text
 
