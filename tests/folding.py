@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import preflights_es
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.events import Event, Input
-from preflights_es.kernel.session import Workflow
+from preflights_es.words.workflow import Workflow
 
 HOUSE: Final = os.path.join(os.path.dirname(preflights_es.__file__), "")
 

@@ -15,7 +15,6 @@ from preflights_es.features.compiler.domain.values import DecidedField, PassName
 from preflights_es.features.extraction.domain.events import NoteTaken
 from preflights_es.features.planning.domain.events import OpenTask, PlanAsked, PlanTask, Situation
 from preflights_es.history.replayer import Replay, Replayer
-from preflights_es.kernel import session as kernel
 from preflights_es.kernel.events import Actor, Event, Input, SourceSession
 from preflights_es.kernel.lead import Lead, Setup, StepRetried
 from preflights_es.kernel.ports import Store
@@ -26,6 +25,7 @@ from preflights_es.store.memory import MemoryStore
 from preflights_es.use.leads import simulated
 from preflights_es.words.questions import GivenAnswer
 from preflights_es.words.simulation import GENERATION
+from preflights_es.words.workflow import compute_session_status
 from tests.features.compiler import cases as passes
 from tests.features.metrics import cases as questions
 from tests.features.recall import cases as recalls
@@ -74,7 +74,7 @@ def simulator(case: Case) -> Lead:
 def opening(case: Case, lead: Lead) -> Input:
     """The first Input of a session that is led."""
     workflow = WORKFLOWS[case.workflow]
-    setup = Setup("0", workflow.decider, lead.provider, workflow.prompts, lead)
+    setup = Setup("0", workflow.version, lead.provider, workflow.prompts, lead)
     if case.workflow == "clarification":
         return IntentionDeclared(
             at=NOON,
@@ -179,7 +179,7 @@ class Session:
 
     @property
     def status(self) -> str:
-        return kernel.compute_session_status(self.workflow, self.handle.session)
+        return compute_session_status(self.workflow, self.handle.session)
 
     @property
     def events(self) -> Sequence[Event]:

@@ -59,7 +59,7 @@ class Team(Recorder):
         supersedes: str | None = None,
         lead: Lead | None = None,
     ) -> Handle:
-        setup = Setup("0.1.0", WORKFLOW.decider, lead.provider if lead else "", lead=lead)
+        setup = Setup("0.1.0", WORKFLOW.version, lead.provider if lead else "", lead=lead)
         step = self.by(by).open(
             intention,
             setup,
@@ -399,7 +399,7 @@ def record_of_another_tool_is_superseded(t: Team) -> Handle:
     finder = Finder(t.runner, "golden", records=lambda _: ("docs/decisions/0007-jenkins.md",))
     inputs = Inputs(t.runner, "golden", lambda: ADA, finder=finder)
     own = Clarifications(inputs, t.documents, {"adr": "docs/decisions", "task": "docs/tasks"})
-    setup = Setup("0.1.0", WORKFLOW.decider)
+    setup = Setup("0.1.0", WORKFLOW.version)
     step = own.open(
         "Replace Jenkins with GitHub Actions",
         setup,

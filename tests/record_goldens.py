@@ -63,7 +63,6 @@ from preflights_es.kernel.events import (
 )
 from preflights_es.kernel.lead import Lead, Setup, StepRetried
 from preflights_es.kernel.ports import Provider
-from preflights_es.kernel.session import Workflow
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.recorded import GivenProvider
 from preflights_es.providers.simulator import SimLLMProvider
@@ -98,6 +97,7 @@ from preflights_es.words.questions import (
     written_question,
 )
 from preflights_es.words.simulation import GENERATION
+from preflights_es.words.workflow import Workflow
 from tests.scripted import asks
 from tests.signing.house import REPOSITORY
 
@@ -152,7 +152,7 @@ class Recorder:
     ) -> Handle:
         step = self.by(actor).open(
             intention,
-            Setup(preflights="0.1.0", decider=WORKFLOW.decider),
+            Setup(preflights="0.1.0", decider=WORKFLOW.version),
             heuristics or HeuristicsConfig(),
             mark=mark,
             supersedes=supersedes,
@@ -173,7 +173,7 @@ class Recorder:
         """A session that the simulator leads, as far as its first question."""
         lead = Lead("sim", "simllm/1", (("seed", str(seed)), ("faults", faults)), strict)
         self.asked = SimLLMProvider(seed, FaultConfig.parsed(faults), BANK)
-        setup = Setup("0.1.0", WORKFLOW.decider, "sim", lead=lead)
+        setup = Setup("0.1.0", WORKFLOW.version, "sim", lead=lead)
         step = self.by(actor).open(intention, setup, HeuristicsConfig())
         self.order.append(step.handle.session_id)
         return self.settled(step.handle)
@@ -181,7 +181,7 @@ class Recorder:
     def scripted(self, intention: str, *replies: Reply) -> Handle:
         """A session that a model leads which says this in turn, as far as its first question."""
         self.asked = ScriptedProvider(*replies)
-        setup = Setup("0.1.0", WORKFLOW.decider, "script", lead=Lead("script", "model-1"))
+        setup = Setup("0.1.0", WORKFLOW.version, "script", lead=Lead("script", "model-1"))
         step = self.by().open(intention, setup, HeuristicsConfig())
         self.order.append(step.handle.session_id)
         return self.settled(step.handle)
@@ -486,7 +486,7 @@ def a_task_of_a_note_is_decided(r: Recorder) -> None:
     note = SourceSession("01a0c0de-0000-7000-8000-000000000001", 2, "5a" * 32)
     step = r.by().open(
         "Add login to the shop",
-        Setup(preflights="0.1.0", decider=WORKFLOW.decider),
+        Setup(preflights="0.1.0", decider=WORKFLOW.version),
         HeuristicsConfig(),
         item=ItemRef(1, note),
     )
@@ -685,7 +685,7 @@ def an_agent_writes_the_question(r: Recorder) -> None:
     )
     r.asked = GivenProvider("agent", written_question_response(written))
     lead = Lead("agent", "claude-code 2.1", (("sha256", "00"),))
-    setup = Setup("0.1.0", WORKFLOW.decider, "agent", lead=lead)
+    setup = Setup("0.1.0", WORKFLOW.version, "agent", lead=lead)
     step = r.by(CLAUDE).open("Speed up the search", setup, HeuristicsConfig())
     r.order.append(step.handle.session_id)
     handle = r.settled(step.handle)
@@ -698,7 +698,7 @@ def an_agent_asked_elsewhere(r: Recorder) -> None:
     """A question that a person answered in the agent, and one that timed out there."""
     written = written_question("Which broker?", ("RabbitMQ", "Kafka"), "Broker")
     r.asked = GivenProvider("agent", written_question_response(written))
-    setup = Setup("0.1.0", WORKFLOW.decider, "agent", lead=Lead("agent", "claude-code 2.1.300"))
+    setup = Setup("0.1.0", WORKFLOW.version, "agent", lead=Lead("agent", "claude-code 2.1.300"))
     seen = Observed(
         channel="hook",
         agent="claude-code",
@@ -798,7 +798,7 @@ def an_intention_comes_with_what_is_known(r: Recorder) -> None:
         project="golden",
         uid="0123456789ab",
         setup=Setup(
-            *("0.1.0", WORKFLOW.decider, "script"),
+            *("0.1.0", WORKFLOW.version, "script"),
             lead=Lead("script", "model-1", structured=True),
             candidates=(("clarify", "Ask about the database."),),
         ),

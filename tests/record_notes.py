@@ -23,7 +23,7 @@ def notes(r: Recorder) -> Notes:
 def take(r: Recorder, note: str, lead: Lead | None = None, language: Language = "de") -> Handle:
     prompts = WORKFLOW.prompts if lead else ()
     provider = lead.provider if lead else "mock"
-    setup = Setup("0.1.0", WORKFLOW.decider, provider, prompts, lead)
+    setup = Setup("0.1.0", WORKFLOW.version, provider, prompts, lead)
     step = notes(r).take(note, setup, language, "2026-11-22T09:30+01:00", "Europe/Berlin")
     r.order.append(step.handle.session_id)
     return step.handle

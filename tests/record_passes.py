@@ -35,7 +35,6 @@ from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.events import Actor, Input, SourceSession
 from preflights_es.kernel.lead import Lead, StepRetried
 from preflights_es.kernel.ports import Arrival
-from preflights_es.kernel.session import Workflow
 from preflights_es.providers.base import LLMProvider
 from preflights_es.redaction.patterns import PERSONAL
 from preflights_es.runtime.features import WORKFLOWS
@@ -48,7 +47,7 @@ from preflights_es.use.leads import Leads
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.words.simulation import GENERATION
-from preflights_es.words.workflow import View
+from preflights_es.words.workflow import View, Workflow
 from tests.record_goldens import ADA, Recorder, taking
 
 MOCK: Final = Lead("mock", "compiler/1")

@@ -42,7 +42,7 @@ TABLES = (
     Table("sessions", ("session_id", "workflow", "fell_back", "began_on")),
     Table("usage", ("session_id", "input_tokens")),
 )
-MOCK = Lead("mock", WORKFLOW.decider)
+MOCK = Lead("mock", WORKFLOW.version)
 
 
 def questions(r: Recorder) -> Sessions:
@@ -58,7 +58,7 @@ def put(
     metrics: tuple[Metric, ...] = METRICS,
     dialect: Dialect = "sqlite",
 ) -> Handle:
-    setup = Setup("0.1.0", WORKFLOW.decider, lead.provider, WORKFLOW.prompts, lead)
+    setup = Setup("0.1.0", WORKFLOW.version, lead.provider, WORKFLOW.prompts, lead)
     said = {
         "text": text,
         "language": language,

@@ -6,15 +6,14 @@ import asyncio
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 
 from preflights_es.history.replayer import Replayer
-from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionReceived
 from preflights_es.kernel.events import Actor, Event, Input
 from preflights_es.kernel.lead import Lead, LeadChanged, StepRetried
 from preflights_es.kernel.ports import Provider
-from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.testing import Reply, ScriptedProvider
+from preflights_es.words.workflow import Workflow, compute_session_status
 from tests.fixed import PROJECT, memory_runner
 
 ADA: Final = Actor("user", "Ada Lovelace")
@@ -71,7 +70,7 @@ class ScriptedSession(Generic[S]):
 
     @property
     def status(self) -> str:
-        return kernel.compute_session_status(self.workflow, self.handle.session)
+        return compute_session_status(self.workflow, self.handle.session)
 
     @property
     def sent(self) -> list[tuple[str, str]]:

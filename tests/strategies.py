@@ -57,12 +57,13 @@ from preflights_es.features.recall.domain.events import FoundDecision
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
 from preflights_es.kernel.events import Actor, Input, SourceSession
 from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
-from preflights_es.kernel.session import Session, Workflow
+from preflights_es.kernel.session import Session
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.testing import SessionMove, generated
 from preflights_es.testing.generated import ACTORS, TEXT, TIMES, likely_sessions, of_type, weighted
 from preflights_es.words.decisions import RejectedAlternative, Related
 from preflights_es.words.questions import GivenAnswer
+from preflights_es.words.workflow import Workflow
 from tests import toy
 from tests.features.compiler import cases as passes
 from tests.features.metrics import cases as questions

@@ -34,10 +34,9 @@ from preflights_es.kernel.events import (
     Typed,
     WrittenFile,
 )
-from preflights_es.kernel.session import Workflow
 from preflights_es.words.decisions import Record
 from preflights_es.words.questions import Reached
-from preflights_es.words.workflow import View
+from preflights_es.words.workflow import View, Workflow
 
 CALLS_MAX: Final = 2  # one try, one retry
 ADA: Final = Actor("user", "Ada")
@@ -206,7 +205,7 @@ def workflow(bug: Bug = "", at: str = "!", heard: str = "") -> Workflow[State]:
 
     return Workflow(
         name="toy",
-        decider="toy/1",
+        version="toy/1",
         events=(
             *(Said, Asked, Wanted, Heard, Answered, GaveUp, Filed),
             *COMPLETION_EVENTS,

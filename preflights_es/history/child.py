@@ -25,13 +25,14 @@ from preflights_es.kernel.events import (
 from preflights_es.kernel.json import ABSENT, decode_plain_json, decoder, differences
 from preflights_es.kernel.lead import StepRetried
 from preflights_es.kernel.ports import AppendBatch, Provider, Stored
-from preflights_es.kernel.session import Session, Workflow
+from preflights_es.kernel.session import Session
 from preflights_es.providers.recorded import Unanswered
 from preflights_es.runtime.performer import Performer, open_completion
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.chain import GENESIS, digest_payload, hash_event_link, stream_prefix
 from preflights_es.store.memory import MemoryStore
 from preflights_es.words.questions import Question, Refusal
+from preflights_es.words.workflow import Workflow, is_stalled
 
 ABSENT_TEXT = "(absent)"
 
@@ -267,8 +268,8 @@ class Child:
         elif isinstance(new, Outcome) and not turn.is_late and not _is_call_open(session, new):
             self._leave(turn, f"the call {new.call!r} is not open")
             return None
-        elif isinstance(new, StepRetried) and kernel.is_stalled(workflow, turn.before):
-            if not kernel.is_stalled(workflow, session):
+        elif isinstance(new, StepRetried) and is_stalled(workflow, turn.before):
+            if not is_stalled(workflow, session):
                 self._leave(turn, "no step waits to be asked again")
                 return None
         elif isinstance(new, InputQuarantined) and turn.before.undecided is not None:

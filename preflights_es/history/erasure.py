@@ -14,7 +14,6 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.history.verification import verify_session_events
-from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import (
     CompletionFailed,
     CompletionReceived,
@@ -47,7 +46,6 @@ from preflights_es.kernel.events import (
 from preflights_es.kernel.ids import decision_uid, short_session
 from preflights_es.kernel.json import canonical_json, decode_plain_json
 from preflights_es.kernel.ports import AppendBatch, Archive, Draft, Head, Stored
-from preflights_es.kernel.session import UNKNOWN
 from preflights_es.kernel.text import ANSWER_MAX, one_line, visible
 from preflights_es.records.files import fronts
 from preflights_es.runtime.inputs import Inputs
@@ -57,6 +55,7 @@ from preflights_es.store.chain import erased_before
 from preflights_es.store.codec import shared_event
 from preflights_es.system.files import Unreadable, regular
 from preflights_es.words.signing import proposal_text, read_input_content
+from preflights_es.words.workflow import UNKNOWN, compute_session_status
 
 
 class Quote(msgspec.Struct, frozen=True):
@@ -130,7 +129,7 @@ def _status_and_title(runner: Runner, stored: Sequence[Stored]) -> tuple[str, st
     except SessionFaulted as fault:
         session, status = runner.folded(workflow, stored[: fault.version - 1]), "faulted"
     title = one_line(workflow.view(session.state).intention)
-    return status or kernel.compute_session_status(workflow, session), title
+    return status or compute_session_status(workflow, session), title
 
 
 QUOTE_MIN: Final = 8  # characters; a shorter text of a program's stands in many sentences by chance

@@ -11,18 +11,18 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from preflights_es.kernel import session as kernel
 from preflights_es.kernel.errors import AnotherVersion, LogDamaged, PreflightsError, Refused
 from preflights_es.kernel.events import Actor, Evidence
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Archive, Stored
-from preflights_es.kernel.session import Session, Workflow
+from preflights_es.kernel.session import Session
 from preflights_es.kernel.text import NAME_MAX, one_line, shortened
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store import chain, jsonl
 from preflights_es.words import imports
 from preflights_es.words.decisions import Related, Relations
 from preflights_es.words.imports import SessionsTaken, TakenSession
+from preflights_es.words.workflow import Workflow, compute_session_status
 
 SESSIONS_MAX: Final = 1_000_000  # of a file: some hundred bytes are held of each
 MIXED_MAX: Final = 128 * 1024 * 1024  # bytes of a session, or of a file of mixed ones
@@ -291,8 +291,8 @@ class Reviewing:
             version=before.version,
             new_events=len(tail),
             said=tuple(ActorInputs(*who, n) for who, n in counts.most_common(SAID_MAX)),
-            status_before=kernel.compute_session_status(workflow, before.session),
-            status_after=kernel.compute_session_status(workflow, after),
+            status_before=compute_session_status(workflow, before.session),
+            status_after=compute_session_status(workflow, after),
             closes=_is_closed(workflow, after) and not _is_closed(workflow, before.session),
             superseded_by=shortened(self._id(now), ID_MAX) if now and now != was else None,
         )

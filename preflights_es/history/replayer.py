@@ -31,9 +31,10 @@ from preflights_es.kernel.errors import LogDamaged, WorkflowMissing
 from preflights_es.kernel.events import Decision, Event, Input, InputQuarantined
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.session import Session, Workflow, find_known_workflow
+from preflights_es.kernel.session import Session
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.codec import Codec
+from preflights_es.words.workflow import Workflow, find_known_workflow
 
 PROVIDER_S: Final = (CompletionReceived, CompletionFailed)
 ANSWERERS: Final = {"sim": "simulator", "mock": "reference"}

@@ -19,7 +19,6 @@ from preflights_es.history.child import (
     trace,
 )
 from preflights_es.history.recording import Recording, Turn
-from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import (
     CompletionFailed,
     CompletionReceived,
@@ -28,10 +27,11 @@ from preflights_es.kernel.completions import (
 from preflights_es.kernel.events import Event, Input
 from preflights_es.kernel.json import canonical_json, decode_plain_json, differences
 from preflights_es.kernel.lead import FellBack, ResponseRejected
-from preflights_es.kernel.session import Session, Workflow
+from preflights_es.kernel.session import Session
 from preflights_es.providers.recorded import RecordedProvider, RequestMatch
 from preflights_es.store.codec import Codec
 from preflights_es.words.questions import Question
+from preflights_es.words.workflow import Workflow, compute_session_status
 
 Status = Literal["identical", "different", "stopped", "faulted"]
 
@@ -196,7 +196,7 @@ def describe_session_outcome(
     for name in ("status", *shown.UNCOMPARED):
         view.pop(name, None)
     return {
-        "status": kernel.compute_session_status(workflow, session),
+        "status": compute_session_status(workflow, session),
         "questions": [question.question for event in events for question in questions_in(event)],
         "calls": len(asked),
         "retries": sum(request.attempt > 1 for request in asked),

@@ -9,12 +9,12 @@ from preflights_es.history.verification import Broken, Unwritten
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import OutsideRequest
 from preflights_es.kernel.ports import Head, Numbered
-from preflights_es.kernel.session import numbered
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.lost_calls import ends_too_late, find_lost_calls
 from preflights_es.runtime.performer import CLAIM_MAX_MS
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.side_tables import SqlAuditing
+from preflights_es.words.workflow import numbered
 
 CURES: Final = {
     "": "delete them, nothing needs them",

@@ -39,10 +39,10 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import ArtifactDue
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Archive, Arrival, Head, Numbered, Stored
-from preflights_es.kernel.session import numbered
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import chain, jsonl
 from preflights_es.store.log_rows import head_of
+from preflights_es.words.workflow import numbered
 
 TOGETHER: Final = 1024 * 1024  # bytes of a file in one transaction: some hundred sessions
 OBJECT_BYTES: Final = 64  # about, of a hash and of a list

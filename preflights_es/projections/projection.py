@@ -26,9 +26,9 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import ERASED_TAG, INT_MAX, Event, Input
 from preflights_es.kernel.json import decoder
 from preflights_es.kernel.ports import Head, Row, Stored, Stream
-from preflights_es.kernel.session import Session, Workflow, find_known_workflow
+from preflights_es.kernel.session import Session
 from preflights_es.words.decisions import DecidedPatch
-from preflights_es.words.workflow import View
+from preflights_es.words.workflow import View, Workflow, find_known_workflow
 
 T = TypeVar("T")
 

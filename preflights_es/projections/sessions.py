@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.kernel import session as kernel
 from preflights_es.kernel.lead import FellBack, LeadChanged, LeadTaken, setup_of
 from preflights_es.kernel.ports import Row
 from preflights_es.projections.projection import Projection, Read, database_integer, database_text
 from preflights_es.words.questions import Answers
+from preflights_es.words.workflow import compute_session_status
 
 
 class SessionColumns(msgspec.Struct, frozen=True):
@@ -73,7 +73,7 @@ def _session_status_columns(read: Read) -> tuple[str, float | None, str]:
     session = read.sessions[-1]
     view = read.view
     return (
-        kernel.compute_session_status(read.workflow, session, view),
+        compute_session_status(read.workflow, session, view),
         view.progress,
         view.intention,
     )

@@ -29,7 +29,6 @@ from preflights_es.kernel.events import (
     WrittenFile,
 )
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.text import late_pattern, slug
 from preflights_es.records import files, render
 from preflights_es.records.files import front_of
@@ -44,6 +43,7 @@ from preflights_es.store.chain import verified
 from preflights_es.store.codec import shared_event
 from preflights_es.system.files import Unreadable
 from preflights_es.words.decisions import Record
+from preflights_es.words.workflow import Workflow
 
 if TYPE_CHECKING:
     from preflights_es.records.record_header import RecordHeader

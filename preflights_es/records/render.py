@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.errors import LogFromFuture
 from preflights_es.kernel.json import canonical_json
-from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.text import (
     caseless,
     escaped_text,
@@ -44,6 +43,7 @@ from preflights_es.words.decisions import (
 from preflights_es.words.language import continued
 from preflights_es.words.questions import EvidenceLines
 from preflights_es.words.signing import Signed
+from preflights_es.words.workflow import Workflow
 
 TITLE_MAX: Final = 120  # characters of a heading
 BRIEF_BYTES_MAX: Final = 1_200  # about 300 tokens of English, under 400 of any script

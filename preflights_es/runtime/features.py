@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoint
 
     from preflights_es.kernel.errors import WorkflowMissing
-    from preflights_es.kernel.session import Workflow
+    from preflights_es.words.workflow import Workflow
 
 
 FOLDER: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "features")
@@ -215,7 +215,7 @@ class Registry(MutableMapping[str, "Workflow[Any]"]):
 
             return WORKFLOW
         from preflights_es.kernel.errors import WorkflowMissing  # `--help` does without
-        from preflights_es.kernel.session import Workflow
+        from preflights_es.words.workflow import Workflow
 
         feature = self._features[name]
         if not feature.workflow:

@@ -40,12 +40,12 @@ from preflights_es.kernel.events import (
     SourceSession,
 )
 from preflights_es.kernel.ports import AppendBatch, Draft, Head, Numbered, Provider, Store, Stored
-from preflights_es.kernel.session import Session, Workflow, find_known_workflow, misplaced
+from preflights_es.kernel.session import Session, misplaced
 from preflights_es.runtime.performer import Performed, Performer, open_completion
 from preflights_es.runtime.sanitizing import SECRETS_ALONE, Sanitizer
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.codec import Codec
-from preflights_es.words.workflow import View
+from preflights_es.words.workflow import View, Workflow, compute_session_status, find_known_workflow
 
 
 class EventReader:
@@ -148,7 +148,7 @@ class Handle(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def status(self) -> str:
         """One word for where it stands."""
-        return kernel.compute_session_status(self.workflow, self.session, self.view)
+        return compute_session_status(self.workflow, self.session, self.view)
 
 
 class Step(msgspec.Struct, frozen=True):

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from preflights_es.kernel import ids
-from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import ErasedSession, Refused, SessionFaulted, SessionMoved
 from preflights_es.kernel.events import (
@@ -21,10 +20,10 @@ from preflights_es.kernel.events import (
     Signable,
 )
 from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
-from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, is_same_input
 from preflights_es.runtime.runner import Handle, ProposedInput, Step
 from preflights_es.words.questions import Answers, GivenAnswer
+from preflights_es.words.workflow import Workflow, is_stalled
 
 
 class Sessions:
@@ -221,7 +220,7 @@ class Sessions:
         """
         _refuse_erased(handle)
         step = self._runner.resume(handle)
-        if kernel.is_stalled(step.handle.workflow, step.handle.session):
+        if is_stalled(step.handle.workflow, step.handle.session):
             self._inputs.check(step.handle)
             again = StepRetried(at=self._runner.now(), actor=self._actor)
             step = self._runner.submit(step.handle, again, self._runner.new_id())

@@ -12,7 +12,6 @@ import msgspec
 
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.kernel.events import ActorKind
-from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.text import shortened
 from preflights_es.providers.capabilities import ALIASES, ProviderSettings
 from preflights_es.records.record_header import RecordHeader
@@ -55,6 +54,7 @@ from preflights_es.settings.project import git_index, is_own
 from preflights_es.settings.providers import asked_whom, keys_of
 from preflights_es.store.urls import SqliteFile, file_of, parse_log_address
 from preflights_es.words.questions import Language
+from preflights_es.words.workflow import Workflow
 
 READER_URL: Final = "PREFLIGHTS_READER_URL"
 OWN_ELSEWHERE: Final = "the environment leads to a settings file inside the repository"

@@ -19,7 +19,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import ARTIFACT_EVENTS, SESSION_EVENTS, Event, Input
 from preflights_es.kernel.ports import Draft, Stored
-from preflights_es.kernel.session import Workflow
+from preflights_es.words.workflow import Workflow
 
 Decode = Callable[[bytes], Event]
 
@@ -37,7 +37,7 @@ class Codec:
         self.workflow = workflow
         self._decoders = _Decoders((*_SHARED_EVENTS, *workflow.events))
         self._upcasters = workflow.upcasters
-        self._deciders = {workflow.decider}
+        self._deciders = {workflow.version}
 
     def draft(self, event: Event, input_id: str | None = None) -> Draft:
         """An event ready to be appended; an Input needs its id.
@@ -65,7 +65,7 @@ class Codec:
         except (TypeError, ValueError, RecursionError) as error:
             raise self._unwritable(event, mismatch(error)) from error
         actor = found.actor.kind if isinstance(found, Input) else None
-        return Draft(event.tag, data, self.workflow.decider, input_id, actor), found
+        return Draft(event.tag, data, self.workflow.version, input_id, actor), found
 
     def _unwritable(self, event: Event, why: str) -> UnwritableEvent:
         made_by = type(event) if isinstance(event, Input) else self.workflow.decide
@@ -121,7 +121,7 @@ class Codec:
             LogFromFuture: rules that are not here yet decided it.
         """
         name, _, number = stored.decider.rpartition("/")
-        ours, _, last = self.workflow.decider.rpartition("/")
+        ours, _, last = self.workflow.version.rpartition("/")
         is_numbered = number.isdecimal() and last.isdecimal()
         if name == ours and is_numbered and int(number) > int(last):
             raise _newer(stored, f"decider {stored.decider}, this version has {ours}/{last}")

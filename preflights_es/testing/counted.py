@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from preflights_es.kernel import ids
-from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.memory import MemoryStore
+from preflights_es.words.workflow import Workflow
 
 NOON: Final = 1_790_000_000_000_000  # microseconds since 1970 UTC: a day of September 2026
 SECOND: Final = 1_000_000  # microseconds

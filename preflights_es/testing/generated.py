@@ -25,10 +25,11 @@ from preflights_es.kernel.events import (
     InputQuarantined,
     SessionAbandoned,
 )
-from preflights_es.kernel.session import Session, Workflow
+from preflights_es.kernel.session import Session
 from preflights_es.testing.counted import NOON
 from preflights_es.testing.played import SessionMove
 from preflights_es.words.questions import Answers, GivenAnswer
+from preflights_es.words.workflow import Workflow
 
 try:
     from hypothesis import given, settings

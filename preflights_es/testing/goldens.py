@@ -8,10 +8,10 @@ from typing import Any
 
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.ports import Provider, Stored
-from preflights_es.kernel.session import Workflow
 from preflights_es.store import chain, jsonl
 from preflights_es.testing.played import PlayedSession, SessionMove
 from preflights_es.use.replays import own_code
+from preflights_es.words.workflow import Workflow
 
 
 def record_golden(

@@ -14,12 +14,12 @@ from preflights_es.kernel import json
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.errors import RoundsExhausted, SessionFaulted
 from preflights_es.kernel.events import Decision, Event, Input, InputQuarantined
-from preflights_es.kernel.session import Workflow
 from preflights_es.providers.recorded import GivenProvider
 from preflights_es.runtime.performer import open_completion
 from preflights_es.store.codec import Codec
 from preflights_es.testing.counted import NOON
 from preflights_es.testing.played import PlayedSession, SessionMove
+from preflights_es.words.workflow import STATUSES, Workflow, compute_session_status
 
 if TYPE_CHECKING:
     from hypothesis import settings as Settings  # noqa: N812  a class that is called so
@@ -113,8 +113,8 @@ def law_of_showing(session: PlayedSession) -> None:
     workflow = session.workflow
     for place, (_, after) in enumerate(session.steps(), 1):
         try:
-            status = kernel.compute_session_status(workflow, after)
-            assert status in (*workflow.statuses, *kernel.STATUSES), (
+            status = compute_session_status(workflow, after)
+            assert status in (*workflow.statuses, *STATUSES), (
                 f"the status {status!r} is not among its statuses"
             )
             json.canonical_json(workflow.view(after.state))

@@ -10,9 +10,10 @@ from preflights_es.history.replayer import Replay, Replayer
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.events import Event, Input
 from preflights_es.kernel.ports import AppendBatch, Provider, Stored
-from preflights_es.kernel.session import Session, Workflow
+from preflights_es.kernel.session import Session
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.testing.counted import NOON, memory_runner
+from preflights_es.words.workflow import Workflow
 
 SessionMove = Input | Callable[[Session[Any]], Input]
 """What comes next: an Input, or what makes one from the session as it stands."""

@@ -19,7 +19,6 @@ from preflights_es.kernel.errors import (
     SessionMoved,
 )
 from preflights_es.kernel.events import Actor, Input, Signable
-from preflights_es.kernel.session import numbered
 from preflights_es.records.documents import Documents
 from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, is_same_input
 from preflights_es.runtime.runner import Handle, ProposedInput, Step
@@ -28,7 +27,7 @@ from preflights_es.use.answers import finish_due_documents
 from preflights_es.use.foreign import record_form
 from preflights_es.use.request import Request
 from preflights_es.words.decisions import RecordForm
-from preflights_es.words.workflow import View
+from preflights_es.words.workflow import View, numbered
 
 
 def accept_proposal(

@@ -14,7 +14,6 @@ from preflights_es.kernel import session as kernel
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import ArtifactDue, Input
 from preflights_es.kernel.lead import WRITERS
-from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.text import caseless
 from preflights_es.records.files import repository_within
 from preflights_es.runtime.features import FEATURES
@@ -27,7 +26,7 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import refusals, session_of
 from preflights_es.words.decisions import PATTERN_MAX, PATTERNS_MAX, StatedReasons, pattern_problem
 from preflights_es.words.questions import AnswerRefusal, Opening, Question, Refusal
-from preflights_es.words.workflow import View
+from preflights_es.words.workflow import View, Workflow
 
 Pairs = Sequence[tuple[str, Sequence[str]]]
 Given = Mapping[str, str | Sequence[str]] | Pairs

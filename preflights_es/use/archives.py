@@ -17,7 +17,6 @@ from preflights_es.kernel.errors import LogDamaged, Refused
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.ports import Arrival, Head, Stored
-from preflights_es.kernel.session import Workflow
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.finding import LAST
 from preflights_es.store import jsonl
@@ -29,6 +28,7 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 from preflights_es.words.imports import NAME, SessionsTaken, TakenSession, accepted_by, origin_of
 from preflights_es.words.imports import NAME as IMPORTS
+from preflights_es.words.workflow import Workflow
 
 
 class ImportedBy(Result, frozen=True):

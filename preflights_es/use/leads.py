@@ -9,11 +9,11 @@ import msgspec
 
 from preflights_es.kernel.errors import ProviderMissing, SettingsError
 from preflights_es.kernel.lead import WRITERS, Lead
-from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.runner import Handle
 from preflights_es.settings.load import Options, Settings
 from preflights_es.settings.providers import check_options
+from preflights_es.words.workflow import Workflow
 
 if TYPE_CHECKING:
     from preflights_es.kernel.feature import Feature
@@ -178,7 +178,7 @@ class Leads:
         settings = self.settings
         check_options(settings.provider, msgspec.structs.asdict(self._options))
         if settings.provider == "mock":
-            return Lead("mock", workflow.decider, (), strict) if workflow.always_led else None
+            return Lead("mock", workflow.version, (), strict) if workflow.always_led else None
         if settings.provider == "sim":
             parameters = (("seed", str(settings.seed)), ("faults", settings.faults))
             return Lead("sim", GENERATION, parameters, strict)

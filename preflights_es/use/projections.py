@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.session import Workflow, misplaced
+from preflights_es.kernel.session import misplaced
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.codec import Codec
+from preflights_es.words.workflow import Workflow
 
 if TYPE_CHECKING:
     from preflights_es.projections.projection import Projection, ProjectionReader

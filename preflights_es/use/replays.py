@@ -26,7 +26,6 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.lead import WRITERS, Lead
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.session import Workflow
 from preflights_es.providers.base import LLMProvider
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.redaction.patterns import SECRETS
@@ -42,6 +41,7 @@ from preflights_es.use.leads import GENERATION, Leads, simulated
 from preflights_es.use.progress import Drawn, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
+from preflights_es.words.workflow import Workflow
 
 if TYPE_CHECKING:
     from preflights_es.providers.base import LLMProvider
@@ -142,7 +142,7 @@ def _made_again(lead: Lead) -> LLMProvider:
 
 
 def _generation(request: CompletionRequested, workflow: Workflow[Any]) -> str | None:
-    return {"sim": GENERATION, "mock": workflow.decider}.get(request.provider)
+    return {"sim": GENERATION, "mock": workflow.version}.get(request.provider)
 
 
 class Reran(Rerun, frozen=True, kw_only=True):

@@ -20,7 +20,6 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import UNSEEN, Actor, Evidence
 from preflights_es.kernel.lead import WRITERS, Lead, Setup, setup_of
-from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Sessions
@@ -30,6 +29,7 @@ from preflights_es.use.leads import CODE, Leads
 from preflights_es.use.process import Process
 from preflights_es.use.projections import projected
 from preflights_es.use.reading import RequestReading
+from preflights_es.words.workflow import Workflow
 
 if TYPE_CHECKING:
     from preflights_es.history.erasure import Erasure
@@ -198,7 +198,7 @@ class Request:
         lead = self.leads.lead(workflow, strict=strict)
         return Setup(
             preflights=__version__,
-            decider=workflow.decider,
+            decider=workflow.version,
             provider=self.leads.settings.provider,
             prompts=workflow.prompts if lead else (),
             lead=lead,

@@ -24,7 +24,6 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import ERASED_TAG, Event, SessionErased
 from preflights_es.kernel.ports import Head, Stored
-from preflights_es.kernel.session import STATUSES, UNKNOWN
 from preflights_es.runtime.features import FEATURES, IMPORTS, WORKFLOWS
 from preflights_es.runtime.finding import is_listed
 from preflights_es.runtime.runner import Handle, Step
@@ -50,7 +49,7 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import AgentPrompt, Result, SessionRow, session_of
 from preflights_es.words.decisions import Choices, StatedReasons
 from preflights_es.words.questions import Observed, WrittenQuestion
-from preflights_es.words.workflow import ErasedBy, View
+from preflights_es.words.workflow import STATUSES, UNKNOWN, ErasedBy, View
 
 LISTED: Final = 20  # sessions of a list that is not whole
 TROUBLES: Final = ("damaged", "erased", "faulted")

@@ -19,7 +19,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import Input, SessionErased, Signable, Signature
 from preflights_es.kernel.ports import Head, Stored
-from preflights_es.kernel.session import Session, Workflow, begin
+from preflights_es.kernel.session import Session, begin
 from preflights_es.runtime.runner import EventReader, steps
 from preflights_es.settings.load import Settings, cached, surroundings
 from preflights_es.settings.signing import Signers, repository_here, signers_of
@@ -37,6 +37,7 @@ from preflights_es.words.signing import (
     namespace,
     read_input_content,
 )
+from preflights_es.words.workflow import Workflow
 
 US_PER_S: Final = 1_000_000
 TITLE: Final = "title"

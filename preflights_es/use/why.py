@@ -11,7 +11,6 @@ from typing import Any, Final, NoReturn
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
 from preflights_es.kernel.errors import (
     ErasedSession,
@@ -52,6 +51,7 @@ from preflights_es.words.decisions import DecidedPatch, Origin
 from preflights_es.words.items import Planned, item_id
 from preflights_es.words.questions import Answers, OriginDetails, answers_in
 from preflights_es.words.signing import Signed
+from preflights_es.words.workflow import compute_session_status
 
 
 def trace_origins(
@@ -276,7 +276,7 @@ def _session(read: Read, sources: tuple[SourceSession, ...]) -> WhySession:
     return WhySession(
         session_id=read.head.session_id,
         workflow=read.workflow.name,
-        status=kernel.compute_session_status(read.workflow, last),
+        status=compute_session_status(read.workflow, last),
         begun=Intention(version=1, by=Who.of(first.actor), at=iso(first.at), text=text),
         read=sources,
     )

@@ -23,8 +23,8 @@ from preflights_es.kernel.events import (
     Value,
 )
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.session import Workflow, actor_in
-from preflights_es.words.workflow import View
+from preflights_es.kernel.session import actor_in
+from preflights_es.words.workflow import View, Workflow
 
 NAME: Final = "imports"
 TOGETHER: Final = 500  # sessions that one Input names
@@ -116,7 +116,7 @@ def view(state: ImportState) -> View:
 
 WORKFLOW: Final[Workflow[ImportState]] = Workflow(
     name=NAME,
-    decider="imports/1",
+    version="imports/1",
     events=(SessionsTaken, ImportNoted),
     initial=ImportState(),
     decide=decide,

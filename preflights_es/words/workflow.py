@@ -1,16 +1,37 @@
-"""What is shown of a session: a workflow derives it from the state, the house adds the rest.
+"""What a workflow declares besides its decider, and the view of a session.
 
-A view is what `--json` prints and what the Python API returns; it is stored nowhere.
+A workflow derives the view from the state, and the house adds the rest. A view is what `--json`
+prints and what the Python API returns; it is stored nowhere.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Final, Generic, Self
 
-from preflights_es.kernel.errors import Notice
-from preflights_es.kernel.events import Actor, Growing, Value, WrittenFile
-from preflights_es.words.questions import Question
-from preflights_es.words.signing import Signed
+from msgspec.structs import force_setattr
+
+from preflights_es.kernel.completions import CompletionRequested, Policy
+from preflights_es.kernel.errors import Notice, WorkflowMissing
+from preflights_es.kernel.events import (
+    Actor,
+    Event,
+    Filing,
+    Growing,
+    Input,
+    Quoted,
+    S,
+    Signable,
+    Value,
+    WrittenFile,
+)
+from preflights_es.kernel.lead import Lead
+from preflights_es.kernel.ports import Numbered, SettingsTable
+from preflights_es.kernel.session import Decider, Session
+from preflights_es.words.decisions import Accepting, DecidedPatch, Record, Relations
+from preflights_es.words.items import KeptItem, Planned
+from preflights_es.words.questions import Answers, OriginDetails, Question, Reached
+from preflights_es.words.signing import Signed, read_input_content
 
 
 class RefusedAnswer(Value, frozen=True, kw_only=True):
@@ -163,3 +184,195 @@ def taken_out(kinds: Growing[str]) -> tuple[str, ...]:
         return ()
     what = "1 secret was" if len(kinds) == 1 else f"{len(kinds)} secrets were"
     return (f"{what} taken out before recording ({', '.join(dict.fromkeys(kinds))})",)
+
+
+class ResultView(View, frozen=True, kw_only=True):
+    """What is shown of a workflow without a view of its own: `result/1` (docs/api.md)."""
+
+    FORMAT = "result/1"
+    SHAPE = ("intention", "progress", "result")
+
+    result: str = ""
+    """What the session came to; empty until then."""
+
+
+def plain_view(state: object) -> ResultView:
+    """What a state says in fields that are called like a view's, the rest as most sessions are.
+
+    The progress is 0.0 until there is a result; of a state without that field, until it is begun.
+    """
+    said = {name: getattr(state, name) for name in VIEWED if hasattr(state, name)}
+    is_reached = bool(said.get("result", said.get("intention")))
+    plain: dict[str, Any] = {"intention": "", "status": "done", "progress": float(is_reached)}
+    if said.get("questions"):
+        plain |= {"status": "needs_answers", "progress": 0.0, "to_do": "answer the question"}
+    elif said.get("intention"):
+        plain["ended"] = "is done: start a new one"
+    return ResultView(**plain | said)
+
+
+VIEWED: Final = ResultView.__struct_fields__
+
+
+def _none(_state: object) -> None:
+    return None
+
+
+def _no_folder(_state: object) -> str:
+    return ""
+
+
+def _as_said(_state: object, new: Signable) -> Mapping[str, Any]:
+    return read_input_content(new)
+
+
+def _as_its_view(_state: object) -> bool:
+    raise AssertionError("replaced as a Workflow is made")
+
+
+def _its_result(state: object) -> Reached:
+    return Reached(result=getattr(state, "result", None) or None)
+
+
+class Workflow(Decider[S], Generic[S], frozen=True, kw_only=True):
+    """A decider and what it needs to be run, stored, shown and filed.
+
+    Only what has no default must be said. A state whose fields are called like those of a
+    `ResultView` needs no view, no statuses and no result.
+    """
+
+    is_terminal: Callable[[S], bool] = _as_its_view
+    """Whether nothing more is decided; by default where the view says why it `ended`."""
+    view: Callable[[S], View] = plain_view
+    opens: type[Input] | None = None
+    """Begins a session with the first of its typed fields; None where it takes more."""
+    statuses: tuple[str, ...] = ()
+    """All that a view may say of where a session stands, besides those of every workflow."""
+    settled: tuple[str, ...] = ()
+    """Those of them in which nothing waits for a person or a model."""
+    number: Callable[[S], int | None] = _none
+    """The record number that a session holds; None while it holds none."""
+    folder: Callable[[S], str] = _no_folder
+    """Of its record, relative to the project's root: no other record there has that number."""
+    acknowledges: type[Input] | None = None
+    """By which a person accepts what is proposed; None where nothing is."""
+    accepting: Callable[[S, Mapping[str, Any]], Accepting] = lambda _state, _said: Accepting()
+    """What an acceptance takes, in any state, with the fields that the caller said."""
+    proposal: Callable[[S, Signable], Mapping[str, Any]] = _as_said
+    """What an actor sees of what is signed, in the state before; by default what the Input says."""
+    fixed: Callable[[S], Any] = _none
+    """What is shown beside an acceptance, and what no event behind it changes."""
+    record: Callable[[S], Record] | None = None
+    """The content of the session's document in any state; None without a document."""
+    decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[DecidedPatch, ...]] | None = (
+        None
+    )
+    """The patches of a session, from its events and how it stood after each; None without any."""
+    items: Callable[[S], tuple[KeptItem, ...]] | None = None
+    """What a session holds that others go on with, in any state; None where it holds nothing."""
+    planned: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Planned, ...]] | None = None
+    """The artifacts of a session, from its events and how it stood after each; None without any."""
+    filing: Filing | None = None
+    """The files that it owes and that are no records; None without any."""
+    reached: Callable[[S], Reached] = _its_result
+    """What a session comes to, in any state, and what of it a person accepted; by default the
+    state's field `result`."""
+    behind: Callable[[Event], OriginDetails] = lambda _event: OriginDetails()
+    """What an event says of where a decided value came from."""
+    related: Callable[[S], Relations] | None = None
+    """The decisions that it takes the place of, in any state; None where none replaces another."""
+    quotes: Callable[[Event], tuple[Quoted, ...]] | None = None
+    """Other sessions that an Input names without a `Source`; None where no Input does."""
+    answerable: Callable[[S], Sequence[tuple[str, Question]]] = lambda _state: ()
+    """Pairs of a field's label and its question, of all that an answer may have as its key; the
+    label is empty where another field of the same label comes first."""
+    answers: type[Answers] | None = None
+    """What answers a question: by default the one event that does; None where nothing is asked."""
+    revisions: type[Answers] | None = None
+    """What changes an answer; None where none can be changed."""
+    relayed: type[Answers] | None = None
+    """What answers in a person's words, by an agent or script; None where none passes them on."""
+    written: bool = False
+    """Whether the actor may write the question that a session begins with."""
+    reasons: type[Input] | None = None
+    """What takes `words.decisions.StatedReasons`, by field; None where no reason is recorded."""
+    lead: Callable[[S], Lead | None] = _none
+    """Who leads a session, as it stands; None for the rules."""
+    policy: Policy = Policy()
+    """That of its contracts; of several, the one with the most calls."""
+    prompts: tuple[tuple[str, str], ...] = ()
+    """Pairs of prompt name and the version that a new session uses."""
+    always_led: bool = False
+    """The reference, too, answers as a provider: no step is decided without a response."""
+    temperature: float | None = None
+    """Sent by default where the model takes one and the settings say neither it nor `top_p`."""
+    aside: bool = False
+    """Whether its sessions are no decisions: they are `last` for its own commands alone, and a list
+    of sessions has them where it is asked for them."""
+    settings: Callable[[], SettingsTable] | None = None
+    """The table of a settings file that it reads; imported where a file has one."""
+    package: str = ""
+    """The feature's, below which its prompts lie in `data/prompts`."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.is_terminal is _as_its_view:
+            force_setattr(self, "is_terminal", lambda state: bool(self.view(state).ended))
+        if self.view is plain_view and not self.statuses:
+            force_setattr(self, "statuses", ("needs_answers", "done"))
+            force_setattr(self, "settled", ("done",))
+        answering = [kind for kind in self.events if issubclass(kind, Answers)]
+        if self.answers is None and len(answering) == 1:
+            force_setattr(self, "answers", answering[0])
+
+
+def numbered(workflow: Workflow[S], state: S) -> Numbered | None:
+    """The number that a session holds, in the folder of its record; None while it holds none."""
+    number = workflow.number(state)
+    return None if number is None else Numbered(workflow.folder(state), number)
+
+
+STATUSES: Final = ("waiting", "abandoned", "faulted", "erased")
+"""Of sessions of every workflow."""
+
+
+def compute_session_status(
+    workflow: Workflow[S], session: Session[S], view: View | None = None
+) -> str:
+    """`abandoned`, `erased`, `faulted`, `waiting`, or what the workflow's own view says.
+
+    Args:
+        view: where there is one already.
+    """
+    if session.closed:
+        return session.closed
+    if session.undecided is not None:
+        return "faulted"
+    if any(isinstance(call, CompletionRequested) for call in session.calls):
+        return "waiting"
+    return (view or workflow.view(session.state)).status
+
+
+def is_stalled(workflow: Workflow[S], session: Session[S]) -> bool:
+    """Whether a strict session waits to be asked again: no call is open, and none is answered."""
+    if session.version == 0 or any(isinstance(c, CompletionRequested) for c in session.calls):
+        return False
+    return compute_session_status(workflow, session) == "waiting"
+
+
+UNKNOWN: Final = "unknown"
+"""The status of a session whose code is not here, or cannot read it."""
+
+
+def find_known_workflow(workflows: Mapping[str, Workflow[Any]], name: str) -> Workflow[Any]:
+    """The workflow of that name.
+
+    Raises:
+        WorkflowMissing: its code is not here.
+    """
+    try:
+        return workflows[name]
+    except WorkflowMissing:
+        raise
+    except KeyError:
+        raise WorkflowMissing(name, "upgrade preflights") from None

@@ -11,10 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.kernel.events import Decision, Event, Input
-from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.words.questions import Answers, Question
-from preflights_es.words.workflow import View
+from preflights_es.words.workflow import View, Workflow
 from tests import toy
 from tests.cli.program import Project, Result
 

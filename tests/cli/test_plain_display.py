@@ -14,13 +14,12 @@ from msgspec.structs import replace
 from preflights_cli import rendering
 from preflights_cli.common import Voice
 from preflights_es.kernel.json import canonical_json, decode_plain_json
-from preflights_es.kernel.session import plain_view
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.memory import MemoryStore
 from preflights_es.use.results import session_of
 from preflights_es.words.questions import AnswerRefusal, Question, Refusal
-from preflights_es.words.workflow import View
+from preflights_es.words.workflow import View, plain_view
 from tests import toy
 from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt

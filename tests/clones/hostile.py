@@ -96,7 +96,7 @@ def _harmful(maker: Project) -> str:
             project="clone",
             uid=f"{len(ids):012x}",
             setup=Setup(
-                HARM, workflow.decider, "openai" if lead else "mock", workflow.prompts, lead
+                HARM, workflow.version, "openai" if lead else "mock", workflow.prompts, lead
             ),
             heuristics=HeuristicsConfig(categories=(Category(HARM, ("login",), field),)),
         )

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from preflights_es.kernel.events import Decision, Input
-from preflights_es.kernel.session import STATUSES
+from preflights_es.words.workflow import STATUSES
 from tests.markdown import Row, tables, ticked
 
 PAGES: Final = {

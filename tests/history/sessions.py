@@ -19,7 +19,6 @@ from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.ports import Provider, Stored
-from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.codec import Codec
@@ -27,6 +26,7 @@ from preflights_es.store.memory import MemoryStore
 from preflights_es.use import leads as own_providers
 from preflights_es.use import replays
 from preflights_es.words.questions import GivenAnswer
+from preflights_es.words.workflow import Workflow
 from tests.features.clarification.cases import ADA, UID
 from tests.fixed import PROJECT, Clock, Ids, salt
 
@@ -66,7 +66,7 @@ class Led:
             project=PROJECT,
             uid=UID,
             setup=Setup(
-                "0.1.0", WORKFLOW.decider, lead.provider if lead else "mock", prompts, lead
+                "0.1.0", WORKFLOW.version, lead.provider if lead else "mock", prompts, lead
             ),
             heuristics=HeuristicsConfig(),
         )

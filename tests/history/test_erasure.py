@@ -32,10 +32,10 @@ from preflights_es.kernel.events import (
     SessionErased,
 )
 from preflights_es.kernel.ports import AppendBatch, Head
-from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
+from preflights_es.words.workflow import Workflow, compute_session_status
 from tests import toy
 from tests.fixed import NOON, PROJECT, Clock, Ids, salt
 
@@ -93,7 +93,7 @@ def test_an_erased_session_folds_to_nothing_but_that(room: Room) -> None:
     session = room.runner.load(handle.session_id).session
     assert (session.state, session.calls) == (toy.WORKFLOW.initial, ())
     assert (session.version, session.closed) == (4, "erased")
-    assert kernel.compute_session_status(toy.WORKFLOW, session) == "erased"
+    assert compute_session_status(toy.WORKFLOW, session) == "erased"
 
 
 def test_the_fold_is_the_same_whether_payloads_are_gone_already_or_not(room: Room) -> None:

@@ -34,7 +34,7 @@ from preflights_es.kernel.errors import LogDamaged, PreflightsError, SessionFaul
 from preflights_es.kernel.events import Actor, Input, SessionAbandoned
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.ports import Stored, Stream
-from preflights_es.kernel.session import Session, Workflow
+from preflights_es.kernel.session import Session
 from preflights_es.records.documents import Documents
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
@@ -44,6 +44,7 @@ from preflights_es.use import projections as kept
 from preflights_es.use.replays import own_code
 from preflights_es.words.decisions import Related
 from preflights_es.words.questions import GivenAnswer
+from preflights_es.words.workflow import Workflow, compute_session_status
 from tests import fuzzing
 from tests.bounds import TookTooLong, bounded
 from tests.fixed import Clock, Ids, salt
@@ -105,7 +106,7 @@ def look_at(log: Log, session_id: str) -> None:
     for new in inputs(workflow, session):
         after = decided(workflow, kernel.evolve(workflow, session, new), new)
         canonical_json(workflow.view(after.state))
-    kernel.compute_session_status(workflow, session, view)
+    compute_session_status(workflow, session, view)
     if workflow.record:
         canonical_json(workflow.record(session.state))
         for look in (lambda: log.documents.text(session_id), lambda: log.documents.brief(handle)):

@@ -40,7 +40,7 @@ class House:
 
     def ready(self, intention: str = "A login", answer: str = "OAuth", old: str = "") -> str:
         """A session that waits to be accepted."""
-        setup = Setup(preflights="0", decider=WORKFLOW.decider)
+        setup = Setup(preflights="0", decider=WORKFLOW.version)
         config = HeuristicsConfig()
         step = self.sessions.open(intention, setup, config, supersedes=old or None)
         return self.sessions.answer(step.handle, [("auth_strategy", [answer])]).handle.session_id
@@ -52,7 +52,7 @@ class House:
 
     def told(self) -> str:
         """A session whose model is told of what is in force."""
-        setup = Setup(preflights="0", decider=WORKFLOW.decider, lead=LED)
+        setup = Setup(preflights="0", decider=WORKFLOW.version, lead=LED)
         return self.sessions.open("B cache", setup, HeuristicsConfig()).handle.session_id
 
     def known(self, *quoted: str) -> list[tuple[str, str]]:

@@ -16,10 +16,10 @@ from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.errors import LogDamaged, LogFromFuture, SessionFaulted, UnreadableEvent
 from preflights_es.kernel.events import ERASED_TAG, Event, InputQuarantined, SessionAbandoned
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.codec import Codec
 from preflights_es.store.memory import MemoryStore
+from preflights_es.words.workflow import Workflow
 from tests import toy
 from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt

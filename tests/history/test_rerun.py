@@ -30,13 +30,13 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import ERASED_TAG, Actor, SessionAbandoned
 from preflights_es.kernel.lead import LeadChanged, StepRetried
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.session import Workflow
 from preflights_es.providers.recorded import RecordedProvider, Unrecorded, error_of
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.testing import PlayedSession
 from preflights_es.use import leads as own_providers
 from preflights_es.use import replays
 from preflights_es.use import replays as reruns
+from preflights_es.words.workflow import Workflow
 from tests import strategies, toy
 from tests.each import each
 from tests.features.clarification.cases import declared

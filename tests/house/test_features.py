@@ -10,9 +10,8 @@ import grimp
 
 from preflights_cli.rendering import Shown
 from preflights_es.kernel.feature import Feature
-from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.features import FEATURES
-from preflights_es.words.workflow import View
+from preflights_es.words.workflow import View, Workflow
 from tests.each import each
 
 FOLDER: Final = "preflights_es.features"

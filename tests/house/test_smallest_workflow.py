@@ -9,7 +9,8 @@ from typing import Any, Final
 import pytest
 
 from preflights_es.kernel.events import Actor
-from preflights_es.kernel.session import Workflow, begin, compute_session_status, decide, evolve
+from preflights_es.kernel.session import begin, decide, evolve
+from preflights_es.words.workflow import Workflow, compute_session_status
 from tests.markdown import ROOT
 
 SMALLEST, _, _ = (
@@ -38,7 +39,7 @@ def test_the_smallest_workflow_has_few_lines() -> None:
 
 def test_the_defaults_say_how_it_stands(module: Any) -> None:
     workflow: Workflow[Any] = module.WORKFLOW
-    assert workflow.decider == "blocker/1"
+    assert workflow.version == "blocker/1"
     assert [workflow.answers] == [module.StepGiven]
     session, told = begin(workflow), list[tuple[str, str, bool]]()
     assert not workflow.is_terminal(session.state)

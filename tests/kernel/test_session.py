@@ -31,9 +31,15 @@ from preflights_es.kernel.events import (
     SessionClosed,
     SessionErased,
 )
-from preflights_es.kernel.session import Session, Workflow, find_known_workflow
+from preflights_es.kernel.session import Session
 from preflights_es.words.decisions import Record
-from preflights_es.words.workflow import View
+from preflights_es.words.workflow import (
+    View,
+    Workflow,
+    compute_session_status,
+    find_known_workflow,
+    is_stalled,
+)
 from tests import toy
 from tests.each import each
 
@@ -85,7 +91,7 @@ def _evolve(state: Count, event: Event) -> Count:
 
 COUNTER: Workflow[Count] = Workflow(
     name="counter",
-    decider="counter/1",
+    version="counter/1",
     events=(Pressed, Counted),
     initial=Count(),
     decide=_decide,
@@ -260,7 +266,7 @@ def test_an_input_that_cannot_be_decided_is_set_aside_without_deciding_it() -> N
     with pytest.raises(ZeroDivisionError):
         follows(pressed(), pressed("crash"))
     stuck = kernel.evolve(COUNTER, run(pressed()), pressed("crash"))
-    assert kernel.compute_session_status(COUNTER, stuck) == "faulted"
+    assert compute_session_status(COUNTER, stuck) == "faulted"
     assert kernel.decide(COUNTER, stuck, quarantined(3)) == (SessionClosed(status="abandoned"),)
     events = (pressed(), Counted(), pressed("crash"), quarantined(3))
     session = kernel.fold(COUNTER, (*events, SessionClosed(status="abandoned")))
@@ -272,23 +278,23 @@ def test_an_input_that_cannot_be_decided_is_set_aside_without_deciding_it() -> N
 
 
 def test_the_status_is_the_first_that_holds() -> None:
-    assert kernel.compute_session_status(COUNTER, run(pressed())) == "done"
-    assert kernel.compute_session_status(COUNTER, run(pressed("write"))) == "done", (
+    assert compute_session_status(COUNTER, run(pressed())) == "done"
+    assert compute_session_status(COUNTER, run(pressed("write"))) == "done", (
         "a file keeps no user waiting"
     )
-    assert kernel.compute_session_status(COUNTER, run(pressed("ask"))) == "waiting"
+    assert compute_session_status(COUNTER, run(pressed("ask"))) == "waiting"
     stuck = kernel.evolve(COUNTER, run(pressed("ask")), pressed("crash"))
-    assert kernel.compute_session_status(COUNTER, stuck) == "faulted"
-    assert kernel.compute_session_status(COUNTER, run(pressed("ask"), ABANDONED)) == "abandoned"
+    assert compute_session_status(COUNTER, stuck) == "faulted"
+    assert compute_session_status(COUNTER, run(pressed("ask"), ABANDONED)) == "abandoned"
 
 
 def test_a_session_is_stalled_that_waits_for_a_model_and_has_asked_none() -> None:
     strict = replace(COUNTER, view=lambda _: View(status="waiting", intention=""))
-    assert kernel.is_stalled(strict, run(pressed()))
-    assert not kernel.is_stalled(strict, kernel.begin(strict))
-    assert not kernel.is_stalled(strict, run(pressed("ask")))
-    assert not kernel.is_stalled(strict, run(pressed(), ABANDONED))
-    assert not kernel.is_stalled(COUNTER, run(pressed()))
+    assert is_stalled(strict, run(pressed()))
+    assert not is_stalled(strict, kernel.begin(strict))
+    assert not is_stalled(strict, run(pressed("ask")))
+    assert not is_stalled(strict, run(pressed(), ABANDONED))
+    assert not is_stalled(COUNTER, run(pressed()))
 
 
 WHY = "upgrade preflights"

@@ -69,7 +69,7 @@ def test_a_workflow_of_another_package_is_found_by_its_name(site: Path) -> None:
     installed(site, "toys", {"toy": "toys:FEATURE"}, {"toys/__init__.py": TOY})
     registry = Registry()
     assert tuple(registry) == SHIPPED
-    assert registry["toy"].decider == toy.WORKFLOW.decider
+    assert registry["toy"].version == toy.WORKFLOW.version
     assert registry["toy"] is registry["toy"]
     assert tuple(registry) == (*SHIPPED, "toy")
     assert len(registry) == len(SHIPPED) + 1

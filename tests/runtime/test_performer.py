@@ -31,7 +31,6 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import Decision, Event, Input, ResponseIgnored, SessionAbandoned
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.ports import AppendBatch, Claim, Head, Provider, Store
-from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.performer import (
     CALL_MS,
     CLAIM_MAX_MS,
@@ -46,6 +45,7 @@ from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore
 from preflights_es.testing import ScriptedProvider
+from preflights_es.words.workflow import Workflow
 from tests import toy
 from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt

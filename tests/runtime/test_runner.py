@@ -14,7 +14,6 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.history.replayer import Replayer
-from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import (
     Completion,
     CompletionFailed,
@@ -49,7 +48,6 @@ from preflights_es.kernel.events import (
     SessionClosed,
 )
 from preflights_es.kernel.ports import AppendBatch, Claim, Draft, Head, Numbered, Store, Stored
-from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.performer import CALL_MS, MARGIN_MS, open_completion
 from preflights_es.runtime.runner import (
     CONFLICTS_MAX,
@@ -64,6 +62,7 @@ from preflights_es.store.codec import Codec
 from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore
 from preflights_es.testing import ScriptedProvider
+from preflights_es.words.workflow import Workflow, compute_session_status
 from tests import toy
 from tests.fixed import PROJECT, Clock, Ids, salt
 from tests.runtime.performing import Hands
@@ -504,7 +503,7 @@ def test_a_faulted_session_can_be_looked_at(store: MemoryStore, bug: toy.Bug) ->
     handle = faulted(store, bug).load(SESSION)
     assert handle.session.undecided == toy.said("!")
     assert handle.session.state.said == ("a",)
-    assert kernel.compute_session_status(handle.workflow, handle.session) == "faulted"
+    assert compute_session_status(handle.workflow, handle.session) == "faulted"
 
 
 def test_an_input_that_cannot_be_read_back_is_not_recorded(store: MemoryStore) -> None:
@@ -701,7 +700,7 @@ def test_a_request_is_durable_before_the_provider_is_asked(store: MemoryStore) -
 
     run = runner(store)
     step = begun(run, toy.asked("why?"))
-    assert kernel.compute_session_status(step.handle.workflow, step.handle.session) == "waiting"
+    assert compute_session_status(step.handle.workflow, step.handle.session) == "waiting"
     provider = Looking("because")
     done = settled(run, provider, step.handle)
     assert seen == [["toy.asked.v1", "completion.requested.v1"]]

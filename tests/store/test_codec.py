@@ -31,14 +31,14 @@ from preflights_es.kernel.events import (
     Input,
 )
 from preflights_es.kernel.ports import Draft
-from preflights_es.kernel.session import Upcaster, Workflow
+from preflights_es.kernel.session import Upcaster
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
 from preflights_es.store.codec import Codec, unambiguous
 from preflights_es.store.memory import MemoryStore
 from preflights_es.words.decisions import Record
-from preflights_es.words.workflow import View
+from preflights_es.words.workflow import View, Workflow
 from tests import toy
 from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt
@@ -129,7 +129,7 @@ def post(
 ) -> Workflow[State]:
     return Workflow(
         name="post",
-        decider="post/1",
+        version="post/1",
         events=events,
         initial=State(),
         decide=decide,
@@ -309,7 +309,7 @@ def test_rules_of_a_higher_number_are_of_the_future() -> None:
     store, session_id = old_log()
     first = store.read(session_id)[0]
     codec = Codec(THEN)
-    name, _, number = THEN.decider.rpartition("/")
+    name, _, number = THEN.version.rpartition("/")
     codec.decode(replace(first, decider=f"{name}/0"))
     for foreign in ("", "another/9", name, f"{name}/x"):
         codec.decode(replace(first, decider=foreign))

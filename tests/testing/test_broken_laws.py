@@ -13,9 +13,8 @@ from hypothesis import Phase, settings
 from msgspec.structs import replace
 
 from preflights_es.kernel.events import Decision, Event, Input
-from preflights_es.kernel.session import Workflow
 from preflights_es.testing import PlayedSession, check_laws, laws
-from preflights_es.words.workflow import View
+from preflights_es.words.workflow import View, Workflow
 from tests import toy
 from tests.house.test_smallest_workflow import BLOCKS
 from tests.toy import Answered, Heard, Said, State, said

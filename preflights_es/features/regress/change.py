@@ -15,12 +15,12 @@ from preflights_es.kernel.completions import versions
 from preflights_es.kernel.errors import Refused, SettingsError
 from preflights_es.kernel.events import Input
 from preflights_es.kernel.lead import WRITERS, Lead, LeadChanged, setup_of
-from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.load import Options
 from preflights_es.system.files import Unreadable, regular
 from preflights_es.use.leads import Leads
 from preflights_es.words.simulation import GENERATION
+from preflights_es.words.workflow import Workflow
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -154,7 +154,7 @@ def _lead_of_other_provider(
 ) -> Lead | None:
     strict = before is not None and before.strict
     if change.provider == "mock":
-        return Lead("mock", workflow.decider, (), strict) if workflow.always_led else None
+        return Lead("mock", workflow.version, (), strict) if workflow.always_led else None
     if change.provider == "sim":
         return replace(simulated(change), strict=strict)
     said = _parameters_for_provider(change, change.provider)

@@ -48,10 +48,11 @@ from preflights_es.kernel.events import Actor, Event, Input, InputIgnored, Outco
 from preflights_es.kernel.json import canonical_json, decode_plain_json
 from preflights_es.kernel.lead import UNFINISHED, WRITERS, FellBack, ResponseAccepted, StepFailed
 from preflights_es.kernel.ports import Provider, Stored
-from preflights_es.kernel.session import Session, Workflow
+from preflights_es.kernel.session import Session
 from preflights_es.providers.recorded import RecordedProvider, Unanswered, Unrecorded
 from preflights_es.runtime.performer import open_completion
 from preflights_es.words.questions import Answers, GivenAnswer, Question, Reached, Refusal
+from preflights_es.words.workflow import Workflow
 
 if TYPE_CHECKING:
     import asyncio

@@ -34,7 +34,7 @@ from preflights_es.kernel.errors import (
     WorkflowMissing,
 )
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.session import Workflow
+from preflights_es.words.workflow import Workflow
 
 if TYPE_CHECKING:
     from preflights_es.features.regress.change import RunChange

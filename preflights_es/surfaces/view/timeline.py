@@ -15,12 +15,13 @@ from preflights_es.kernel.completions import (
 from preflights_es.kernel.errors import LogDamaged, SessionFaulted
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.session import Session, Workflow, misplaced
+from preflights_es.kernel.session import Session, misplaced
 from preflights_es.projections import usage
 from preflights_es.projections.audit import LoggedStep, TrailActor, steps
 from preflights_es.projections.projection import Read
 from preflights_es.projections.usage import Cost, Price, ProviderCall
 from preflights_es.store.chain import erased, erased_before
+from preflights_es.words.workflow import Workflow
 
 Lane = Literal["person", "rules", "model", "agent", "files"]
 LANES: Final[tuple[Lane, ...]] = get_args(Lane)

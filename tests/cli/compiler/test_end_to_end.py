@@ -21,7 +21,6 @@ from preflights_es.features.compiler.domain.values import PASSES, ROUNDS_MAX, Pa
 from preflights_es.features.compiler.use import sessions
 from preflights_es.features.compiler.use.building import FailureReportPayload
 from preflights_es.history.replayer import Replayer
-from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import Accepted
 from preflights_es.kernel.lead import Lead, StepRetried
 from preflights_es.runtime.features import WORKFLOWS
@@ -30,6 +29,7 @@ from preflights_es.use.leads import simulated
 from preflights_es.use.replays import own_code
 from preflights_es.words.questions import GivenAnswer
 from preflights_es.words.simulation import GENERATION
+from preflights_es.words.workflow import compute_session_status
 from tests.cli.program import Project
 from tests.fixed import NOON, PROJECT, memory_runner
 from tests.led import ADA
@@ -193,7 +193,7 @@ async def _led(begun: PassBegun, lead: Lead) -> list[str]:
 def _checked(runner: Runner, handle: Handle) -> str:
     """The status of a session, whose result is valid and which replays identically."""
     state: CompilerState = handle.session.state
-    status = kernel.compute_session_status(WORKFLOW, handle.session)
+    status = compute_session_status(WORKFLOW, handle.session)
     assert state.begun is not None
     if status == "ready":
         assert state.plan is not None

@@ -63,7 +63,7 @@ def declared(
         intention=intention,
         project=PROJECT,
         uid=UID,
-        setup=Setup("0.1.0", WORKFLOW.decider),
+        setup=Setup("0.1.0", WORKFLOW.version),
         heuristics=heuristics,
         pack=pack,
         language=language,

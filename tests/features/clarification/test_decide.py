@@ -95,7 +95,7 @@ def test_an_answer_is_an_option_however_its_accents_are_typed(
 
 
 def test_what_is_said_with_the_intention_is_told_to_the_model() -> None:
-    lead = Setup("0.1.0", WORKFLOW.decider, lead=Lead("script", "model-1"))
+    lead = Setup("0.1.0", WORKFLOW.version, lead=Lead("script", "model-1"))
     said = (GivenAnswer("change_category", ("Infra",)),)
     first = replace(declared("Add OAuth"), setup=lead, answers=said)
     *_, taken, request = decide(ClarificationState(), first)

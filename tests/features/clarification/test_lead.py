@@ -23,7 +23,6 @@ from preflights_es.features.clarification.domain.values import (
     HeuristicsConfig,
 )
 from preflights_es.history.replayer import Replayer
-from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionRequested, Message, prompt
 from preflights_es.kernel.errors import (
     LLMAPIError,
@@ -51,6 +50,7 @@ from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.testing import Reply, ScriptedProvider
 from preflights_es.words.decisions import AttributedReason
 from preflights_es.words.questions import GivenAnswer, Option, Recommended, is_placeholder
+from preflights_es.words.workflow import compute_session_status
 from tests.each import each
 from tests.features.clarification.cases import ADA, OAUTH, UID
 from tests.fixed import PROJECT, memory_runner
@@ -98,7 +98,7 @@ class Led:
             project=PROJECT,
             uid=UID,
             setup=Setup(
-                "0", WORKFLOW.decider, "script", lead=Lead("script", "model-1", strict=strict)
+                "0", WORKFLOW.version, "script", lead=Lead("script", "model-1", strict=strict)
             ),
             heuristics=HeuristicsConfig(),
             known=known,
@@ -116,7 +116,7 @@ class Led:
 
     @property
     def status(self) -> str:
-        return kernel.compute_session_status(WORKFLOW, self.handle.session)
+        return compute_session_status(WORKFLOW, self.handle.session)
 
     def settle(self) -> None:
         self.handle = asyncio.run(self.runner.settle(self.handle, self._asked)).handle

@@ -22,7 +22,6 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.kernel import text
 from preflights_es.kernel.events import Decision, Input
-from preflights_es.kernel.session import STATUSES
 from preflights_es.runtime import sanitizing
 from preflights_es.words.questions import (
     INVISIBLE,
@@ -34,6 +33,7 @@ from preflights_es.words.questions import (
     is_placeholder,
     is_undecided,
 )
+from preflights_es.words.workflow import STATUSES
 from tests import markdown
 from tests.markdown import Row, ticked
 

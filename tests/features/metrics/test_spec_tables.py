@@ -15,10 +15,10 @@ from preflights_es.features.metrics.domain import events, sql_check, sql_tree
 from preflights_es.features.metrics.domain.events import POLICY
 from preflights_es.kernel import errors
 from preflights_es.kernel.completions import FlawKind
-from preflights_es.kernel.session import STATUSES
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use.sessions import TROUBLES
 from preflights_es.words.decisions import Standing
+from preflights_es.words.workflow import STATUSES
 from tests import markdown
 from tests.each import each
 from tests.markdown import ticked

@@ -19,9 +19,9 @@ from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.events import Input
 from preflights_es.kernel.json import canonical_json, decode_plain_json
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use.replays import own_code
+from preflights_es.words.workflow import Workflow
 from tests.fixed import salt
 from tests.led import Case as Led
 from tests.led import Session

@@ -44,7 +44,6 @@ from preflights_es.kernel.events import Decision, Event, Input
 from preflights_es.kernel.json import canonical_json, decode_plain_json
 from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.ports import Provider, Stored
-from preflights_es.kernel.session import Workflow
 from preflights_es.projections.usage import Price
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import chain, jsonl
@@ -52,7 +51,7 @@ from preflights_es.testing import PlayedSession, Reply, ScriptedProvider
 from preflights_es.use import leads as own_providers
 from preflights_es.use.replays import own_code
 from preflights_es.words.questions import Answers, Question, Reached
-from preflights_es.words.workflow import View
+from preflights_es.words.workflow import View, Workflow
 from tests import toy
 from tests.each import each
 from tests.features.clarification.cases import ADA

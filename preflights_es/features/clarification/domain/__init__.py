@@ -29,9 +29,9 @@ from preflights_es.features.clarification.domain.views import (
 )
 from preflights_es.kernel.events import ArtifactDue, Decision, Input, SessionAbandoned, Signable
 from preflights_es.kernel.ports import SettingsTable
-from preflights_es.kernel.session import Workflow
 from preflights_es.words.decisions import Accepting
 from preflights_es.words.signing import read_input_content
+from preflights_es.words.workflow import Workflow
 
 # Imported late: a command that only shows a session does without.
 
@@ -71,7 +71,7 @@ def _settings() -> SettingsTable:
 WORKFLOW: Workflow[ClarificationState] = Workflow(
     name="clarification",
     package="preflights_es.features.clarification",
-    decider="clarification/1",
+    version="clarification/1",
     events=EVENTS,
     initial=ClarificationState(),
     decide=_decide_clarification,

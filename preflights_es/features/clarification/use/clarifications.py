@@ -486,4 +486,4 @@ def asking(
         # The same key with another question is another command.
         (("sha256", sha256(text.encode()).hexdigest()),),
     )
-    return Setup(__version__, WORKFLOW.decider, lead.provider, (), lead)
+    return Setup(__version__, WORKFLOW.version, lead.provider, (), lead)

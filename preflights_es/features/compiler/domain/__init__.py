@@ -18,12 +18,12 @@ from preflights_es.features.compiler.domain.views import (
     view,
 )
 from preflights_es.kernel.events import Filing
-from preflights_es.kernel.session import Workflow
+from preflights_es.words.workflow import Workflow
 
 WORKFLOW: Workflow[CompilerState] = Workflow(
     name="compiler",
     package="preflights_es.features.compiler",
-    decider="compiler/1",
+    version="compiler/1",
     events=EVENTS,
     initial=CompilerState(),
     decide=decide,

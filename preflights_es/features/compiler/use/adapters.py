@@ -138,7 +138,7 @@ def first_input(
         pass_type=row.name,
         project="",
         uid="",
-        setup=Setup(preflights=__version__, decider=WORKFLOW.decider, lead=lead),
+        setup=Setup(preflights=__version__, decider=WORKFLOW.version, lead=lead),
         documents=tuple(
             Document(path=path, sha256="", text=context.project_files[path]) for path in paths
         ),

@@ -88,7 +88,7 @@ def preview_pass_inputs(request: Request, wanted: WantedPass) -> PassBegun:
     asked = _check_wanted_pass(request, wanted)
     setup = Setup(
         preflights=__version__,
-        decider=WORKFLOW.decider,
+        decider=WORKFLOW.version,
         provider=request.leads.settings.provider,
         prompts=WORKFLOW.prompts,
         lead=request.leads.configured(WORKFLOW),

@@ -10,12 +10,12 @@ from preflights_es.features.extraction.domain.state import (
     note_reached,
     view,
 )
-from preflights_es.kernel.session import Workflow
+from preflights_es.words.workflow import Workflow
 
 WORKFLOW: Workflow[ExtractionState] = Workflow(
     name="extraction",
     package="preflights_es.features.extraction",
-    decider="extraction/1",
+    version="extraction/1",
     events=EVENTS,
     initial=ExtractionState(),
     decide=decide,

@@ -14,12 +14,12 @@ from preflights_es.features.metrics.domain.state import (
     metrics_reached,
     view,
 )
-from preflights_es.kernel.session import Workflow
+from preflights_es.words.workflow import Workflow
 
 WORKFLOW: Workflow[MetricsState] = Workflow(
     name="metrics",
     package="preflights_es.features.metrics",
-    decider="metrics/1",
+    version="metrics/1",
     events=EVENTS,
     initial=MetricsState(),
     decide=decide,

@@ -9,12 +9,12 @@ from preflights_es.features.planning.domain.state import (
     planning_reached,
     view,
 )
-from preflights_es.kernel.session import Workflow
+from preflights_es.words.workflow import Workflow
 
 WORKFLOW: Workflow[PlanningState] = Workflow(
     name="planning",
     package="preflights_es.features.planning",
-    decider="planning/1",
+    version="planning/1",
     events=EVENTS,
     initial=PlanningState(),
     decide=decide,

@@ -5,12 +5,12 @@ from preflights_es.features.recall.domain.events import EVENTS, quotes
 from preflights_es.features.recall.domain.rules import CONTRACT, STEP
 from preflights_es.features.recall.domain.state import RecallState, evolve, is_terminal
 from preflights_es.features.recall.domain.views import recall_reached, view
-from preflights_es.kernel.session import Workflow
+from preflights_es.words.workflow import Workflow
 
 WORKFLOW: Workflow[RecallState] = Workflow(
     name="recall",
     package="preflights_es.features.recall",
-    decider="recall/1",
+    version="recall/1",
     events=EVENTS,
     initial=RecallState(),
     decide=decide,
