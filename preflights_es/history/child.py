@@ -184,7 +184,12 @@ class Child:
         self.runner = Runner(store, {workflow.name: workflow}, lambda: self.now, self.new_id)
         as_is = collect_provider_texts(recording.events)
         self._performer = Performer(
-            store, self.runner.owner, lambda: self.now, self.new_id, None, as_is
+            store,
+            self.runner.owner,
+            now=lambda: self.now,
+            new_id=self.new_id,
+            sleep=None,
+            recorded_as_is=as_is,
         )
         self.handle = self._copied(kept)
 

@@ -142,15 +142,15 @@ QuoteKind = Literal["name", "typed", "offered", "said"]
 _OFFERED: Final = frozenset(("options", "menu"))
 _DERIVED: Final = frozenset(("title", "content", "value", "other"))
 """The fields of Decisions that hold words of people and models, perhaps in another form."""
+# The second part holds words of other sessions, which are not erased with this one.
 _NOT_WORDS: Final = frozenset(
-    (
-        *("at", "call", "folder", "key", "kind", "language", "lead", "mark", "message", "model"),
-        *("noted_at", "pass_type", "path", "project", "prompts", "redacted", "request_id", "setup"),
-        *("sha256", "standing", "status", "stop_reason", "text_base64", "time_zone", "type", "uid"),
-        *("layout", "left_out"),
-        # Words of other sessions, which are not erased with this one.
-        *("by", "decisions", "hash", "known", "plans", "session_id", "supersedes"),
-    )
+    """
+    at call folder key kind language lead mark message model noted_at pass_type path project prompts
+    redacted request_id setup sha256 standing status stop_reason text_base64 time_zone type uid
+    layout left_out
+
+    by decisions hash known plans session_id supersedes
+    """.split()  # noqa: SIM905  a table
 )
 """The fields of Inputs that no person types and no model says; every other field is compared."""
 _FROM_A_MODEL: Final = tuple(
@@ -530,7 +530,11 @@ class Erasure(Sessions):
             expected_hash=last.hash,
             events=(
                 Draft(
-                    erased.tag, canonical_json(erased), last.decider, input_id, erased.actor.kind
+                    erased.tag,
+                    canonical_json(erased),
+                    last.decider,
+                    input_id,
+                    actor_kind=erased.actor.kind,
                 ),
                 Draft(closed.tag, canonical_json(closed), last.decider),
             ),

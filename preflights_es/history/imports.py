@@ -473,7 +473,9 @@ class ImportRecord:
             workflow = self._runner.workflow(last.workflow)
             accepted = imports.accepted_by(workflow, events) is not None
             hash_ = last.hash.hex()
-            taken.append(TakenSession(last.session_id, before, last.version, hash_, accepted))
+            taken.append(
+                TakenSession(last.session_id, before, last.version, hash_, accepted=accepted)
+            )
         rest = iter(taken)
         while portion := tuple(islice(rest, imports.TOGETHER)):
             self._record(SessionsTaken(**self._known(), sessions=portion))
@@ -491,8 +493,8 @@ class ImportRecord:
     def _record(self, new: SessionsTaken) -> None:
         runner, project = self._runner, self._importer.project
         if self._handle is None:
-            session_id = runner.new_session_id(project)
-            step = runner.open(imports.WORKFLOW, project, new, session_id, runner.new_id())
+            session_id, input_id = runner.new_session_id(project), runner.new_id()
+            step = runner.open(imports.WORKFLOW, project, new, session_id, input_id=input_id)
         else:
             step = runner.submit(self._handle, new, runner.new_id())
         self._handle = step.handle

@@ -230,8 +230,17 @@ def recording(
         aside = end == version and isinstance(following, InputQuarantined)
         input_id = stored[version - 1].input_id
         assert input_id is not None, "an Input has an id: its place was checked"
-        turns.append(Turn(version, new, input_id, tuple(events[version:end]), before, aside))
-    return Recording(workflow, tuple(stored), tuple(events), tuple(turns), session)
+        turns.append(
+            Turn(
+                version,
+                new,
+                input_id,
+                decisions=tuple(events[version:end]),
+                before=before,
+                aside=aside,
+            )
+        )
+    return Recording(workflow, tuple(stored), tuple(events), tuple(turns), session=session)
 
 
 Models = Callable[[CompletionRequested], Provider]

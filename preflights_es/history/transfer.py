@@ -197,7 +197,9 @@ class Transfer:
             review = self._reviewed(passes, known, kept)
         record: ImportRecord | None = None
         if importer is not None:
-            record = ImportRecord(*(self._runner, self._archive, importer, where, read.hexdigest))
+            record = ImportRecord(
+                self._runner, self._archive, importer, where, digest=read.hexdigest
+            )
         if not agrees(review):
             return
         taken = 0
@@ -398,7 +400,10 @@ def _arriving(passes: Passes, known: VerifiedSessions) -> Iterator[_Arriving]:
     for place, (events, size) in enumerate(passes.second()):
         calls = known.calls.get(place, ())
         yield _Arriving(
-            *(events, size, known.numbers[place], calls),
+            events,
+            size,
+            known.numbers[place],
+            calls,
             erased=place in known.erased,
             lacking=known.lacking[place],
         )

@@ -284,5 +284,5 @@ def _grown(tip: Tip, events: Sequence[Stored]) -> Grown:
     appended = []
     for one in events[tip.version :]:
         kind, name = said_by(one) or (None, None)
-        appended.append(Appended(one.version, one.type, one.recorded_at, kind, name))
+        appended.append(Appended(one.version, one.type, one.recorded_at, kind, actor_name=name))
     return Grown(tip.session_id, tip.version, tuple(appended))

@@ -239,9 +239,9 @@ async def what_if(
     after = led_after(recording, otherwise, before)
     said = describe_whatif_change(otherwise, before, after)
     most = calls_max(recording, kept, otherwise)
-    answering = Answering(recording, copied, Reasking(code), models, most)
+    answering = Answering(recording, copied, Reasking(code), models, most=most)
     child = Child(recording, kept, answering, f"whatif {copied} {said}")
-    await child.run(_WhatifPlay(child, kept, otherwise, before, after).play())
+    await child.run(_WhatifPlay(child, kept, otherwise, before, after=after).play())
     if answering.needed is not None:
         raise LiveNeeded(answering.needed, most)
     return rerun(child, "whatif", kept=copied, otherwise=said, live=answering.asked), child

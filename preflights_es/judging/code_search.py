@@ -314,7 +314,7 @@ def found_code(value: Any, parts: Leaves) -> Rejected | None:
     ends = list(accumulate(len(text) + len(_APART) for text in texts))
     number = min(bisect_right(ends, at), len(texts) - 1)
     path = _locate_searched_text(
-        value, parts, keys, number, whole[ends[number - 1] if number else 0 : at]
+        value, parts, keys, number, before=whole[ends[number - 1] if number else 0 : at]
     )
     violation = Violation(
         format_json_pointer(path), f"looks like {language}, where words are asked for"

@@ -135,7 +135,7 @@ def leaves(value: Any) -> Leaves:
         level = below
         if not level:
             break
-    return Leaves(texts, lists, words, keys, TOO_DEEP if level else flaw)
+    return Leaves(texts, lists, words, keys, flaw=TOO_DEEP if level else flaw)
 
 
 def _sorted_out(items: Iterable[Any], texts: list[str], below: list[Any]) -> str:

@@ -146,8 +146,11 @@ def parameters_for(
 
 
 OPTIONAL: Final = (
-    *("max_tokens", "max_completion_tokens", "max_output_tokens"),
-    *("temperature", "top_p"),
+    "max_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "temperature",
+    "top_p",
 )
 """Parameters without which a request makes sense, where the server refuses them."""
 _untaken: dict[tuple[str, str, str], frozenset[str]] = {}

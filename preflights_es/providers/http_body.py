@@ -208,8 +208,14 @@ def _until(headers: Mapping[str, str]) -> float | None:
 _RATE: Final = ("rate_limit_exceeded", "rate_limit_error")
 _SLOW: Final = ("timeout_error",)
 _WRONG: Final = (
-    *("invalid_request_error", "authentication_error", "permission_error", "not_found_error"),
-    *("request_too_large", "invalid_api_key", "model_not_found", "context_length_exceeded"),
+    "invalid_request_error",
+    "authentication_error",
+    "permission_error",
+    "not_found_error",
+    "request_too_large",
+    "invalid_api_key",
+    "model_not_found",
+    "context_length_exceeded",
 )
 """Names of a request that would be answered the same again, where no status says so."""
 _SPENT: Final = ("insufficient_quota", "billing_error", "insufficient_balance")

@@ -24,8 +24,16 @@ ENTITIES_MAX: Final = 12
 QUERIES_MAX: Final = 5
 EVOLUTIONS: Final = ("update", "extend", "derive", "contradict", "none")
 CATEGORIES: Final = (
-    *("preferences", "people", "work", "places", "events"),
-    *("health", "finance", "learning", "technology", "facts"),
+    "preferences",
+    "people",
+    "work",
+    "places",
+    "events",
+    "health",
+    "finance",
+    "learning",
+    "technology",
+    "facts",
 )
 CATEGORIES_MAX: Final = 3
 
@@ -246,16 +254,36 @@ ABOUT: Final = _index(_SUBJECTS, CATEGORIES)
 # 5. Words: queries ----------------------------------------------------------------------------
 
 ANGLES: Final = (
-    *("{0}", "{0} {1}", "{1} {0}", "what is known about {0}", "facts about {0} and {1}"),
-    *("{0} preferences", "when was {0} mentioned", "latest on {0}", "history of {0}"),
-    *("{0} related to {1}", "who knows {0}", "where is {0}", "{0} details", "why {0}"),
-    *("how does {0} concern {1}", "changes to {0}", "{0} or {1}", "recent {0} {1}"),
+    "{0}",
+    "{0} {1}",
+    "{1} {0}",
+    "what is known about {0}",
+    "facts about {0} and {1}",
+    "{0} preferences",
+    "when was {0} mentioned",
+    "latest on {0}",
+    "history of {0}",
+    "{0} related to {1}",
+    "who knows {0}",
+    "where is {0}",
+    "{0} details",
+    "why {0}",
+    "how does {0} concern {1}",
+    "changes to {0}",
+    "{0} or {1}",
+    "recent {0} {1}",
 )
 """Ways to ask, for two words of the data."""
 
 WORDLESS: Final = (
-    *("recent memories", "important facts", "what was said before", "open questions"),
-    *("known preferences", "latest changes", "people mentioned", "things to remember"),
+    "recent memories",
+    "important facts",
+    "what was said before",
+    "open questions",
+    "known preferences",
+    "latest changes",
+    "people mentioned",
+    "things to remember",
 )
 """What is asked where the data has no words."""
 

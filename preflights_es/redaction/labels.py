@@ -264,7 +264,7 @@ def find_value_behind(
         if span is None:
             continue
         manner: Manner = "loose" if place.many else _manner(found, place)
-        told = told_at(text, low, label.start(), span, manner)
+        told = told_at(text, low, label.start(), span, manner=manner)
         if found.lastgroup == "romance":
             place = place._replace(romance=True)
         if found.lastgroup == "element":
@@ -336,7 +336,7 @@ def another(text: str, low: str, place: LabelExpectation, done: int) -> ValueExt
     span = value_at(text, joined.end()) if joined else None
     if span is None or place.need in {"noise", "pin"} or text.startswith(("=", ":"), span.end):
         return None
-    told = told_at(text, low, span.start, span, "loose")
+    told = told_at(text, low, span.start, span, manner="loose")
     return (
         extend_to_value_end(text, span)
         if "=" not in told.value and gives_away(told, place)
@@ -423,8 +423,16 @@ _OWN_BEFORE: Final = (
     r"account|master|token|django|flask|rails)[ _-]*$"
 )
 _LEADING: Final = (
-    *("--", " as ", " is ", " als ", " ist "),
-    *(" comme ", " est ", " como ", " es ", "= "),
+    "--",
+    " as ",
+    " is ",
+    " als ",
+    " ist ",
+    " comme ",
+    " est ",
+    " como ",
+    " es ",
+    "= ",
 )
 """What stands between a value and the label behind it."""
 
@@ -439,8 +447,8 @@ def find_labelled_secrets(text: str) -> Iterator[Span]:
         done, position = position, label.end()
         if not _is_told(low, label, ways) or not (place := _expect_behind_label(text, low, label)):
             continue
-        span = in_front(text, low, label, place, done) or find_value_behind(
-            text, low, label, place, ways
+        span = in_front(text, low, label, place, done=done) or find_value_behind(
+            text, low, label, place, ways=ways
         )
         if span and not span.secret:
             position = span.end
@@ -482,7 +490,7 @@ def _expect_behind_label(text: str, low: str, label: re.Match[str]) -> LabelExpe
     kind = _KIND_OF_LABEL.get(group, "password")
     many = low.startswith("s", label.end(group))
     romance = compile_pattern(_ROMANCE).match(label.group()) is not None
-    return LabelExpectation(kind, need, literal, flag, many, caps, romance)
+    return LabelExpectation(kind, need, literal, flag=flag, many=many, caps=caps, romance=romance)
 
 
 def _need(text: str, left: str, name: str, label: re.Match[str]) -> Need | None:

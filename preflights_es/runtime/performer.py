@@ -228,7 +228,8 @@ class Performer:
 
     def _claim(self, session_id: str, call: str, for_ms: int) -> Claim:
         now = self._now()
-        return self._store.claim(session_id, call, self._owner, now, now + for_ms * 1_000)
+        until = now + for_ms * 1_000
+        return self._store.claim(session_id, call, self._owner, now=now, until=until)
 
 
 def open_completion(session: Session[Any]) -> CompletionRequested | None:

@@ -218,7 +218,7 @@ class Projector:
         while True:
             page: tuple[Head, ...] = ()
             if known is not None:
-                page = self._log.within(project, low, high, after, PAGE)
+                page = self._log.within(project, low, high, after, limit=PAGE)
                 if self._kept() != known:
                     known = None  # a rebuild began: rows of this page may be gone
             if known is None:

@@ -185,7 +185,9 @@ class Runner(EventReader):
         self.new_id = new_id
         self.owner = new_id()
         """Names this process in claims."""
-        self._performer = Performer(store, self.owner, now, new_id, sleep, kinds=sanitizer.kinds)
+        self._performer = Performer(
+            store, self.owner, now, new_id, sleep=sleep, kinds=sanitizer.kinds
+        )
 
     # 1. Reading ------------------------------------------------------------------------------
 
@@ -206,7 +208,7 @@ class Runner(EventReader):
         workflow = self.workflow(head.workflow)
         session = self.folded(workflow, stored)
         # The last event's hash, not the head's: the session may have grown between the two reads.
-        return Handle(session_id, head.project, workflow, session, stored[-1].hash)
+        return Handle(session_id, head.project, workflow, session, hash=stored[-1].hash)
 
     def refreshed(self, handle: Handle) -> Handle:
         """The session as it stands now; read again only where it has moved."""
@@ -418,7 +420,7 @@ def _fold_handle_events(handle: Handle, events: Sequence[Event]) -> Session[Any]
 def head_of(handle: Handle) -> Head:
     """The head of its session when it was read."""
     workflow = handle.workflow.name
-    return Head(handle.session_id, handle.project, workflow, handle.version, handle.hash)
+    return Head(handle.session_id, handle.project, workflow, handle.version, hash=handle.hash)
 
 
 def _moving(

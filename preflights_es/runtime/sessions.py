@@ -93,7 +93,8 @@ class Sessions:
         def record(input_id: str) -> Step:
             said_or_known = {**fields, **beside()}
             new = self._inputs.made(first, said_or_known, project=project, uid=uid, setup=setup)
-            return self._runner.open(workflow, project, check(new), session_id, input_id)
+            new = check(new)
+            return self._runner.open(workflow, project, new, session_id, input_id=input_id)
 
         def is_said(before: Any) -> bool:
             return is_same(before) and is_same_input(before, fields, setup)

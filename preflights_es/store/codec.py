@@ -65,7 +65,7 @@ class Codec:
         except (TypeError, ValueError, RecursionError) as error:
             raise self._unwritable(event, mismatch(error)) from error
         actor = found.actor.kind if isinstance(found, Input) else None
-        return Draft(event.tag, data, self.workflow.version, input_id, actor), found
+        return Draft(event.tag, data, self.workflow.version, input_id, actor_kind=actor), found
 
     def _unwritable(self, event: Event, why: str) -> UnwritableEvent:
         made_by = type(event) if isinstance(event, Input) else self.workflow.decide

@@ -144,8 +144,16 @@ def select_session_events() -> Select[Any]:
     e = tables.events.c
     return (
         select(
-            *(e.version, e.type, e.recorded_at, e.input_id, e.actor_kind),
-            *(e.decider, e.data, e.salt, e.digest, e.hash),
+            e.version,
+            e.type,
+            e.recorded_at,
+            e.input_id,
+            e.actor_kind,
+            e.decider,
+            e.data,
+            e.salt,
+            e.digest,
+            e.hash,
         )
         .where(e.session_id == bindparam("in_session"), e.version > bindparam("after"))
         .order_by(e.version)

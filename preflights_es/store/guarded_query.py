@@ -40,8 +40,15 @@ STEPS: Final = 1_000  # instructions of SQLite's machine between two looks at th
 _INTERNAL: Final = frozenset(("sqlite_master", "sqlite_schema", "sqlite_temp_master"))
 _REFUSED: Final = frozenset(
     (
-        *("load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"),
-        *("randomblob", "zeroblob", "printf", "format"),
+        "load_extension",
+        "readfile",
+        "writefile",
+        "edit",
+        "fts3_tokenizer",
+        "randomblob",
+        "zeroblob",
+        "printf",
+        "format",
     )
 )
 
@@ -349,7 +356,7 @@ def run_guarded_query(
     else:
         named, is_file = address.render_as_string(hide_password=False), False
     # A file's name may be none of UTF-8.
-    asked = _GuardedRequest(os.fsencode(named).hex(), is_file, sql, tuple(readable), limits)
+    asked = _GuardedRequest(os.fsencode(named).hex(), is_file, sql, tuple(readable), limits=limits)
     with subprocess.Popen(  # noqa: S603  our own interpreter, and nothing of the query
         [sys.executable, "-P", "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as child:

@@ -27,7 +27,7 @@ FORMAT: Final = 1
 FIRST: Final = b'{"format":%d}\n' % FORMAT
 """The first line of a file; later it means nothing, so that files can be joined."""
 LINE_MAX: Final = 16 * 1024 * 1024  # bytes: longer than any event this program writes
-PIECE_MAX: Final = LINE_MAX + len(b"\r\n")  # bytes of a line that are read at once
+PIECE_MAX: Final = LINE_MAX + 2  # with \r\n; bytes of a line that are read at once
 BLANK_MAX: Final = 100_000  # lines of a file; a packed one may hold a billion in a megabyte
 BLOCK: Final = 64 * 1024  # bytes that are read at once
 GZIP: Final = b"\x1f\x8b"
@@ -78,19 +78,19 @@ def encode_event_line(event: Stored) -> bytes:
     return (
         _encoder.encode(
             EventLine(
-                event.session_id,
-                event.project,
-                event.workflow,
-                event.version,
-                event.type,
-                event.recorded_at,
-                event.input_id,
-                event.actor_kind,
-                event.decider,
-                msgspec.Raw(_GONE if event.data is None else event.data),
-                None if event.salt is None else event.salt.hex(),
-                event.digest.hex(),
-                event.hash.hex(),
+                session_id=event.session_id,
+                project=event.project,
+                workflow=event.workflow,
+                version=event.version,
+                type=event.type,
+                recorded_at=event.recorded_at,
+                input_id=event.input_id,
+                actor_kind=event.actor_kind,
+                decider=event.decider,
+                data=msgspec.Raw(_GONE if event.data is None else event.data),
+                salt=None if event.salt is None else event.salt.hex(),
+                digest=event.digest.hex(),
+                hash=event.hash.hex(),
             )
         )
         + b"\n"
@@ -228,19 +228,19 @@ def _check_event_line(found: EventLine) -> Stored:
 def _build_stored_event(found: EventLine) -> Stored:
     data = bytes(found.data)
     return Stored(
-        found.session_id,
-        found.project,
-        found.workflow,
-        found.version,
-        found.type,
-        found.recorded_at,
-        found.input_id,
-        found.actor_kind,
-        found.decider,
-        None if data == _GONE else data,
-        None if found.salt is None else unhexlify(found.salt),
-        unhexlify(found.digest),
-        unhexlify(found.hash),
+        session_id=found.session_id,
+        project=found.project,
+        workflow=found.workflow,
+        version=found.version,
+        type=found.type,
+        recorded_at=found.recorded_at,
+        input_id=found.input_id,
+        actor_kind=found.actor_kind,
+        decider=found.decider,
+        data=None if data == _GONE else data,
+        salt=None if found.salt is None else unhexlify(found.salt),
+        digest=unhexlify(found.digest),
+        hash=unhexlify(found.hash),
     )
 
 

@@ -46,7 +46,7 @@ class Calls:
         if row is None:
             return "not_open"
         found = claimed(row[0], row[1], owner, now)
-        if found == "held" or self._set(cursor, session_id, call, row, (owner, until)):
+        if found == "held" or self._set(cursor, session_id, call, row, after=(owner, until)):
             return found
         return "held"
 
@@ -54,7 +54,7 @@ class Calls:
         """Give a claim back, as if it was never made."""
         row = self._claimed(cursor, session_id, call)
         if row is not None and row[0] == owner:
-            self._set(cursor, session_id, call, row, UNCLAIMED)
+            self._set(cursor, session_id, call, row, after=UNCLAIMED)
 
     def _claimed(self, cursor: Any, session_id: str, call: str) -> Any:
         found = self._statements.run(cursor, "claimed", in_session=session_id, of_call=call)
@@ -136,7 +136,7 @@ def _insert(run: Statements, cursor: Any, table: str, rows: Sequence[Row]) -> No
 def head_of(events: Sequence[Stored]) -> Head:
     """Where a session stands behind its last event."""
     last = events[-1]
-    return Head(last.session_id, last.project, last.workflow, last.version, last.hash)
+    return Head(last.session_id, last.project, last.workflow, last.version, hash=last.hash)
 
 
 def event_row(e: Stored) -> Row:

@@ -70,8 +70,12 @@ _ALIVE: Final = "SELECT 1 FROM pg_catalog.pg_stat_activity WHERE pid = %s"
 _UNKNOWN: Final = "40003"  # statement_completion_unknown, of those that say so
 _AGAIN: Final = (Race, pg.SerializationFailure, pg.DeadlockDetected)
 _RACED: Final = (
-    *(pg.DuplicateTable, pg.DuplicateObject, pg.DuplicateFunction),
-    *(pg.UniqueViolation, pg.SerializationFailure, pg.DeadlockDetected),
+    pg.DuplicateTable,
+    pg.DuplicateObject,
+    pg.DuplicateFunction,
+    pg.UniqueViolation,
+    pg.SerializationFailure,
+    pg.DeadlockDetected,
 )
 _DAMAGED: Final = (pg.DataCorrupted, pg.IndexCorrupted)
 _NOT_OURS: Final = (pg.UndefinedTable, pg.UndefinedColumn)

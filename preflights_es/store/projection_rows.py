@@ -157,7 +157,7 @@ class SqlRows(Looking):
             ids = encode_value_list([session_id])
             rows = self._statements.run(cursor, f"rows_{name}", ids=ids).fetchall()
             # What is folded meanwhile moves rows and marks together, and looks like another state.
-            return KeptRows(version, complete, mark, waits, tuple(map(tuple, rows)))
+            return KeptRows(version, complete, mark, waits, rows=tuple(map(tuple, rows)))
 
         with readable(name):
             return self.database.looked(look)
@@ -215,7 +215,7 @@ def readable(name: str) -> Iterator[None]:
 def as_head(row: Sequence[Any]) -> Head:
     """A head whose version is none is folded like one that has not moved yet."""
     session_id, project, workflow, version, hash_ = row
-    return Head(session_id, project, workflow, as_version(version), hash_)
+    return Head(session_id, project, workflow, as_version(version), hash=hash_)
 
 
 def as_version(found: object) -> int:

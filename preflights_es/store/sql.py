@@ -159,7 +159,7 @@ class SqlStore(Looking):
         if begins:
             self.database.begun(cursor)
         version, hash_ = batch.expected_version, batch.expected_hash
-        head = Head(batch.session_id, batch.project, batch.workflow, version, hash_)
+        head = Head(batch.session_id, batch.project, batch.workflow, version, hash=hash_)
         if not self._moved(cursor, head, version, hash_):
             raise Conflict(batch.session_id, version)
         return head
@@ -249,7 +249,7 @@ class SqlStore(Looking):
             has_any = any(e.data is not None for e in events if e.version < covered)
             # Who may not drop payloads can take over a session that has none left.
             if covered > version and (before is not None or has_any):
-                log_rows.settle(self._statements, cursor, head, covered, clear)
+                log_rows.settle(self._statements, cursor, head, covered, clear=clear)
 
         self._wrote(work)
 
@@ -275,7 +275,7 @@ class SqlStore(Looking):
 
         def work(cursor: Any) -> Head:
             head = self._append(cursor, batch)
-            log_rows.settle(self._statements, cursor, head, batch.expected_version + 1, clear)
+            log_rows.settle(self._statements, cursor, head, batch.expected_version + 1, clear=clear)
             return head
 
         return self._wrote(work)
@@ -296,7 +296,7 @@ class SqlStore(Looking):
 
     def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> Claim:
         return self._wrote(
-            lambda cursor: self._calls.claim(cursor, session_id, call, owner, now, until)
+            lambda cursor: self._calls.claim(cursor, session_id, call, owner, now=now, until=until)
         )
 
     def give_back(self, session_id: str, call: str, owner: str) -> None:

@@ -43,8 +43,13 @@ _DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _DAMAGED_WORDS: Final = ("malformed", "Could not decode to UTF-8")
 # Our statements never change: what they do not fit is a schema that is damaged or another one.
 _NOT_OURS: Final = (
-    *("SQLITE_ERROR", "SQLITE_SCHEMA", "SQLITE_MISMATCH", "SQLITE_TOOBIG"),
-    *("SQLITE_FORMAT", "SQLITE_RANGE", "SQLITE_MISUSE"),
+    "SQLITE_ERROR",
+    "SQLITE_SCHEMA",
+    "SQLITE_MISMATCH",
+    "SQLITE_TOOBIG",
+    "SQLITE_FORMAT",
+    "SQLITE_RANGE",
+    "SQLITE_MISUSE",
 )
 _BUSY: Final = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 _BUSY_ADVICE: Final = (
