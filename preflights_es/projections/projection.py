@@ -99,7 +99,7 @@ class Read(msgspec.Struct, frozen=True, dict=True):
     """How far it was read; it may have grown since its head was."""
     events: tuple[Event | None, ...]
     """One a stored event; None where it cannot be decoded."""
-    sessions: tuple[Session[Any], ...]
+    sessions: tuple[Session[Any], ...] = ()
     """Its state after each event; empty if it cannot be folded."""
     trouble: Trouble = ""
     why: str = ""
@@ -130,7 +130,7 @@ def unreadable(read: Read, error: Exception) -> Read:
     """A session whose view fails, as one in trouble."""
     why = f"{type(error).__name__}: {error}".encode("utf-8", "backslashreplace").decode()
     nothing = (None,) * len(read.stored)
-    return Read(read.head, read.workflow, read.stored, read.version, nothing, (), "faulted", why)
+    return replace(read, events=nothing, sessions=(), trouble="faulted", why=why)
 
 
 class ProjectionReader:
@@ -168,7 +168,7 @@ class ProjectionReader:
         head, stored = stream.head, stream.events
         decode = self._decoder(workflow)
         events = tuple(_decode_event_or_none(decode, one) for one in stored)
-        return Read(head, workflow, stored, stream.version, events, (), trouble, why)
+        return Read(head, workflow, stored, stream.version, events=events, trouble=trouble, why=why)
 
     def _folded(self, workflow: Workflow[Any], stream: Stream) -> Read:
         head, stored, version = stream.head, stream.events, stream.version
@@ -185,7 +185,8 @@ class ProjectionReader:
                 session = kernel.evolve(workflow, session, event)
                 events.append(event)
                 sessions.append(session)
-            return Read(head, workflow, stored, version, tuple(events), tuple(sessions))
+            folded = tuple(sessions)
+            return Read(head, workflow, stored, version, events=tuple(events), sessions=folded)
         except LogDamaged as error:
             trouble, why = "damaged", str(error)
         except AnotherVersion:
@@ -193,7 +194,7 @@ class ProjectionReader:
         except Exception as error:  # a bug of ours: it hides this session and no other
             trouble, why = "faulted", f"event {one.version}: {type(error).__name__}: {error}"
         events += [None] * (len(stored) - len(events))
-        return Read(head, workflow, stored, version, tuple(events), (), trouble, why)
+        return Read(head, workflow, stored, version, events=tuple(events), trouble=trouble, why=why)
 
 
 def _decode_event_or_none(decode: Decode, one: Stored) -> Event | None:

@@ -344,7 +344,7 @@ class Documents:
         former = self._former(handle, due.path)
         is_record = handle.workflow.filing is None
         mend = partial(self._mended, handle, due) if is_record else None
-        written, beside = self._filed(handle, due.path, text, former, mend)
+        written, beside = self._filed(handle, due.path, text, former, mend=mend)
         if is_record:
             self._mark_replaced(handle, due)
         if self._sessions is not None:
@@ -394,7 +394,9 @@ class Documents:
     ) -> tuple[WrittenFile, bool]:
         ours = partial(self.hashes, handle.session_id)
         target = self.target(path, handle.workflow.filing)
-        return files.write_document(self.root, target, path, text, ours, former, mend)
+        return files.write_document(
+            self.root, target, path, text=text, ours=ours, former=former, mend=mend
+        )
 
     def foreign(self, path: str) -> RecordHeader | None:
         """The record of this path, relative to the root, if it does not say that it is ours.

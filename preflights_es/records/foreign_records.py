@@ -326,9 +326,14 @@ def _beneath(parts: Parts, heading: Heading) -> str:
 
 MADR_HEADINGS: Final = frozenset(
     (
-        *("context and problem statement", "considered options", "decision outcome"),
-        *("kontext und problemstellung", "betrachtete optionen", "entscheidungsergebnis"),
-        *("pros and cons of the options", "ergebnis der entscheidung"),
+        "context and problem statement",
+        "considered options",
+        "decision outcome",
+        "kontext und problemstellung",
+        "betrachtete optionen",
+        "entscheidungsergebnis",
+        "pros and cons of the options",
+        "ergebnis der entscheidung",
     )
 )
 _NYGARD: Final = frozenset(("context", "decision", "kontext", "entscheidung"))

@@ -23,25 +23,25 @@ LOG4BRAINS: Final = ".log4brains.yml"
 DEFAULT: Final = "docs/decisions"  # as MADR has it
 
 _USUAL: Final = frozenset(
-    (
-        *("adr", "adrs", "adl", "adls", "rfd", "rfds", "decision", "decisions"),
-        *("decisionlog", "decisionlogs", "decisionrecord", "decisionrecords"),
-        *("architecturedecision", "architecturedecisions", "architecturedecisionlog"),
-        *("architecturedecisionrecord", "architecturedecisionrecords"),
-        *("architecturaldecision", "architecturaldecisions", "architecturaldecisionlog"),
-        *("architecturaldecisionrecord", "architecturaldecisionrecords"),
-        *("designdecision", "designdecisions", "designdecisionrecords", "technicaldecisions"),
-        *("entscheidungen", "architekturentscheidungen"),
-    )
+    """
+    adr adrs adl adls rfd rfds decision decisions decisionlog decisionlogs
+    decisionrecord decisionrecords
+    architecturedecision architecturedecisions architecturedecisionlog
+    architecturedecisionrecord architecturedecisionrecords
+    architecturaldecision architecturaldecisions architecturaldecisionlog
+    architecturaldecisionrecord architecturaldecisionrecords
+    designdecision designdecisions designdecisionrecords technicaldecisions
+    entscheidungen architekturentscheidungen
+    """.split()  # noqa: SIM905  a table
 )
 """Names of folders in adr-tools, MADR, log4brains, adr.github.io and collections of records."""
 _ABOVE: Final = frozenset(("docs", "doc", "documentation", "architecture", "arch"))
 """Names of folders of a project in which one of records usually lies."""
 _LEFT_OUT: Final = frozenset(
-    (
-        *("node_modules", "vendor", "third_party", "third-party", "test", "tests"),
-        *("testdata", "fixture", "fixtures", "example", "examples", "template", "templates"),
-    )
+    """
+    node_modules vendor third_party third-party
+    test tests testdata fixture fixtures example examples template templates
+    """.split()  # noqa: SIM905  a table
 )
 _LAST: Final = late_pattern("[-_. ]")
 _DEPTH_MAX: Final = 3  # docs/architecture/decisions

@@ -165,7 +165,7 @@ def records_in(
         index = _indexed(rows.values())
         if cache is not None:
             check = _checksum_of_rows(rows.values(), index)
-            write_cache(cache, _RecordListCache(READER, str(root), rows, index, check))
+            write_cache(cache, _RecordListCache(READER, str(root), rows, index, check=check))
     kept_rows = [row for row in rows.values() if row.header]
     return Records(
         tuple(row.header for row in kept_rows if row.header),
@@ -188,7 +188,7 @@ def record_files(root: Path, folders: Sequence[RecordFolder]) -> Iterator[_Recor
         for within, lies, stamp in sorted(_walk_record_folder(top, folder, others)):
             path = f"{before}{shown_name(within)}"
             if path not in folder.ignored:
-                yield _RecordFile(path, within, lies, stamp, folder.by != "content")
+                yield _RecordFile(path, within, lies, stamp, counts_number=folder.by != "content")
 
 
 def _walk_record_folder(

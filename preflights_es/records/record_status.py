@@ -89,7 +89,7 @@ def _change(plain: bytes, parts: Parts, tool: Tool, by: NewStatus) -> tuple[int,
         return _in_place(plain, parts, place, by)
     if heading is not None:
         return _in_section(parts, heading, by, newline)
-    return _inserted(plain, parts, tool, by, newline)
+    return _inserted(plain, parts, tool, by, newline=newline)
 
 
 def mend_record_status(content: bytes, before: Record, after: Record) -> bytes | None:

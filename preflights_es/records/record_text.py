@@ -128,8 +128,8 @@ def parts_of(content: bytes) -> Parts:
     is_other = is_asciidoc(text)
     masked = even[:body] + (as_markdown(text) if is_other else _FENCED.sub(blanks, text))
     headings = tuple(_headings(masked, body))
-    said = _read_keyed_places(even, masked, front, body, headings)
-    return Parts(even, masked, front, headings, said, is_other)
+    said = _read_keyed_places(even, masked, front, body, headings=headings)
+    return Parts(even, masked, front, headings=headings, said=said, is_asciidoc=is_other)
 
 
 def narrow(content: bytes) -> tuple[bytes, str]:
@@ -220,7 +220,7 @@ def _headings(masked: bytes, body: int) -> Iterator[Heading]:
         if one["marks"] and (closed := masked[start:stop].rstrip(b"#"))[-1:] in (b"", b" "):
             start, stop = trimmed(masked, start, start + len(closed))
         name = _NAME_EDGES.sub("", decode_record_text(masked[start:stop][:NAME_MAX]).casefold())
-        yield Heading(level, name, TextPlace(start, stop, "heading"), one.end(), end)
+        yield Heading(level, name, TextPlace(start, stop, "heading"), one.end(), end=end)
 
 
 def _read_keyed_places(
@@ -348,18 +348,44 @@ def chosen_of(parts: Parts) -> str:
 
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "context": (
-        *("context and problem statement", "context", "problem statement", "problem", "background"),
-        *("issue", "motivation", "kontext und problemstellung", "kontext", "problemstellung"),
-        *("ausgangslage", "hintergrund", "summary"),
+        "context and problem statement",
+        "context",
+        "problem statement",
+        "problem",
+        "background",
+        "issue",
+        "motivation",
+        "kontext und problemstellung",
+        "kontext",
+        "problemstellung",
+        "ausgangslage",
+        "hintergrund",
+        "summary",
     ),
     "decision": (
-        *("decision outcome", "decision", "outcome", "entscheidungsergebnis", "entscheidung"),
-        *("ergebnis der entscheidung", "beschluss", "resolution", "chosen option"),
+        "decision outcome",
+        "decision",
+        "outcome",
+        "entscheidungsergebnis",
+        "entscheidung",
+        "ergebnis der entscheidung",
+        "beschluss",
+        "resolution",
+        "chosen option",
     ),
     "options": (
-        *("considered options", "considered alternatives", "options considered", "options"),
-        *("alternatives considered", "alternatives", "positions", "betrachtete optionen"),
-        *("betrachtete alternativen", "erwogene optionen", "alternativen", "optionen"),
+        "considered options",
+        "considered alternatives",
+        "options considered",
+        "options",
+        "alternatives considered",
+        "alternatives",
+        "positions",
+        "betrachtete optionen",
+        "betrachtete alternativen",
+        "erwogene optionen",
+        "alternativen",
+        "optionen",
     ),
 }
 _CHOSEN = late_pattern(

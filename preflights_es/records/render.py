@@ -614,7 +614,7 @@ def _before_you_code(record: Record, accepted: str) -> str:
     newer = f" by {inline(related_name(record.superseded_by))}" if record.superseded_by else ""
     lines = (
         _STATE.get(record.status, "").format(newer=newer),
-        f"Its acceptance: {_fitted(accepted, PROOF_MAX)}." * bool(accepted),
+        f"Its acceptance: {_fitted(accepted, PROOF_MAX)}." if accepted else "",
         "Ask the person before you decide anything that is not decided above.",
         f"Source: Preflights session {record.session_id[-8:]}.",
     )

@@ -119,22 +119,26 @@ _REFERENCE = late_pattern(r"&#(3[3-9]|[4-9]\d|1[01]\d|12[0-6]);")  # of ASCII
 _MARKS = late_pattern(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _NOTHING: Final = frozenset(
     (
-        *(
-            "",
-            "-",
-            "--",
-            "none",
-            "n/a",
-            "n.a.",
-            "null",
-            "~",
-            "[]",
-            "keine",
-            "nein",
-            "no",
-            "nothing",
-        ),
-        *("tbd", "todo", "?", "xxx", "not applicable", "nichts", "false"),
+        "",
+        "-",
+        "--",
+        "none",
+        "n/a",
+        "n.a.",
+        "null",
+        "~",
+        "[]",
+        "keine",
+        "nein",
+        "no",
+        "nothing",
+        "tbd",
+        "todo",
+        "?",
+        "xxx",
+        "not applicable",
+        "nichts",
+        "false",
     )
 )
 
@@ -210,7 +214,12 @@ def parse_status_text(text: str) -> StatusSaid:
 
 
 _RANKS: Final[Sequence[Status]] = (
-    *("unknown", "proposed", "accepted", "rejected", "deprecated", "superseded"),
+    "unknown",
+    "proposed",
+    "accepted",
+    "rejected",
+    "deprecated",
+    "superseded",
 )
 
 
@@ -371,10 +380,10 @@ def strip_links_and_emphasis(text: str) -> str:
 
 # 3. Dates ------------------------------------------------------------------------------------
 
-_MONTHS: Final = (
-    *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
-    *("jan", "feb", "mär", "apr", "mai", "jun", "jul", "aug", "sep", "okt", "nov", "dez"),
-)
+_MONTHS: Final = """
+    jan feb mar apr may jun jul aug sep oct nov dec
+    jan feb mär apr mai jun jul aug sep okt nov dez
+    """.split()  # noqa: SIM905  a table
 _ISO = late_pattern(r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
 _DOTTED = late_pattern(r"(?<!\d)(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})(?!\d)")
 _DAY_FIRST = late_pattern(

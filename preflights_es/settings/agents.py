@@ -27,7 +27,7 @@ class Sign(NamedTuple):
     how: Literal["run", "read", "reported"]
     """`run`: the agent ran `env` here, led by a scripted model. `read`: in what it ships or in its
     source. `reported`: by others who ran it."""
-    source: str
+    source: str = ""
     """Where, unless it was run here."""
 
 
@@ -37,50 +37,73 @@ _CODEX: Final = "https://github.com/openai/codex/blob/main/codex-rs/core/src/spa
 SIGNS: Final = (
     # It set CLAUDECODE, too.
     Sign(
-        *("amp", "AGENT=amp", "2026-02", "reported"),
-        "https://github.com/anthropics/claude-code/issues/24838",
+        "amp",
+        "AGENT=amp",
+        "2026-02",
+        "reported",
+        source="https://github.com/anthropics/claude-code/issues/24838",
     ),
-    Sign("claude-code", "CLAUDECODE", "2.1.197", "run", ""),
-    Sign("claude-code", "CLAUDE_CODE_CHILD_SESSION", "2.1.197", "run", ""),
-    Sign("claude-code", "CLAUDE_CODE_SESSION_ID", "2.1.197", "run", ""),
-    Sign("claude-code", NAMED, "2.1.197", "run", ""),
-    Sign("cursor", "CURSOR_AGENT", "2026-09", "reported", _CURSOR),
+    Sign("claude-code", "CLAUDECODE", "2.1.197", "run"),
+    Sign("claude-code", "CLAUDE_CODE_CHILD_SESSION", "2.1.197", "run"),
+    Sign("claude-code", "CLAUDE_CODE_SESSION_ID", "2.1.197", "run"),
+    Sign("claude-code", NAMED, "2.1.197", "run"),
+    Sign("cursor", "CURSOR_AGENT", "2026-09", "reported", source=_CURSOR),
     Sign(
-        *("cursor", "CURSOR_EXTENSION_HOST_ROLE=agent-exec", "2026-04", "reported"),
-        "https://github.com/vercel/vercel/pull/15879",
+        "cursor",
+        "CURSOR_EXTENSION_HOST_ROLE=agent-exec",
+        "2026-04",
+        "reported",
+        source="https://github.com/vercel/vercel/pull/15879",
     ),
-    Sign("codex", "CODEX_CI", "0.169.0", "run", ""),
-    Sign("codex", "CODEX_SESSION_ID", "0.169.0", "run", ""),
-    Sign("codex", "CODEX_THREAD_ID", "0.169.0", "run", ""),
-    Sign("codex", "CODEX_TOOL_CALL_ID", "0.169.0", "run", ""),
+    Sign("codex", "CODEX_CI", "0.169.0", "run"),
+    Sign("codex", "CODEX_SESSION_ID", "0.169.0", "run"),
+    Sign("codex", "CODEX_THREAD_ID", "0.169.0", "run"),
+    Sign("codex", "CODEX_TOOL_CALL_ID", "0.169.0", "run"),
     # Only within its sandbox.
-    Sign("codex", "CODEX_SANDBOX", "0.169.0", "read", _CODEX),
-    Sign("codex", "CODEX_SANDBOX_NETWORK_DISABLED", "0.169.0", "read", _CODEX),
-    Sign("gemini-cli", "GEMINI_CLI", "0.61.0", "run", ""),
+    Sign("codex", "CODEX_SANDBOX", "0.169.0", "read", source=_CODEX),
+    Sign("codex", "CODEX_SANDBOX_NETWORK_DISABLED", "0.169.0", "read", source=_CODEX),
+    Sign("gemini-cli", "GEMINI_CLI", "0.61.0", "run"),
     # It sets it for itself: a terminal within it inherits it.
-    Sign("opencode", "OPENCODE", "1.18.33", "run", ""),
+    Sign("opencode", "OPENCODE", "1.18.33", "run"),
     Sign(
-        *("copilot-cli", "COPILOT_CLI", "1.0.63", "reported"),
-        "https://github.com/dynatrace-oss/dtctl/pull/289",
+        "copilot-cli",
+        "COPILOT_CLI",
+        "1.0.63",
+        "reported",
+        source="https://github.com/dynatrace-oss/dtctl/pull/289",
     ),
     Sign(
-        *("copilot-vscode", "COPILOT_AGENT", "1.121", "read"),
-        "https://github.com/microsoft/vscode/pull/316267",
+        "copilot-vscode",
+        "COPILOT_AGENT",
+        "1.121",
+        "read",
+        source="https://github.com/microsoft/vscode/pull/316267",
     ),
     Sign(
         "augment",
         "AUGMENT_AGENT",
         "0.36.0",
         "read",
-        "https://www.npmjs.com/package/@augmentcode/auggie",
+        source="https://www.npmjs.com/package/@augmentcode/auggie",
     ),
     # The terminals that it opens in the editor, which a person may use as well.
     Sign(
-        *("cline", "CLINE_ACTIVE", "commit 31063c6", "read"),
-        "https://github.com/cline/cline/blob/main/src/hosts/vscode/terminal/VscodeTerminalRegistry.ts",
+        "cline",
+        "CLINE_ACTIVE",
+        "commit 31063c6",
+        "read",
+        source="https://github.com/cline/cline/blob/main/src/hosts/vscode/terminal/VscodeTerminalRegistry.ts",
     ),
-    Sign("goose", "GOOSE_TERMINAL", "2026-02", "read", "https://github.com/block/goose/pull/7017"),
-    Sign("goose", "AGENT=goose", "2026-02", "read", "https://github.com/block/goose/pull/7017"),
+    Sign(
+        "goose",
+        "GOOSE_TERMINAL",
+        "2026-02",
+        "read",
+        source="https://github.com/block/goose/pull/7017",
+    ),
+    Sign(
+        "goose", "AGENT=goose", "2026-02", "read", source="https://github.com/block/goose/pull/7017"
+    ),
 )
 """In the order of the search."""
 

@@ -147,22 +147,21 @@ FIELDS: Final = (
     Setting("decisions", variable=None),
     Setting("tasks", variable=None, default="docs/tasks"),
     Setting(
-        *("language", str),
+        "language",
+        str,
         metavar="LANGUAGE",
         help="Language of the sentences that the program writes: de or en; default: the locale.",
     ),
     Setting("actor", is_own=True),
     Setting(
-        *("provider", str, "LLM_PROVIDER"),
+        "provider",
+        str,
+        "LLM_PROVIDER",
         is_own=True,
         metavar="NAME",
         help="mock (rules, the default), sim, anthropic (or claude), openai or openrouter.",
     ),
-    Setting(
-        *("model", str, "LLM_MODEL"),
-        metavar="MODEL",
-        help="Model; default: the provider's own.",
-    ),
+    Setting("model", str, "LLM_MODEL", metavar="MODEL", help="Model; default: the provider's own."),
     Setting(
         "base_url",
         is_own=True,
@@ -175,7 +174,8 @@ FIELDS: Final = (
     Setting("temperature", float, "LLM_TEMPERATURE", limits=(0.0, TEMPERATURE_MAX)),
     Setting("top_p", float, "LLM_TOP_P", limits=(0.0, 1.0)),
     Setting(
-        *("seed", int),
+        "seed",
+        int,
         default=0,
         limits=(-SEED_MAX, SEED_MAX),
         metavar="N",

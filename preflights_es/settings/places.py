@@ -171,7 +171,9 @@ def _state_folder(env: Mapping[str, str]) -> Path:
 
 def cache_folder(env: Mapping[str, str]) -> Path | None:
     """Where what can be made again is kept; None where the environment names no absolute folder."""
-    return _user_folder(env, "XDG_CACHE_HOME", (".cache",), ("Library", "Caches"), "LOCALAPPDATA")
+    return _user_folder(
+        env, "XDG_CACHE_HOME", (".cache",), ("Library", "Caches"), windows="LOCALAPPDATA"
+    )
 
 
 UTF8_MAX: Final = 4  # bytes of a character
@@ -182,7 +184,7 @@ OWN: Final = "settings.toml"
 def config_folder(env: Mapping[str, str]) -> Path | None:
     """Where the user's own settings lie; None where the environment names no absolute folder."""
     mac = ("Library", "Application Support")
-    return _user_folder(env, "XDG_CONFIG_HOME", (".config",), mac, "APPDATA")
+    return _user_folder(env, "XDG_CONFIG_HOME", (".config",), mac, windows="APPDATA")
 
 
 def _user_folder(

@@ -81,7 +81,9 @@ def local_day(microseconds: int) -> LocalDay:
     first = _last_of_day(around, day, -STEP)
     length = _last_of_day(around, day, STEP) + STEP - first
     minute = -(-microseconds // 60_000_000) - first
-    return LocalDay(day, now, zone, minute, length, tuple(_shifts(first, length)))
+    return LocalDay(
+        day, now, zone, minute=minute, length=length, shifts=tuple(_shifts(first, length))
+    )
 
 
 def _local_time_at_minute(minute: int) -> datetime:

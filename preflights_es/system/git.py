@@ -11,8 +11,12 @@ from typing import Final
 TIMEOUT_S: Final = 5
 
 _ALWAYS: Final = (
-    *("--no-pager", "--no-replace-objects", "-c", "core.fsmonitor=false"),
-    *("-c", "safe.bareRepository=explicit"),  # a folder of a work tree can look like one
+    "--no-pager",
+    "--no-replace-objects",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "safe.bareRepository=explicit",  # a folder of a work tree can look like one
 )
 _SET: Final = {
     "GIT_ALLOW_PROTOCOL": "",  # wins over every protocol.*.allow of a repository's configuration
@@ -21,11 +25,10 @@ _SET: Final = {
     "GIT_TERMINAL_PROMPT": "0",
 }
 _ELSEWHERE: Final = frozenset(
-    {
-        *("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_NAMESPACE"),
-        *("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_GRAFT_FILE"),
-        *("GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE"),
-    }
+    """
+    GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE GIT_NAMESPACE GIT_OBJECT_DIRECTORY
+    GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_GRAFT_FILE GIT_REPLACE_REF_BASE GIT_SHALLOW_FILE
+    """.split()  # noqa: SIM905  a table
 )
 """Variables that a hook of git sets, and that lead to another repository than the folder's."""
 

@@ -42,7 +42,7 @@ def law_of_reading_back(session: PlayedSession) -> None:
         except Exception as error:  # any bug of the workflow, which the message names
             why = f"{type(error).__name__}: {error}"
             inputs = session.inputs[: place + 1]
-            raise _broken(session, "reading back", why, inputs, decision) from error
+            raise _broken(session, "reading back", why, inputs, decision=decision) from error
 
 
 def law_of_folding(session: PlayedSession) -> None:
@@ -203,7 +203,7 @@ def _broken_at(session: PlayedSession, law: str, why: str, version: int) -> Asse
     inputs = [event for event in events if isinstance(event, Input)]
     last = events[-1] if events else None
     decision = last if isinstance(last, Decision) else None
-    return _broken(session, law, f"event {version}: {why}", inputs, decision)
+    return _broken(session, law, f"event {version}: {why}", inputs, decision=decision)
 
 
 def _broken(
