@@ -145,7 +145,7 @@ class Acceptances(Sessions):
             self.refuse_elsewhere(handle)
             self._refuse_ended(handle)
             for actor in speakers:
-                first = self._acknowledgement(handle, cls, fields, actor, input_id)
+                first = self._acknowledgement(handle, cls, fields, actor, input_id=input_id)
                 if complete is not None:  # once it has a number: a decision that takes it is seen
                     if (whole := complete(first)) is None:
                         return Step(handle, ())
@@ -161,7 +161,7 @@ class Acceptances(Sessions):
         def is_said(before: Any) -> bool:
             return is_same_input(before, fields) and (is_same is None or is_same(before))
 
-        wanted = WantedInput((cls,), speakers[-1], session_id, is_said, speakers[0])
+        wanted = WantedInput((cls,), speakers[-1], session_id, is_said, proved=speakers[0])
         return self._inputs.recorded(wanted, record)
 
     def _speakers(self, by: str | None) -> list[Actor]:
@@ -216,7 +216,7 @@ class Acceptances(Sessions):
         form, record = self._form(folder), handle.workflow.record
         if not form.day or record is None:
             return form
-        day = ids.iso(self._runner.now())[: len("2026-11-23")]
+        day = ids.iso(self._runner.now()).partition("T")[0]
         path = f"{folder}/{form.file_name(number, day, record(handle.session.state).title)}"
         written = handle.view.written
         is_own = written is not None and written.path == path

@@ -306,8 +306,9 @@ def imported(
     came: list[SessionImported] = []
     collisions = Collisions(request.process.runner)
     with _open_rereadable_file(file, drawn) as source:
-        taking = request.process.transfer.imported
-        for one in taking(source.lines, file.name, source.progress, agreed, importer):
+        for one in request.process.transfer.imported(
+            source.lines, file.name, source.progress, agrees=agreed, importer=importer
+        ):
             tell(one)
             collisions.look(one)
             if lists:

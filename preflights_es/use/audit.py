@@ -194,7 +194,7 @@ def verify(
         with drawn(len(heads)) as update:
             looked_at = ticking(heads, update)
             found = verification.walked(
-                process.store, looked_at, comparison, look, side_tables.look
+                process.store, looked_at, comparison, look, beside=side_tables.look
             )
         if not (named or heads) and process.known_project:
             files = _files_alone(process, signatures)

@@ -88,12 +88,14 @@ def opened_process(
     """
 
     def loaded(said: Options | None) -> Settings:
-        return load_settings(cwd, None, database, said, language, who)
+        return load_settings(
+            cwd, environment=None, database=database, options=said, language=language, actor=who
+        )
 
     found = loaded(options)
     process = Process(found, creates=creates, reads=reads, tell=tell, stands_in=_stands_in)
     seen = Evidence(found.agent_variables, terminal)
-    return Opened(process, seen, options, loaded, terminal and asks)
+    return Opened(process, seen, options, loaded, asks=terminal and asks)
 
 
 def _stands_in(settings: Settings, tell: Callable[[Notice], None], *, reads: bool) -> str:

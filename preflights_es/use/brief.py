@@ -37,7 +37,7 @@ OTHER: Final = "Other"
 
 
 TOLD_MAX: Final = 100  # decisions that a brief may have room for: a line has five tokens or more
-DAY: Final = len("2026-11-22")
+DAY: Final = 10  # characters of a date such as 2026-11-22
 
 
 class ProjectBrief(Result, frozen=True, kw_only=True, tag_field="format", tag="brief/1"):
@@ -82,7 +82,14 @@ def compose_brief(request: Request, task: str = "") -> ProjectBrief:
         if one.question is not None
     ]
     found = compose_project_brief(
-        *(in_force, in_conflict, proposed, asked), count, waiting.more, near, unclear
+        in_force,
+        in_conflict,
+        proposed,
+        asked,
+        total=count,
+        more_open=waiting.more,
+        near=near,
+        unclear=unclear,
     )
     return ProjectBrief(
         project=request.process.project,
@@ -120,7 +127,8 @@ def list_decisions_beside_session(request: Request, session_id: str, task: str, 
     found, near, count = _select_brief_decisions(request, others, rows, task)
     if not (found or clashes):
         return ""
-    return list_decisions_in_force(found, count, room, near, [*map(_conflict, clashes)])[0]
+    conflicts = [*map(_conflict, clashes)]
+    return list_decisions_in_force(found, count, room, near, conflicts=conflicts)[0]
 
 
 def _parted(
@@ -308,9 +316,9 @@ def _valued(row: DecisionRow | ForeignRow) -> Iterator[tuple[tuple[str, str], _V
         if has_topic:  # a record of another tool says what is first
             said = "" if isinstance(row, ForeignRow) else field
             key = row.category, f"{field if at else 1}"
-            yield key, _Valued(row, row.category, said, row.scope, value)
+            yield key, _Valued(row, row.category, said, row.scope, value=value)
         elif not at and (about := _subject_beside_value(row.title, value, row.scope)):
-            yield ("", ""), _Valued(row, about, "", row.scope, value)
+            yield ("", ""), _Valued(row, about, field="", scope=row.scope, value=value)
 
 
 def _subject_beside_value(title: str, value: str, scope: str) -> str:

@@ -164,7 +164,7 @@ def days(request: Request) -> tuple[tuple[str, int], ...]:
     """Pairs of a day, UTC, and how many decisions were accepted on it, oldest first."""
     rows = request.process.projector.rows("decisions", request.process.project)
     found = Counter(row["accepted_at"] // DAY for row in rows if row["accepted_at"] is not None)
-    return tuple((iso(day * DAY)[: len("2026-11-23")], found[day]) for day in sorted(found))
+    return tuple((iso(day * DAY).partition("T")[0], found[day]) for day in sorted(found))
 
 
 def list_decisions(

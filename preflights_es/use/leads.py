@@ -190,7 +190,7 @@ class Leads:
         sent = parameters_for(settings.provider, settings.model, asked)
         address = digest_of(settings.provider, settings.base_url)
         takes = structured(settings.provider, settings.model, settings.base_url)
-        lead = Lead(settings.provider, settings.model, sent, strict, address)
+        lead = Lead(settings.provider, settings.model, sent, strict, address=address)
         return msgspec.structs.replace(lead, structured=True) if takes else lead
 
     def provider_for(self, lead: Lead) -> LLMProvider:

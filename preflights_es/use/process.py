@@ -226,9 +226,9 @@ class Process:
             self.runner,
             self.settings.root,
             folders,
-            kept,
-            self._is_tracked,
-            lambda: self.record_places.folders,
+            sessions=kept,
+            is_tracked=self._is_tracked,
+            records=lambda: self.record_places.folders,
         )
 
     def _is_tracked(self, path: str) -> bool:
@@ -342,7 +342,7 @@ class Process:
         with temporary_log(clock_ids.now, clock_ids.salt) as made:
             following = SqlFollowing(made)
             yield ProjectionCheck(
-                self.following, following, projections(), build_projection_reader(), again
+                self.following, following, projections(), build_projection_reader(), again=again
             )
 
     def side_table_check(self) -> SideTableCheck:

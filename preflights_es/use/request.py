@@ -181,7 +181,9 @@ class Request:
         records = (one.path for one in process.record_places.folders)
         folders = (*dict.fromkeys((process.record_places.new, *records)), settings.tasks)
         own = (*CODE, *WRITERS)
-        return Erasure(self.inputs, process.store, settings.root, own, projected(), folders)
+        return Erasure(
+            self.inputs, process.store, settings.root, code=own, clear=projected(), folders=folders
+        )
 
     def at(self, process: Process) -> Request:
         """This request, to another process: to what session files say more."""

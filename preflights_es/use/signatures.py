@@ -216,13 +216,20 @@ class Signatures:
             is_persons, is_refused = one.actor_kind == "user", one.version in refused
             shown = seen
             if is_persons and not is_refused:  # it is the last word
-                shown = _in_the_end(workflow, before, event, seen, fixed)
+                shown = _in_the_end(workflow, before, event, seen, fixed=fixed)
             last = stored[one.version - 2].hash if one.version > 1 else GENESIS
             found = self._signed(event, one, last, shown)
             decides = ""
             if found.verdict == "signed" and shown.get("patch"):
                 decides = _decides(*(shown[name] for name in ("patch", "scope", "paths", "hold")))
-            yield SignedAct(one.version, one.type, found, decides, is_persons, is_refused)
+            yield SignedAct(
+                one.version,
+                one.type,
+                found,
+                decides=decides,
+                is_persons=is_persons,
+                is_refused=is_refused,
+            )
 
     def _is_for_here(self, made: Signature | UnsetType) -> bool:
         return isinstance(made, Signature) and made.repository == self.repository != ""
@@ -269,7 +276,9 @@ class Signatures:
             touched = parts.is_touched
             by = None
             if self.signers.are_known:
-                by = ssh.principal(armoured, name, message, self.signers.content, at_s, env)
+                by = ssh.principal(
+                    armoured, name, message, signers=self.signers.content, at_s=at_s, env=env
+                )
             if by is not None:
                 return found("signed", by=by)
             if ssh.is_made_by(armoured, name, message, env):

@@ -165,7 +165,9 @@ class Signer:
         at_s = made.statement.at // US_PER_S
         name = namespace(signed.act)
         whole = made.statement.encoded()
-        return bool(ssh.principal(armoured, name, whole, signers.content, at_s, self._env))
+        return bool(
+            ssh.principal(armoured, name, whole, signers=signers.content, at_s=at_s, env=self._env)
+        )
 
     def _signature(self, act: Act, statement: SignedStatement) -> Signature:
         sshsig = self.sign(act, statement.encoded())
@@ -188,7 +190,9 @@ class Signer:
         if self.is_hardware:
             self._tell(Notice("touch_key", "touch your hardware key now: it signs", {}))
         try:
-            armoured = ssh.sign(self._key, namespace(act), message, self._env, self._timeout_s)
+            armoured = ssh.sign(
+                self._key, namespace(act), message, self._env, timeout_s=self._timeout_s
+            )
             raw = signing.dearmoured(armoured)
             is_good = signing.parse_signature_blob(raw).namespace == namespace(
                 act

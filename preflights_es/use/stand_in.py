@@ -96,7 +96,15 @@ def _follow(database: str, place: Path, tell: Callable[[Notice], None]) -> None:
         ):
             transfer = Transfer(_runner(here), here, projected())
             deque(
-                _import_lacking_sessions(log, transfer, here, database, lambda _: True, {}, None),
+                _import_lacking_sessions(
+                    log,
+                    transfer,
+                    here,
+                    where=database,
+                    agrees=lambda _: True,
+                    refused={},
+                    importer=None,
+                ),
                 maxlen=0,
             )
     except NoLog:
@@ -148,7 +156,13 @@ def take_over_stand_in(
     with closing(_open_existing_log(place)) as log:
         into = process.store
         for one in _import_lacking_sessions(
-            log, process.transfer, into, str(place), agrees, refused, importer
+            log,
+            process.transfer,
+            into,
+            where=str(place),
+            agrees=agrees,
+            refused=refused,
+            importer=importer,
         ):
             tell(one)
             yield one
@@ -179,7 +193,7 @@ def _import_lacking_sessions(
 
     lacking = [id_ for id_ in sorted(heads) if known.get(id_) != heads[id_]]
     coming: Lines = {session_id: partial(lines, session_id) for session_id in lacking}
-    return imported_each(transfer, coming, where, agrees, refused, importer)
+    return imported_each(transfer, coming, where, agrees=agrees, refused=refused, importer=importer)
 
 
 def _open_existing_log(place: Path | str) -> SqlStore:

@@ -85,7 +85,9 @@ def synced(
     }
     collisions, refused = Collisions(process.runner), dict[str, str]()
     where = process.session_folders.paths
-    for one in imported_each(process.transfer, lines, where, taking, refused, importer):
+    for one in imported_each(
+        process.transfer, lines, where, agrees=taking, refused=refused, importer=importer
+    ):
         collisions.look(one)
         taken.append(one)
         tell(one)

@@ -208,7 +208,7 @@ def trail(
         upto = replace(want, upto=_decided_at(read))
         logged = [*steps(read)]
         found.steps = _decode_wanted_steps(
-            at.process, logged, upto, found, imports(at.process, at.session_id)
+            at.process, logged, upto, found, came=imports(at.process, at.session_id)
         )
     elif session is not None:
         at = request.reading.session(session)
@@ -216,7 +216,7 @@ def trail(
         assert head is not None, "it was found"
         logged = _logged(at.process, head, tell)
         found.steps = _decode_wanted_steps(
-            at.process, logged, want, found, imports(at.process, at.session_id)
+            at.process, logged, want, found, came=imports(at.process, at.session_id)
         )
     else:
         project = None if any_project else request.process.project
@@ -225,7 +225,7 @@ def trail(
             return process.projector.within(project, since, until)
 
         known = _came(request.process)
-        found.steps = _of_all(request.reading.heads(within), want, found, tell, known)
+        found.steps = _of_all(request.reading.heads(within), want, found, tell, came=known)
     return found
 
 
@@ -277,7 +277,7 @@ def _of_all(
             tell(Trouble(session_id=head.session_id, kind="left_out", why=str(error)))
             continue
         brought = [(head.session_id, one) for one in came.get(head.session_id, ())]
-        yield from _decode_wanted_steps(process, logged, want, trail, brought)
+        yield from _decode_wanted_steps(process, logged, want, trail, came=brought)
 
 
 def _came(process: Process) -> dict[str, tuple[ImportedBy, ...]]:

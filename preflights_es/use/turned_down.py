@@ -150,7 +150,7 @@ def describe_turned_down(one: DecisionRow | ForeignRow, what: TurnedDown, mark: 
     by = one.acknowledged_by
     who = escaped_text(one_line(by.name)) if by and by.name else "a person"
     name = decision_name(one.number, one.uid)
-    day = (one.accepted_at or one.proposed_at)[: len("2026-11-23")]
+    day = (one.accepted_at or one.proposed_at).partition("T")[0]
     chose = ", ".join(escaped_text(one_line(value)) for _, value in one.fields)
     did = "replaced" if what.former else "turned down"
     of = f" ({escaped_text(what.former)})" if what.former else ""

@@ -56,7 +56,7 @@ def usage(
     names = tuple(name for name in BY if name in by) or BY
     prices = [price(one) for one in process.settings.prices]
     rows = process.projector.rows("usage", project)
-    found = tuple(used(rows, names, since, until, prices))
+    found = tuple(used(rows, names, since, until, prices=prices))
     return Usage(
         project=project,
         since=iso_or_none(since),
@@ -106,7 +106,7 @@ def usage_over_time(
     step = step_between(first, last)
 
     def summed(step: int | None, of: Kind | None) -> tuple[UsedThen, ...]:
-        return tuple(used_over_time(rows, step, of, since, until, prices))
+        return tuple(used_over_time(rows, step, of, since=since, until=until, prices=prices))
 
     return UsageOverTime(
         step=step,

@@ -93,7 +93,8 @@ def of_patch(process: Process, read: Read, version: int) -> tuple[Why, ...]:
     """
     decided = next(one for one in read.patches if one.version == version)
     return tuple(
-        _trace_value_origin(process, read, decided, origin, ())[0] for origin in decided.origins
+        _trace_value_origin(process, read, decided, origin, came=())[0]
+        for origin in decided.origins
     )
 
 
@@ -148,7 +149,7 @@ def _resolve_why_target(
         message = f"session {short_session(session_id)} has no field {field!r}: it has {known}"
         raise Refused(message, code="no_such_field", session=short_session(session_id))
     came = imports_of(process, read)
-    values = [_trace_value_origin(process, read, decided, origin, came) for origin in origins]
+    values = [_trace_value_origin(process, read, decided, origin, came=came) for origin in origins]
     return values, (), ()
 
 
@@ -208,7 +209,8 @@ def _trace_field_in_log(request: Request, process: Process, what: str) -> list[t
             named = [o for o in decided.origins if _is_named(o, decided, what)]
             if decided.standing == "accepted":
                 values += [
-                    _trace_value_origin(process, read, decided, origin, came) for origin in named
+                    _trace_value_origin(process, read, decided, origin, came=came)
+                    for origin in named
                 ]
     return values
 

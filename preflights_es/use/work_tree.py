@@ -123,4 +123,4 @@ def project_path(root: Path, typed: str, cwd: Path | None = None) -> str:
             raise Refused(message, code="path_outside", typed=typed)
         relative = real
     is_folder = os.path.isdir(path) or typed.endswith(("/", os.sep))
-    return relative.replace(os.sep, "/")[:PATH_MAX] + "/" * is_folder
+    return relative.replace(os.sep, "/")[:PATH_MAX] + ("/" if is_folder else "")

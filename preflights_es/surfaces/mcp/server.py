@@ -97,7 +97,7 @@ def server(
         worded: adds to a text the command that helps.
         patience_s: how long a form waits for its person, where the server waits.
     """
-    desk = Desk(request, pool, worded, patience_s, LogFile())
+    desk = Desk(request, pool, worded, patience_s, log=LogFile())
     tools = {one.name: one for one in list_offered_tools()}
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:

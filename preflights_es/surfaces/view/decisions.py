@@ -27,6 +27,7 @@ ROWS_MAX: Final = 100  # decisions of one page
 HELD: Final = 10  # pages whose decisions are held at once
 TOPICS_MAX: Final = 200  # that a page offers; the search finds decisions of the others
 QUERY_MAX: Final = 400  # characters
+DIGITS_MAX: Final = 5  # of the number of a page
 BACKWARDS: Final = str.maketrans("0123456789", "9876543210")
 """Makes of times others that sort the other way."""
 R = TypeVar("R")
@@ -40,7 +41,7 @@ def decisions_page(asked: PageRequest) -> Page:
     day, topic = asked.query.get("as-of", "").strip(), asked.query.get("topic", "")
     everything = bool(asked.query.get("all")) and not day
     at = end_of(day) if day else None
-    day = "" if at is None else iso(at)[: len("2026-11-23")]  # what was typed may be `2026-1-5`
+    day = "" if at is None else iso(at).partition("T")[0]  # what was typed may be `2026-1-5`
     found = listing(asked.request, at=at, everything=everything, query=query)
     again = partial(all_decisions, asked.request, at=at, everything=everything)
     known = {"q": query, "as-of": day, "all": "1" if everything else "", "topic": topic}
@@ -110,7 +111,7 @@ def part(
         order: None where they are in order.
         again: the rows once more: those before a late page are too many to hold.
     """
-    is_number = typed.isascii() and typed.isdigit() and len(typed) < len("100000")
+    is_number = typed.isascii() and typed.isdigit() and len(typed) <= DIGITS_MAX
     number, total = max(int(typed), 1) if is_number else 1, 0
 
     def counted() -> Iterator[R]:

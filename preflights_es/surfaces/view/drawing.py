@@ -72,12 +72,14 @@ def bars(counted: Sequence[tuple[str, int]], day: str) -> Bars:
             count,
             (WIDTH - width) * place / (places - 1),
             count / highest,
-            name <= (day or name),
+            is_before=name <= (day or name),
         )
         for place, (name, count) in parts.items()
     )
     at = min(max((date.fromisoformat(day) - days[0]).days, 0), span) if day else span
-    return Bars(drawn, width, counted[0][0], counted[-1][0], len(counted), span, at)
+    return Bars(
+        drawn, width, counted[0][0], last=counted[-1][0], count=len(counted), span=span, at=at
+    )
 
 
 # 2. How decisions stand to each other --------------------------------------------------------
@@ -152,7 +154,7 @@ def graph(rows: Iterable[DecisionRow]) -> Graph | None:
     ]
     places = _place_decision_nodes(drawn, ends)
     nodes = tuple(
-        Node(uid, name, title, beside, *places[uid], is_former=former)
+        Node(uid, name, title, beside, x=places[uid][0], y=places[uid][1], is_former=former)
         for uid, (name, title, beside, former) in drawn.items()
     )
     edges = tuple(
@@ -165,7 +167,7 @@ def graph(rows: Iterable[DecisionRow]) -> Graph | None:
     )
     width = max(x for x, _ in places.values()) + NODE[0] + 2
     height = max(y for _, y in places.values()) + NODE[1] + 2
-    return Graph(nodes, edges, width, height, more)
+    return Graph(nodes, edges, width, height, more=more)
 
 
 def _related_older_decisions(one: DecisionRow) -> list[tuple[Related, Kind]]:
@@ -178,7 +180,7 @@ def _related_older_decisions(one: DecisionRow) -> list[tuple[Related, Kind]]:
 
 def _drawn_decision(one: DecisionRow) -> tuple[str, tuple[str, str, str, bool]]:
     name, title = decision_name(one.number, one.uid), shortened(one_line(one.title), TITLE_MAX)
-    day = (one.accepted_at or one.proposed_at)[: len("2026-11-23")]
+    day = (one.accepted_at or one.proposed_at).partition("T")[0]
     return one.uid, (name, title, day, one.superseded_by is not None)
 
 

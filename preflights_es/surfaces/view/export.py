@@ -54,7 +54,6 @@ POLICY: Final = (
 NAV: Final = (("decisions", "/"), ("sessions", "/sessions"))
 SCRIPTS: Final = ("verify.js", "proof.js")
 SEARCH: Final = "search.js"
-DAY: Final = len("2026-11-26")
 STATIC: Final = (*SCRIPTS, SEARCH, "icon.svg", "sessions.css", "view.css")
 _LINK: Final = re.compile(r' (href|src|action|data-index)="(/[^"]*)"')
 _ID: Final = re.compile(r"[0-9a-f][0-9a-f-]*")
@@ -254,10 +253,10 @@ class _Building:
             id_,
             row.title,
             read.workflow.name,
-            len(stored),
-            times[0],
-            times[-1],
-            used[0] if used else None,
+            events=len(stored),
+            began=times[0],
+            ended=times[-1],
+            used=used[0] if used else None,
         )
         self.told.append(told)
         for number, first in enumerate(firsts, 1):
@@ -400,14 +399,14 @@ def _index(rows: Iterable[DecisionRow]) -> list[tuple[str, ...]]:
         words = " ".join((row.title, *values, because, *beside)).lower()
         about = " · ".join(filter(None, beside))
         shown = (shown_lines(one) for one in (row.title, about, words, row.category))
-        ended = (row.superseded_at or "")[:DAY]
+        ended = (row.superseded_at or "").partition("T")[0]
         found.append((f"decisions/{row.uid}.html", *shown, _accepted_day(row), ended))
     return found
 
 
 def _accepted_day(row: DecisionRow) -> str:
     """The day, UTC; empty of what is not accepted."""
-    return (row.accepted_at or "")[:DAY]
+    return (row.accepted_at or "").partition("T")[0]
 
 
 def _last_document_text(process: Process, read: Read) -> str:

@@ -13,6 +13,7 @@ from preflights_es.kernel.ids import short_session
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.runner import Handle
 from preflights_es.surfaces.view.rendering import (
+    DIGITS_MAX,
     Answer,
     Elsewhere,
     Page,
@@ -280,7 +281,7 @@ def _shown_version_of_form(asked: PageRequest) -> int:
         Refused: the form does not say it.
     """
     said = asked.said("version")
-    if not (said.isascii() and said.isdigit() and len(said) < len("1000000000")):
+    if not (said.isascii() and said.isdigit() and len(said) <= DIGITS_MAX):
         raise Refused(
             "the form does not say what was shown: load the page again", code="no_version"
         )
@@ -322,7 +323,7 @@ def _or_shown(served: Served) -> Served:
             handle = _mine(asked)
             session = sessions.show(asked.request, handle.session_id)
             why = asked.worded(str(refused), refused.code, refused.fields)
-            return _inbox_session_page(asked, handle, session, why, HTTPStatus.CONFLICT)
+            return _inbox_session_page(asked, handle, session, why, status=HTTPStatus.CONFLICT)
 
     return answered
 

@@ -33,6 +33,7 @@ FILES: Final = {
 """What pages link to, by name, with its type."""
 
 READ_MAX: Final = 100_000  # characters of a record that is shown as it reads; a longer one as text
+DIGITS_MAX: Final = 9  # of a version that a request says: all integers of an engine take it
 MARKS: Final = ("heading", "list", "blockquote", "emphasis", "escape", "newline", "link")
 """What records are written with. A picture or an element of HTML stays text, and of the links all
 but those to a record beside it, of which the words are shown.
@@ -180,7 +181,7 @@ def _environment() -> Environment:
     class Written(CodeGenerator):
         def _output_child_pre(self, _node: Any, _frame: Any, finalize: Any) -> None:
             """In one call: markupsafe makes an object of each text, which costs thrice as much."""
-            self.write("environment.written(" + "(" * (finalize.src is not None))
+            self.write("environment.written(" if finalize.src is None else "environment.written((")
 
     class Pages(Environment):
         code_generator_class = Written
@@ -215,11 +216,11 @@ def _environment() -> Environment:
 
 
 def _day_of_timestamp(at: str | None) -> str:
-    return (at or "")[: len("2026-11-23")]
+    return (at or "").partition("T")[0]
 
 
 def _minute(at: str) -> str:
-    return f"{at[: len('2026-11-23T12:00')].replace('T', ' ')} UTC"
+    return f"{at[:16].replace('T', ' ')} UTC"  # 2026-11-23T12:00
 
 
 def _hex(value: Any) -> str:

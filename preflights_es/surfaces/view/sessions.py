@@ -29,6 +29,7 @@ from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.surfaces.view import timeline
 from preflights_es.surfaces.view.rendering import (
+    DIGITS_MAX,
     Page,
     PageRequest,
     Site,
@@ -131,16 +132,16 @@ def looked(request: Request, typed: str) -> Looked:
     if not found.stored:
         raise found.damage or LogDamaged(f"session {at.session_id}", 0, "it has no events")
     last = found.stored[-1]
-    head = Head(last.session_id, last.project, last.workflow, len(found.stored), last.hash)
+    head = Head(last.session_id, last.project, last.workflow, len(found.stored), hash=last.hash)
     read = Read(
-        head,
-        at.process.runner.workflow(last.workflow),
-        tuple(found.stored),
-        head.version,
-        tuple(one if isinstance(one, Event) else None for one in found.events),
-        (),
-        "damaged" if found.damage else "",
-        str(found.damage or ""),
+        head=head,
+        workflow=at.process.runner.workflow(last.workflow),
+        stored=tuple(found.stored),
+        version=head.version,
+        events=tuple(one if isinstance(one, Event) else None for one in found.events),
+        sessions=(),
+        trouble="damaged" if found.damage else "",
+        why=str(found.damage or ""),
     )
     return Looked(at.process, read, found.damage)
 
@@ -199,7 +200,7 @@ def _view_at_event(at: Looked, version: int, stood: timeline.SessionAtEvent) -> 
 def _build_session_view(at: Looked, session: Session[Any], version: int) -> View:
     read = at.read
     one = read.stored[version - 1]
-    handle = Handle(one.session_id, one.project, read.workflow, session, one.hash)
+    handle = Handle(one.session_id, one.project, read.workflow, session, hash=one.hash)
     return session_of(Step(handle, ()))
 
 
@@ -296,7 +297,7 @@ def payload_page(asked: PageRequest) -> Page:
 
 
 def _find_event_by_version(at: Looked, typed: str) -> Stored:
-    is_number = typed.isascii() and typed.isdigit() and len(typed) < len("1000000000")
+    is_number = typed.isascii() and typed.isdigit() and len(typed) <= DIGITS_MAX
     version = int(typed) if is_number else 0
     if not 1 <= version <= len(at.stored):
         raise HTTPException(404, f"the session has {len(at.stored):,} events")

@@ -138,7 +138,9 @@ class SessionTimeline(msgspec.Struct, frozen=True):
         for step, x in zip(told, places, strict=True):
             call = self.calls.get(step.stored.version)
             end = ends.get(call.call, width - EDGE / 2) if call else x
-            marks.append(self._mark(step, call, x, max(end - x, STEP / 2) if call else 0.0, prices))
+            marks.append(
+                self._mark(step, call, x, max(end - x, STEP / 2) if call else 0.0, prices=prices)
+            )
         return TimelinePart(
             first=first,
             last=first + len(told) - 1,

@@ -92,7 +92,9 @@ def stacked(
         told = f"{axis.told(begins)}, {one.kind or 'unnamed'}: {_format_usage_value(value)}"
         x, width = axis.x(begins)
         place = _series(series, one.kind)
-        bars.append(UsageBar(x, round(top, 2), width, round(height, 2), place, told))
+        bars.append(
+            UsageBar(x, round(top, 2), width, height=round(height, 2), series=place, told=told)
+        )
     total = _format_usage_value(sum(sums.values()))
     if unknown := sum(number(one.used) is None for one in spans):
         total = "?" if unknown == len(spans) else f"{total} + ?"
@@ -111,7 +113,11 @@ def latencies(axis: Axis, spans: Sequence[UsedThen]) -> Plot:
         told = f"{axis.told(begins)}: median {millis(median)}, longest {millis(longest)}"
         for height, share in ((longest / most * HEIGHT, 0.15), (median / most * HEIGHT, 1.0)):
             left, top = round(x + width * (1 - share) / 2, 2), round(HEIGHT - height, 2)
-            bars.append(UsageBar(left, top, round(width * share, 2), round(height, 2), 0, told))
+            bars.append(
+                UsageBar(
+                    left, top, round(width * share, 2), height=round(height, 2), series=0, told=told
+                )
+            )
     return Plot("Latency: median and longest", "", millis(most) if bars else "", tuple(bars))
 
 
@@ -127,7 +133,7 @@ def plots(found: UsageOverTime, axis: Axis, series: Sequence[str]) -> list[Plot]
     """All of a page."""
 
     def plot(title: str, number: Number) -> Plot:
-        return stacked(title, axis, found.spans, series, number)
+        return stacked(title, axis, found.spans, series, number=number)
 
     currencies = sorted({cost.currency for one in found.totals for cost in one.used.costs})
     return [

@@ -103,8 +103,6 @@ def tone(status: str) -> str:
 
 WORDS: Final = {
     one.__name__: one
-    for one in (
-        *(clock, date, stamp, span, millis, count, percent, value, tokens, cost, spaced, tone),
-    )
+    for one in (clock, date, stamp, span, millis, count, percent, value, tokens, cost, spaced, tone)
 }
 """Filters of templates, by name."""
