@@ -204,7 +204,9 @@ def add_command(
       preflights note add idea "A podcast about logs"
     """
     fields = _collect_item_fields(minutes, said_of)
-    return _report_item_change(voice, add(app, cast("ItemType", type_), title, fields, session))
+    return _report_item_change(
+        voice, add(app, cast("ItemType", type_), title, fields, note=session)
+    )
 
 
 def _collect_item_fields(

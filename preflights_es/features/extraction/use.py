@@ -101,7 +101,8 @@ def start_note(request: Request, text: str, given: Given = (), *, strict: bool =
     own.check(answers)
     when, zone = clock_ids.local(clock_ids.now())
     setup = request.setup(WORKFLOW, strict=strict)
-    step = own.take(text, setup, request.process.settings.language, when, zone)
+    language = request.process.settings.language
+    step = own.take(text, setup, language, noted_at=when, time_zone=zone)
     if answers:
         step = own.answer(step.handle, answers)
     return finish_due_documents(request, step)
@@ -125,7 +126,7 @@ def add(
     if to is None and (wrong := own.unfit(type_, title, fields)):
         code, words = note_refusal(wrong)  # a session that would hold nothing is not opened
         raise Refused(words, code=code)
-    step = own.add(type_, title, fields, request.process.settings.language, to)
+    step = own.add(type_, title, fields, language=request.process.settings.language, to=to)
     return session_of(step, request.notices)
 
 

@@ -88,9 +88,9 @@ def change_findings(
         unsigned: session files of the change with an acceptance that no signer of the base signed.
     """
     paths = {one.name.removesuffix(".jsonl"): one.path for one in sessions.now}
-    proves = _proof(request, sides, paths, signatures, unsigned)
+    proves = _proof(request, sides, paths, signatures, unsigned=unsigned)
     level: Level = "warning" if signatures is None else "error"
-    found = decision_changes(sides.base, sides.rows, sides.records, paths, proves)
+    found = decision_changes(sides.base, sides.rows, sides.records, paths, is_signed=proves)
     for one in found:
         yield _changed_decision_finding(one, level)
     for session in sides.abandoned:
@@ -155,7 +155,7 @@ def unsigned_findings(
     Args:
         alone: paths of records of no session that say that they are accepted.
     """
-    for one in unsigned_acceptances(request, signatures, sides.base, sessions, alone):
+    for one in unsigned_acceptances(request, signatures, sides.base, sessions, alone=alone):
         text = (
             f"{printable(one.path)} {escaped_text(one.what)}. A signer of the base has to sign it: "
             "accept it again with --sign, in a new session"

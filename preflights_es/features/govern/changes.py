@@ -24,8 +24,15 @@ CONTENT_MAX: Final = 2_000_000  # bytes of a file that is read
 READ_MAX: Final = 256_000_000  # bytes of all that is read of git at once
 GIT_S: Final = 60  # seconds
 _DIFF: Final = (
-    *("diff-index", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv"),
-    *("--ignore-submodules=dirty", "--relative"),
+    "diff-index",
+    "--raw",
+    "-z",
+    "--no-abbrev",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--ignore-submodules=dirty",
+    "--relative",
 )
 _REGULAR: Final = (b"100644", b"100755")
 ENCODING: Final = "working-tree-encoding"
@@ -156,9 +163,9 @@ def _parse_diff_index(raw: bytes) -> Iterator[tuple[ChangedFile, bool]]:
             one = ChangedFile(
                 os.fsdecode(next(fields)),
                 is_gone,
-                (before if is_gone else after) in _REGULAR,
-                old.decode() if before in _REGULAR else "",
-                new.decode() if new.strip(b"0") else "",
+                is_text=(before if is_gone else after) in _REGULAR,
+                old=old.decode() if before in _REGULAR else "",
+                new=new.decode() if new.strip(b"0") else "",
             )
             yield one, before == after
 
@@ -370,7 +377,7 @@ def _read_git_output(root: Path, *words: str) -> str:
 
 
 def _output(root: Path, *words: str, given: bytes = b"") -> bytes | None:
-    return git.output(words, root, surroundings(), GIT_S, given)
+    return git.output(words, root, surroundings(), GIT_S, given=given)
 
 
 def _unfiltered(root: Path) -> Mapping[str, str]:

@@ -162,12 +162,12 @@ def check_change(
         if signatures is not None:
             alone = [one.path for one in sides.new_records]
             alone += [one.path for one in naming if one.says_accepted and one.row is None]
-            unsigned += unsigned_findings(request, signatures, sides, sessions, alone)
+            unsigned += unsigned_findings(request, signatures, sides, sessions, alone=alone)
         paths = [one.file for one in unsigned]
-        found += [*unsigned, *change_findings(request, sides, sessions, signatures, paths)]
+        found += [*unsigned, *change_findings(request, sides, sessions, signatures, unsigned=paths)]
         found += signer_findings(request, change, is_required=require_signed)
         found += _of_places(ticking(own, update), tree, former)
-        found += _imports(rows, sides.counted, tree, change, doubt)
+        found += _imports(rows, sides.counted, tree, change, level=doubt)
         found += [*_contradictions(own), *_unused(own, whole), *_unread_records(sides.beside)]
         found += _unclear(sides.beside, change, is_whole=not base)
         before = tree.compared, whole.compared

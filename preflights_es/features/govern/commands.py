@@ -74,7 +74,7 @@ def check_command(
     wanted = reports_of(reports, FORMATS, "json=check.json")
     check_reports(wanted, replacing=replaces, is_json=voice.as_json)
     found = check_change(
-        *(app,),
+        app,
         base=base or "",
         staged=staged,
         files=files,

@@ -84,7 +84,7 @@ def edit_concerns(
     found = [*_of_paths(request, rows, places, done)]
     new, former = _find_new_uses(changes, command, root)
     if new:
-        found = [*_of_imports(request, rows, new, former, done), *found]
+        found = [*_of_imports(request, rows, new, former, passed=done), *found]
     found.sort(key=lambda one: STRENGTH.index(one.hold))
     return tuple(found[:NAMED_MAX])
 
@@ -170,7 +170,9 @@ def _of_paths(
         line = describe_holding_decision(
             replace(held, name=f"{held.name}{mark} for {_shorten_concern_text(pattern)}")
         )
-        yield Concern(one.said.uid, held.name, one.said.reach.hold, f"{line}.", path, True)
+        yield Concern(
+            one.said.uid, held.name, one.said.reach.hold, line=f"{line}.", file=path, by_path=True
+        )
 
 
 # 3. By imports --------------------------------------------------------------------------------
@@ -218,7 +220,7 @@ def _of_imports(
             mark = "" if isinstance(row, ForeignRow) or not row.file else " (file)"
             use = f"This {where} uses it ({_shorten_concern_text(name.name)})"
             line = f"{describe_turned_down(row, one.what, mark)}. {use}."
-            yield Concern(uid, one.name, hold, line, file, False)
+            yield Concern(uid, one.name, hold, line=line, file=file, by_path=False)
 
 
 def _read_whole_decisions(

@@ -67,17 +67,21 @@ def decision_changes(
         if what := _describe_decision_change(was, own.get(was.uid)):
             path = base.sessions[was.session_id].path if was.session_id in base.sessions else ""
             is_proven = is_signed(was.session_id) if was.uid not in own else was.uid in replaced
-            yield DecisionChange(was, path, what, True, is_proven)
+            yield DecisionChange(was, path, what, was_decided=True, is_signed=is_proven)
         elif (number := own[was.uid].number) != was.number:
             what = f"is called {decision_name(number, was.uid)} now"
-            yield DecisionChange(was, base.sessions[was.session_id].path, what, True, True)
+            yield DecisionChange(
+                was, base.sessions[was.session_id].path, what, was_decided=True, is_signed=True
+            )
     for uid, path in touched.items():
         if (row := own.get(uid)) and is_counted(row) and uid not in before:
             older = ", ".join(
                 _name_related_decision(one) for one in _list_superseded_decisions(row)
             )
             what = f"is decided in this change{f', and replaces {older}' if older else ''}"
-            yield DecisionChange(row, path, what, False, is_signed(row.session_id))
+            yield DecisionChange(
+                row, path, what, was_decided=False, is_signed=is_signed(row.session_id)
+            )
     yield from _of_records(base, records, titles)
 
 
@@ -129,7 +133,11 @@ def _of_records(
             what = _describe_changed_fields(was, now, _FOREIGN) or _successor_changed(was, now)
         if what:
             yield DecisionChange(
-                was, was.path, what, True, not titles.isdisjoint((was.path, was.title))
+                was,
+                was.path,
+                what,
+                was_decided=True,
+                is_signed=not titles.isdisjoint((was.path, was.title)),
             )
 
 

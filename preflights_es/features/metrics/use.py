@@ -417,6 +417,6 @@ def in_words(handle: Handle, view: View) -> View:
 
 def _parse_asked_day(asked_at: str) -> date | None:
     try:
-        return date.fromisoformat(asked_at[: len("2026-11-22")])
+        return date.fromisoformat(asked_at.partition("T")[0])
     except ValueError:  # a log of other hands
         return None

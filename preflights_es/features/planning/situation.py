@@ -182,7 +182,9 @@ def open_tasks(day: str, rows: Iterable[Row]) -> tuple[OpenTask, ...]:
         for id_ in (f"{row['session_id']}.{row['number']}" if name in twice else name,)
     }
     listed = tuple(one.task for one in found.values())
-    ordered = schedule.sort_open_tasks(Day(day, 0, 0, None, (), listed))
+    ordered = schedule.sort_open_tasks(
+        Day(day, start=0, end=0, minutes=None, busy=(), tasks=listed)
+    )
     return tuple(found[task.id] for task in ordered)
 
 

@@ -145,7 +145,7 @@ def _plan_day(
     setup = request.setup(WORKFLOW)
     if found.focus is not None:
         setup = replace(setup, lead=None, prompts=())
-    return session_of(_step(request, handle, found, first, setup), request.notices)
+    return session_of(_step(request, handle, found, first, setup=setup), request.notices)
 
 
 def _step(

@@ -224,7 +224,7 @@ def group_into_pieces(
         follows = n < len(some) and some[n].start == one.start + one.size
         if not follows or one.start + one.size - first.start >= most:
             size = one.start + one.size - first.start
-            yield Piece(path, first.start, size, first.line, n - begin)
+            yield Piece(path, first.start, size, first.line, sessions=n - begin)
             begin = n
 
 

@@ -158,7 +158,7 @@ def _lead_of_other_provider(
     if change.provider == "sim":
         return replace(simulated(change), strict=strict)
     said = _parameters_for_provider(change, change.provider)
-    lead = Lead(change.provider, change.model, said, strict, change.address)
+    lead = Lead(change.provider, change.model, said, strict, address=change.address)
     return replace(lead, structured=True) if change.structured else lead
 
 

@@ -152,7 +152,7 @@ class Runs:
         codec = child.runner.codec(recorded.workflow)
         events = tuple(codec.decode(one) for one in child.stored)
         side = replace(
-            side_of(recorded.workflow, child.handle.session, events, label, self._prices),
+            side_of(recorded.workflow, child.handle.session, events, label, prices=self._prices),
             asked=answerer.asked,
             unanswered=len(answerer.failed),
             failure=_first_failure_message(events, answerer.failed)
@@ -160,7 +160,9 @@ class Runs:
             else "",
         )
         assumed = tuple(playing.assumed)
-        return ChildRun(side, events, questions(events), child, assumed, answerer.needed)
+        return ChildRun(
+            side, events, questions(events), child=child, assumed=assumed, needed=answerer.needed
+        )
 
     def child(self, stored: Sequence[Stored]) -> tuple[Stored, ...]:
         """The session run again with the change, event by event; it replays from these alone.
@@ -175,7 +177,7 @@ class Runs:
     def side(self, recorded: Recording, label: Reached) -> RunMeasures:
         """What a recorded session comes to."""
         session, events = recorded.session, recorded.events
-        return side_of(recorded.workflow, session, events, label, self._prices)
+        return side_of(recorded.workflow, session, events, label, prices=self._prices)
 
     def _driven(self, running: Coroutine[Any, Any, T]) -> T:
         if self._models is None:

@@ -162,7 +162,9 @@ def regress(
     )
     cases = sorted(told, key=lambda one: (one.session_id, one.source, one.head))
     changes = describe_change(change) if change else ()
-    return _build_run_report(run, cases, judged, picked, changes, monotonic() - began)
+    return _build_run_report(
+        run, cases, judged, picked=picked, changes=changes, seconds=monotonic() - began
+    )
 
 
 def accept_report_group(request: Request, report: Report, group: str, by: str, why: str) -> Report:
@@ -322,7 +324,7 @@ class RegressionRun:
             return scheduled(batches, job, processes(workers), AHEAD * workers)
         job = replace(job, code=code_digest())
         ready = partial(pack_batch_for_worker, log=log)
-        return scheduled(batches, job, dask(options.scheduler), AHEAD * workers, ready)
+        return scheduled(batches, job, dask(options.scheduler), AHEAD * workers, ready=ready)
 
     def _take(self, found: Iterable[Case | SessionLeftOut]) -> None:
         for one in found:
@@ -430,7 +432,12 @@ class Live:
         self._options = options
         prices = [price(table) for table in leads.settings.prices]
         self._regression = Regression(
-            *(WORKFLOWS, own_code(), change, prices, self._model, options.calls_max),
+            WORKFLOWS,
+            own_code(),
+            change,
+            prices,
+            models=self._model,
+            calls_max=options.calls_max,
             repeat=options.repeat,
             keeps_recording=options.is_recorded,
         )

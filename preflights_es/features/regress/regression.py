@@ -75,7 +75,12 @@ class Regression:
             from preflights_es.features.regress.children import Runs
 
             self._runs = Runs(
-                *(workflows, code, change, prices, models, calls_max),
+                workflows,
+                code,
+                change,
+                prices,
+                models=models,
+                most=calls_max,
                 repeat=repeat,
                 keeps_recording=keeps_recording,
             )
@@ -133,7 +138,7 @@ class Regression:
         if self._runs is not None:
             from preflights_es.features.regress.comparing import judge_changed_session
 
-            return judge_changed_session(self._runs, self._replayer, stored, head, made)
+            return judge_changed_session(self._runs, self._replayer, stored, head, made=made)
         replay = self._replayer.replay(stored, head)
         if replay.status == "erased":
             return ERASED

@@ -93,7 +93,7 @@ def compute_verdict(
         )
     hollow = [name for name, one in counted.items() if one.total and not one.right]
     word, figures = _judge_paired_tests(tests, margin, hollow)
-    said = (figures, _describe_failed_calls(cases), CHANCE * chance_is_loss)
+    said = (figures, _describe_failed_calls(cases), CHANCE if chance_is_loss else "")
     return Verdict(
         word=word,
         why=_advice(word, tests, margin, hollow),
@@ -183,7 +183,7 @@ def _strict(cases: Sequence[Case]) -> Verdict:
     damaged = sum(case.outcome == "damaged" for case in cases)
     judged = len(cases) - damaged
     differ = sum(case.outcome not in ("same", "damaged") for case in cases)
-    also = f"; {damaged:,} damaged" * (damaged > 0)
+    also = f"; {damaged:,} damaged" if damaged else ""
     if not judged:
         return Verdict(word="INCONCLUSIVE", why=f"No session was judged{also}.")
     if differ:
@@ -208,7 +208,7 @@ def count_measure_pairs(cases: Sequence[Case], measure: Paired) -> PairCounts:
         right += before
         worse += before and not after
         better += after and not before
-    return PairCounts(worse, better, total, unknown, right)
+    return PairCounts(worse, better, total, unknown, right=right)
 
 
 def _tests(counted: dict[Paired, PairCounts], margin: float) -> tuple[PairedTest, ...]:
@@ -353,9 +353,9 @@ def _judge_paired_tests(
         return "BLOCK", "Worse: " + "; ".join(map(_is_worse, blocked)) + "."
     agreement = tests[0]
     if not agreement.pairs:
-        lost = f"{_verdict_count(agreement.unknown, 'session')} came to no result; " * (
-            agreement.unknown > 0
-        )
+        lost = ""
+        if agreement.unknown:
+            lost = f"{_verdict_count(agreement.unknown, 'session')} came to no result; "
         needed = _verdict_count(agreement.pairs_needed, "pair")
         return "INCONCLUSIVE", f"{lost}{needed} would pass a change without loss.".capitalize()
     if all(one.loss_bound < margin for one in tests):

@@ -25,7 +25,7 @@ INPUT_MAX: Final = 16_000_000  # bytes of an event; an agent's edit of a file is
 @click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.argument("event", nargs=-1, type=click.UNPROCESSED)
 @click.option(
-    *("--agent",),
+    "--agent",
     metavar="NAME",
     is_flag=False,
     flag_value="",  # without a name it is no usage error: that would be a veto
@@ -140,7 +140,7 @@ class _Hook:
                 from preflights_es.features.agents.hooks.edits import before_edit
 
                 folder = beside_log(self._settings)
-                return before_edit(app, self._agent, event, folder, surroundings())
+                return before_edit(app, self._agent, event, folder, environment=surroundings())
             from preflights_es.features.agents.hooks import answers
 
             if kind == "begins":

@@ -81,7 +81,7 @@ def _record_observed_answers(
             outcome=outcome,
         )
         try:
-            _observe(request, one, answers, observed, waits)
+            _observe(request, one, answers, observed, waits=waits)
         except PreflightsError as error:
             yield one_line(str(error))
 
@@ -102,7 +102,14 @@ def _observe(
 
     while len(waits) < WAITS_MAX:
         try:
-            observe(request, asked.question, asked.options, answers, observed, topic=asked.header)
+            observe(
+                request,
+                asked.question,
+                asked.options,
+                answers,
+                observed=observed,
+                topic=asked.header,
+            )
         except LogBusy as error:
             waits.append(error)
         else:

@@ -198,7 +198,7 @@ def before_edit(
     passed = find_agreed_decisions(memory, conversation, base, event.tool_use_id)
     changes = [(str(base / one.path) if one.path else "", one.text, one.former) for one in found]
     said = shell_command_of_call(event.tool_name, event.tool_input)
-    concerns = FEATURES.port("edit_concerns")(request, changes, said, memory, passed)
+    concerns = FEATURES.port("edit_concerns")(request, changes, said, memory, passed=passed)
     if concerns:
         added = {file: one.added for (file, _, _), one in zip(changes, found, strict=True)}
         about = [_memory_of_concern(one, added.get(one.file, ())) for one in concerns]

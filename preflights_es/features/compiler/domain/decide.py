@@ -93,7 +93,7 @@ def _decide_pass_answers(state: CompilerState, new: PassAnswersGiven) -> Decisio
     """One verdict a key; an answer that counts goes to the model."""
     question = None if state.question is None else state.question.id
     answered = dict(state.given)
-    decisions = text_answers(new, question, answered, PassAnswerAccepted, PassAnswerRefused)
+    decisions = text_answers(new, question, answered, PassAnswerAccepted, refused=PassAnswerRefused)
     after = state_after(evolve, state, new, decisions)
     is_answered = after.question is None and state.question is not None
     return decisions + (_decide_pass_step(after) if is_answered else ())

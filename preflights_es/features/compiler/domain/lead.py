@@ -62,7 +62,7 @@ def compose_pass_request(state: CompilerState) -> CompletionRequested:
         "plan",
         schema_of(begun.pass_type),
         (PACKAGE, base, version),
-        (Message("user", user_message(begun)), *state.led.said),
+        messages=(Message("user", user_message(begun)), *state.led.said),
         behind=(own,),
         schema_id=schema_of(begun.pass_type),
     )
@@ -219,8 +219,14 @@ CATEGORY: Final[dict[str, str]] = {
     "rate_limit": "rate_limit",
     **dict.fromkeys(
         (
-            *("invalid_json", "schema_violation", "code_in_output", "multiple_artifacts"),
-            *("explanatory_text", "output_error", "truncated", "refused"),
+            "invalid_json",
+            "schema_violation",
+            "code_in_output",
+            "multiple_artifacts",
+            "explanatory_text",
+            "output_error",
+            "truncated",
+            "refused",
         ),
         "validation_error",
     ),

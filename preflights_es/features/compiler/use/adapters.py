@@ -163,7 +163,7 @@ def _plan_from_artifact(id_: str, held: Any) -> ReadPlan:
     type_, status, payload = unpack_artifact(held)
     standing = "locked" if status == "locked" else "approved"
     none = SourceSession(session_id="", version=0, hash="")
-    return ReadPlan(id_, type_, standing, none, canonical_json(payload).decode())  # type: ignore[arg-type]  # a type of any name is shown to the model
+    return ReadPlan(id_, type_, standing, none, payload=canonical_json(payload).decode())  # type: ignore[arg-type]  # a type of any name is shown to the model
 
 
 def unpack_artifact(held: Any) -> tuple[str, str, Any]:
@@ -307,7 +307,13 @@ class Adapter(LLMPort):
         try:
             payload = OutputValidator().validate(text, schema)
         except LLMDeclinedError as error:
-            return CompilerResult(False, None, error.kind, error.details, text)
+            return CompilerResult(
+                success=False,
+                payload=None,
+                error_type=error.kind,
+                error_details=error.details,
+                raw_response=text,
+            )
         return CompilerResult(success=True, payload=payload, raw_response=text)
 
 

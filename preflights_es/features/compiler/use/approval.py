@@ -55,14 +55,14 @@ def approve(
     """
     own = Approvals(request)
     own.refuse_relaying(by, typed)
-    return _record_plan_approval(request, own, plan_named(request, typed), by, expect)
+    return _record_plan_approval(request, own, plan_named(request, typed), by, expect=expect)
 
 
 def accept_pass(
     request: Request, session: str, *, by: str | None = None, expect: int | None = None
 ) -> View:
     """Approve the artifact of a session; as `approve`, by the session's id."""
-    return _record_plan_approval(request, Approvals(request), session, by, expect)
+    return _record_plan_approval(request, Approvals(request), session, by, expect=expect)
 
 
 def reject(request: Request, typed: str, reason: str, *, by: str | None = None) -> View:
@@ -144,7 +144,7 @@ class Approvals(Acceptances):
             raise Refused(message, code="already_proposed", id=plan.id)
         self._find_others(handle, is_person=actor.kind == "user")
         fields = {**said, "sha256": payload_hash(plan.payload)}
-        return self._replacing(handle, cls, fields, actor, input_id)
+        return self._replacing(handle, cls, fields, actor, input_id=input_id)
 
     def _replacing(
         self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
@@ -286,4 +286,4 @@ class Locks(Approvals):
             message = f"the {TYPE} {plan.id[:SHORT]} is {state.standing}: an approved one is locked"
             raise Refused(message, code="not_approved", id=plan.id, standing=state.standing)
         self._find_others(handle, is_person=True)
-        return self._replacing(handle, cls, said, actor, input_id)
+        return self._replacing(handle, cls, said, actor, input_id=input_id)

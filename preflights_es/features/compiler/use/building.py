@@ -83,10 +83,11 @@ class _PassRun:
     async def _settled(self, first: Input) -> Step:
         store = MemoryStore(clock_ids.now, clock_ids.salt)
         workflows = {WORKFLOW.name: WORKFLOW}
-        runner = Runner(store, workflows, clock_ids.now, clock_ids.new_id, asyncio.sleep)
+        runner = Runner(store, workflows, clock_ids.now, clock_ids.new_id, sleep=asyncio.sleep)
         llm = self._llm
         async with llm.opened() if isinstance(llm, Adapter) else nullcontext() as self._provider:
-            step = runner.open(WORKFLOW, "", first, clock_ids.new_id(), clock_ids.new_id())
+            session_id, input_id = clock_ids.new_id(), clock_ids.new_id()
+            step = runner.open(WORKFLOW, "", first, session_id, input_id=input_id)
             return await runner.settle(step.handle, self)
 
     async def respond(self, request: CompletionRequested) -> Completion:
@@ -129,11 +130,21 @@ class _PassRun:
         raw = decode_response_text(new) if isinstance(new, CompletionReceived) else None
         if plan is not None:
             return self._given or CompilerResult(
-                True, decode_plain_json(plan.payload.encode()), None, None, raw
+                success=True,
+                payload=decode_plain_json(plan.payload.encode()),
+                error_type=None,
+                error_details=None,
+                raw_response=raw,
             )
         why = next(one for one in self._step.decisions if isinstance(one, ResponseRejected))
         if why.kind in _DECLINED:
-            return self._given or CompilerResult(False, None, why.kind, why.details, raw)
+            return self._given or CompilerResult(
+                success=False,
+                payload=None,
+                error_type=why.kind,
+                error_details=why.details,
+                raw_response=raw,
+            )
         raise error_of(Rejected(why.kind, why.violations, why.excerpt, why.details))  # type: ignore[arg-type]  # the log keeps kinds as text
 
 
@@ -422,7 +433,7 @@ class ArtifactBuilder:
             Refused: an input is missing or forbidden; nothing is asked and nothing recorded.
         """
         if self._project is not None:
-            return self._recorded(self._project.request(), pass_type, target_file, goal, use)
+            return self._recorded(self._project.request(), pass_type, target_file, goal, use=use)
         if context is None:
             raise Refused("name the context, or a project", code="input_missing", input="context")
         assert self._llm is not None, "there is no project"

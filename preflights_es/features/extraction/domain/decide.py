@@ -130,7 +130,7 @@ def _decide_note_answers(state: ExtractionState, new: NoteAnswersGiven) -> Decis
     """One verdict a key; a day goes to the events without one, any other answer to the model."""
     question = None if state.question is None else state.question.id
     answered = (state.asked,) if state.asked and state.question is None else ()
-    decisions = text_answers(new, question, answered, NoteAnswerAccepted, NoteAnswerRefused)
+    decisions = text_answers(new, question, answered, NoteAnswerAccepted, refused=NoteAnswerRefused)
     said = next((one.answer for one in decisions if isinstance(one, NoteAnswerAccepted)), None)
     if said is None:
         return decisions
@@ -191,7 +191,9 @@ DAY: Final = "date"
 def compose_extraction_request(state: ExtractionState) -> CompletionRequested:
     """The whole of what is sent, derived from the log: the note, each reply, each answer."""
     said = (Message("user", _note(state)), *state.led.said)
-    return requested(state.led, "extract", CONTRACT, (PACKAGE, "extract", PROMPTS["extract"]), said)
+    return requested(
+        state.led, "extract", CONTRACT, (PACKAGE, "extract", PROMPTS["extract"]), messages=said
+    )
 
 
 def _note(state: ExtractionState) -> str:

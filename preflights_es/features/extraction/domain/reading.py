@@ -30,8 +30,13 @@ Payload = dict[str, Any]
 
 _SOON: Final = {"today": 0, "heute": 0, "tomorrow": 1, "morgen": 1}
 _WEEKDAYS: Final = (
-    *(("mon", "mo"), ("tue", "di"), ("wed", "mi"), ("thu", "do")),
-    *(("fri", "fr"), ("sat", "sa"), ("sun", "so")),
+    ("mon", "mo"),
+    ("tue", "di"),
+    ("wed", "mi"),
+    ("thu", "do"),
+    ("fri", "fr"),
+    ("sat", "sa"),
+    ("sun", "so"),
 )
 _NUMBER_OF: Final = {name: n for n, names in enumerate(_WEEKDAYS) for name in names}
 _WORDS: Final = "|".join((*_SOON, *sorted(_NUMBER_OF, key=len, reverse=True)))

@@ -31,7 +31,13 @@ class Wrong(TypedDict):
 _CLOCK: Final = late_pattern(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
 _DATE: Final = late_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _PAYLOAD: Final = (
-    *("type", "confidence", "start_time", "end_time", "date", "content", "importance"),
+    "type",
+    "confidence",
+    "start_time",
+    "end_time",
+    "date",
+    "content",
+    "importance",
     "due",  # of a mark alone: the contract of a model drops it
 )
 _OF_EVENTS: Final = ("start_time", "date")

@@ -138,7 +138,7 @@ WHICH: Final = {
 def compose_metrics_request(state: MetricsState) -> CompletionRequested:
     """The whole of what is sent, derived from the log: the catalogue, then the conversation."""
     prompt = (PACKAGE, "ask", PROMPTS["ask"])
-    made = requested(state.led, "ask", CONTRACT, prompt, tuple(state.led.said))
+    made = requested(state.led, "ask", CONTRACT, prompt, messages=tuple(state.led.said))
     system, *said = made.messages
     assert state.catalogue is not None, "a session begins with its catalogue"
     catalogue = render_catalogue(state.catalogue)

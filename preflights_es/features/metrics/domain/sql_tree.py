@@ -118,18 +118,16 @@ NO_COLUMN: Final = "one of its names is computed by the database, and no column"
 COLUMN: Final = "one of its columns is unknown to its tables"
 UNNAMED: Final = "\0"  # in no name: sqlglot would give a column without a name one of its own
 IN_ORDER: Final = (
-    *(
-        RECURSIVE,
-        INNER_WITH,
-        NO_COLUMNS,
-        NOT_A_TABLE,
-        PART,
-        TYPE,
-        FUNCTION,
-        ARGUMENT,
-        NO_COLUMN,
-        HEAVY,
-    ),
+    RECURSIVE,
+    INNER_WITH,
+    NO_COLUMNS,
+    NOT_A_TABLE,
+    PART,
+    TYPE,
+    FUNCTION,
+    ARGUMENT,
+    NO_COLUMN,
+    HEAVY,
 )
 
 

@@ -116,7 +116,7 @@ def compose_planning_request(state: PlanningState) -> CompletionRequested:
     """The whole of what is sent, derived from the log: the day and its tasks."""
     assert state.situation is not None, "a plan was asked for"
     said = (Message("user", _render_planning_day(state.situation, state.language)),)
-    return requested(state.led, "plan", CONTRACT, (PACKAGE, "plan", PROMPTS["plan"]), said)
+    return requested(state.led, "plan", CONTRACT, (PACKAGE, "plan", PROMPTS["plan"]), messages=said)
 
 
 def _render_planning_day(situation: Situation, language: str) -> str:

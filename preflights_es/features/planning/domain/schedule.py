@@ -246,7 +246,7 @@ def _parse_planning_request(request: CompletionRequested) -> tuple[Day, Language
     try:
         day = msgspec.json.decode(found["day"] if found else "", type=Day)
     except msgspec.MsgspecError:
-        return Day("", 0, 0, None, (), ()), "en"
+        return Day(day="", start=0, end=0, minutes=None, busy=(), tasks=()), "en"
     return day, "de" if found and found["language"] == "de" else "en"
 
 

@@ -75,7 +75,7 @@ def _take_over_recall(state: RecallState, new: LeadChanged) -> Decisions:
 def request_query_rewriting(state: RecallState) -> CompletionRequested:
     """The whole of what is sent, derived from the log."""
     said = Message("user", f"Language: {state.language}\n\nQuestion:\n{state.question}")
-    return requested(state.led, STEP, CONTRACT, (PACKAGE, STEP, CONTRACT), (said,))
+    return requested(state.led, STEP, CONTRACT, (PACKAGE, STEP, CONTRACT), messages=(said,))
 
 
 # 2. Judging its answers ------------------------------------------------------------------------

@@ -173,7 +173,7 @@ def scored(
             known += rare[word] * max([hit.sure for hit in of_word])
         score *= WHOLE if headed == len(having) else 1.0
         score *= 1.0 if place.superseded_at is None else SUPERSEDED
-        yield Scored(uid, score, known / could, known / most, headed > 0)
+        yield Scored(uid, score, known / could, known / most, is_named=headed > 0)
 
 
 def rarity(having: int, total: int) -> float:
@@ -211,7 +211,7 @@ def _gathered(
         for word, factor in of_term[term]:
             sure = QUALITY[field] * _sureness(factor)
             in_heading = VALUE <= field <= TITLE and factor >= LONGER
-            hit = VariantHit(word, term, weight * factor, sure, in_heading)
+            hit = VariantHit(word, term, weight * factor, sure, in_heading=in_heading)
             having[uid] = (*having.get(uid, ()), same.setdefault(hit, hit))
     return having, places
 

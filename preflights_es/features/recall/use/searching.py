@@ -76,7 +76,7 @@ class DecisionOrRecord(NamedTuple):
         one = self.of
         if isinstance(one, ForeignRow):
             stated = (one.value,) if one.value else ()
-            return Titled(one.title, stated, one.scope, one.category, self.chosen)
+            return Titled(one.title, stated, one.scope, one.category, chosen=self.chosen)
         values = tuple(value for _, value in one.fields)
         return Titled(one.title, values, one.scope or "", one.category)
 

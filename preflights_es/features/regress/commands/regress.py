@@ -170,11 +170,16 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
     if asked["history"]:
         earlier_runs(asked["history"])  # what cannot be read ends a run before it begins
     report = regress(
-        *(app, session, selection, change, options, bar(voice, "Judging")),
+        app,
+        session,
+        selection,
+        change,
+        options=options,
+        drawn=bar(voice, "Judging"),
         announce=lambda told: voice.remark(announced(told)),
     )
     if asked["accept"]:
-        report = accept_report_group(app, report, asked["accept"], by, why)
+        report = accept_report_group(app, report, asked["accept"], by, why=why)
     if wanted:
         from preflights_es.features.regress.commands.reports import render_regression_report
 
@@ -281,5 +286,5 @@ def _repeating(asked: Mapping[str, Any]) -> tuple[str, ...]:
     words = [word for name, values in many.items() for value in values for word in (name, value)]
     for name, value in once.items():
         words += () if value is None else (name, str(value))
-    words += ["--live"] * asked["is_live"] + ["--recorded"] * asked["is_recorded"]
+    words += [f"--{name}" for name in ("live", "recorded") if asked[f"is_{name}"]]
     return (*words, *(("--repeat", str(asked["repeat"])) if asked["repeat"] > 1 else ()))

@@ -32,7 +32,14 @@ from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import escaped_text, one_line, shortened
 
 GRAVEST_FIRST: Final[tuple[Outcome, ...]] = (
-    *("failed", "faulted", "damaged", "open", "flaky", "changed", "fixed", "same"),
+    "failed",
+    "faulted",
+    "damaged",
+    "open",
+    "flaky",
+    "changed",
+    "fixed",
+    "same",
 )
 
 
@@ -290,9 +297,8 @@ def _embedded_report_json(report: Report) -> str:
             break
         cases.append(line)
     head = canonical_json(replace(report, cases=()))
-    data = b'{"report":%b,"cases":[%b],"left_out":%d}' % (
-        *(head, b",".join(cases), len(ordered) - len(cases)),
-    )
+    left_out = len(ordered) - len(cases)
+    data = b'{"report":%b,"cases":[%b],"left_out":%d}' % (head, b",".join(cases), left_out)
     return data.decode().translate(_INERT)
 
 
