@@ -317,7 +317,16 @@ def _opening(
         looks = reads and not any(options[flag] for flag in writes_where)
         looks = looks or any(options[flag] for flag in reads_where)
         makes = not looks and (creates or bool(options.get(creates_where)))
-        with open_program(voice, database, asked, language, who, key or "", makes, looks) as app:
+        with open_program(
+            voice=voice,
+            database=database,
+            asked=asked,
+            language=language,
+            who=who,
+            key=key or "",
+            creates=makes,
+            reads=looks,
+        ) as app:
             if signs is not None:
                 app.signs = signs
             try:

@@ -15,7 +15,7 @@ from preflights_es.kernel.text import late_pattern
 P = ParamSpec("P")
 R = TypeVar("R")
 
-DAY_LENGTH: Final = len("2026-11-22")
+DAY_LENGTH: Final = 10  # characters of a date such as 2026-11-22
 
 _WEEK: Final = late_pattern(r"\d{4}-?W\d{2}(?!-?\d)")
 """A week without a day: Python takes it for its Monday."""

@@ -109,8 +109,17 @@ def indented(tag: str, workflow: str, *, is_input: bool) -> str:
 def what_of(event: object) -> str:
     """The payload in short, without what stands in other columns or is the same everywhere."""
     hidden = {
-        *("at", "actor", "heuristics", "pack", "inlined", "setup", "context", "project", "told"),
-        *("uid", "call"),
+        "at",
+        "actor",
+        "heuristics",
+        "pack",
+        "inlined",
+        "setup",
+        "context",
+        "project",
+        "told",
+        "uid",
+        "call",
     }
     names = [name for name in getattr(event, "__struct_fields__", ()) if name not in hidden]
     pairs = ((name, getattr(event, name)) for name in names)

@@ -218,7 +218,7 @@ def replay_command(
     named = [session_or_file(typed) for typed in session or (LAST,)]
     drawn = bar(voice, "Reading", least=2 * BAR_BYTES)
     if mode != "strict":
-        return run_again(app, voice, named, mode, asked, everything=everything, drawn=drawn)
+        return run_again(app, voice, named, mode, asked=asked, everything=everything, drawn=drawn)
     found, unknown = replays(app, named, everything=everything, drawn=drawn)
     voice.json(found)
     for result in found.sessions:

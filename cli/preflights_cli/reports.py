@@ -77,7 +77,7 @@ def check_report_files(
         UsageError: two go to the same file, or to stdout.
         Refused: a file exists, and is not to be replaced.
     """
-    files = [file for _, file in wanted] + ["-"] * is_json
+    files = [*(file for _, file in wanted), *(["-"] if is_json else [])]
     for file in files:
         if files.count(file) > 1:
             refuse(

@@ -106,7 +106,15 @@ def view_command(
         _ = app.process.project  # every page shows it
         listening = stack.enter_context(server.bound(port))
         keys = Keys.new()
-        site = Site(app, keys, listening.getsockname()[1], why, advised, settling, imports)
+        site = Site(
+            request=app,
+            keys=keys,
+            port=listening.getsockname()[1],
+            read_only=why,
+            worded=advised,
+            settles=settling,
+            imports=imports,
+        )
         address = f"{site.address}{path}?token={keys.token}"
         tell(address)
         if why:
