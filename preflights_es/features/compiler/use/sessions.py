@@ -72,7 +72,10 @@ def run_pass(request: Request, wanted: WantedPass) -> View:
     setup = request.setup(WORKFLOW)
     said = {"pass_type": asked.pass_name, "target": asked.target, "goal": asked.goal}
     step = request.sessions.opened(
-        *(WORKFLOW, PassBegun, said, setup),
+        WORKFLOW,
+        PassBegun,
+        said,
+        setup,
         beside=partial(_read_pass_inputs, request, asked, setup),
         is_same=partial(_read_besides, asked.use),
     )
