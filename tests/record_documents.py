@@ -371,7 +371,7 @@ def script_accepts_for_a_person(t: Team) -> Handle:
 def superseding_two(t: Team) -> Handle:
     mysql = t.closed(t.begin("Use MySQL for the orders"))
     carts = t.closed(t.begin("Use MongoDB for the carts"))
-    handle = t.begin("Use PostgreSQL", supersedes=mysql.session.state.uid)
+    handle = t.begin("Use PostgreSQL", supersedes=mysql.session.state.opened.uid)
     handle = t.because(handle, "One database to back up")
     handle = t.accept_beside(handle, (carts, "update", ""))
     return t.runner.load(handle.session_id)
@@ -379,7 +379,7 @@ def superseding_two(t: Team) -> Handle:
 
 def superseded(t: Team) -> Handle:
     old = t.closed(t.because(t.begin("Use REST for the partner API"), "Partners know it"))
-    t.closed(t.begin("Use gRPC for the partner API", supersedes=old.session.state.uid))
+    t.closed(t.begin("Use gRPC for the partner API", supersedes=old.session.state.opened.uid))
     return t.runner.load(old.session_id)
 
 

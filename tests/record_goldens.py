@@ -231,7 +231,7 @@ class Recorder:
     def related(self, handle: Handle) -> Related:
         """A decision, as others name it."""
         state = handle.session.state
-        return Related(state.uid, title_of(state), state.number, handle.session_id)
+        return Related(state.opened.uid, title_of(state), state.filed.number, handle.session_id)
 
     def accept_beside(self, handle: Handle, *chosen: tuple[Handle, Evolution, str]) -> Handle:
         """Accept with what becomes of older decisions; one with a reason is kept."""
@@ -259,13 +259,13 @@ class Recorder:
 
 def _resolution(old: Handle, evolution: Evolution, reason: str) -> Resolution:
     state: ClarificationState = old.session.state
-    assert state.patch is not None
-    assert state.acknowledgement is not None, "it is accepted"
+    assert state.offer.patch is not None
+    assert state.standing.acknowledgement is not None, "it is accepted"
     finding = OlderDecision(
-        related=Related(state.uid, title_of(state), state.number, old.session_id),
-        category=state.patch.category,
-        fields=state.patch.fields,
-        accepted_at=state.acknowledgement.at,
+        related=Related(state.opened.uid, title_of(state), state.filed.number, old.session_id),
+        category=state.offer.patch.category,
+        fields=state.offer.patch.fields,
+        accepted_at=state.standing.acknowledgement.at,
         evolution=evolution,
         source=SourceSession(old.session_id, old.version, old.hash.hex()),
     )
@@ -386,7 +386,7 @@ def a_proposal_is_revised_before_a_person_accepts(r: Recorder) -> None:
 
 def one_decision_supersedes_another(r: Recorder) -> None:
     first = r.accept(r.answer(r.start("Choose a database"), db_type="MySQL"))
-    second = r.start("Choose a database that scales", supersedes=first.session.state.uid)
+    second = r.start("Choose a database that scales", supersedes=first.session.state.opened.uid)
     step = r.by().accept(r.answer(second, db_type="PostgreSQL").session_id)
     r.documents.finish(step.handle)
     r.documents.finish_pending("golden")
@@ -402,7 +402,7 @@ def a_contradiction_is_kept(r: Recorder) -> None:
     reason = "The carts team runs MySQL already"
     kept = r.accept_beside(second, (first, "contradict", reason))
     r.documents.finish(r.by().renumber(kept, 12).handle)
-    uid = kept.session.state.uid
+    uid = kept.session.state.opened.uid
     told = r.by().renumber_reference(r.runner.load(first.session_id), uid, 12)
     r.documents.finish(told.handle)
     third = r.answer(r.start("Keep logs in a database"), db_type="SQLite")
@@ -413,7 +413,7 @@ def a_decision_in_force_is_kept(r: Recorder) -> None:
     first = r.accept(r.start("Use Kafka for the domain events, because replay matters", BY_PACK))
     again = r.start("Keep the events in a queue", BY_PACK)
     again = r.answer(again, message_broker__scope="domain event", message_broker="kafka")
-    done = first.session.state.acknowledgement
+    done = first.session.state.standing.acknowledgement
     said = {"kept": r.related(first), "since": done.at, "source": first.source}
     kept = r.by().submitted(again, DecisionKept, said).handle
     r.submitted(kept, RationaleGiven(at=r.runner.now(), actor=ADA, because="Late"))
@@ -457,14 +457,14 @@ def an_update_supersedes_two(r: Recorder) -> None:
 
 def a_record_is_renumbered(r: Recorder) -> None:
     first = r.accept(r.answer(r.start("Choose a database"), db_type="MySQL"))
-    second = r.start("Choose a database that scales", supersedes=first.session.state.uid)
+    second = r.start("Choose a database that scales", supersedes=first.session.state.opened.uid)
     step = r.by().accept(r.answer(second, db_type="PostgreSQL").session_id)
     r.documents.finish(step.handle)
     r.documents.finish_pending("golden")
     handle = r.runner.load(second.session_id)
     r.documents.finish(r.by().renumber(handle, 12).handle)
     related = r.runner.load(first.session_id)
-    told = r.by().renumber_reference(related, handle.session.state.uid, 12)
+    told = r.by().renumber_reference(related, handle.session.state.opened.uid, 12)
     r.documents.finish(told.handle)
     r.by().renumber_reference(r.runner.load(first.session_id), "ffffffffffff", 13)
 
@@ -472,12 +472,12 @@ def a_record_is_renumbered(r: Recorder) -> None:
 def records_have_the_form_of_their_folder(r: Recorder) -> None:
     r.form = RecordForm("ADR-YYYY-", 3, "_", ".markdown", "", "nygard.v1")
     first = r.accept(r.answer(r.start("Choose a database"), db_type="MySQL"))
-    second = r.start("Choose a database that scales", supersedes=first.session.state.uid)
+    second = r.start("Choose a database that scales", supersedes=first.session.state.opened.uid)
     second = r.accept(r.answer(second, db_type="PostgreSQL"))
     r.documents.finish_pending("golden")
     moved = r.documents.finish(r.by().renumber(second, 12).handle)
     assert moved.view.written is not None
-    said = (moved.session.state.uid, 12, moved.view.written.path)
+    said = (moved.session.state.opened.uid, 12, moved.view.written.path)
     told = r.by().renumber_reference(r.runner.load(first.session_id), *said)
     r.documents.finish(told.handle)
 
@@ -565,7 +565,7 @@ def accepting_too_early_and_too_often(r: Recorder) -> None:
     stale = DecisionAcknowledged(at=now, actor=ADA, patch=other, folder="docs/decisions", number=1)
     handle = r.runner.submit(handle, stale, r.runner.new_id()).handle
     handle = r.accept(handle)
-    again = replace(stale, patch=handle.session.state.patch)
+    again = replace(stale, patch=handle.session.state.offer.patch)
     r.runner.submit(handle, again, r.runner.new_id())
 
 
@@ -621,13 +621,13 @@ def text_from_everywhere(r: Recorder) -> None:
 
 def a_model_leads(r: Recorder) -> None:
     handle = r.led("Keep orders safe", 8)
-    question = handle.session.state.question
+    question = handle.session.state.turns.question
     r.accept(r.settled(r.answer_all(handle, {question.id: question.options[0]})))
 
 
 def a_model_words_the_question_and_reads_a_second_field(r: Recorder) -> None:
     handle = r.led("Keep orders in postgres with Prisma", 28)
-    question = handle.session.state.question
+    question = handle.session.state.turns.question
     r.settled(r.answer_all(handle, {question.id: "My own way"}))
 
 
@@ -735,7 +735,7 @@ def somebody_else_takes_over(r: Recorder) -> None:
     handle = r.by().led_by(handle, lead, (("clarify", "clarify.v2"),)).handle
     r.asked = SimLLMProvider(8, bank=BANK)
     handle = r.settled(r.revise(handle, change_category="Frontend"))
-    question = handle.session.state.question
+    question = handle.session.state.turns.question
     r.accept(r.settled(r.answer_all(handle, {question.id: "Svelte"})))
     waits = r.led("Add login", 1, "rate_limit=1", strict=True)
     r.accept(r.answer(r.by().led_by(waits, None).handle, auth_strategy="OAuth"))
@@ -768,7 +768,7 @@ def a_decision_holds_at_paths(r: Recorder) -> None:
 def a_model_says_why_and_a_person_edits_it(r: Recorder) -> None:
     for seed in (7, 4):
         handle = r.led("Keep orders safe", seed)
-        question = handle.session.state.question
+        question = handle.session.state.turns.question
         handle = r.settled(r.answer_all(handle, {question.id: question.options[0]}))
     r.accept(r.why(handle, "We know it", replaces=True))
 
@@ -776,7 +776,7 @@ def a_model_says_why_and_a_person_edits_it(r: Recorder) -> None:
 def an_intention_comes_with_what_is_known(r: Recorder) -> None:
     """To a model: answers, a scope, decisions in force. By rules: facts, records, a signature."""
     first = r.accept(r.answer(r.start("Keep orders in a database"), db_type="PostgreSQL"))
-    done = first.session.state.acknowledgement
+    done = first.session.state.standing.acknowledgement
     line = KnownLine(
         line="ADR-0001 Use PostgreSQL for the database",
         kept=replace(r.related(first), path="docs/decisions/0001.md"),
@@ -787,7 +787,7 @@ def an_intention_comes_with_what_is_known(r: Recorder) -> None:
         values=("PostgreSQL",),
         turned_down="MySQL",
     )
-    patch = first.session.state.patch
+    patch = first.session.state.offer.patch
     known = DecisionForModel(
         "Use PostgreSQL", patch, first.source, scope="orders", because="It is here"
     )
@@ -823,11 +823,11 @@ def an_intention_comes_with_what_is_known(r: Recorder) -> None:
         DecisionAcknowledged(
             at=r.runner.now(),
             actor=ADA,
-            patch=state.patch,
+            patch=state.offer.patch,
             folder="docs/decisions",
             number=2,
             evidence=Evidence(way="browser"),
-            reach=state.reach,
+            reach=state.offer.reach,
             signature=Signature("{}", "A" * 16, "A" * 16, REPOSITORY),
         ),
     )
@@ -847,7 +847,10 @@ def what_does_not_fit_a_decision_changes_nothing(r: Recorder) -> None:
     for one in (names[:25], names[25:]):
         handle = r.by().submitted(handle, RationaleGiven, {"alternatives": one}).handle
     unnumbered = DecisionAcknowledged(
-        at=r.runner.now(), actor=ADA, patch=handle.session.state.patch, folder="docs/decisions"
+        at=r.runner.now(),
+        actor=ADA,
+        patch=handle.session.state.offer.patch,
+        folder="docs/decisions",
     )
     done = r.accept(r.submitted(handle, unnumbered))
     late = (GivenAnswer("db_type", ("SQLite",)),)

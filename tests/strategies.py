@@ -208,12 +208,12 @@ def _forward(actor: Actor, place: int, number: int, mark: Mark) -> Move:
 
     def move(session: Session[ClarificationState]) -> Input:
         state = session.state
-        if state.question is not None:
+        if state.turns.question is not None:
             return _with_an_option(ClarificationAnswersGiven, actor, place)(session)
         if not is_accepted_by_person(state):
             return _of_what_is_shown(actor, number, mark)(session)
         related = Related("cafe00000001", "Use passkeys", number, "s-1")
-        uid = state.superseded_by.uid if state.superseded_by else "unknown"
+        uid = state.standing.superseded_by.uid if state.standing.superseded_by else "unknown"
         later: tuple[Input, ...] = (
             DecisionSuperseded(at=NOON, actor=actor, by=related),
             DecisionKeptBeside(at=NOON, actor=actor, by=related, reason="Both are needed"),
@@ -238,7 +238,7 @@ def _of_any_key(cls: _Answers, actor: Actor, given: tuple[GivenAnswer, ...]) -> 
 
 def _to_another_category(actor: Actor, name: str) -> Move:
     def move(session: Session[ClarificationState]) -> Input:
-        key = session.state.heuristics.category.id
+        key = session.state.found.heuristics.category.id
         return AnswersRevised(at=NOON, actor=actor, answers=(GivenAnswer(key, (name,)),))
 
     return move
@@ -257,7 +257,7 @@ def _to_the_question(
 
 def _with_an_option(cls: _Answers, actor: Actor, place: int) -> Move:
     def move(session: Session[ClarificationState]) -> Input:
-        question = session.state.question
+        question = session.state.turns.question
         options = (question.options if question else ()) or ("Flutter",)
         value = options[place % len(options)]
         return cls(at=NOON, actor=actor, answers=(GivenAnswer(_open_key(session), (value,)),))
@@ -266,8 +266,8 @@ def _with_an_option(cls: _Answers, actor: Actor, place: int) -> Move:
 
 
 def _open_key(session: Session[ClarificationState]) -> str:
-    question = session.state.question
-    return question.id if question else session.state.heuristics.category.id
+    question = session.state.turns.question
+    return question.id if question else session.state.found.heuristics.category.id
 
 
 def _reasoned(actor: Actor, because: str, name: str, why_not: str, whole: bool) -> Input:
@@ -283,7 +283,12 @@ def _reasoned(actor: Actor, because: str, name: str, why_not: str, whole: bool) 
 
 def _of_what_is_shown(actor: Actor, number: int | None, mark: Mark) -> Move:
     return lambda session: DecisionAcknowledged(
-        at=NOON, actor=actor, patch=session.state.patch, folder="docs", number=number, mark=mark
+        at=NOON,
+        actor=actor,
+        patch=session.state.offer.patch,
+        folder="docs",
+        number=number,
+        mark=mark,
     )
 
 

@@ -117,8 +117,8 @@ def category(session: kernel.Session[object]) -> str:
     """What a clarification is about: an answer to a field of another category changes it."""
     state = session.state
     return (
-        state.found[1].value
-        if isinstance(state, ClarificationState) and state.found is not None
+        state.found.category[1].value
+        if isinstance(state, ClarificationState) and state.found.category is not None
         else ""
     )
 

@@ -81,7 +81,7 @@ class Led:
 
     def answer(self, value: str = "Svelte", key: str | None = None) -> Led:
         """Answers what is asked; nothing where nothing is."""
-        question = self.handle.session.state.question
+        question = self.handle.session.state.turns.question
         if key is None and question is None:
             return self
         return self.answers({key or question.id: value})

@@ -158,7 +158,7 @@ def inputs(workflow: Workflow[Any], session: Session[Any]) -> Iterator[Input]:
                 yield CompletionReceived(at=1, actor=EVE, call=call.call, text=text)
             yield CompletionFailed(at=1, actor=EVE, call=call.call, kind="timeout", message="x")
     if isinstance(session.state, ClarificationState):
-        patch = session.state.patch
+        patch = session.state.offer.patch
         yield DecisionAcknowledged(at=1, actor=EVE, patch=patch, folder="docs/decisions", number=7)
         yield DecisionSuperseded(at=1, actor=EVE, by=Related("0" * 12, "x", 8, "x"))
         yield DecisionRenumbered(at=1, actor=EVE, number=9)

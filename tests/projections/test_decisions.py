@@ -146,7 +146,7 @@ def test_supersession_is_seen_from_both_sides() -> None:
 
 def test_a_record_that_was_renumbered_bears_its_new_number() -> None:
     session = read(golden("a_record_is_renumbered")[0])
-    assert session.patches[-1].number == session.sessions[-1].state.number
+    assert session.patches[-1].number == session.sessions[-1].state.filed.number
 
 
 def test_what_was_given_up_or_came_to_nothing_is_no_decision() -> None:
@@ -180,7 +180,7 @@ def test_every_patch_of_every_golden_session_is_what_its_log_says() -> None:
                 assert origin.asked is None or origin.asked < origin.input
         if found:
             view: Any = session.workflow.view(session.sessions[-1].state)
-            if session.sessions[-1].state.patch is not None:
+            if session.sessions[-1].state.offer.patch is not None:
                 assert [o.field for o in found[-1].origins] == [p.field for p in view.provenance]
                 spoke = [p.relayed_by.kind if p.relayed_by else p.by for p in view.provenance]
                 heard = [
@@ -251,13 +251,13 @@ def test_a_moment_has_the_number_and_the_document_that_it_had(store: SqlStore) -
             # Of several events of one Input, the last is what stands at its time.
             if upto < len(events) and events[upto].input_id is None:
                 continue
-            for one in filter_decisions_in_force(kept, state.input.at):
-                if one.decided.uid == state.uid:
-                    assert one.decided.number == state.number
-                    assert one.decided.written == state.written
-                    assert one.decided.supersedes == state.supersedes
+            for one in filter_decisions_in_force(kept, state.turns.input.at):
+                if one.decided.uid == state.opened.uid:
+                    assert one.decided.number == state.filed.number
+                    assert one.decided.written == state.filed.written
+                    assert one.decided.supersedes == state.standing.supersedes
                     assert one.decided.former == ()
-                    seen.add((state.uid, state.number, state.written))
+                    seen.add((state.opened.uid, state.filed.number, state.filed.written))
     assert len(seen) > len(sessions), "some of it changed"
 
 

@@ -116,8 +116,8 @@ def test_an_accepted_decision_is_written_and_recorded(house: House) -> None:
     assert [*house.files()] == [LOGIN]
     text = house.files()[LOGIN]
     assert "**OAuth**" in text
-    assert house.state(session_id).written == (handle.session.state.written)
-    written = handle.session.state.written
+    assert house.state(session_id).filed.written == (handle.session.state.filed.written)
+    written = handle.session.state.filed.written
     assert (written.path, written.sha256) == (LOGIN, hash_of(text))
     assert house.store.open_calls(PROJECT) == ()
     assert house.replays(session_id)
@@ -213,8 +213,8 @@ def test_a_document_that_was_written_before_a_crash_is_recorded_by_the_next_comm
     path.write_text(text)
     (handle,) = house.documents.finish_pending(PROJECT)
     assert house.files() == {LOGIN: text}
-    assert handle.session.state.written.path == LOGIN
-    assert not handle.session.state.beside
+    assert handle.session.state.filed.written.path == LOGIN
+    assert not handle.session.state.filed.beside
 
 
 def test_a_renaming_that_a_crash_interrupted_is_finished(house: House) -> None:
@@ -288,7 +288,7 @@ def test_a_newer_document_that_another_process_wrote_is_not_taken_for_a_persons_
     house.documents.finish(stale)
     assert [*house.files()] == [LOGIN]
     assert 'status: "accepted"' in house.files()[LOGIN]
-    assert not house.state(session_id).beside
+    assert not house.state(session_id).filed.beside
 
 
 def test_a_document_of_a_session_that_was_abandoned_meanwhile_is_not_owed(house: House) -> None:

@@ -88,7 +88,7 @@ def test_a_text_of_the_log_at_a_place_that_it_never_asked_for_stays(house: House
 def test_renumbering_moves_a_claimed_file_as_a_persons(house: House) -> None:
     sessions = house.by()
     handle = claimed(house)
-    theirs = f'---\nuid: "{handle.session.state.uid}"\ndate: 9999-01-01\n---\n{THEIRS}'
+    theirs = f'---\nuid: "{handle.session.state.opened.uid}"\ndate: 9999-01-01\n---\n{THEIRS}'
     (house.root / LOGIN).write_text(theirs)
     (house.root / "docs/decisions/0001-older.md").write_text("---\ndate: 2000-01-01\n---\n")
     (move,) = resolve_number_collisions(

@@ -162,7 +162,7 @@ def test_records_that_are_accepted_at_once_get_numbers_of_their_own(
         sessions = [answered(program, f"Add login number {n}") for n in range(RIVALS)]
         found = rivals.told(*(f"accept {session_id}" for session_id in sessions))
         assert found == [["DecisionRecorded", "ArtifactDue"]] * RIVALS
-        numbers = [program.process.runner.load(s).session.state.number for s in sessions]
+        numbers = [program.process.runner.load(s).session.state.filed.number for s in sessions]
         assert len(set(numbers)) == RIVALS
         given = program.process.store.numbers(decider.PROJECT)
         assert {one.number for one in given} == before | set(numbers)

@@ -160,8 +160,8 @@ def _every_document_is_whole(program: Request, root: Path) -> None:
             path = root / due.path
             assert path.read_bytes() == text.encode()
             written.add(path)
-            if handle.session.state.number is not None:
-                numbers.append(handle.session.state.number)
+            if handle.session.state.filed.number is not None:
+                numbers.append(handle.session.state.filed.number)
         else:
             # Where it was killed before: the session is as it was, and takes the next step.
             assert handle.workflow.view(handle.session.state).status in ("needs_answers", "ready")

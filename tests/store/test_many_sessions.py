@@ -138,7 +138,7 @@ def _one_answer_of_each_session_counts(program: Request, answers: list[Said]) ->
         "ClarificationAnswerRefused": SESSIONS * (PROCESSES - 1),
     }
     for session_id, value in counted.items():
-        patch = program.process.runner.load(session_id).session.state.patch
+        patch = program.process.runner.load(session_id).session.state.offer.patch
         assert value in [found for _, found in patch.fields]
 
 
@@ -161,7 +161,7 @@ def _each_record_has_a_number_of_its_own(program: Request, root: Path) -> None:
     given = program.process.store.numbers(decider.PROJECT)
     assert sorted(one.number for one in given) == list(range(1, records + 1))
     for one, session_id in given.items():
-        assert program.process.runner.load(session_id).session.state.number == one.number
+        assert program.process.runner.load(session_id).session.state.filed.number == one.number
     assert program.process.store.open_calls(decider.PROJECT) == ()
     lying = [path for path in (root / "docs").rglob("*") if path.is_file()]
     documents = [path for path in lying if path.suffix == ".md"]

@@ -124,7 +124,8 @@ def category(
 
 def folded(*given: Input) -> ClarificationState:
     """What the Inputs fold to, but for who came last and with what."""
-    return replace(after(*given), input=None, actor=ADA)
+    state = after(*given)
+    return replace(state, turns=replace(state.turns, input=None))
 
 
 STRATEGY = accepted("auth_strategy", "OAuth", "Strategy", "OAuth", "chosen")
@@ -222,7 +223,7 @@ def test_several_answers_at_once_are_judged_category_first() -> None:
 
 def test_several_answers_at_once_use_the_turns_of_the_open_question_only() -> None:
     state = after(declared(), answered(change_category="Authentication", auth_strategy="OAuth"))
-    assert state.turn == 2
+    assert state.turns.turn == 2
 
 
 def test_an_explicit_category_replaces_the_detected_one() -> None:
@@ -237,7 +238,7 @@ def test_a_secondary_answer_leaves_the_question_open() -> None:
     library = accepted("auth_library", "Authlib", "Library", "Authlib", "typed")
     check(declared("Add OAuth"), when=answered(auth_library="Authlib"), then=(library,))
     state = after(declared("Add OAuth"), answered(auth_library="Authlib"))
-    assert (state.question, state.turn) == (asked("Authentication", 1).question, 1)
+    assert (state.turns.question, state.turns.turn) == (asked("Authentication", 1).question, 1)
 
 
 def test_a_secondary_answer_after_the_patch_proposes_a_fuller_one() -> None:
@@ -345,9 +346,9 @@ def test_only_the_text_of_a_companion_that_says_something_is_kept() -> None:
 
 def test_a_revision_without_a_companion_forgets_the_former_one() -> None:
     given = (declared("Add OAuth"), answered(auth_strategy__other="Passkeys"))
-    assert after(*given).answers == {"auth_strategy": Resolved("Passkeys", "custom")}
+    assert after(*given).turns.answers == {"auth_strategy": Resolved("Passkeys", "custom")}
     then = after(*given, revised(auth_strategy="OAuth"))
-    assert then.answers == {"auth_strategy": Resolved("OAuth", "chosen")}
+    assert then.turns.answers == {"auth_strategy": Resolved("OAuth", "chosen")}
 
 
 # 2.2 Refusals --------------------------------------------------------------------------------
@@ -493,7 +494,7 @@ def test_a_refused_revision_leaves_the_patch() -> None:
         when=revised(auth_strategy="TBD"),
         then=(ClarificationAnswerRefused(key="auth_strategy", reason="placeholder"),),
     )
-    assert after(*READY, revised(auth_strategy="TBD")).patch == OAUTH
+    assert after(*READY, revised(auth_strategy="TBD")).offer.patch == OAUTH
 
 
 def test_a_new_category_drops_the_answers_of_the_former_one() -> None:
@@ -503,7 +504,7 @@ def test_a_new_category_drops_the_answers_of_the_former_one() -> None:
         then=(category("Database"), asked("Database", 2)),
     )
     state = after(*READY, revised(change_category="Database"))
-    assert (state.patch, state.question) == (None, asked("Database", 2).question)
+    assert (state.offer.patch, state.turns.question) == (None, asked("Database", 2).question)
     check(
         *READY,
         revised(change_category="Database"),
@@ -521,7 +522,7 @@ def test_a_return_to_the_former_category_asks_again() -> None:
     asked = decide(after(*given), back)
     assert asked[0] == category("Authentication")
     assert [type(decision) for decision in asked[1:]] == [ClarificationQuestionAsked]
-    assert after(*given, back).patch is None
+    assert after(*given, back).offer.patch is None
 
 
 TURNS_USED = (
@@ -534,7 +535,7 @@ TURNS_USED = (
 
 
 def test_after_three_turns_nothing_is_asked_any_more() -> None:
-    assert after(*TURNS_USED).turn == 4
+    assert after(*TURNS_USED).turns.turn == 4
     check(
         *TURNS_USED,
         when=revised(change_category="Frontend"),
@@ -576,8 +577,8 @@ def test_what_stopped_for_want_of_a_question_asks_the_next_category() -> None:
     tools = Category("Tools", primary=Field("Tool", "tool", "Which tool?"))
     opened = declared("Write docs", heuristics=config_of(docs, tools))
     state = after(opened, revised(change_category="Tools"))
-    assert (state.stopped, state.turn) == ("", 1)
-    assert state.question == tools.fields()[0].asked()
+    assert (state.offer.stopped, state.turns.turn) == ("", 1)
+    assert state.turns.question == tools.fields()[0].asked()
 
 
 # 3. Acknowledging ----------------------------------------------------------------------------
@@ -729,8 +730,8 @@ def test_the_mark_of_the_acknowledgement_wins_over_that_of_the_intention() -> No
 def test_a_revision_voids_what_a_script_accepted() -> None:
     proposed = (*READY, acknowledged(actor=SCRIPT))
     saml = DecisionPatch("Authentication", (("Strategy", "SAML"),))
-    assert after(*proposed, revised(auth_strategy="SAML")).acknowledgement is None
-    assert after(*proposed, revised(change_category="Infra")).acknowledgement is None
+    assert after(*proposed, revised(auth_strategy="SAML")).standing.acknowledgement is None
+    assert after(*proposed, revised(change_category="Infra")).standing.acknowledgement is None
     check(
         *proposed,
         revised(auth_strategy="SAML"),
@@ -745,7 +746,7 @@ def test_a_revision_voids_what_a_script_accepted() -> None:
 def test_a_stop_voids_what_a_script_accepted() -> None:
     mysql = DecisionPatch("Database", (("Type", "MySQL"),))
     given = (*TURNS_USED, acknowledged(mysql, actor=SCRIPT), revised(change_category="Frontend"))
-    assert after(*given).acknowledgement is None
+    assert after(*given).standing.acknowledgement is None
 
 
 # 4. The document and later changes -----------------------------------------------------------
@@ -755,19 +756,19 @@ def test_a_document_that_was_due_is_filed() -> None:
     path = "docs/decisions/0007-use-oauth-for-authentication.md"
     check(*ACCEPTED, when=written(), then=(ArtifactFiled(path=path),))
     state = after(*ACCEPTED, written())
-    assert state.written is not None
-    assert (state.written.path, state.beside) == (path, "")
+    assert state.filed.written is not None
+    assert (state.filed.written.path, state.filed.beside) == (path, "")
 
 
 def test_a_document_beside_a_person_s_own_is_remembered_until_it_is_filed() -> None:
     beside = written(path="docs/decisions/0007-use-oauth-for-authentication.md.new", beside=True)
     state = after(*ACCEPTED, beside)
-    assert (state.written, state.beside) == (
+    assert (state.filed.written, state.filed.beside) == (
         None,
         "docs/decisions/0007-use-oauth-for-authentication.md.new",
     )
     later = after(*ACCEPTED, beside, renumbered(8), written("artifact-2"))
-    assert later.beside == ""
+    assert later.filed.beside == ""
 
 
 def test_an_unrequested_document_is_ignored() -> None:
@@ -790,14 +791,14 @@ def test_a_superseded_decision_is_written_again() -> None:
         ),
     )
     state = after(*ACCEPTED, superseded())
-    assert state.superseded_by == LATER
+    assert state.standing.superseded_by == LATER
     assert is_terminal(state)
 
 
 @each("given", [(declared("Add OAuth"),), READY, (*READY, acknowledged(actor=SCRIPT)), STOPPED])
 def test_only_an_accepted_decision_is_superseded(given: tuple[Input, ...]) -> None:
     check(*given, when=superseded(), then=refused("supersession", "not_accepted"))
-    assert after(*given, superseded()).superseded_by is None
+    assert after(*given, superseded()).standing.superseded_by is None
 
 
 def test_a_decision_is_superseded_once() -> None:
@@ -807,7 +808,7 @@ def test_a_decision_is_superseded_once() -> None:
         when=superseded(FORMER),
         then=refused("supersession", "already_superseded"),
     )
-    assert after(*ACCEPTED, superseded(), superseded(FORMER)).superseded_by == LATER
+    assert after(*ACCEPTED, superseded(), superseded(FORMER)).standing.superseded_by == LATER
 
 
 def test_a_new_number_renames_the_record() -> None:
@@ -816,7 +817,7 @@ def test_a_new_number_renames_the_record() -> None:
         when=renumbered(8),
         then=(due("0008-use-oauth-for-authentication.md", call="artifact-2"),),
     )
-    assert after(*ACCEPTED, renumbered(8)).number == 8
+    assert after(*ACCEPTED, renumbered(8)).filed.number == 8
     proposed = (*READY, acknowledged(actor=SCRIPT))
     check(
         *proposed,
@@ -831,7 +832,7 @@ def test_only_a_record_has_a_number_to_change() -> None:
     task = (declared("A ui"), answered(frontend_framework="React"), accepted_as)
     for given in ((declared(),), READY, task):
         check(*given, when=renumbered(8), then=refused("renumbering", "not_accepted"))
-        assert after(*given, renumbered(8)).number is None
+        assert after(*given, renumbered(8)).filed.number is None
 
 
 def test_a_related_record_s_new_number_is_written() -> None:
@@ -842,12 +843,15 @@ def test_a_related_record_s_new_number_is_written() -> None:
     )
     again = (due("0007-use-oauth-for-authentication.md", call="artifact-2"),)
     check(*related, when=reference_renumbered(FORMER.uid, 4), then=again)
-    assert after(*related, reference_renumbered(FORMER.uid, 4)).supersedes == replace(
+    assert after(*related, reference_renumbered(FORMER.uid, 4)).standing.supersedes == replace(
         FORMER, number=4
     )
     state = after(*related, superseded(), reference_renumbered(LATER.uid, 5))
-    assert (state.supersedes, state.superseded_by) == (FORMER, replace(LATER, number=5))
-    assert state.number == 7, "its own number stays"
+    assert (state.standing.supersedes, state.standing.superseded_by) == (
+        FORMER,
+        replace(LATER, number=5),
+    )
+    assert state.filed.number == 7, "its own number stays"
 
 
 def test_a_number_of_an_unrelated_record_is_refused() -> None:

@@ -56,7 +56,7 @@ def test_a_menu_about_something_else_gives_way_to_own_words(opening: Input) -> N
     assert [one.label for one in found.fields] == ["Decision", "Because", "Instead of"]
     assert (found.can_dismiss, found.provenance, found.topics) == (False, (), ())
     own = after(opening, DISMISSED, answered(description="One at a time"))
-    assert own.patch == DecisionPatch("Other", (("Description", "One at a time"),))
+    assert own.offer.patch == DecisionPatch("Other", (("Description", "One at a time"),))
 
 
 @each(
@@ -78,9 +78,12 @@ def test_what_is_replaced_is_chosen_until_a_person_accepts() -> None:
     said = answered(description="Indexes")
     other = REPLACED.__class__(at=NOON, actor=ADA, replaces=Related("", "SOAP", 7), source=None)
     state = after(OPEN, REPLACED, said, other)
-    assert (state.supersedes, state.also_supersedes) == (REPLACED.replaces, (other.replaces,))
-    assert state.patch == after(OPEN, said).patch
-    accepted = (OPEN, said, acknowledged(state.patch))
+    assert (state.standing.supersedes, state.standing.also_supersedes) == (
+        REPLACED.replaces,
+        (other.replaces,),
+    )
+    assert state.offer.patch == after(OPEN, said).offer.patch
+    accepted = (OPEN, said, acknowledged(state.offer.patch))
     late = ClarificationChangeRefused(change="supersession", reason="already_accepted")
     check(*accepted, when=REPLACED, then=(late,))
     check(
@@ -98,19 +101,19 @@ def test_a_task_can_be_accepted() -> None:
         False,
     )
     done = after(MENU, TASK, acknowledged(None))
-    assert (view(done).status, done.patch) == ("accepted", None)
+    assert (view(done).status, done.offer.patch) == ("accepted", None)
 
 
 @pytest.mark.parametrize("cls", [answered, revised])
 def test_an_answer_goes_on_and_it_is_a_task_all_the_same(cls: Any) -> None:
     state = after(OPEN, TASK, cls(description="Fewer colours"))
-    assert state.patch == DecisionPatch("Other", (("Description", "Fewer colours"),))
+    assert state.offer.patch == DecisionPatch("Other", (("Description", "Fewer colours"),))
     assert expected_record_kind(state) == "task"
     again = after(OPEN, TASK, cls(change_category="Caching"))
-    assert again.question is not None
-    assert again.question.id == "caching"
+    assert again.turns.question is not None
+    assert again.turns.question.id == "caching"
     refused = after(OPEN, TASK, cls(description="tbd"))
-    assert (refused.question, view(refused).status) == (None, "stopped")
+    assert (refused.turns.question, view(refused).status) == (None, "stopped")
 
 
 @each(("late", "change"), [(DISMISSED, "topic"), (TASK, "task")])
@@ -119,7 +122,7 @@ def test_it_fits_an_open_question_alone(late: Input, change: Any) -> None:
     check(when=late, then=(unfit,))
     said = answered(description="Indexes")
     check(OPEN, said, when=late, then=(unfit,))
-    accepted = (OPEN, said, acknowledged(after(OPEN, said).patch))
+    accepted = (OPEN, said, acknowledged(after(OPEN, said).offer.patch))
     check(
         *accepted,
         when=late,
@@ -152,4 +155,4 @@ def test_what_no_topic_covers_is_a_record_unless_a_person_says_task() -> None:
 
 def test_a_scope_can_be_said_before_the_category_is_known() -> None:
     state = after(declared(), answered(change_category__scope="shops"))
-    assert (state.scope, view(state).status) == ("shops", "needs_answers")
+    assert (state.offer.scope, view(state).status) == ("shops", "needs_answers")

@@ -64,7 +64,7 @@ def test_at_most_three_questions_are_answered(moves: list[SessionMove]) -> None:
 def test_the_turn_counts_the_answers_to_what_was_asked(moves: list[SessionMove]) -> None:
     session = run(moves)
     state: ClarificationState = session.handle.session.state
-    assert state.turn == 1 + answered_when_asked(session.events)
+    assert state.turns.turn == 1 + answered_when_asked(session.events)
 
 
 def holds(patch: DecisionPatch, known: set[str]) -> None:
@@ -81,15 +81,17 @@ def holds(patch: DecisionPatch, known: set[str]) -> None:
 def test_a_patch_holds_only_concrete_values_of_a_known_category(moves: list[SessionMove]) -> None:
     for _, session in run(moves).steps():
         state: ClarificationState = session.state
-        if state.patch is not None:
-            holds(state.patch, {category.name for category in state.heuristics.categories})
+        if state.offer.patch is not None:
+            holds(
+                state.offer.patch, {category.name for category in state.found.heuristics.categories}
+            )
 
 
 @given(WILD)
 def test_one_question_at_most_is_asked_and_never_a_companion(moves: list[SessionMove]) -> None:
     for _, session in run(moves).steps():
         view = views.view(session.state)
-        config = session.state.heuristics
+        config = session.state.found.heuristics
         keys = {config.category.id, config.description.id}
         keys |= {field.id for category in config.categories for field in category.fields()}
         assert {*view.missing_info} | {question.id for question in view.questions} <= keys
@@ -122,29 +124,33 @@ def test_the_adapter_says_of_a_snapshot_what_the_session_says(moves: list[Sessio
     played = run(moves)
     for _, session in played.steps():
         state: ClarificationState = session.state
-        if state.input is None or state.led.lead or state.led.steps or state.pack:
+        if state.turns.input is None or state.led.lead or state.led.steps or state.opened.pack:
             continue
-        if state.stopped in UNDECIDED:
+        if state.offer.stopped in UNDECIDED:
             continue
         before = played.events[: session.version]
         if any(isinstance(event, TopicDropped) for event in before):
             continue  # a snapshot of the specification says nothing of a menu that was dismissed
         answers = as_given(before, state)
-        snapshot = SessionSnapshot(tuple(state.asked), answers, state.turn)
-        said = adapter.generate_questions(state.intention, state.heuristics, None, snapshot)
+        snapshot = SessionSnapshot(tuple(state.turns.asked), answers, state.turns.turn)
+        said = adapter.generate_questions(
+            state.opened.intention, state.found.heuristics, None, snapshot
+        )
         view = views.view(state)
         assert (said.missing_info, said.progress) == (view.missing_info, view.progress)
         assert said.decision_hint == view.decision_hint
         assert said.questions == view.questions
-        patch = adapter.extract_decision_patch(state.intention, answers, state.heuristics)
+        patch = adapter.extract_decision_patch(
+            state.opened.intention, answers, state.found.heuristics
+        )
         assert view.patch == (None if view.questions else patch)
 
 
 def as_given(events: Sequence[Event], state: ClarificationState) -> dict[str, Answer]:
     """The answers that count, in the words of the person, with companion keys."""
     last = {event.key: event for event in events if isinstance(event, ClarificationAnswerAccepted)}
-    found = {key: last[key].answer for key in state.answers}
-    others = ((key, last[key].other) for key in state.answers)
+    found = {key: last[key].answer for key in state.turns.answers}
+    others = ((key, last[key].other) for key in state.turns.answers)
     return {**found, **{key + COMPANION: other for key, other in others if other is not None}}
 
 

@@ -150,7 +150,7 @@ def decided(*fields: tuple[str, str], category: str = "Authentication") -> dict[
 
 def test_the_models_wording_and_options_are_asked_under_the_rules_key() -> None:
     led = Led(GOOD)
-    question = led.state.question
+    question = led.state.turns.question
     assert question is not None
     assert (question.id, question.question) == ("auth_strategy", "How do people sign in?")
     assert question.options == ("Passkeys", "OAuth", OTHER_OPTION)
@@ -159,19 +159,22 @@ def test_the_models_wording_and_options_are_asked_under_the_rules_key() -> None:
 
 def test_the_models_category_is_its_own_suggestion() -> None:
     led = Led({**GOOD, "topic": "Infra"}, intention="Make it nice")
-    (category,) = led.state.provenance
+    (category,) = led.state.turns.provenance
     assert (category.value, category.source, category.by) == ("Infra", "suggested", "model")
-    assert led.state.question is not None
-    assert led.state.question.id == "hosting"
+    assert led.state.turns.question is not None
+    assert led.state.turns.question.id == "hosting"
 
 
 def test_a_question_of_its_own_gets_a_key_and_a_field_of_its_own() -> None:
     own = {**GOOD, "topic": "Tenancy", "options": []}
     led = Led(own, decided(("Tenancy", "one each"), category="Other"))
-    assert led.state.question is not None
-    assert (led.state.question.id, led.state.question.type) == ("custom.tenancy", "free_text")
+    assert led.state.turns.question is not None
+    assert (led.state.turns.question.id, led.state.turns.question.type) == (
+        "custom.tenancy",
+        "free_text",
+    )
     led.answer_one("custom.tenancy", "one each")
-    assert led.state.patch == DecisionPatch("Other", (("Tenancy", "one each"),))
+    assert led.state.offer.patch == DecisionPatch("Other", (("Tenancy", "one each"),))
     assert led.replayed() == "identical"
 
 
@@ -182,10 +185,10 @@ def test_the_answer_stands_as_given_and_the_model_may_read_more_out_of_what_was_
         intention="Add login with Authlib",
     )
     led.answer(auth_strategy="oauth")
-    assert led.state.patch == DecisionPatch(
+    assert led.state.offer.patch == DecisionPatch(
         "Authentication", (("Strategy", "OAuth"), ("Library", "Authlib"))
     )
-    sources = {p.field: (p.source, p.by) for p in led.state.provenance}
+    sources = {p.field: (p.source, p.by) for p in led.state.turns.provenance}
     assert sources["Strategy"] == ("chosen", "user")
     assert sources["Library"] == ("suggested", "model")
 
@@ -214,13 +217,13 @@ def test_a_recommendation_is_the_first_option_and_its_reason_the_models() -> Non
         "recommended": {"option": "oauth", "reason": "The team has it."},
     }
     led = Led({**GOOD, **offered}, decided(("Strategy", "OAuth")))
-    framed = led.state.framed
+    framed = led.state.found.framed
     assert framed is not None
     assert framed.field.options == ("OAuth", "Passkeys")
     assert framed.recommended == Recommended("OAuth", "The team has it.")
     assert framed.offered[1] == Option("Passkeys", "Nothing to remember.", "New here.")
     led.answer(auth_strategy="OAuth")
-    rationale = led.state.rationale
+    rationale = led.state.offer.rationale
     assert rationale.because == AttributedReason("The team has it.", "model")
     assert rationale.alternatives == ()
     record = views.record_from_state(led.state)
@@ -238,19 +241,19 @@ def test_what_the_model_reads_as_said_is_the_first_option_and_is_not_taken() -> 
         "scope": "orders",
     }
     led = Led(said, intention="For the orders, Postgres it is, I think")
-    question, framed = led.state.question, led.state.framed
+    question, framed = led.state.turns.question, led.state.found.framed
     assert question is not None
     assert framed is not None
     assert (question.id, question.options[0]) == ("db_type", "PostgreSQL")
     assert question.options.count("PostgreSQL") == 1
     assert framed.quote == "postgres it is"
-    assert (led.state.answers, led.state.scope) == ({}, "orders")
+    assert (led.state.turns.answers, led.state.offer.scope) == ({}, "orders")
 
 
 def test_a_model_that_sees_nothing_to_decide_ends_the_session() -> None:
     led = Led(NOTHING, intention="Make it nice")
     assert led.status == "stopped"
-    assert led.state.stopped == "nothing_to_ask"
+    assert led.state.offer.stopped == "nothing_to_ask"
     assert led.replayed() == "identical"
 
 
@@ -268,12 +271,12 @@ def test_further_questions_depend_on_answers_and_have_fields_of_their_own() -> N
         ("custom.tenancy", "yes"),
         ("db_orm", "SQLAlchemy"),
     ):
-        assert led.state.question is not None
-        assert led.state.question.id == key
+        assert led.state.turns.question is not None
+        assert led.state.turns.question.id == key
         led.answer_one(key, value)
         progress.append(rules_progress(led))
     assert progress == [0.5, 0.5, 0.5, 1.0]
-    assert led.state.patch == DecisionPatch(
+    assert led.state.offer.patch == DecisionPatch(
         "Database", (("Type", "PostgreSQL"), ("Tenancy", "Yes"), ("ORM", "SQLAlchemy"))
     )
     assert led.replayed() == "identical"
@@ -295,14 +298,14 @@ def test_another_first_answer_drops_what_was_asked_because_of_the_old_one() -> N
     new = AnswersRevised(at=led.runner.now(), actor=ADA, answers=given)
     led.handle = led.runner.submit(led.handle, new, led.runner.new_id()).handle
     led.settle()
-    assert led.state.patch == DecisionPatch("Database", (("Type", "MySQL"),))
+    assert led.state.offer.patch == DecisionPatch("Database", (("Type", "MySQL"),))
     assert led.replayed() == "identical"
 
 
 def test_a_model_may_say_that_no_further_question_is_needed() -> None:
     led = Led({**GOOD, "more": True}, NOTHING, decided(("Strategy", "OAuth")))
     led.answer(auth_strategy="OAuth")
-    assert led.state.patch == OAUTH
+    assert led.state.offer.patch == OAUTH
     assert led.replayed() == "identical"
 
 
@@ -312,14 +315,14 @@ def test_three_questions_are_the_most_that_a_model_asks() -> None:
     led = Led(*asked, decided(*values, category="Other"), intention="Make it nice")
     for n in range(3):
         led.answer_one(f"custom.topic_{n}", "a")
-    assert led.state.patch == DecisionPatch("Other", tuple(values))
+    assert led.state.offer.patch == DecisionPatch("Other", tuple(values))
     assert led.replayed() == "identical"
 
 
 def test_where_a_further_question_fails_the_answers_count() -> None:
     led = Led({**GOOD, "more": True}, "no", "no")
     led.answer(auth_strategy="OAuth")
-    assert led.state.patch == OAUTH
+    assert led.state.offer.patch == OAUTH
     assert led.replayed() == "identical"
 
 
@@ -359,8 +362,8 @@ def test_a_clarify_answer_that_breaks_a_rule_is_asked_for_again(
     assert [v.pointer for v in rejected.violations] == [pointer]
     assert "did not match the schema:" in led.provider.requests[1].messages[-1].content
     assert led.provider.requests[1].attempt == 2
-    assert led.state.question is not None
-    assert led.state.question.question == GOOD["question"]
+    assert led.state.turns.question is not None
+    assert led.state.turns.question.question == GOOD["question"]
 
 
 @each(
@@ -378,15 +381,15 @@ def test_only_what_the_person_said_becomes_a_value(answer: dict[str, Any]) -> No
     led = Led(GOOD, answer, answer)
     led.answer(auth_strategy="OAuth")
     assert len(led.events(ResponseRejected)) == 2
-    assert led.state.patch == OAUTH
+    assert led.state.offer.patch == OAUTH
     assert led.state.led.fell_back == "schema_violation"
 
 
 def test_a_category_that_the_person_chose_is_not_the_models_to_change() -> None:
     led = Led(GOOD, {**GOOD, "topic": "Infra"}, {**GOOD, "topic": "Database"})
     led.answer(change_category="Database")
-    assert led.state.question is not None
-    assert led.state.question.id == "db_type"
+    assert led.state.turns.question is not None
+    assert led.state.turns.question.id == "db_type"
     assert (
         led.provider.requests[1]
         .messages[1]
@@ -418,15 +421,15 @@ def test_a_model_is_told_who_chose_the_category(actor: Actor, chooser: str) -> N
 
 def test_the_option_to_specify_another_is_always_last_and_only_once() -> None:
     led = Led({**GOOD, **labels("OAuth", "Passkeys", "Other", "other (specify)")})
-    assert led.state.question is not None
-    assert led.state.question.options == ("OAuth", "Passkeys", OTHER_OPTION)
+    assert led.state.turns.question is not None
+    assert led.state.turns.question.options == ("OAuth", "Passkeys", OTHER_OPTION)
 
 
 def test_the_budget_of_turns_holds_for_a_model_too() -> None:
     led = Led(GOOD, decided(("Strategy", "OAuth")), *[{**GOOD, "topic": c} for c in "xx"])
     led.answer(auth_strategy="OAuth")
-    assert led.state.turn == 2
-    assert led.state.turn <= rules.TURNS_MAX
+    assert led.state.turns.turn == 2
+    assert led.state.turns.turn <= rules.TURNS_MAX
 
 
 # 3. When it cannot be used -------------------------------------------------------------------
@@ -466,11 +469,11 @@ def test_a_failed_call_is_made_once_more_after_a_pause_then_the_rules_go_on(
     assert led.waits == ([] if wait is None else [wait])
     (fell,) = led.events(FellBack)
     assert (fell.contract, fell.reason) == ("clarify.v1", kind)
-    assert led.state.question is not None
-    assert led.state.question.question == "Which authentication approach?"
+    assert led.state.turns.question is not None
+    assert led.state.turns.question.question == "Which authentication approach?"
     assert kind in WORKFLOW.view(led.state).warnings[0]
     led.answer(auth_strategy="OAuth")
-    assert led.state.patch == OAUTH
+    assert led.state.offer.patch == OAUTH
     assert len(led.provider.requests) == (1 if wait is None else 2)
     assert led.replayed() == "identical"
 
@@ -501,7 +504,7 @@ def test_a_strict_session_waits_and_asks_again_when_it_is_retried() -> None:
 def test_nothing_is_accepted_while_a_model_is_asked() -> None:
     led = Led(GOOD, LLMAPIError("down"), LLMAPIError("down"), strict=True)
     led.answer(auth_strategy="OAuth")
-    assert led.state.patch is None
+    assert led.state.offer.patch is None
     assert led.status == "waiting"
 
 
@@ -523,12 +526,12 @@ def test_any_seed_and_fault_ends_valid_or_resumable_and_replays(seed: int) -> No
     faults = FaultConfig(llm_timeout=0.1, llm_error=0.1, llm_malformed=0.2, llm_rate_limit=0.1)
     simulator = SimLLMProvider(seed, faults, BANK)
     led = Led(intention=intention, strict=seed % 5 == 0, simulator=simulator)
-    while question := led.state.question:
+    while question := led.state.turns.question:
         option = question.options[0] if question.options and seed % 3 else "My own way"
         led.answer_one(question.id, option)
     assert led.status in ("ready", "waiting")
     assert led.replayed() == "identical"
     assert all(request.attempt <= 2 for request in led.events(CompletionRequested))
-    if patch := led.state.patch:
+    if patch := led.state.offer.patch:
         assert patch.fields
         assert not any(is_placeholder(value) for _, value in patch.fields)

@@ -34,8 +34,8 @@ def test_paths_take_the_place_of_those_before() -> None:
     noted = ReachNoted(reach=Reach(("src/**", "x"), "tell", "agent"))
     check(*READY, when=holding(" src/** ", "x", "x", actor=AGENT), then=(noted,))
     state = after(*READY, holding("src/**", actor=AGENT), holding("lib/**", hold="deny"))
-    assert state.reach == Reach(("lib/**",), "deny", "user")
-    assert after(*READY, holding("src/**"), holding()).reach == Reach()
+    assert state.offer.reach == Reach(("lib/**",), "deny", "user")
+    assert after(*READY, holding("src/**"), holding()).offer.reach == Reach()
 
 
 @each(
@@ -53,9 +53,9 @@ def test_what_does_not_count_changes_nothing(paths: tuple[str, ...], reason: str
 
 def test_an_acceptance_carries_what_was_shown() -> None:
     state = after(*READY, holding("src/**", actor=AGENT))
-    assert state.reach.by == "agent"
+    assert state.offer.reach.by == "agent"
     refused = ClarificationChangeRefused(change="acknowledgement", reason="patch_changed")
-    check(*READY, holding("src/**"), when=acknowledged(state.patch), then=(refused,))
+    check(*READY, holding("src/**"), when=acknowledged(state.offer.patch), then=(refused,))
 
 
 def test_a_model_offers_paths_where_none_were_said() -> None:

@@ -74,13 +74,13 @@ def test_what_is_given_adds_to_what_was_said() -> None:
         reasoned("Old", "One", SAML="slow"),
         reasoned("New", "One", "Two", actor=AGENT, saml="too slow", LDAP=""),
     )
-    assert state.rationale == Rationale(
+    assert state.offer.rationale == Rationale(
         AttributedReason("New", "agent"),
         (AttributedReason("One", "agent"), AttributedReason("Two", "agent")),
         (NotChosen("saml", "too slow", "agent"), NotChosen("LDAP", "", "agent")),
     )
     whole = after(*READY, reasoned("Old", "One", SAML=""), reasoned("New", replaces=True))
-    assert whole.rationale == Rationale(AttributedReason("New", "user"))
+    assert whole.offer.rationale == Rationale(AttributedReason("New", "user"))
 
 
 @each(
@@ -98,7 +98,7 @@ def test_what_says_nothing_is_refused(
     given: tuple[Input, ...], new: RationaleGiven, reason: str
 ) -> None:
     check(*given, when=new, then=refused(reason))
-    assert after(*given, new).rationale == Rationale()
+    assert after(*given, new).offer.rationale == Rationale()
 
 
 def test_a_reason_of_a_proposal_is_written() -> None:
@@ -127,15 +127,15 @@ def test_secrets_are_taken_out_of_every_text() -> None:
 def test_a_reason_falls_with_the_value_that_it_speaks_of() -> None:
     given = (*READY, reasoned("We know it", "One login", SAML="slow", Passkeys="new"))
     state = after(*given, revised(auth_strategy="SAML"))
-    assert state.rationale == Rationale(alternatives=(NotChosen("Passkeys", "new", "user"),))
+    assert state.offer.rationale == Rationale(alternatives=(NotChosen("Passkeys", "new", "user"),))
     assert views.record_from_state(state).considered == ("SAML", "Passkeys"), "OAuth was reworded"
-    assert after(*given, revised(auth_library="authlib")).rationale.because is not None
-    assert after(*given, revised(change_category="Infra")).rationale == Rationale()
+    assert after(*given, revised(auth_library="authlib")).offer.rationale.because is not None
+    assert after(*given, revised(change_category="Infra")).offer.rationale == Rationale()
 
 
 def test_a_reason_given_before_the_category_stays() -> None:
     state = after(declared(), reasoned("We know it"), answered(change_category="Database"))
-    assert state.rationale.because == AttributedReason("We know it", "user")
+    assert state.offer.rationale.because == AttributedReason("We know it", "user")
 
 
 # 3. What a model offers ----------------------------------------------------------------------

@@ -68,8 +68,8 @@ def kept(by: Related = LATER, reason: str = WHY) -> DecisionKeptBeside:
 
 def test_what_a_person_chooses_counts_with_the_acceptance() -> None:
     state = after(*READY, choosing(resolution(OLD, "keeps", WHY), resolution(OLDER, "supersedes")))
-    assert (state.supersedes, state.also_supersedes) == (OLDER, ())
-    assert state.kept == (KeptDecision(OLD, WHY),)
+    assert (state.standing.supersedes, state.standing.also_supersedes) == (OLDER, ())
+    assert state.standing.kept == (KeptDecision(OLD, WHY),)
     said = related(state)
     assert (said.supersedes, said.kept) == ((OLDER,), (OLD,))
 
@@ -77,10 +77,10 @@ def test_what_a_person_chooses_counts_with_the_acceptance() -> None:
 def test_several_are_superseded_beside_the_one_that_was_named_first() -> None:
     chosen = choosing(resolution(OLD, "supersedes"), resolution(OLDER, "supersedes"))
     state = after(*READY, chosen)
-    assert (state.supersedes, state.also_supersedes) == (OLD, (OLDER,))
+    assert (state.standing.supersedes, state.standing.also_supersedes) == (OLD, (OLDER,))
     named = (declared("Add OAuth", supersedes=FORMER), *READY[1:])
     state = after(*named, chosen)
-    assert (state.supersedes, state.also_supersedes) == (FORMER, (OLD, OLDER))
+    assert (state.standing.supersedes, state.standing.also_supersedes) == (FORMER, (OLD, OLDER))
     assert related(state).supersedes == (FORMER, OLD, OLDER)
     text = render.render_document("adr.v1", record_from_state(state))
     links = [line for line in text.splitlines() if line.startswith("* Supersedes")]
@@ -92,7 +92,7 @@ def test_several_are_superseded_beside_the_one_that_was_named_first() -> None:
 def test_a_choice_in_a_proposal_counts_for_nothing() -> None:
     chosen = (resolution(OLD, "supersedes"), resolution(OLDER, "keeps", WHY))
     proposed = after(*READY, choosing(*chosen, actor=SCRIPT))
-    assert (proposed.supersedes, proposed.kept) == (None, ())
+    assert (proposed.standing.supersedes, proposed.standing.kept) == (None, ())
     assert related(proposed).supersedes == ()
 
 
@@ -100,24 +100,27 @@ def test_a_choice_in_a_proposal_counts_for_nothing() -> None:
 def test_both_are_kept_for_a_reason_alone(reason: str, why: str) -> None:
     chosen = choosing(resolution(OLD, "keeps", reason))
     check(*READY, when=chosen, then=refused("acknowledgement", why))
-    assert after(*READY, chosen).acknowledgement is None
+    assert after(*READY, chosen).standing.acknowledgement is None
 
 
 def test_the_older_decision_says_beside_what_it_stays() -> None:
     again = due("0007-use-oauth-for-authentication.md", call="artifact-2")
     check(*ACCEPTED, when=kept(), then=(DecisionMarkedKept(), again))
     state = after(*ACCEPTED, kept())
-    assert (state.kept, state.superseded_by) == ((KeptDecision(LATER, WHY),), None)
+    assert (state.standing.kept, state.standing.superseded_by) == (
+        (KeptDecision(LATER, WHY),),
+        None,
+    )
     text = render.render_document("adr.v1", record_from_state(state))
     assert f"\n* Kept beside [ADR-{LATER.number:04}, " in text
     assert text.rstrip().endswith(f": {WHY}")
     other = after(*ACCEPTED, kept(), kept(reason="Another one"), kept(OLD))
-    assert other.kept == (KeptDecision(LATER, "Another one"), KeptDecision(OLD, WHY))
+    assert other.standing.kept == (KeptDecision(LATER, "Another one"), KeptDecision(OLD, WHY))
 
 
 def test_the_reason_of_its_own_acceptance_stays() -> None:
     state = after(*READY, choosing(resolution(OLD, "keeps", WHY)), kept(OLD, "Eve"), kept(LATER))
-    assert state.kept == (KeptDecision(OLD, WHY), KeptDecision(LATER, WHY))
+    assert state.standing.kept == (KeptDecision(OLD, WHY), KeptDecision(LATER, WHY))
 
 
 @each("reason", ["# Heading", "a | b", "[x](javascript:1)", "<b>\u202e"])
@@ -145,9 +148,9 @@ def test_a_new_number_of_a_related_record_is_written() -> None:
         *(*READY, chosen),
         *(reference_renumbered(one.uid, 40) for one in (OLD, OLDER, FORMER)),
     )
-    assert state.supersedes == replace(OLD, number=40)
-    assert state.also_supersedes == (replace(OLDER, number=40),)
-    assert state.kept == (KeptDecision(replace(FORMER, number=40), WHY),)
+    assert state.standing.supersedes == replace(OLD, number=40)
+    assert state.standing.also_supersedes == (replace(OLDER, number=40),)
+    assert state.standing.kept == (KeptDecision(replace(FORMER, number=40), WHY),)
 
 
 def test_each_side_quotes_the_other() -> None:

@@ -113,9 +113,9 @@ def test_whatever_else_is_said_has_no_menu(text: str) -> None:
 @each(("text", "expected"), FILED["what_a_text_rules_out_is_no_option"])
 def test_what_a_text_rules_out_is_no_option(text: str, expected: tuple[str, ...]) -> None:
     state = after(by_pack(text))
-    assert state.question is not None
+    assert state.turns.question is not None
     assert view(state).instead_of == tuple(expected)
-    assert not {*expected}.intersection(state.question.options)
+    assert not {*expected}.intersection(state.turns.question.options)
 
 
 def test_what_was_passed_or_taken_does_not_stand_under_instead_of() -> None:
@@ -127,8 +127,8 @@ def test_what_was_passed_or_taken_does_not_stand_under_instead_of() -> None:
 
 def test_a_question_between_two_values_offers_these_alone() -> None:
     state = after(by_pack("cron or Celery beat for the nightly import?"))
-    assert state.question is not None
-    assert state.question.options == ("cron", "Celery Beat", "Other (specify)")
+    assert state.turns.question is not None
+    assert state.turns.question.options == ("cron", "Celery Beat", "Other (specify)")
 
 
 def test_a_scope_that_names_the_topic_alone_is_none() -> None:
@@ -149,8 +149,8 @@ def test_a_scope_that_names_the_topic_alone_is_none() -> None:
 )
 def test_no_text_is_taken_for_a_task(text: str) -> None:
     state = after(by_pack(text))
-    assert state.topics is not None
-    assert (state.topics.stated, state.stopped) == ((), "")
+    assert state.found.topics is not None
+    assert (state.found.topics.stated, state.offer.stopped) == ((), "")
 
 
 def test_an_everyday_word_is_a_value_where_it_is_written_as_one() -> None:
@@ -211,55 +211,58 @@ def test_a_stated_value_is_shown_as_stated_and_takes_no_turn() -> None:
 
 def test_an_answer_that_is_given_wins_and_is_no_revision() -> None:
     state = after(by_pack("Use PostgreSQL for orders"), answered(db_type="MySQL"))
-    assert state.patch == DecisionPatch("Database", (("Type", "MySQL"),))
+    assert state.offer.patch == DecisionPatch("Database", (("Type", "MySQL"),))
     again = log(by_pack("Use PostgreSQL"), answered(db_type="MySQL"), answered(db_type="MongoDB"))
     assert "already_answered" in repr(again)
 
 
 def test_a_stated_value_can_be_revised() -> None:
     state = after(by_pack("Use PostgreSQL for orders"), revised(db_type="MongoDB"))
-    assert state.patch == DecisionPatch("Database", (("Type", "MongoDB"),))
+    assert state.offer.patch == DecisionPatch("Database", (("Type", "MongoDB"),))
 
 
 def test_a_category_can_be_named_before_the_decision() -> None:
     state = after(by_pack("Fix the typo"), answered(change_category="Caching"))
-    assert state.question is not None
-    assert state.question.id == "caching"
+    assert state.turns.question is not None
+    assert state.turns.question.id == "caching"
 
 
 def test_what_no_topic_covers_gets_one_open_question() -> None:
     state = after(by_pack("Performance verbessern"))
-    assert state.question is not None
-    assert (state.question.id, state.question.type) == ("description", "free_text")
-    assert state.question.question == "Was soll entschieden werden?"
+    assert state.turns.question is not None
+    assert (state.turns.question.id, state.turns.question.type) == ("description", "free_text")
+    assert state.turns.question.question == "Was soll entschieden werden?"
     assert view(state).provenance == ()
     done = after(by_pack("Performance verbessern"), answered(description="Indexe pflegen"))
-    assert done.patch == DecisionPatch("Other", (("Description", "Indexe pflegen"),))
+    assert done.offer.patch == DecisionPatch("Other", (("Description", "Indexe pflegen"),))
 
 
 def test_a_german_intention_is_asked_in_german() -> None:
     state = after(by_pack("Suchmaschine f\u00fcr die Akten ausw\u00e4hlen"))
-    assert state.question is not None
-    assert state.question.question == "Welche Suche?"
-    assert state.question.options[0] == "PostgreSQL-Volltextsuche"
+    assert state.turns.question is not None
+    assert state.turns.question.question == "Welche Suche?"
+    assert state.turns.question.options[0] == "PostgreSQL-Volltextsuche"
 
 
 def test_values_that_are_named_are_the_first_options() -> None:
     state = after(by_pack("Pick a message broker, maybe NATS"))
-    assert state.question is not None
-    assert state.question.options[:2] == ("NATS", "RabbitMQ")
+    assert state.turns.question is not None
+    assert state.turns.question.options[:2] == ("NATS", "RabbitMQ")
 
 
 def test_a_value_that_is_named_is_never_taken() -> None:
     for text in ("no more Jenkins please", "We do not want to use Jenkins any more"):
         state = after(by_pack(text))
-        assert (state.patch, state.question is None) == (None, False)
+        assert (state.offer.patch, state.turns.question is None) == (None, False)
 
 
 def test_the_scope_and_the_reason_of_a_statement_are_the_decisions() -> None:
     state = after(by_pack("Use Kafka for the domain events, because replay matters"))
-    assert (state.scope, title_of(state)) == ("domain events", "Use Kafka for the domain events")
-    assert state.rationale.because == AttributedReason("replay matters", "user")
+    assert (state.offer.scope, title_of(state)) == (
+        "domain events",
+        "Use Kafka for the domain events",
+    )
+    assert state.offer.rationale.because == AttributedReason("replay matters", "user")
     (proposed,) = [
         one for one in log(by_pack("Use Kafka for orders")) if type(one) is PatchProposed
     ]
@@ -268,7 +271,7 @@ def test_the_scope_and_the_reason_of_a_statement_are_the_decisions() -> None:
 
 def test_a_stated_name_without_a_topic_is_the_description() -> None:
     state = after(by_pack("Use NebulaGraph for the fraud rings"))
-    assert state.patch == DecisionPatch("Other", (("Description", "NebulaGraph"),))
+    assert state.offer.patch == DecisionPatch("Other", (("Description", "NebulaGraph"),))
     assert title_of(state) == "Use NebulaGraph for the fraud rings"
 
 
@@ -315,19 +318,19 @@ def test_a_title_keeps_the_words_of_the_person(given: tuple[Input, ...], title: 
 def test_an_answer_names_its_category() -> None:
     for intention in ("Fix the typo", "Make it faster", "Add a search engine", "Use Kafka"):
         state = after(by_pack(intention), answered(db_type="MySQL"))
-        assert state.patch == DecisionPatch("Database", (("Type", "MySQL"),))
+        assert state.offer.patch == DecisionPatch("Database", (("Type", "MySQL"),))
     refused = after(by_pack("Add a search engine"), answered(db_type="TBD"))
-    assert refused.question is not None
-    assert refused.question.id == "search_engine"
+    assert refused.turns.question is not None
+    assert refused.turns.question.id == "search_engine"
 
 
 def test_a_keyword_of_the_team_decides_before_a_topic() -> None:
     oven = Category("Oven", ("oven",), Field("Kind", "oven", "Which oven?", ("Gas", "Electric")))
     tables = HeuristicsConfig(categories=(oven,), menu=())
     state = after(by_pack("Add caching to the oven", tables))
-    assert state.question is not None
-    assert state.question.id == "oven"
-    assert state.heuristics.named("Caching") is not None
+    assert state.turns.question is not None
+    assert state.turns.question.id == "oven"
+    assert state.found.heuristics.named("Caching") is not None
 
 
 def test_without_a_pack_nothing_is_found() -> None:

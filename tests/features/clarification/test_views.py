@@ -13,7 +13,7 @@ from preflights_es.features.clarification.domain.events import (
     PatchProposed,
 )
 from preflights_es.features.clarification.domain.evolve import evolve
-from preflights_es.features.clarification.domain.state import ClarificationState
+from preflights_es.features.clarification.domain.state import ClarificationState, FoundCategory
 from preflights_es.features.clarification.domain.values import (
     OTHER_OPTION,
     Category,
@@ -26,7 +26,6 @@ from preflights_es.words.decisions import Record, RecordField, ShownQuestion
 from preflights_es.words.questions import Option, Question
 from tests.each import each
 from tests.features.clarification.cases import (
-    ADA,
     AGENT,
     CONFIG,
     FORMER,
@@ -344,4 +343,7 @@ def test_a_description_is_recorded_with_its_source() -> None:
 
 def test_nothing_recorded_is_an_open_record() -> None:
     assert views.record_from_state(ClarificationState()).status == "open"
-    assert views.view(ClarificationState(actor=ADA, heuristics=CONFIG)).status == "needs_answers"
+    assert (
+        views.view(ClarificationState(found=FoundCategory(heuristics=CONFIG))).status
+        == "needs_answers"
+    )

@@ -78,7 +78,7 @@ def accepted(session: Led) -> list[Stored]:
     """With a patch that a person accepts."""
     state = session.handle.session.state
     new = DecisionAcknowledged(
-        at=session.runner.now(), actor=ADA, patch=state.patch, folder="docs", number=1
+        at=session.runner.now(), actor=ADA, patch=state.offer.patch, folder="docs", number=1
     )
     session.handle = session.runner.submit(session.handle, new, session.ids()).handle
     return session.stored

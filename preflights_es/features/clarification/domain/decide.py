@@ -89,17 +89,17 @@ FOUND: Final = ("detected", "stated")  # in the intention: an answer wins over i
 def decide(state: ClarificationState, new: Input) -> Decisions:
     """Total and never empty: what does not fit is answered by a refusal."""
     match new:
-        case IntentionDeclared() if state.input is None:
+        case IntentionDeclared() if state.turns.input is None:
             return _decide_opening(state, new)
         case ClarificationAnswersGiven() | AnswersRevised() | AnswersRelayed():
             return _decide_clarification_answers(state, new)
-        case RationaleGiven() if state.input is not None:
+        case RationaleGiven() if state.turns.input is not None:
             return _decide_rationale(state, new)
         case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
             return _decide_clarification_outcome(state, new)
         case StepRetried() if state.led.stalled and (again := _decide_next_step(state)):
             return again
-        case LeadChanged() if state.input and not (state.led.request or is_terminal(state)):
+        case LeadChanged() if state.turns.input and not (state.led.request or is_terminal(state)):
             return decide_lead_takeover(evolve, state, new, _decide_next_step, goes_on=True)
         case DecisionAcknowledged():
             return _acknowledged(state, new)
@@ -134,7 +134,7 @@ def _decide_opening(state: ClarificationState, new: IntentionDeclared) -> Decisi
     if new.scope:
         decisions += (ScopeNoted(scope=composed(new.scope)),)
     after = state_after(evolve, state, new, decisions)
-    if after.writer is not None:  # the writer asks, whatever the intention says
+    if after.found.writer is not None:  # the writer asks, whatever the intention says
         return (*decisions, lead.request_clarification_step(after, "clarify"))
     decisions += _accept_stated_value(after)
     if new.answers:
@@ -153,13 +153,13 @@ def _topics_found(new: IntentionDeclared) -> TopicsFound:
 
 def _accept_stated_value(state: ClarificationState) -> Decisions:
     """The answer that stands in the intention, where its question is the session's."""
-    found = state.topics
-    if found is None or state.writer is not None:
+    found = state.found.topics
+    if found is None or state.found.writer is not None:
         return ()
-    if state.found is None or state.found[0].primary is None:
+    if state.found.category is None or state.found.category[0].primary is None:
         return ()
-    field = state.found[0].primary
-    value = None if field.id in state.answers else stated_by_key(state).get(field.id)
+    field = state.found.category[0].primary
+    value = None if field.id in state.turns.answers else stated_by_key(state).get(field.id)
     if value is None:
         return ()
     said = ClarificationAnswerAccepted(
@@ -175,10 +175,10 @@ def _decide_next_step(state: ClarificationState) -> Decisions:
     """The next question, the patch, or the end; nothing where all that is said already."""
     if state.led.request is not None:
         return ()
-    found = state.found
+    found = state.found.category
     turn = response_of(state)
     if turn.questions:
-        if turn.questions[0] == state.question:
+        if turn.questions[0] == state.turns.question:
             return ()
         return (
             (lead.request_clarification_step(state, "clarify"),)
@@ -187,15 +187,17 @@ def _decide_next_step(state: ClarificationState) -> Decisions:
         )
     if asks_on(state):
         return (lead.request_clarification_step(state, "clarify"),)
-    patch = rules.patch_in(state.answers, found)
+    patch = rules.patch_in(state.turns.answers, found)
     if patch is not None:
         if state.led.lead and not turn.missing_info:
             return (*_recommended(state, patch), lead.request_clarification_step(state, "decide"))
-        if patch == state.patch:
+        if patch == state.offer.patch:
             return ()
-        proposed = PatchProposed(patch=patch, hint=turn.decision_hint, scope=state.scope or UNSET)
+        proposed = PatchProposed(
+            patch=patch, hint=turn.decision_hint, scope=state.offer.scope or UNSET
+        )
         return (*_recommended(state, patch), proposed)
-    if state.stopped:
+    if state.offer.stopped:
         return ()
     return (ClarificationStopped(reason="turns_used" if turn.missing_info else "nothing_to_ask"),)
 
@@ -205,16 +207,16 @@ def _recommended(state: ClarificationState, patch: DecisionPatch) -> Decisions:
 
     Where the rules go on after a model, its words about its own question count all the same.
     """
-    framed = state.framed
-    is_models = state.led.lead is not None and state.writer is None
+    framed = state.found.framed
+    is_models = state.led.lead is not None and state.found.writer is None
     if framed is None or is_models:
         return ()
-    before = dict(state.patch.fields) if state.patch else {}
+    before = dict(state.offer.patch.fields) if state.offer.patch else {}
     name = framed.field.name
     value = dict(patch.fields).get(name)
     if value is None or value == before.get(name) or patch.category != framed.category:
         return ()
-    offer = reasons.offer_recommended_rationale(state.rationale, framed, value)
+    offer = reasons.offer_recommended_rationale(state.offer.rationale, framed, value)
     return (offer,) if offer else ()
 
 
@@ -223,7 +225,7 @@ def _ask_due_question(state: ClarificationState) -> Decisions:
     turn = response_of(state)
     if not turn.questions:
         return _decide_next_step(state)
-    return (ClarificationQuestionAsked(question=turn.questions[0], turn=state.turn),)
+    return (ClarificationQuestionAsked(question=turn.questions[0], turn=state.turns.turn),)
 
 
 def _decide_clarification_outcome(
@@ -291,17 +293,19 @@ def _in_own_words(state: ClarificationState, said: ClarificationAnswerAccepted) 
 
     Source: docs/specs/clarification.md, section 12.5.
     """
-    is_own = said.source in ("custom", "typed") and said.key != state.heuristics.category.id
-    if not is_own or state.topics is None or state.writer is not None:
+    is_own = said.source in ("custom", "typed") and said.key != state.found.heuristics.category.id
+    if not is_own or state.found.topics is None or state.found.writer is not None:
         return (said,)
     # Imported where a person answers in own words: no other step needs its words.
     from preflights_es.features.clarification.domain.topics import own_names, stated_by
 
-    found = stated_by(said.value, state.inlined, own_names(state.context, state.told))
+    found = stated_by(
+        said.value, state.opened.inlined, own_names(state.opened.context, state.opened.told)
+    )
     if found is None:
         return (said,)
     decisions: Decisions = (replace(said, value=found.value),)
-    if found.scope and not state.scope:
+    if found.scope and not state.offer.scope:
         decisions += (ScopeNoted(scope=found.scope),)
     others = (RejectedAlternative(found.replaced),) if found.replaced else ()
     if found.because or others:
@@ -313,7 +317,7 @@ def _in_own_words(state: ClarificationState, said: ClarificationAnswerAccepted) 
 def _scoped(state: ClarificationState, given: GivenAnswer) -> Decisions:
     """What is said of the scope counts, and changes a patch that is proposed."""
     texts = [text for value in given.values if (text := composed(one_line(stripped(value))))]
-    keys = (state.heuristics.category.id, *_known_fields(state))
+    keys = (state.found.heuristics.category.id, *_known_fields(state))
     if given.key.removesuffix(SCOPE) not in keys:
         expected = tuple(f"{key}{SCOPE}" for key in keys)
         return (
@@ -327,19 +331,27 @@ def _scoped(state: ClarificationState, given: GivenAnswer) -> Decisions:
     if len(scope) > SCOPE_MAX:
         return (ClarificationAnswerRefused(key=given.key, reason="too_long"),)
     noted = ScopeNoted(scope=scope)
-    if state.patch is None:
+    if state.offer.patch is None:
         return (noted,)
-    return (noted, PatchProposed(patch=state.patch, hint=state.hint, scope=scope or UNSET))
+    return (
+        noted,
+        PatchProposed(patch=state.offer.patch, hint=state.offer.hint, scope=scope or UNSET),
+    )
 
 
 def _accept_implied_category(
     state: ClarificationState, key: str
 ) -> tuple[ClarificationAnswerAccepted, ...]:
     """The category that an answer to one of its keys names, where a pack found another or none."""
-    config = state.heuristics
+    config = state.found.heuristics
     own = config.category.id
-    answered = [p for p in state.provenance if p.key != own and p.source not in FOUND]
-    if state.topics is None or own in state.answers or answered or key in _known_fields(state):
+    answered = [p for p in state.turns.provenance if p.key != own and p.source not in FOUND]
+    if (
+        state.found.topics is None
+        or own in state.turns.answers
+        or answered
+        or key in _known_fields(state)
+    ):
         return ()
     for category in config.categories:
         if any(field.id == key for field in category.fields()):
@@ -371,7 +383,7 @@ def _order_with_companions(
     }
     for key in others:
         values.setdefault(key, (OTHER_OPTION,))
-    first = state.heuristics.category.id
+    first = state.found.heuristics.category.id
     keys = sorted(values, key=lambda key: key != first)
     return [(GivenAnswer(key, values[key]), others.get(key)) for key in keys]
 
@@ -379,7 +391,7 @@ def _order_with_companions(
 def _answer_verdict(
     state: ClarificationState, given: GivenAnswer, other: tuple[str, ...] | None, *, revising: bool
 ) -> ClarificationAnswerAccepted | ClarificationAnswerRefused:
-    key, config = given.key, state.heuristics
+    key, config = given.key, state.found.heuristics
     fields = _known_fields(state)
     if key != config.category.id and key not in fields:
         return ClarificationAnswerRefused(
@@ -415,8 +427,7 @@ def _answer_verdict(
 
 
 def _known_fields(state: ClarificationState) -> dict[str, Field]:
-    found = state.found
-    return {field.id: field for field in found[0].fields()} if found else {}
+    return {field.id: field for field in state.found.fields()}
 
 
 def _is_settled(state: ClarificationState, key: str) -> bool:
@@ -424,11 +435,13 @@ def _is_settled(state: ClarificationState, key: str) -> bool:
 
     What was found in the intention is not: an answer that is given wins over it.
     """
-    if key == state.heuristics.category.id and state.question is None:
-        said = any(one.source not in FOUND for one in state.provenance)
-        return said or (state.topics is None and bool(state.patch or state.stopped))
-    return key in state.answers and not any(
-        one.key == key and one.source == "stated" for one in state.provenance
+    if key == state.found.heuristics.category.id and state.turns.question is None:
+        said = any(one.source not in FOUND for one in state.turns.provenance)
+        return said or (
+            state.found.topics is None and bool(state.offer.patch or state.offer.stopped)
+        )
+    return key in state.turns.answers and not any(
+        one.key == key and one.source == "stated" for one in state.turns.provenance
     )
 
 
@@ -437,16 +450,16 @@ def _decide_rationale(state: ClarificationState, new: RationaleGiven) -> Decisio
         return (ClarificationChangeRefused(change="rationale", reason="already_accepted"),)
     if reason := undecided_end_reason(state):
         return (ClarificationChangeRefused(change="rationale", reason=reason),)
-    placed = reasons.judge_reach(state.reach, new)
+    placed = reasons.judge_reach(state.offer.reach, new)
     if isinstance(placed, str):
         return (ClarificationChangeRefused(change="rationale", reason=placed),)
-    noted = reasons.noted(state.rationale, new)
+    noted = reasons.noted(state.offer.rationale, new)
     said: Decisions = placed
     if noted != "blank" or not placed:
         if isinstance(noted, str):
             return (ClarificationChangeRefused(change="rationale", reason=noted),)
         said = (noted, *placed)
-    if state.acknowledgement is None:
+    if state.standing.acknowledgement is None:
         return said
     return (*said, _due(state_after(evolve, state, new, said)))
 
@@ -456,7 +469,7 @@ def _decide_rationale(state: ClarificationState, new: RationaleGiven) -> Decisio
 
 def _acknowledged(state: ClarificationState, new: DecisionAcknowledged) -> Decisions:
     """The word by which a proposal counts."""
-    earlier = state.acknowledgement
+    earlier = state.standing.acknowledgement
     by_person = new.actor.kind == "user"
     if is_accepted_by_person(state):
         return (ClarificationChangeRefused(change="acknowledgement", reason="already_accepted"),)
@@ -465,11 +478,11 @@ def _acknowledged(state: ClarificationState, new: DecisionAcknowledged) -> Decis
     if state.led.request is not None or not is_due(state):
         return (ClarificationChangeRefused(change="acknowledgement", reason="question_open"),)
     shown = (new.patch, new.scope or "", new.reach or Reach())
-    if shown != (state.patch, state.proposed_scope, state.reach):
+    if shown != (state.offer.patch, state.offer.proposed_scope, state.offer.reach):
         return (ClarificationChangeRefused(change="acknowledgement", reason="patch_changed"),)
     if earlier is not None and not by_person:
         return (ClarificationChangeRefused(change="acknowledgement", reason="already_proposed"),)
-    kind = rules.choose_record_kind(state.patch, new.mark or state.mark)
+    kind = rules.choose_record_kind(state.offer.patch, new.mark or state.offer.mark)
     if kind == "adr" and new.number is None:
         return (ClarificationChangeRefused(change="acknowledgement", reason="number_missing"),)
     if (objection := _objection(new)) is not None:
@@ -492,26 +505,26 @@ def _objection(new: DecisionAcknowledged) -> Literal["blank", "placeholder"] | N
 
 def accepting_by_mark(state: ClarificationState, said: Mapping[str, Any]) -> Accepting:
     """What an acknowledgement with this mark takes."""
-    kind = rules.choose_record_kind(state.patch, said.get("mark") or state.mark)
-    shown: dict[str, Any] = {"patch": state.patch}
-    if state.proposed_scope:
-        shown["scope"] = state.proposed_scope
-    if not state.reach.is_everywhere:
-        shown["reach"] = state.reach
+    kind = rules.choose_record_kind(state.offer.patch, said.get("mark") or state.offer.mark)
+    shown: dict[str, Any] = {"patch": state.offer.patch}
+    if state.offer.proposed_scope:
+        shown["scope"] = state.offer.proposed_scope
+    if not state.offer.reach.is_everywhere:
+        shown["reach"] = state.offer.reach
     return Accepting(kind, is_due(state) and kind == "adr", shown)
 
 
 def abandoned(state: ClarificationState, new: SessionAbandoned) -> tuple[ArtifactDue, ...]:
     """The document of a proposal, which says from now on that it was rejected."""
-    if is_accepted_by_person(state) or not state.dues:
+    if is_accepted_by_person(state) or not state.filed.dues:
         return ()
     return (_due(evolve(state, new)),)
 
 
 def _due(state: ClarificationState) -> ArtifactDue:
     """The document of what was acknowledged; a task has no number."""
-    template = rules.TEMPLATES["task"] if state.number is None else state.form.template
-    call = f"artifact-{state.dues + 1}"
+    template = rules.TEMPLATES["task"] if state.filed.number is None else state.filed.form.template
+    call = f"artifact-{state.filed.dues + 1}"
     return ArtifactDue(call=call, template=template, path=path_of(state))
 
 
@@ -564,17 +577,17 @@ def _unfit(
 
 def _kept_known(state: ClarificationState) -> Decisions:
     """What follows where a decision in force is kept, and nothing else is decided."""
-    is_open = state.input is not None and state.led.request is None
+    is_open = state.turns.input is not None and state.led.request is None
     return _unfit(state, "keeping", is_open=is_open) or (ClarificationStopped(reason="kept"),)
 
 
 def _replacing(state: ClarificationState, new: ReplacementChosen) -> Decisions:
     """What follows where a decision in force is chosen that this one replaces."""
-    is_open = state.input is not None and state.led.request is None
+    is_open = state.turns.input is not None and state.led.request is None
     if refused := _unfit(state, "supersession", is_open=is_open):
         return refused
     noted = (ReplacementNoted(),)
-    if state.acknowledgement is None:
+    if state.standing.acknowledgement is None:
         return noted
     return (*noted, _due(state_after(evolve, state, new, noted)))
 
@@ -589,14 +602,14 @@ def _dismissed(state: ClarificationState, new: TopicDismissed) -> Decisions:
 
 def _filed_as_task(state: ClarificationState) -> Decisions:
     """What follows where the open question is answered by: it is a task."""
-    is_open = state.question is not None and not is_asking(state)
+    is_open = state.turns.question is not None and not is_asking(state)
     return _unfit(state, "task", is_open=is_open) or (ClarificationStopped(reason="task"),)
 
 
 def _decide_supersession(state: ClarificationState, new: DecisionSuperseded) -> Decisions:
     if not is_accepted_by_person(state):
         return (ClarificationChangeRefused(change="supersession", reason="not_accepted"),)
-    if state.superseded_by is not None:
+    if state.standing.superseded_by is not None:
         return (ClarificationChangeRefused(change="supersession", reason="already_superseded"),)
     marked = DecisionMarkedSuperseded()
     return (marked, _due(state_after(evolve, state, new, (marked,))))
@@ -605,20 +618,20 @@ def _decide_supersession(state: ClarificationState, new: DecisionSuperseded) -> 
 def _decide_kept_beside(state: ClarificationState, new: DecisionKeptBeside) -> Decisions:
     if not is_accepted_by_person(state):
         return (ClarificationChangeRefused(change="keeping", reason="not_accepted"),)
-    if state.superseded_by is not None:
+    if state.standing.superseded_by is not None:
         return (ClarificationChangeRefused(change="keeping", reason="already_superseded"),)
     marked = DecisionMarkedKept()
     return (marked, _due(state_after(evolve, state, new, (marked,))))
 
 
 def _renumbered(state: ClarificationState, new: DecisionRenumbered) -> Decisions:
-    if state.acknowledgement is None or state.acknowledgement.kind != "adr":
+    if state.standing.acknowledgement is None or state.standing.acknowledgement.kind != "adr":
         return (ClarificationChangeRefused(change="renumbering", reason="not_accepted"),)
-    return (_due(replace(state, number=new.number)),)
+    return (_due(replace(state, filed=replace(state.filed, number=new.number))),)
 
 
 def _reference_renumbered(state: ClarificationState, new: ReferenceRenumbered) -> Decisions:
     related = [one.uid for one in related_to(state)]
-    if state.acknowledgement is None or new.uid not in related:
+    if state.standing.acknowledgement is None or new.uid not in related:
         return (ClarificationChangeRefused(change="renumbering", reason="not_related"),)
     return (_due(state),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import UNSET
@@ -45,6 +45,9 @@ from preflights_es.features.clarification.domain.state import (
     UNDECIDED,
     Acknowledgement,
     ClarificationState,
+    DecisionStanding,
+    FoundCategory,
+    OpenedClarification,
     acknowledgement_day,
     is_followed,
     suggested_in,
@@ -79,6 +82,7 @@ from preflights_es.words.decisions import (
     RejectedAlternative,
     Related,
     Resolution,
+    Speaker,
 )
 from preflights_es.words.questions import Answers
 from preflights_es.words.signing import made_with
@@ -89,9 +93,7 @@ def evolve(state: ClarificationState, event: Event) -> ClarificationState:
     after = _AFTER.get(type(event))
     if after is not None:
         return after(state, event)
-    if isinstance(event, Input):
-        return replace(state, actor=event.actor, input=event)
-    return _after_led(state, event)
+    return _after_input(state, event) if isinstance(event, Input) else _after_led(state, event)
 
 
 # The category --------------------------------------------------------------------------------
@@ -99,21 +101,20 @@ def evolve(state: ClarificationState, event: Event) -> ClarificationState:
 
 def _categorized(state: ClarificationState) -> ClarificationState:
     """With the category that the rest of it gives."""
-    return replace(state, found=_resolve_category(state, state.answers, state.detected))
+    category = _resolve_category(state.found, state.turns.answers)
+    return replace(state, found=replace(state.found, category=category))
 
 
-def _resolve_category(
-    state: ClarificationState, answers: dict[str, Resolved], detected: str
-) -> CategoryMatch | None:
-    config, framed, writer = state.heuristics, state.framed, state.writer
+def _resolve_category(state: FoundCategory, answers: dict[str, Resolved]) -> CategoryMatch | None:
+    config, framed = state.heuristics, state.framed
     found = _category_of_resolved(
-        config, answers.get(config.category.id) or Resolved(detected, "detected")
+        config, answers.get(config.category.id) or Resolved(state.detected, "detected")
     )
     if framed is None or (found and found[1].source != "detected" and not _frames(framed, found)):
         return found
     framed_category = config.named(framed.category) or config.other()
     base = found[0] if found and _frames(framed, found) else framed_category
-    source: Source = "suggested" if writer is None else "chosen"
+    source: Source = "suggested" if state.writer is None else "chosen"
     resolved = found[1] if found and _frames(framed, found) else Resolved(base.name, source)
     further = {one.field.id: one.field for one in state.further}
     others = tuple(one for one in base.secondary if one.id not in further)
@@ -137,65 +138,81 @@ def _frames(framed: QuestionSuggested, found: CategoryMatch) -> bool:
 # Of Inputs -----------------------------------------------------------------------------------
 
 
+def _after_input(state: ClarificationState, new: Input) -> ClarificationState:
+    return replace(state, turns=replace(state.turns, input=new))
+
+
 def _after_intention(state: ClarificationState, new: IntentionDeclared) -> ClarificationState:
-    if state.input is not None:
-        return replace(state, actor=new.actor, input=new)
+    if state.turns.input is not None:
+        return _after_input(state, new)
     lead = new.setup.lead
-    return replace(
-        state,
-        writer=new.actor if lead is not None and lead.provider in WRITERS else None,
-        intention=new.intention,
-        uid=new.uid,
-        heuristics=new.heuristics,
-        mark=new.mark,
-        supersedes=new.supersedes,
-        supersedes_source=new.supersedes_source,
-        item=None if new.item is UNSET else new.item,
-        observed=None if new.observed is UNSET else new.observed,
-        actor=new.actor,
-        input=new,
-        redacted=state.redacted.plus(*new.redacted),
+    is_written = lead is not None and lead.provider in WRITERS
+    return ClarificationState(
+        opened=OpenedClarification(
+            intention=new.intention,
+            uid=new.uid,
+            item=None if new.item is UNSET else new.item,
+            observed=None if new.observed is UNSET else new.observed,
+            known=new.known,
+            told=() if new.told is UNSET else new.told,
+            context=new.context,
+            pack=new.pack,
+            inlined=new.inlined,
+        ),
+        found=replace(
+            state.found, heuristics=new.heuristics, writer=new.actor if is_written else None
+        ),
+        turns=replace(state.turns, input=new, redacted=state.turns.redacted.plus(*new.redacted)),
+        offer=replace(state.offer, mark=new.mark),
+        standing=replace(
+            state.standing,
+            supersedes=new.supersedes,
+            supersedes_source=new.supersedes_source,
+        ),
+        filed=state.filed,
         led=leading.open_lead_state(new.setup),
-        known=new.known,
-        told=() if new.told is UNSET else new.told,
-        pack=new.pack,
-        inlined=new.inlined,
-        context=new.context,
     )
 
 
 def _after_answers(state: ClarificationState, new: Answers | RationaleGiven) -> ClarificationState:
-    redacted = state.redacted.plus(*new.redacted)
-    return replace(state, actor=new.actor, input=new, redacted=redacted)
+    redacted = state.turns.redacted.plus(*new.redacted)
+    return replace(state, turns=replace(state.turns, input=new, redacted=redacted))
 
 
 def _after_writing(state: ClarificationState, new: ArtifactWritten) -> ClarificationState:
-    hashes = state.hashes.plus(new.sha256)
+    filed = replace(state.filed, hashes=state.filed.hashes.plus(new.sha256))
     if new.beside:
-        return replace(state, actor=new.actor, input=new, beside=new.path, hashes=hashes)
-    written = WrittenFile(new.path, new.sha256)
-    return replace(state, actor=new.actor, input=new, written=written, beside="", hashes=hashes)
+        filed = replace(filed, beside=new.path)
+    else:
+        filed = replace(filed, written=WrittenFile(new.path, new.sha256), beside="")
+    return replace(_after_input(state, new), filed=filed)
 
 
 def _after_removal(state: ClarificationState, new: ArtifactRemoved) -> ClarificationState:
-    return replace(
-        state, actor=new.actor, input=new, written=None, beside="", hashes=Growing[str]()
-    )
+    filed = replace(state.filed, written=None, beside="", hashes=Growing[str]())
+    return replace(_after_input(state, new), filed=filed)
 
 
 def _after_rejection(state: ClarificationState, new: SessionAbandoned) -> ClarificationState:
-    return replace(state, actor=new.actor, input=new, rejected=new)
+    return replace(_after_input(state, new), standing=replace(state.standing, rejected=new))
 
 
 # Of Decisions --------------------------------------------------------------------------------
 
 
 def _after_category(state: ClarificationState, event: CategoryDetected) -> ClarificationState:
-    name = event.category
-    found = Provenance(state.heuristics.category.id, "Category", name, "detected", state.actor.kind)
-    provenance = _replace_provenance(state.provenance, found)
-    category = _resolve_category(state, state.answers, name)
-    return replace(state, detected=name, provenance=provenance, found=category)
+    found = replace(state.found, detected=event.category)
+    return _categorized(_with_category_named(replace(state, found=found), event.category))
+
+
+def _with_category_named(
+    state: ClarificationState, name: str, source: Source = "detected", by: Speaker | None = None
+) -> ClarificationState:
+    """With how the category became known, in place of what was so before."""
+    key = state.found.heuristics.category.id
+    named = Provenance(key, "Category", name, source, by or state.actor.kind)
+    provenance = _replace_provenance(state.turns.provenance, named)
+    return replace(state, turns=replace(state.turns, provenance=provenance))
 
 
 def _after_topics(state: ClarificationState, event: TopicsFound) -> ClarificationState:
@@ -206,36 +223,37 @@ def _after_topics(state: ClarificationState, event: TopicsFound) -> Clarificatio
         narrowed,
     )
 
-    if state.pack is None:
+    opened = state.opened
+    if opened.pack is None:
         return state
-    config = merge_session_tables(state.inlined, event.language, state.heuristics)
-    topic = asked_topic(load_pack(state.inlined), event)
-    after = replace(state, topics=event, scope=event.scope)
+    config = merge_session_tables(opened.inlined, event.language, state.found.heuristics)
+    topic = asked_topic(load_pack(opened.inlined), event)
+    found = replace(state.found, topics=event, heuristics=config, detected=OTHER)
+    offer = replace(state.offer, scope=event.scope)
     if event.stated:
-        after = replace(after, rationale=_instead_of(after))
+        offer = replace(offer, rationale=_instead_of(state, event))
+    after = replace(state, found=found, offer=offer)
     if topic is None or config.named(topic.category) is None:
-        return _categorized(replace(after, heuristics=config, detected=OTHER))
-    named = replace(after, heuristics=narrowed(config, topic, event), detected=topic.category)
-    key = config.category.id
-    found = Provenance(key, "Category", topic.category, "detected", state.actor.kind)
-    return _categorized(replace(named, provenance=_replace_provenance(state.provenance, found)))
+        return _categorized(after)
+    named = narrowed(config, topic, event)
+    found = replace(found, heuristics=named, detected=topic.category)
+    return _categorized(_with_category_named(replace(after, found=found), topic.category))
 
 
 def _after_dropping(state: ClarificationState, _: TopicDropped) -> ClarificationState:
     """As where no topic covers the intention."""
-    found, key = state.topics, state.heuristics.category.id
-    if found is not None:
-        found = replace(found, kind="open", topics=(), present=UNSET)
-    kept = tuple(one for one in state.provenance if one.key != key)
-    return _categorized(
-        replace(state, topics=found, detected=OTHER, provenance=kept, question=None)
-    )
+    topics, key = state.found.topics, state.found.heuristics.category.id
+    if topics is not None:
+        topics = replace(topics, kind="open", topics=(), present=UNSET)
+    kept = tuple(one for one in state.turns.provenance if one.key != key)
+    found = replace(state.found, topics=topics, detected=OTHER)
+    turns = replace(state.turns, provenance=kept, question=None)
+    return _categorized(replace(state, found=found, turns=turns))
 
 
-def _instead_of(state: ClarificationState) -> Rationale:
+def _instead_of(state: ClarificationState, found: TopicsFound) -> Rationale:
     """With what a stated value replaces: who states it turns that down."""
-    topics, found = topics_of(state), state.topics
-    assert found is not None, "it was found just now"
+    topics = topics_of(state)
     named = tuple(
         RejectedAlternative(
             topics[one.topic].said(one.value, found.language) if one.topic else one.value
@@ -244,224 +262,241 @@ def _instead_of(state: ClarificationState) -> Rationale:
         if not one.topic or one.topic in topics
     )
     new = RationaleNoted(because="", consequences=(), alternatives=named)
-    return reasons.added(state.rationale, new, state.actor.kind)
+    return reasons.added(state.offer.rationale, new, state.actor.kind)
 
 
 def _after_question(
     state: ClarificationState, event: ClarificationQuestionAsked
 ) -> ClarificationState:
+    asked = state.turns.asked.plus(event.question)
     return replace(
         state,
-        asked=state.asked.plus(event.question),
-        question=event.question,
-        patch=None,
-        stopped="",
-        acknowledgement=None,
+        turns=replace(state.turns, asked=asked, question=event.question),
+        offer=replace(state.offer, patch=None, stopped=""),
+        standing=replace(state.standing, acknowledgement=None),
     )
 
 
 def _after_noted(state: ClarificationState, event: RationaleNoted) -> ClarificationState:
-    rationale = reasons.added(state.rationale, event, state.actor.kind)
+    rationale = reasons.added(state.offer.rationale, event, state.actor.kind)
     led = state.led
     if event.because:
         led = leading.add_user_message(led, f"Reason: {event.because}")
-    return replace(state, rationale=rationale, led=led)
+    return replace(state, offer=replace(state.offer, rationale=rationale), led=led)
 
 
 def _after_offer(state: ClarificationState, event: RationaleSuggested) -> ClarificationState:
     """A model's, where one leads and answers; else the recommendation of the question's writer."""
-    is_models = state.led.lead is not None and isinstance(state.input, CompletionReceived)
-    if state.writer is not None and not is_models:
-        rationale = reasons.added(state.rationale, event, state.writer.kind)
+    lead, writer, before = state.led.lead, state.found.writer, state.offer.rationale
+    is_models = lead is not None and isinstance(state.turns.input, CompletionReceived)
+    if writer is not None and not is_models:
+        rationale = reasons.added(before, event, writer.kind)
     else:
-        rationale = reasons.merge_model_rationale(state.rationale, event)
-    lead = state.led.lead
-    return replace(state, rationale=rationale, offered_by=lead.model if lead else state.offered_by)
+        rationale = reasons.merge_model_rationale(before, event)
+    by = lead.model if lead else state.offer.offered_by
+    return replace(state, offer=replace(state.offer, rationale=rationale, offered_by=by))
 
 
 def _after_scope(state: ClarificationState, event: ScopeNoted) -> ClarificationState:
-    return replace(state, scope=event.scope)
+    return replace(state, offer=replace(state.offer, scope=event.scope))
 
 
 def _after_reach(state: ClarificationState, event: ReachNoted) -> ClarificationState:
-    return replace(state, reach=event.reach)
+    return replace(state, offer=replace(state.offer, reach=event.reach))
 
 
 def _after_patch(state: ClarificationState, event: PatchProposed) -> ClarificationState:
-    scope = event.scope or ""
+    scope, patch, hint = event.scope or "", event.patch, event.hint
+    offer = replace(
+        state.offer, scope=scope, proposed_scope=scope, patch=patch, hint=hint, stopped=""
+    )
     return replace(
         state,
-        scope=scope,
-        proposed_scope=scope,
-        patch=event.patch,
-        hint=event.hint,
-        question=None,
-        stopped="",
-        acknowledgement=None,
-        provenance=_with_suggested(state, event.patch),
+        turns=replace(state.turns, question=None, provenance=_with_suggested(state, patch)),
+        offer=offer,
+        standing=replace(state.standing, acknowledgement=None),
     )
 
 
 def _after_stop(state: ClarificationState, event: ClarificationStopped) -> ClarificationState:
-    keeps = state.input if isinstance(state.input, DecisionKept) else None
+    new, mark = state.turns.input, state.offer.mark
+    keeps = new if isinstance(new, DecisionKept) and event.reason == "kept" else None
+    mark = "task" if event.reason == "task" else mark
     return replace(
         state,
-        patch=None,
-        question=None,
-        stopped=event.reason,
-        acknowledgement=None,
-        keeps=keeps if event.reason == "kept" else None,
-        mark="task" if event.reason == "task" else state.mark,
+        turns=replace(state.turns, question=None),
+        offer=replace(state.offer, patch=None, stopped=event.reason, mark=mark),
+        standing=replace(state.standing, acknowledgement=None, keeps=keeps),
     )
 
 
 def _after_due(state: ClarificationState, _: ArtifactDue) -> ClarificationState:
-    return replace(_after_renumbering(state), dues=state.dues + 1)
+    after = _after_renumbering(state)
+    return replace(after, filed=replace(after.filed, dues=after.filed.dues + 1))
 
 
 def _after_fallback(state: ClarificationState, event: FellBack) -> ClarificationState:
-    led = leading.evolve_lead_state(state.led, state.input, event)
+    led = leading.evolve_lead_state(state.led, state.turns.input, event)
     # The model's questions that a person has answered: those answers count on.
-    kept = tuple(one for one in suggested_in(state) if one.field.id in state.answers)
-    framed = kept[0] if kept else None
-    return _categorized(replace(state, led=led, framed=framed, further=kept[1:]))
+    kept = tuple(one for one in suggested_in(state) if one.field.id in state.turns.answers)
+    found = replace(state.found, framed=kept[0] if kept else None, further=kept[1:])
+    return _categorized(replace(state, led=led, found=found))
 
 
 def _after_led(state: ClarificationState, event: Event) -> ClarificationState:
-    led = leading.evolve_lead_state(state.led, state.input, event)
+    led = leading.evolve_lead_state(state.led, state.turns.input, event)
     return state if led is state.led else replace(state, led=led)
 
 
 def _after_answer(
     state: ClarificationState, event: ClarificationAnswerAccepted
 ) -> ClarificationState:
-    answers = {**state.answers, event.key: Resolved(event.value, event.source)}
-    relayed_by = state.input.relayed_by if isinstance(state.input, AnswersRelayed) else None
+    new, turns, offer = state.turns.input, state.turns, state.offer
+    answers = {**turns.answers, event.key: Resolved(event.value, event.source)}
+    relayed_by = new.relayed_by if isinstance(new, AnswersRelayed) else None
     by = state.actor.kind
-    filed = Provenance(event.key, event.field, event.value, event.source, by, relayed_by)
-    answers_open = state.question is not None and state.question.id == event.key
+    given = Provenance(event.key, event.field, event.value, event.source, by, relayed_by)
+    answers_open = turns.question is not None and turns.question.id == event.key
+    found, before = state.found, turns.provenance
     if _depends_on(state, event):  # what was asked after another answer falls with it
-        keys = {one.field.id for one in state.further}
+        keys = {one.field.id for one in found.further}
         answers = {k: v for k, v in answers.items() if k not in keys}
-        kept = tuple(one for one in state.provenance if one.key not in keys)
-        state = _categorized(replace(state, further=(), provenance=kept))
-    provenance = _replace_provenance(state.provenance, filed)
-    found = state.found
-    rationale = _still_true(state, event)
-    if event.key == state.heuristics.category.id:
-        found = _resolve_category(state, answers, state.detected)
-        if state.found is None or found is None or state.found[0].name != found[0].name:
+        before = tuple(one for one in before if one.key not in keys)
+        found = replace(found, further=())
+        found = replace(found, category=_resolve_category(found, turns.answers))
+    provenance = _replace_provenance(before, given)
+    rationale = _still_true(found, before, offer.rationale, event)
+    if event.key == found.heuristics.category.id:
+        former, category = found.category, _resolve_category(found, answers)
+        found = replace(found, category=category)
+        if former is None or category is None or former[0].name != category[0].name:
             # They answer none of the new category's questions; the log has them.
             answers = {event.key: answers[event.key]}
-            provenance = (filed,)
-            if state.found is not None:
+            provenance = (given,)
+            if former is not None:
                 rationale = Rationale()
     return replace(
         state,
-        answers=answers,
         found=found,
-        provenance=provenance,
-        rationale=rationale,
-        question=None if answers_open else state.question,
-        stopped="" if state.stopped in UNDECIDED else state.stopped,
+        turns=replace(
+            turns,
+            answers=answers,
+            provenance=provenance,
+            question=None if answers_open else turns.question,
+            turn=turns.turn + answers_open,
+        ),
+        offer=replace(
+            offer,
+            rationale=rationale,
+            stopped="" if offer.stopped in UNDECIDED else offer.stopped,
+        ),
         led=leading.add_user_message(state.led, f"{event.field}: {event.value}"),
-        turn=state.turn + answers_open,
     )
 
 
 def _depends_on(state: ClarificationState, event: ClarificationAnswerAccepted) -> bool:
     """Whether further questions were asked because of another answer to the first."""
-    first = state.framed
-    if not state.further or first is None or event.key != first.field.id:
+    first = state.found.framed
+    if not state.found.further or first is None or event.key != first.field.id:
         return False
-    return all(one.value != event.value for one in state.provenance if one.key == event.key)
+    given = state.turns.provenance
+    return all(one.value != event.value for one in given if one.key == event.key)
 
 
-def _still_true(state: ClarificationState, event: ClarificationAnswerAccepted) -> Rationale:
+def _still_true(
+    found: FoundCategory,
+    provenance: Iterable[Provenance],
+    rationale: Rationale,
+    event: ClarificationAnswerAccepted,
+) -> Rationale:
     """What was said of the decision, once an answer counts."""
-    primary = state.found[0].primary if state.found else None
+    primary = found.category[0].primary if found.category else None
     if primary is None or event.key != primary.id:
-        return state.rationale
-    former = next((p.value for p in state.provenance if p.key == event.key), event.value)
+        return rationale
+    former = next((p.value for p in provenance if p.key == event.key), event.value)
     if former == event.value:
-        return reasons.of_value(state.rationale, event.value)
-    return reasons.of_another_value(state.rationale, event.value)
+        return reasons.of_value(rationale, event.value)
+    return reasons.of_another_value(rationale, event.value)
 
 
 def _after_suggestion(state: ClarificationState, event: QuestionSuggested) -> ClarificationState:
-    lead = state.led.lead
-    if state.writer is not None and lead is not None and lead.provider in WRITERS:
-        return _after_written(state, event, state.writer)
-    if state.writer is None and is_followed(state):
-        return _categorized(replace(state, further=(*state.further, event)))
-    by = lead.model if lead is not None else state.offered_by
-    after = _categorized(replace(state, framed=event, further=(), writer=None, offered_by=by))
-    found = after.found
-    if found is None or found[1].source != "suggested":
+    lead, found = state.led.lead, state.found
+    if found.writer is not None and lead is not None and lead.provider in WRITERS:
+        return _after_written(state, event, found.writer)
+    if found.writer is None and is_followed(state):
+        further = (*found.further, event)
+        return _categorized(replace(state, found=replace(found, further=further)))
+    by = lead.model if lead is not None else state.offer.offered_by
+    found = replace(found, framed=event, further=(), writer=None)
+    offer = replace(state.offer, offered_by=by)
+    after = _categorized(replace(state, found=found, offer=offer))
+    category = after.found.category
+    if category is None or category[1].source != "suggested":
         return after
-    key = state.heuristics.category.id
-    suggested = Provenance(key, "Category", found[0].name, "suggested", "model")
-    return replace(after, provenance=_replace_provenance(state.provenance, suggested))
+    return _with_category_named(after, category[0].name, "suggested", "model")
 
 
 def _after_written(
     state: ClarificationState, event: QuestionSuggested, writer: Actor
 ) -> ClarificationState:
     """The rules lead from here on."""
-    led = replace(state.led, lead=None)
-    after = _categorized(replace(state, framed=event, led=led))
-    key = state.heuristics.category.id
-    chosen = Provenance(key, "Category", event.category, "chosen", writer.kind)
-    return replace(after, provenance=_replace_provenance(state.provenance, chosen))
+    led, found = replace(state.led, lead=None), replace(state.found, framed=event)
+    after = _categorized(replace(state, found=found, led=led))
+    return _with_category_named(after, event.category, "chosen", writer.kind)
 
 
 def _after_questions(state: ClarificationState, _: QuestionsEnded) -> ClarificationState:
-    if state.framed is None:
+    if state.found.framed is None:
         return state
     *asked, last = suggested_in(state)
     framed, *further = (*asked, replace(last, more=False))
-    return replace(state, framed=framed, further=tuple(further))
+    return replace(state, found=replace(state.found, framed=framed, further=tuple(further)))
 
 
 def _with_suggested(state: ClarificationState, patch: DecisionPatch) -> tuple[Provenance, ...]:
     """The provenance, with values that a model read out of what was said."""
-    filed = [p.field for p in state.provenance]
+    filed = [p.field for p in state.turns.provenance]
     suggested = [(name, value) for name, value in patch.fields if name not in filed]
     if not suggested:
-        return state.provenance
-    fields = {field.name: field.id for field in state.found[0].fields()} if state.found else {}
+        return state.turns.provenance
+    fields = {field.name: field.id for field in state.found.fields()}
     added = (
         Provenance(fields[name], name, value, "suggested", "model")
         for name, value in suggested
         if name in fields
     )
-    return (*state.provenance, *added)
+    return (*state.turns.provenance, *added)
 
 
 def _after_record(state: ClarificationState, event: DecisionRecorded) -> ClarificationState:
-    new = state.input
+    new = state.turns.input
     if not isinstance(new, DecisionAcknowledged):
         return state
+    offer, standing = replace(state.offer, mark=new.mark or state.offer.mark), state.standing
     if event.status == "accepted" and new.resolved is not UNSET:
-        state = _after_choices(state, new.resolved)
-    if event.status == "accepted" and state.reach.paths:
-        state = replace(state, reach=replace(state.reach, by=new.actor.kind))
+        standing = _after_choices(standing, new.resolved)
+    if event.status == "accepted" and offer.reach.paths:
+        offer = replace(offer, reach=replace(offer.reach, by=new.actor.kind))
+    done = Acknowledgement(
+        new.at,
+        new.actor,
+        event.status,
+        event.kind,
+        new.relayed_by,
+        new.evidence,
+        made_with(new.signature),
+    )
     return replace(
         state,
-        acknowledgement=Acknowledgement(
-            new.at,
-            new.actor,
-            event.status,
-            event.kind,
-            new.relayed_by,
-            new.evidence,
-            made_with(new.signature),
+        offer=offer,
+        standing=replace(standing, acknowledgement=done),
+        filed=replace(
+            state.filed,
+            number=event.number,
+            folder=new.folder,
+            day=acknowledgement_day(new.at),
+            form=OUR_FORM if new.form is UNSET else new.form,
         ),
-        mark=new.mark or state.mark,
-        number=event.number,
-        folder=new.folder,
-        day=acknowledgement_day(new.at),
-        form=OUR_FORM if new.form is UNSET else new.form,
     )
 
 
@@ -475,8 +510,8 @@ def _replace_provenance(
 
 
 def _after_choices(
-    state: ClarificationState, resolved: tuple[Resolution, ...]
-) -> ClarificationState:
+    standing: DecisionStanding, resolved: tuple[Resolution, ...]
+) -> DecisionStanding:
     """With what a person chose about decisions that differ."""
     found = ((one.choice, one.finding.related, one.reason) for one in resolved)
     chosen = {_related_key(related): (choice, related, reason) for choice, related, reason in found}
@@ -485,15 +520,15 @@ def _after_choices(
         KeptDecision(related, why) for choice, related, why in chosen.values() if choice == "keeps"
     ]
     own = tuple([_related_key(one.related) for one in kept])
-    return replace(_replacing(state, replaced), kept=tuple(kept), kept_by_choice=own)
+    return replace(_replacing(standing, replaced), kept=tuple(kept), kept_by_choice=own)
 
 
-def _replacing(state: ClarificationState, more: Sequence[Related]) -> ClarificationState:
+def _replacing(standing: DecisionStanding, more: Sequence[Related]) -> DecisionStanding:
     """With more decisions that it replaces, each once."""
-    before = (state.supersedes, *state.also_supersedes)
+    before = (standing.supersedes, *standing.also_supersedes)
     named = {_related_key(one): one for one in (*before, *more) if one is not None}
     first, *others = (*named.values(), None)
-    return replace(state, supersedes=first, also_supersedes=tuple(filter(None, others)))
+    return replace(standing, supersedes=first, also_supersedes=tuple(filter(None, others)))
 
 
 def _related_key(one: Related) -> str:
@@ -502,19 +537,22 @@ def _related_key(one: Related) -> str:
 
 
 def _after_replacement(state: ClarificationState, _: ReplacementNoted) -> ClarificationState:
-    new = state.input
+    new, standing = state.turns.input, state.standing
     if not isinstance(new, ReplacementChosen):
         return state
-    source = state.supersedes_source if state.supersedes else new.source
-    return replace(_replacing(state, [new.replaces]), supersedes_source=source)
+    source = standing.supersedes_source if standing.supersedes else new.source
+    standing = replace(_replacing(standing, [new.replaces]), supersedes_source=source)
+    return replace(state, standing=standing)
 
 
 def _after_supersession(
     state: ClarificationState, _: DecisionMarkedSuperseded
 ) -> ClarificationState:
     """Another decision took its place."""
-    by = state.input.by if isinstance(state.input, DecisionSuperseded) else None
-    return replace(state, superseded_by=by or state.superseded_by)
+    new = state.turns.input
+    if not isinstance(new, DecisionSuperseded):
+        return state
+    return replace(state, standing=replace(state.standing, superseded_by=new.by))
 
 
 def _after_keeping(state: ClarificationState, _: DecisionMarkedKept) -> ClarificationState:
@@ -522,31 +560,33 @@ def _after_keeping(state: ClarificationState, _: DecisionMarkedKept) -> Clarific
 
     That of its own acceptance stays: a person may have signed it.
     """
-    new = state.input
-    if not isinstance(new, DecisionKeptBeside) or new.by.uid in state.kept_by_choice:
+    new, standing = state.turns.input, state.standing
+    if not isinstance(new, DecisionKeptBeside) or new.by.uid in standing.kept_by_choice:
         return state
-    others = (one for one in state.kept if one.related.uid != new.by.uid)
-    return replace(state, kept=(*others, KeptDecision(new.by, new.reason)))
+    others = (one for one in standing.kept if one.related.uid != new.by.uid)
+    kept = (*others, KeptDecision(new.by, new.reason))
+    return replace(state, standing=replace(standing, kept=kept))
 
 
 def _after_renumbering(state: ClarificationState) -> ClarificationState:
     """Its record, or one that it names, has another number."""
-    match state.input:
+    match state.turns.input:
         case DecisionRenumbered(number=number):
-            return replace(state, number=number)
+            return replace(state, filed=replace(state.filed, number=number))
         case ReferenceRenumbered() as new:
-            return replace(
-                state,
-                supersedes=_renumber_optional_related(state.supersedes, new),
-                superseded_by=_renumber_optional_related(state.superseded_by, new),
+            was = state.standing
+            standing = replace(
+                was,
+                supersedes=_renumber_optional_related(was.supersedes, new),
+                superseded_by=_renumber_optional_related(was.superseded_by, new),
                 also_supersedes=tuple(
-                    _renumber_related_decision(one, new) for one in state.also_supersedes
+                    _renumber_related_decision(one, new) for one in was.also_supersedes
                 ),
                 kept=tuple(
-                    replace(o, related=_renumber_related_decision(o.related, new))
-                    for o in state.kept
+                    replace(o, related=_renumber_related_decision(o.related, new)) for o in was.kept
                 ),
             )
+            return replace(state, standing=standing)
         case _:
             return state
 

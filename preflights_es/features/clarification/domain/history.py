@@ -105,7 +105,7 @@ def decided_in_sessions(
         elif new is not None and type(event) in _SEEN:
             _see(trail, event, DecisionCause(version, at, new), state)
         if state is not before:
-            if new is not None and state.acknowledgement is not None:
+            if new is not None and state.standing.acknowledgement is not None:
                 _record_former_decision(trail, before, state, new.at)
             before = state
     *former, last = trail.patches
@@ -115,25 +115,27 @@ def decided_in_sessions(
 
 def _see(trail: PatchTrail, event: Event, said: DecisionCause, state: ClarificationState) -> None:
     """Take note of a Decision."""
-    category = state.heuristics.category.id
+    category = state.found.heuristics.category.id
     match event:
         case ClarificationQuestionAsked(question=question):
             trail.asked[question.id] = said.version
             trail.recorded = None
-        case CategoryDetected() | TopicsFound() if state.detected:
+        case CategoryDetected() | TopicsFound() if state.found.detected:
             trail.said[category] = said
         case ClarificationAnswerAccepted(key=key):
             trail.said[key] = said
         case QuestionSuggested(field=field):
             trail.worded[field.id] = said.input
             trail.suggested = said
-            if state.writer is not None:  # the response is the writer's word
-                trail.said[category] = replace(said, new=replace(said.new, actor=state.writer))
+            if state.found.writer is not None:  # the response is the writer's word
+                trail.said[category] = replace(
+                    said, new=replace(said.new, actor=state.found.writer)
+                )
         case PatchProposed():
             trail.recorded = None
             trail.patches.append(_patch(trail, event, said, state))
-        case RationaleNoted() | ReachNoted() if trail.patches and state.patch is not None:
-            now = replace(trail.patches[-1], rationale=state.rationale, reach=_reach(state))
+        case RationaleNoted() | ReachNoted() if trail.patches and state.offer.patch is not None:
+            now = replace(trail.patches[-1], rationale=state.offer.rationale, reach=_reach(state))
             trail.patches[-1] = now
         case DecisionRecorded():
             trail.recorded = said.version
@@ -162,12 +164,17 @@ def _record_former_decision(
     trail: PatchTrail, before: ClarificationState, state: ClarificationState, at: int
 ) -> None:
     """What an acknowledged decision was until now, where it is something else from now on."""
-    if before.acknowledgement != state.acknowledgement:
+    if before.standing.acknowledgement != state.standing.acknowledgement:
         trail.former = []
         return
-    was = FormerStanding(at, before.number, before.supersedes, before.written, before.kept)
-    if was != FormerStanding(at, state.number, state.supersedes, state.written, state.kept):
+    was = _former_standing(before, at)
+    if was != _former_standing(state, at):
         trail.former.append(was)
+
+
+def _former_standing(state: ClarificationState, until: int) -> FormerStanding:
+    standing, filed = state.standing, state.filed
+    return FormerStanding(until, filed.number, standing.supersedes, filed.written, standing.kept)
 
 
 def _patch(
@@ -176,7 +183,7 @@ def _patch(
     is_response = isinstance(said.new, CompletionReceived)
     return DecidedPatch(
         version=said.version,
-        uid=state.uid,
+        uid=state.opened.uid,
         title=title_of(state),
         category=category_of(state),
         fields=event.patch.fields,
@@ -186,15 +193,15 @@ def _patch(
         number=None,
         proposed_at=said.new.at,
         response=said.input if is_response else None,
-        supersedes=state.supersedes,
-        rationale=state.rationale,
+        supersedes=state.standing.supersedes,
+        rationale=state.offer.rationale,
         scope=event.scope,
         reach=_reach(state),
     )
 
 
 def _reach(state: ClarificationState) -> Reach | UnsetType:
-    return UNSET if state.reach.is_everywhere else state.reach
+    return UNSET if state.offer.reach.is_everywhere else state.offer.reach
 
 
 def _origin(trail: PatchTrail, one: Provenance, patch: DecisionCause) -> Origin:
@@ -229,38 +236,38 @@ def _finish_last_patch(
 ) -> DecidedPatch:
     """The last patch as the session leaves it."""
     state = session.state
-    done = state.acknowledgement
+    done = state.standing.acknowledgement
     return replace(
         last,
         standing=_patch_standing(session),
         kind=done.kind if done else last.kind,
-        number=state.number if done else None,
+        number=state.filed.number if done else None,
         recorded=trail.recorded,
         key=trail.key if done else UNSET,
         acknowledged_at=done.at if done else None,
         acknowledged_by=done.actor if done else None,
         relayed_by=done.relayed_by if done else None,
         superseded_at=trail.superseded_at,
-        supersedes=state.supersedes,
-        superseded_by=state.superseded_by,
-        also_supersedes=state.also_supersedes,
-        kept=state.kept,
-        written=state.written,
+        supersedes=state.standing.supersedes,
+        superseded_by=state.standing.superseded_by,
+        also_supersedes=state.standing.also_supersedes,
+        kept=state.standing.kept,
+        written=state.filed.written,
         former=tuple(trail.former) if done else (),
     )
 
 
 def _patch_standing(session: Session[ClarificationState]) -> Standing:
     state = session.state
-    if state.superseded_by is not None:
+    if state.standing.superseded_by is not None:
         return "superseded"
     if is_accepted_by_person(state):
         return "accepted"
     if session.closed:
-        return "abandoned" if state.rejected is None else "rejected"
-    if state.patch is None:
+        return "abandoned" if state.standing.rejected is None else "rejected"
+    if state.offer.patch is None:
         return "replaced"
-    return "ready" if state.acknowledgement is None else "proposed"
+    return "ready" if state.standing.acknowledgement is None else "proposed"
 
 
 def sessions_behind(event: Event) -> OriginDetails:
@@ -307,13 +314,13 @@ def quotes(event: Event) -> tuple[Quoted, ...]:
 
 def told_of(state: ClarificationState, source: SourceSession) -> DecisionForModel | None:
     """What a model is told of a decision that a person accepted; None of any other session."""
-    if not is_accepted_by_person(state) or state.patch is None:
+    if not is_accepted_by_person(state) or state.offer.patch is None:
         return None
-    because = state.rationale.because
+    because = state.offer.rationale.because
     return DecisionForModel(
         one_line(title_of(state)),
-        state.patch,
+        state.offer.patch,
         source,
-        scope=state.scope or UNSET,
+        scope=state.offer.scope or UNSET,
         because=one_line(because.text) if because else UNSET,
     )

@@ -27,6 +27,7 @@ from preflights_es.features.clarification.domain.events import (
 )
 from preflights_es.features.clarification.domain.state import (
     ClarificationState,
+    FoundCategory,
     is_followed,
     suggested_in,
 )
@@ -90,32 +91,34 @@ def request_clarification_step(state: ClarificationState, step: Step) -> Complet
     last = (Message("user", _fields_to_fill(state)),) if step == "decide" else ()
     said = (Message("user", _surroundings(state)), *state.led.said, *last)
     default = rules.PROMPTS[step]
-    is_written = step == "clarify" and state.writer is not None
+    is_written = step == "clarify" and state.found.writer is not None
     contract = "written.v1" if is_written else f"{step}.v1"
     return requested(*(state.led, step, contract, (PACKAGE, step, default), said), output=contract)
 
 
 def _surroundings(state: ClarificationState) -> str:
     """The intention, the topics, what is in force, and what the repository says of itself."""
-    config = state.heuristics
-    lines = ["Intention:", state.intention, "", "Topics and their fields:"]
+    config = state.found.heuristics
+    lines = ["Intention:", state.opened.intention, "", "Topics and their fields:"]
     lines += [
         f"* {c.name}: {_category_field_names(c)}"
         for name in config.menu
         if (c := config.named(name))
     ]
-    found = state.found
-    is_covered = state.topics is None or found is None or found[0].name != OTHER
+    found = state.found.category
+    is_covered = state.found.topics is None or found is None or found[0].name != OTHER
     if found is not None and found[1].source != "suggested" and is_covered:
         detected = found[1].source == "detected"
         how = "named by the intention" if detected else f"chosen by {_chooser(state)}"
         lines += ["", f"Topic: {found[0].name} ({how})"]
-    if state.scope:
-        lines += ["", f"For: {state.scope}"]
-    about = frozenset(rules.keyword_tokens(state.intention))
+    if state.offer.scope:
+        lines += ["", f"For: {state.offer.scope}"]
+    about = frozenset(rules.keyword_tokens(state.opened.intention))
     lines += _section("In force:", _decision_lines_by_relevance(state, about), IN_FORCE_MAX)
     lines += _section(
-        "The repository says of itself:", _facts_by_relevance(state.context, about), FACTS_MAX
+        "The repository says of itself:",
+        _facts_by_relevance(state.opened.context, about),
+        FACTS_MAX,
     )
     return "\n".join(lines)
 
@@ -133,9 +136,9 @@ def _section(title: str, texts: Iterable[str], room: int) -> list[str]:
 
 def _decision_lines_by_relevance(state: ClarificationState, about: frozenset[str]) -> list[str]:
     """What was said first, then the decisions that share words with the intention, then others."""
-    first = [one.line for one in state.told]
-    said = {one.kept.session_id for one in state.told}
-    others = [one for one in state.known if one.source.session_id not in said]
+    first = [one.line for one in state.opened.told]
+    said = {one.kept.session_id for one in state.opened.told}
+    others = [one for one in state.opened.known if one.source.session_id not in said]
     others.sort(key=lambda one: -len(about & {*rules.keyword_tokens(_model_decision_line(one))}))
     return [*first, *map(_model_decision_line, others)]
 
@@ -159,8 +162,8 @@ def _facts_by_relevance(context: LLMContext | None, about: frozenset[str]) -> li
 
 def _chooser(state: ClarificationState) -> str:
     """Who chose the category."""
-    key = state.heuristics.category.id
-    chosen = (p.by for p in state.provenance if p.key == key)
+    key = state.found.heuristics.category.id
+    chosen = (p.by for p in state.turns.provenance if p.key == key)
     return CHOOSERS[next(chosen, "user")]
 
 
@@ -169,7 +172,7 @@ def _category_field_names(of: Category) -> str:
 
 
 def _fields_to_fill(state: ClarificationState) -> str:
-    found = state.found
+    found = state.found.category
     assert found is not None, "the patch is asked for only when the category is known"
     return f"Category: {found[0].name}\nFields: {_category_field_names(found[0])}"
 
@@ -257,7 +260,7 @@ def _topic_violations(state: ClarificationState, payload: dict[str, Any]) -> Ite
     if is_placeholder(topic) or caseless(topic) == "category":
         yield Violation("/topic", "expected a topic of the list, or a name of your own for it")
         return
-    config, chosen = state.heuristics, _chosen_category(state)
+    config, chosen = state.found.heuristics, _chosen_category(state)
     if is_followed(state):
         if caseless(topic) in {caseless(one.field.name) for one in suggested_in(state)}:
             yield Violation("/topic", "expected another topic than those that were asked")
@@ -272,7 +275,7 @@ def _topic_violations(state: ClarificationState, payload: dict[str, Any]) -> Ite
 
 def _chosen_category(state: ClarificationState) -> Category | None:
     """The category that an actor chose."""
-    found = state.found
+    found = state.found.category
     return found[0] if found and found[1].source in ("chosen", "custom") else None
 
 
@@ -317,7 +320,7 @@ def _said_violations(state: ClarificationState, payload: dict[str, Any]) -> Iter
     value, quote = payload["value"], _comparable_quote(payload["quote"])
     if is_placeholder(value):
         yield Violation("/value", "expected a value")
-    if not quote or quote not in _comparable_quote(state.intention):
+    if not quote or quote not in _comparable_quote(state.opened.intention):
         yield Violation("/quote", "expected words that stand in the intention")
     elif not is_placeholder(value) and not _mentions(quote, value):
         yield Violation("/value", "expected a value that the quoted words name")
@@ -353,7 +356,7 @@ def _clarified(state: ClarificationState, payload: dict[str, Any]) -> tuple[Deci
             return (QuestionsEnded(reason=stripped(payload["reason"])),)
         return (ClarificationStopped(reason="nothing_to_ask"),)
     scope = one_line(stripped(payload["scope"]))
-    noted = (ScopeNoted(scope=scope),) if scope and not state.scope else ()
+    noted = (ScopeNoted(scope=scope),) if scope and not state.offer.scope else ()
     return (*noted, _suggest_question(state, payload))
 
 
@@ -363,7 +366,7 @@ def _suggest_question(state: ClarificationState, payload: dict[str, Any]) -> Que
         value = stripped(payload["value"])
         others = (one for one in base.options if canonical(one) != canonical(value))
         options = (value, *others)[:OPTIONS_MAX]
-        question = base.question or state.heuristics.description.question
+        question = base.question or state.found.heuristics.description.question
         field = Field(base.name, base.id, question, options)
         return QuestionSuggested(
             category=category, field=field, quote=" ".join(payload["quote"].split())
@@ -395,12 +398,12 @@ def _suggest_question(state: ClarificationState, payload: dict[str, Any]) -> Que
 
 def _place_topic(state: ClarificationState, topic: str) -> tuple[str, Field]:
     """The category and the field of a topic: the table's, or one of its own."""
-    config, chosen = state.heuristics, _chosen_category(state)
-    if state.framed is not None and state.found is not None and is_followed(state):
-        category = state.found[0]
+    config, chosen = state.found.heuristics, _chosen_category(state)
+    if state.found.framed is not None and state.found.category is not None and is_followed(state):
+        category = state.found.category[0]
         fields = category.fields()
         known = next((one for one in fields if caseless(one.name) == caseless(topic)), None)
-        return state.framed.category, known or _build_own_field(topic, fields)
+        return state.found.framed.category, known or _build_own_field(topic, fields)
     known_category = config.named(topic) or _other_category(topic, config)
     if known_category is not None:
         return known_category.name, known_category.primary or config.description
@@ -419,12 +422,12 @@ def _build_own_field(topic: str, taken: Iterable[Field]) -> Field:
 
 def decide_violations(state: ClarificationState, payload: dict[str, Any]) -> tuple[Violation, ...]:
     """What the schemas of `decide` cannot say: only what a person said becomes a value."""
-    found = state.found
+    found = state.found.category
     if found is None:
         return (Violation("/category", "nothing is known of it"),)
     fields = {field.name: field for field in found[0].fields()}
     spoken = (message.content for message in state.led.said if message.role == "user")
-    heard = set(rules.keyword_tokens(" ".join((state.intention, *spoken))))
+    heard = set(rules.keyword_tokens(" ".join((state.opened.intention, *spoken))))
     violations = []
     if payload["category"] != found[0].name:
         violations.append(Violation("/category", f"expected {found[0].name}"))
@@ -434,7 +437,7 @@ def decide_violations(state: ClarificationState, payload: dict[str, Any]) -> tup
     for i, entry in enumerate(payload["fields"]):
         at, value = f"/fields/{i}", entry["value"]
         field = fields.get(entry["name"])
-        given = state.answers.get(field.id) if field else None
+        given = state.turns.answers.get(field.id) if field else None
         if field is None:
             violations.append(Violation(f"{at}/name", f"expected one of {', '.join(fields)}"))
         elif given is not None and caseless(stripped(value)) != caseless(given.value):
@@ -450,7 +453,7 @@ def _offer_violations(state: ClarificationState, payload: dict[str, Any]) -> Ite
     """What is wrong with a reason, consequences and alternatives."""
     said = [("/because", payload.get("because") or "")]
     said += [(f"/consequences/{i}", text) for i, text in enumerate(payload.get("consequences", ()))]
-    taken = {caseless(value.value) for value in state.provenance}
+    taken = {caseless(value.value) for value in state.turns.provenance}
     taken |= {caseless(entry["value"]) for entry in payload["fields"]}
     for i, one in enumerate(payload.get("alternatives", ())):
         at, name = f"/alternatives/{i}", caseless(stripped(one["name"]))
@@ -476,9 +479,9 @@ def _offer_model_rationale(
     }
     because = stripped(payload.get("because") or "")
     consequences = tuple(map(stripped, payload.get("consequences", ())))
-    own = () if state.writer else suggested_in(state)[:1]  # a writer's words are no model's
+    own = () if state.found.writer else suggested_in(state)[:1]  # a writer's words are no model's
     for asked in own:
-        value = state.answers.get(asked.field.id)
+        value = state.turns.answers.get(asked.field.id)
         if value and (more := reasons.offer_recommended_rationale(Rationale(), asked, value.value)):
             because = because or more.because
     alternatives = tuple(said.values())
@@ -486,32 +489,32 @@ def _offer_model_rationale(
         because=because, consequences=consequences, alternatives=alternatives
     )
     is_empty = not (because or consequences or alternatives)
-    return () if is_empty and not state.rationale.by_model else (offer,)
+    return () if is_empty and not state.offer.rationale.by_model else (offer,)
 
 
 def _reach_offered(state: ClarificationState, payload: dict[str, Any]) -> tuple[ReachNoted, ...]:
     """The paths that the model offers, where nothing was said of any."""
     paths = tuple(dict.fromkeys(map(stripped, payload.get("paths", ()))))
-    if not paths or (state.reach.paths and state.reach.by != "model"):
+    if not paths or (state.offer.reach.paths and state.offer.reach.by != "model"):
         return ()
-    return (ReachNoted(reach=Reach(paths, state.reach.hold, "model")),)
+    return (ReachNoted(reach=Reach(paths, state.offer.reach.hold, "model")),)
 
 
 def _patched(state: ClarificationState, payload: dict[str, Any]) -> PatchProposed:
     """The answers as the rules file them, and what else the model read out of them."""
-    found = state.found
+    found = state.found.category
     assert found is not None, "checked before"
     read = {entry["name"]: stripped(entry["value"]) for entry in payload["fields"]}
     values = []
     for field in found[0].fields():
-        given = state.answers.get(field.id)
+        given = state.turns.answers.get(field.id)
         value = given.value if given else read.get(field.name)
         if value:
             values.append((field.name, value))
     return PatchProposed(
         patch=DecisionPatch(found[0].name, tuple(values)),
         hint=rules.category_hint(found[0]),
-        scope=state.scope or UNSET,
+        scope=state.offer.scope or UNSET,
     )
 
 
@@ -558,7 +561,7 @@ def written_question_trouble(text: str, config: HeuristicsConfig) -> str:
     # Imported where a response is judged: other sessions need no pydantic.
     from preflights_es.features.clarification.domain import contracts
 
-    state = ClarificationState(heuristics=config)
+    state = ClarificationState(found=FoundCategory(heuristics=config))
     verdict = judge_session_response(
         text, contracts.WRITTEN, lambda payload: clarify_violations(state, payload)
     )

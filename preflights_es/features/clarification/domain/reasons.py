@@ -151,9 +151,9 @@ def proposal_for_signature(state: ClarificationState, new: DecisionAcknowledged)
     The title is as this program words it; all else stands in events. In a forged log the state may
     hold another decision than the acceptance says; that is named as well, and was never signed.
     """
-    why = state.rationale
+    why = state.offer.rationale
     said = _signed_decision_terms(new.patch, new.scope or "", new.reach or Reach())
-    stands = _signed_decision_terms(state.patch, state.scope, state.reach)
+    stands = _signed_decision_terms(state.offer.patch, state.offer.scope, state.offer.reach)
     return {
         **({} if said == stands else {"decision": stands}),
         **said,
@@ -162,16 +162,17 @@ def proposal_for_signature(state: ClarificationState, new: DecisionAcknowledged)
         "because": why.because.text if why.because else "",
         "consequences": [one.text for one in why.consequences],
         "alternatives": [[one.name, one.why_not] for one in why.alternatives],
-        "options": [[one.question, list(one.options)] for one in state.asked],
+        "options": [[one.question, list(one.options)] for one in state.turns.asked],
         "others": [*_signed_replacements(state), *_signed_choices(new)],
     }
 
 
 def fixed_values(state: ClarificationState) -> tuple[object, ...]:
     """What is shown beside a decision that a person accepted; only forged events change it then."""
-    words = (state.intention, state.uid, title_of(state), state.observed, state.item)
-    asked = (state.asked, state.framed, state.further, state.writer, state.offered_by)
-    return (*words, *asked, state.topics, state.provenance, state.rationale, state.known)
+    opened, found, turns, offer = state.opened, state.found, state.turns, state.offer
+    words = (opened.intention, opened.uid, title_of(state), opened.observed, opened.item)
+    asked = (turns.asked, found.framed, found.further, found.writer, offer.offered_by)
+    return (*words, *asked, found.topics, turns.provenance, offer.rationale, opened.known)
 
 
 def _signed_decision_terms(patch: DecisionPatch | None, scope: str, reach: Reach) -> dict[str, Any]:
@@ -182,9 +183,9 @@ def _signed_decision_terms(patch: DecisionPatch | None, scope: str, reach: Reach
 
 def _signed_replacements(state: ClarificationState) -> Iterator[dict[str, Any]]:
     """The decision that the session was begun to replace."""
-    if one := state.supersedes:
+    if one := state.standing.supersedes:
         named: dict[str, Any] = {"uid": one.uid} if one.uid else {"title": one.title}
-        if read := state.supersedes_source:
+        if read := state.standing.supersedes_source:
             named |= {"version": read.version, "hash": read.hash}
         yield {"choice": "supersedes", "session": one.session_id, **named}
 

@@ -28,6 +28,7 @@ from preflights_es.features.clarification.domain.values import (
     TOPIC,
     CategoryMatch,
     DecisionPatch,
+    Field,
     HeuristicsConfig,
     Hint,
     LLMContext,
@@ -83,60 +84,71 @@ class Acknowledgement(msgspec.Struct, frozen=True):
     """The key that its signature names; empty without one."""
 
 
-class ClarificationState(msgspec.Struct, frozen=True, gc=False):
-    """Everything `decide` and the views look at; two logs with equal states go on alike."""
+class OpenedClarification(msgspec.Struct, frozen=True, gc=False):
+    """What its first Input says, and nothing changes."""
 
     intention: str = ""
     uid: str = ""
-    heuristics: HeuristicsConfig = HeuristicsConfig()
-    mark: Mark = ""
-    supersedes: Related | None = None
-    supersedes_source: SourceSession | None = None
-    """Its session as the person read it, where this one was begun to replace it."""
-    also_supersedes: tuple[Related, ...] = ()
-    """Others that it replaces."""
-    kept: tuple[KeptDecision, ...] = ()
-    """Decisions that stay in force beside it, although their values differ."""
-    kept_by_choice: tuple[str, ...] = ()
-    """The uids, or paths, of those that its own acceptance kept."""
     item: ItemRef | None = None
     """The task that is clarified."""
     observed: Observed | None = None
     """Where an agent asked the question; None where it was asked here."""
-    actor: Actor = NO_ACTOR
-    """Of the last Input."""
-    input: Input | None = None
-    """The last Input; its Decisions say what of it counts."""
-    led: LeadState = LeadState()
-    """Who leads, and the conversation with whom."""
     known: tuple[DecisionForModel, ...] = ()
-    context: LLMContext | None = None
-    """What the repository says of itself."""
     told: tuple[KnownLine, ...] = ()
     """Decisions in force that were said first."""
+    context: LLMContext | None = None
+    """What the repository says of itself."""
+    pack: PackRef | None = None
+    """The topics that the session began with; None for the reference."""
+    inlined: str = ""
+
+
+class FoundCategory(msgspec.Struct, frozen=True, gc=False):
+    """What the intention is about, and what a model or an actor asks of it."""
+
+    heuristics: HeuristicsConfig = HeuristicsConfig()
+    topics: TopicsFound | None = None
+    """What the intention is about, by the pack."""
+    detected: str = ""
+    """The category that a word of the intention or its topic named, as it was decided then."""
+    category: CategoryMatch | None = None
+    """The category, and how it became known: what the rest gives, since everything asks for it."""
     framed: QuestionSuggested | None = None
     """The category and first question of a model or writer, while its category holds."""
     further: tuple[QuestionSuggested, ...] = ()
     """The model's further questions, which depend on the answers before."""
     writer: Actor | None = None
     """Who wrote the first question, where no model is asked for it."""
-    pack: PackRef | None = None
-    """The topics that the session began with; None for the reference."""
-    inlined: str = ""
-    topics: TopicsFound | None = None
-    """What the intention is about, by the pack."""
-    detected: str = ""
-    """The category that a word of the intention or its topic named, as it was decided then."""
-    found: CategoryMatch | None = None
-    """The category, and how it became known: what the rest gives, since everything asks for it."""
-    answers: dict[str, Resolved] = {}
-    """By key, as they were accepted: no rule of today judges an answer of before again."""
-    provenance: tuple[Provenance, ...] = ()
+
+    def fields(self) -> tuple[Field, ...]:
+        """Those of the category, its primary first; none without one."""
+        return self.category[0].fields() if self.category is not None else ()
+
+
+class ClarificationTurns(msgspec.Struct, frozen=True, gc=False):
+    """What was asked and said."""
+
+    input: Input | None = None
+    """The last Input; its Decisions say what of it counts."""
     asked: Growing[Question] = Growing()
     question: Question | None = None
     """The open one."""
     turn: int = 1
     """One more than the questions that were answered."""
+    answers: dict[str, Resolved] = {}
+    """By key, as they were accepted: no rule of today judges an answer of before again."""
+    provenance: tuple[Provenance, ...] = ()
+    redacted: Growing[str] = Growing()
+
+
+class OfferedDecision(msgspec.Struct, frozen=True, gc=False):
+    """What is proposed, or why nothing is, and what is said of it."""
+
+    patch: DecisionPatch | None = None
+    hint: Hint = "unsure"
+    """As the patch was proposed."""
+    stopped: str = ""
+    """Why nothing more is asked without a patch; empty otherwise."""
     rationale: Rationale = Rationale()
     offered_by: str = ""
     """The model that asked or offered reasons last."""
@@ -146,17 +158,32 @@ class ClarificationState(msgspec.Struct, frozen=True, gc=False):
     """The same, as the patch was proposed."""
     reach: Reach = Reach()
     """Where and how strongly it holds."""
-    patch: DecisionPatch | None = None
-    hint: Hint = "unsure"
-    """As the patch was proposed."""
-    stopped: str = ""
-    """Why nothing more is asked without a patch; empty otherwise."""
+    mark: Mark = ""
+
+
+class DecisionStanding(msgspec.Struct, frozen=True, gc=False):
+    """What became of the proposal, and how it stands to other decisions."""
+
     acknowledgement: Acknowledgement | None = None
     rejected: SessionAbandoned | None = None
     """By which a proposal with a document was declined or abandoned."""
-    superseded_by: Related | None = None
     keeps: DecisionKept | None = None
     """The decision in force that it ended with, where nothing else was decided."""
+    superseded_by: Related | None = None
+    supersedes: Related | None = None
+    supersedes_source: SourceSession | None = None
+    """Its session as the person read it, where this one was begun to replace it."""
+    also_supersedes: tuple[Related, ...] = ()
+    """Others that it replaces."""
+    kept: tuple[KeptDecision, ...] = ()
+    """Decisions that stay in force beside it, although their values differ."""
+    kept_by_choice: tuple[str, ...] = ()
+    """The uids, or paths, of those that its own acceptance kept."""
+
+
+class FiledDocument(msgspec.Struct, frozen=True, gc=False):
+    """Its document."""
+
     number: int | None = None
     folder: str = ""
     form: RecordForm = OUR_FORM
@@ -166,16 +193,36 @@ class ClarificationState(msgspec.Struct, frozen=True, gc=False):
     dues: int = 0
     """Documents that were asked for so far."""
     written: WrittenFile | None = None
-    redacted: Growing[str] = Growing()
     beside: str = ""
     """Path of a `.new` file that waits beside one that was edited."""
     hashes: Growing[str] = Growing()
     """The hashes of every written document."""
 
 
+class ClarificationState(msgspec.Struct, frozen=True, gc=False):
+    """Everything `decide` and the views look at; two logs with equal states go on alike.
+
+    An event replaces the parts that it says something of; the others are shared.
+    """
+
+    opened: OpenedClarification = OpenedClarification()
+    found: FoundCategory = FoundCategory()
+    turns: ClarificationTurns = ClarificationTurns()
+    offer: OfferedDecision = OfferedDecision()
+    standing: DecisionStanding = DecisionStanding()
+    filed: FiledDocument = FiledDocument()
+    led: LeadState = LeadState()
+    """Who leads, and the conversation with whom."""
+
+    @property
+    def actor(self) -> Actor:
+        """Of the last Input."""
+        return self.turns.input.actor if self.turns.input is not None else NO_ACTOR
+
+
 def suggested_in(state: ClarificationState) -> tuple[QuestionSuggested, ...]:
     """The questions that a model or writer asked and that count, in their order."""
-    return () if state.framed is None else (state.framed, *state.further)
+    return () if state.found.framed is None else (state.found.framed, *state.found.further)
 
 
 def asked_by(state: ClarificationState, key: str) -> QuestionSuggested | None:
@@ -185,7 +232,7 @@ def asked_by(state: ClarificationState, key: str) -> QuestionSuggested | None:
 
 def is_followed(state: ClarificationState) -> bool:
     """Whether the first question is answered, so that another one of the model follows it."""
-    return state.framed is not None and state.framed.field.id in state.answers
+    return state.found.framed is not None and state.found.framed.field.id in state.turns.answers
 
 
 def asks_on(state: ClarificationState) -> bool:
@@ -193,28 +240,30 @@ def asks_on(state: ClarificationState) -> bool:
     last = suggested_in(state)[-1:]
     return (
         state.led.lead is not None
-        and state.writer is None
+        and state.found.writer is None
         and bool(last)
         and last[0].more
-        and last[0].field.id in state.answers
-        and state.turn <= TURNS_MAX
+        and last[0].field.id in state.turns.answers
+        and state.turns.turn <= TURNS_MAX
     )
 
 
 def response_of(state: ClarificationState) -> LLMResponse:
     """What is due; nothing where there is no decision, and none was named."""
-    if state.stopped in UNDECIDED:
+    if state.offer.stopped in UNDECIDED:
         return LLMResponse(progress=1.0)
-    first = response_in(state.heuristics, state.answers, state.turn, state.found)
-    if first.missing_info or state.found is None or not state.framed:
+    first = response_in(
+        state.found.heuristics, state.turns.answers, state.turns.turn, state.found.category
+    )
+    if first.missing_info or state.found.category is None or not state.found.framed:
         return first
-    fields = (one.field for one in state.further)
-    due = next((field for field in fields if field.id not in state.answers), None)
+    fields = (one.field for one in state.found.further)
+    due = next((field for field in fields if field.id not in state.turns.answers), None)
     if due is None:
         return replace(first, progress=0.5) if asks_on(state) else first
     return replace(
         first,
-        questions=(due.asked(),) if state.turn <= TURNS_MAX else (),
+        questions=(due.asked(),) if state.turns.turn <= TURNS_MAX else (),
         missing_info=(due.id,),
         progress=0.5,
     )
@@ -222,23 +271,33 @@ def response_of(state: ClarificationState) -> LLMResponse:
 
 def is_accepted_by_person(state: ClarificationState) -> bool:
     """Whether a person has accepted."""
-    return state.acknowledgement is not None and state.acknowledgement.status == "accepted"
+    return (
+        state.standing.acknowledgement is not None
+        and state.standing.acknowledgement.status == "accepted"
+    )
 
 
 def related_to(state: ClarificationState) -> tuple[Related, ...]:
     """The decisions that its document names."""
-    ends = (state.supersedes, *state.also_supersedes, state.superseded_by)
-    return (*(one for one in ends if one is not None), *(one.related for one in state.kept))
+    ends = (
+        state.standing.supersedes,
+        *state.standing.also_supersedes,
+        state.standing.superseded_by,
+    )
+    return (
+        *(one for one in ends if one is not None),
+        *(one.related for one in state.standing.kept),
+    )
 
 
 def is_due(state: ClarificationState) -> bool:
     """Whether there is something to accept: a patch, or that nothing was decided."""
-    return state.patch is not None or bool(state.stopped)
+    return state.offer.patch is not None or bool(state.offer.stopped)
 
 
 def undecided_end_reason(state: ClarificationState) -> Literal["", "kept"]:
     """Why it ended without a decision of its own; empty where it did not."""
-    return "kept" if state.keeps is not None else ""
+    return "kept" if state.standing.keeps is not None else ""
 
 
 def is_asking(state: ClarificationState) -> bool:
@@ -248,12 +307,12 @@ def is_asking(state: ClarificationState) -> bool:
 
 def can_dismiss(state: ClarificationState) -> bool:
     """Whether a menu is open that a topic or keyword led to, and nothing is answered."""
-    asked, found = state.question, state.found
-    if asked is None or found is None or state.framed is not None or is_asking(state):
+    asked, found = state.turns.question, state.found.category
+    if asked is None or found is None or state.found.framed is not None or is_asking(state):
         return False
     is_own = found[1].source == "detected" and found[0].name != OTHER
     primary = found[0].primary
-    return is_own and primary is not None and asked.id == primary.id and not state.answers
+    return is_own and primary is not None and asked.id == primary.id and not state.turns.answers
 
 
 def is_terminal(state: ClarificationState) -> bool:
@@ -266,11 +325,11 @@ def is_terminal(state: ClarificationState) -> bool:
 
 def topics_of(state: ClarificationState) -> Mapping[str, Topic]:
     """The topics of the session's pack, by id; none without a pack."""
-    if state.pack is None:
+    if state.opened.pack is None:
         return {}
     from preflights_es.features.clarification.domain.pack import topics_by_id
 
-    return topics_by_id(state.inlined)
+    return topics_by_id(state.opened.inlined)
 
 
 def topic_of(state: ClarificationState, key: str) -> Topic | None:
@@ -280,19 +339,19 @@ def topic_of(state: ClarificationState, key: str) -> Topic | None:
 
 def language_of(state: ClarificationState) -> Language:
     """Of questions, options and titles."""
-    return state.topics.language if state.topics is not None else "en"
+    return state.found.topics.language if state.found.topics is not None else "en"
 
 
 def stated_by_key(state: ClarificationState) -> dict[str, str]:
     """The values that the intention states, by the key of the question they answer."""
-    if state.topics is None:
+    if state.found.topics is None:
         return {}
-    topics, language = topics_of(state), state.topics.language
+    topics, language = topics_of(state), state.found.topics.language
     found: dict[str, str] = {}
-    for named in state.topics.stated:
+    for named in state.found.topics.stated:
         topic = topics.get(named.topic)
         if topic is None:
-            found[state.heuristics.description.id] = named.value
+            found[state.found.heuristics.description.id] = named.value
         else:
             found[topic.key] = topic.said(named.value, language)
     return found
@@ -303,11 +362,11 @@ def instead_of(state: ClarificationState) -> tuple[str, ...]:
 
     Nothing where a value is stated: what that replaces is turned down as the intention says it.
     """
-    found = state.topics
+    found = state.found.topics
     if found is None or found.stated:
         return ()
-    taken = [value for _, value in state.patch.fields] if state.patch else []
-    taken += [one.name for one in state.rationale.alternatives]
+    taken = [value for _, value in state.offer.patch.fields] if state.offer.patch else []
+    taken += [one.name for one in state.offer.rationale.alternatives]
     said = {canonical(one) for one in taken}
     named = (one.value for one in found.replaced)
     return tuple(value for value in named if canonical(value) not in said)
@@ -315,11 +374,11 @@ def instead_of(state: ClarificationState) -> tuple[str, ...]:
 
 def category_of(state: ClarificationState) -> str:
     """The category of the patch; in place of `Other` the label that a person gave."""
-    if state.patch is None:
+    if state.offer.patch is None:
         return ""
-    said = state.answers.get(state.heuristics.category.id)
-    is_own = said is not None and said.source == "custom" and state.patch.category == OTHER
-    return one_line(said.value) if said is not None and is_own else state.patch.category
+    said = state.turns.answers.get(state.found.heuristics.category.id)
+    is_own = said is not None and said.source == "custom" and state.offer.patch.category == OTHER
+    return one_line(said.value) if said is not None and is_own else state.offer.patch.category
 
 
 # Its title (docs/specs/clarification.md, section 13.5) ----------------------------------------
@@ -329,25 +388,28 @@ VALUE_MAX: Final = 80  # characters of a value in a title
 
 def title_of(state: ClarificationState) -> str:
     """What is decided, in a few words; the intention while nothing is."""
-    if state.patch is None or not state.patch.fields:
-        return state.intention
-    name, value = state.patch.fields[0]
+    if state.offer.patch is None or not state.offer.patch.fields:
+        return state.opened.intention
+    name, value = state.offer.patch.fields[0]
     said = cut_at_word(one_line(value), VALUE_MAX)
-    fields = {field.name: field.id for field in state.found[0].fields()} if state.found else {}
+    fields = {field.name: field.id for field in state.found.fields()}
     key, language = fields.get(name, ""), language_of(state)
-    scope, topic = with_article(one_line(state.scope), state.intention), topic_of(state, key)
+    scope, topic = (
+        with_article(one_line(state.offer.scope), state.opened.intention),
+        topic_of(state, key),
+    )
     if _is_value_name(state, key, topic, value):
         if topic is not None and not scope:
             return one_line(topic.title(said, language))
         if key in TITLES and not scope:
             return TITLES[key].format(value=said)
-        if scope or key == state.heuristics.description.id:
+        if scope or key == state.found.heuristics.description.id:
             return scoped(said, scope, language)
     elif len(said.split()) > SHORT_MAX and _says_subject(state, value):
         return said.removesuffix(".")
     about = _title_subject(state, name, key, topic)
     if not (about or scope or len(value.split()) > BARE_MAX or _says_subject(state, value)):
-        about = one_line(state.intention).rstrip(".! ")
+        about = one_line(state.opened.intention).rstrip(".! ")
     said = said.removesuffix(".")
     if about.endswith("?"):
         return f"{about} {said}"
@@ -374,36 +436,36 @@ SUBJECT_MAX: Final = 8  # words of an intention that a title takes as its subjec
 
 def _says_subject(state: ClarificationState, value: str) -> bool:
     """Whether a decision in own words says itself what it is about, or no short intention does."""
-    about = state.intention.split()
-    if state.topics is None or len(about) > SUBJECT_MAX:
+    about = state.opened.intention.split()
+    if state.found.topics is None or len(about) > SUBJECT_MAX:
         return True
     return not {*collect_search_words(value)}.isdisjoint(
-        collect_search_words(f"{state.intention} {state.scope}")
+        collect_search_words(f"{state.opened.intention} {state.offer.scope}")
     )
 
 
 def _title_subject(state: ClarificationState, name: str, key: str, topic: Topic | None) -> str:
     """What a value that is no name is about; empty where nothing but the decision says it."""
-    assert state.patch is not None, "the caller looked"
-    category = state.patch.category
+    assert state.offer.patch is not None, "the caller looked"
+    category = state.offer.patch.category
     if topic is not None:
         return one_line(topic.noun(language_of(state)))
-    if name == TOPIC and state.framed is not None:
-        return one_line(state.framed.field.question)
+    if name == TOPIC and state.found.framed is not None:
+        return one_line(state.found.framed.field.question)
     if category == OTHER:
-        return "" if key == state.heuristics.description.id else one_line(name)
-    table = state.heuristics.named(category)
+        return "" if key == state.found.heuristics.description.id else one_line(name)
+    table = state.found.heuristics.named(category)
     is_primary = table is not None and table.primary is not None and table.primary.id == key
     return one_line(category if is_primary else name)
 
 
 def _is_value_name(state: ClarificationState, key: str, topic: Topic | None, value: str) -> bool:
     """Whether a value is a name, as those are that an intention states (section 12.1)."""
-    if any(one.key == key and one.source == "stated" for one in state.provenance):
+    if any(one.key == key and one.source == "stated" for one in state.turns.provenance):
         return True
     if topic is not None and topic.names(value):
         return True
-    table = state.found[0].primary if state.found else None
+    table = state.found.category[0].primary if state.found.category else None
     if key in TITLES and table is not None and value in table.options:
         return True
     return written_as_name(value, language_of(state))
@@ -421,9 +483,9 @@ def scoped(value: str, scope: str, language: Language) -> str:
 
 def path_of(state: ClarificationState) -> str:
     """Where the document of what was acknowledged goes, relative to the project's root."""
-    kind: Literal["adr", "task"] = "task" if state.number is None else "adr"
-    place = (state.folder, kind, state.number, state.uid, title_of(state))
-    return document_path(*place, state.form, state.day)
+    kind: Literal["adr", "task"] = "task" if state.filed.number is None else "adr"
+    place = (state.filed.folder, kind, state.filed.number, state.opened.uid, title_of(state))
+    return document_path(*place, state.filed.form, state.filed.day)
 
 
 def acknowledgement_day(at: int) -> str:
@@ -434,8 +496,8 @@ def acknowledgement_day(at: int) -> str:
 def as_related(state: ClarificationState, session_id: str, folder: str) -> Related:
     """An acknowledged decision, as a document in a folder points at it."""
     title = title_of(state)
-    found = Related(state.uid, title, state.number, session_id)
-    usual = document_path(folder, "adr", state.number, state.uid, title)
-    if state.number is None or path_of(state) == usual:
+    found = Related(state.opened.uid, title, state.filed.number, session_id)
+    usual = document_path(folder, "adr", state.filed.number, state.opened.uid, title)
+    if state.filed.number is None or path_of(state) == usual:
         return found
     return replace(found, path=path_of(state))

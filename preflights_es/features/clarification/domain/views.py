@@ -317,13 +317,17 @@ class ClarificationView(View, frozen=True, kw_only=True):
 
 def clarification_status(state: ClarificationState) -> str:
     """One word for where the clarification stands."""
-    if state.acknowledgement is not None:
-        return "superseded" if state.superseded_by is not None else state.acknowledgement.status
-    if state.patch is not None:
+    if state.standing.acknowledgement is not None:
+        return (
+            "superseded"
+            if state.standing.superseded_by is not None
+            else state.standing.acknowledgement.status
+        )
+    if state.offer.patch is not None:
         return "ready"
     if is_asking(state):
         return "waiting"
-    return "stopped" if state.stopped else "needs_answers"
+    return "stopped" if state.offer.stopped else "needs_answers"
 
 
 _TO_DO: Final = {
@@ -335,29 +339,29 @@ _TO_DO: Final = {
 def view(state: ClarificationState) -> ClarificationView:
     """All that `show` says."""
     response = response_of(state)
-    stands, done = clarification_status(state), state.acknowledgement
+    stands, done = clarification_status(state), state.standing.acknowledgement
     return ClarificationView(
         status=stands,
-        intention=state.intention,
-        uid=state.uid,
-        questions=(state.question,) if state.question and not is_asking(state) else (),
+        intention=state.opened.intention,
+        uid=state.opened.uid,
+        questions=(state.turns.question,) if state.turns.question and not is_asking(state) else (),
         missing_info=response.missing_info,
-        decision_hint=state.hint if state.patch else response.decision_hint,
+        decision_hint=state.offer.hint if state.offer.patch else response.decision_hint,
         progress=response.progress,
-        patch=state.patch,
+        patch=state.offer.patch,
         provenance=provenance(state),
         kind=expected_record_kind(state),
-        number=state.number,
-        turn=state.turn,
+        number=state.filed.number,
+        turn=state.turns.turn,
         title=one_line(title_of(state)),
-        because=state.rationale.because,
-        consequences=state.rationale.consequences,
-        alternatives=state.rationale.alternatives,
-        paths=state.reach.paths,
-        paths_by=state.reach.by if state.reach.paths else "",
-        hold=state.reach.hold,
-        scope=state.scope,
-        known=tuple(KnownDecision.of(one, _value(state)) for one in state.told),
+        because=state.offer.rationale.because,
+        consequences=state.offer.rationale.consequences,
+        alternatives=state.offer.rationale.alternatives,
+        paths=state.offer.reach.paths,
+        paths_by=state.offer.reach.by if state.offer.reach.paths else "",
+        hold=state.offer.reach.hold,
+        scope=state.offer.scope,
+        known=tuple(KnownDecision.of(one, _value(state)) for one in state.opened.told),
         fields=_asked_fields(state),
         instead_of=() if done else instead_of(state),
         can_dismiss=can_dismiss(state),
@@ -365,17 +369,17 @@ def view(state: ClarificationState) -> ClarificationView:
         acknowledged_by=done.actor if done else None,
         relayed_by=done.relayed_by if done else None,
         evidence=done.evidence if done else None,
-        supersedes=state.supersedes,
-        superseded_by=state.superseded_by,
-        also_supersedes=state.also_supersedes,
-        kept=state.kept,
-        keeps=state.keeps.kept if state.keeps else None,
-        artifacts=(state.written.path,) if state.written else (),
+        supersedes=state.standing.supersedes,
+        superseded_by=state.standing.superseded_by,
+        also_supersedes=state.standing.also_supersedes,
+        kept=state.standing.kept,
+        keeps=state.standing.keeps.kept if state.standing.keeps else None,
+        artifacts=(state.filed.written.path,) if state.filed.written else (),
         **_pack_findings(state),
-        written=state.written,
-        observed=state.observed,
-        origin=asked_elsewhere(state.observed) if state.observed else "",
-        hashes=tuple(state.hashes),
+        written=state.filed.written,
+        observed=state.opened.observed,
+        origin=asked_elsewhere(state.opened.observed) if state.opened.observed else "",
+        hashes=tuple(state.filed.hashes),
         warnings=_clarification_warnings(state),
         ended=_clarification_end_phrase(state),
         to_do=_TO_DO.get(stands, ""),
@@ -385,16 +389,16 @@ def view(state: ClarificationState) -> ClarificationView:
 
 def _value(state: ClarificationState) -> str:
     """The first value that counts; empty where none does."""
-    category = state.heuristics.category.id
+    category = state.found.heuristics.category.id
     return next((one.value for one in provenance(state) if one.key != category), "")
 
 
 def _asked_fields(state: ClarificationState) -> tuple[AskedField, ...]:
     """The lines of a record, where the rules ask about what no topic of their pack covers."""
-    asked = state.question
-    if asked is None or asked.id != state.heuristics.description.id:
+    asked = state.turns.question
+    if asked is None or asked.id != state.found.heuristics.description.id:
         return ()
-    if state.framed is not None:
+    if state.found.framed is not None:
         return ()
     return (
         AskedField(key=asked.id, label="Decision", required=True),
@@ -405,10 +409,10 @@ def _asked_fields(state: ClarificationState) -> tuple[AskedField, ...]:
 
 def _offer(state: ClarificationState) -> Offer | None:
     """What the writer of the open question says with it."""
-    asked = asked_by(state, state.question.id) if state.question is not None else None
+    asked = asked_by(state, state.turns.question.id) if state.turns.question is not None else None
     if asked is None:
         return None
-    writer, lead = state.writer, state.led.lead
+    writer, lead = state.found.writer, state.led.lead
     kind = writer.kind if writer else "model"
     return Offer(
         by=(writer.name if writer else lead.model if lead else "") or kind,
@@ -423,7 +427,7 @@ def _offer(state: ClarificationState) -> Offer | None:
 
 def answerable(state: ClarificationState) -> list[tuple[str, Question]]:
     """The category and every field; a label is that of the session's category, where it has it."""
-    config, found = state.heuristics, state.found
+    config, found = state.found.heuristics, state.found.category
     own = found[0].fields() if found else ()
     keys, labels = {field.id for field in own}, {field.name for field in own}
     asked = [("Category", config.category_question())]
@@ -436,12 +440,12 @@ def answerable(state: ClarificationState) -> list[tuple[str, Question]]:
 
 def _pack_findings(state: ClarificationState) -> dict[str, Any]:
     """What the pack found in the intention."""
-    found, topics = state.topics, topics_of(state)
+    found, topics = state.found.topics, topics_of(state)
     if found is None:
         return {}
     stated = [(topics[one.topic], one) for one in found.stated if one.topic in topics]
     return {
-        "topic": state.detected,
+        "topic": state.found.detected,
         "topics": tuple(topics[one].category for one in found.topics if one in topics),
         "stated": tuple(
             StatedValue(
@@ -469,56 +473,55 @@ def _first_option_reasons(
 
 
 def _clarification_end_phrase(state: ClarificationState) -> str:
-    if state.keeps is not None:
+    if state.standing.keeps is not None:
         return "ended with a decision in force and takes no answers any more"
     return "is accepted and takes no answers any more" if is_accepted_by_person(state) else ""
 
 
 def provenance(state: ClarificationState) -> tuple[Provenance, ...]:
     """How each value that counts came about, the category's first; a former category's do not."""
-    if not state.provenance:
+    if not state.turns.provenance:
         return ()
-    by_key = {p.key: p for p in state.provenance}
-    fields = state.found[0].fields() if state.found else ()
-    keys = [state.heuristics.category.id, *[field.id for field in fields]]
+    by_key = {p.key: p for p in state.turns.provenance}
+    keys = [state.found.heuristics.category.id, *[field.id for field in state.found.fields()]]
     return tuple([by_key[key] for key in keys if key in by_key])
 
 
 def expected_record_kind(state: ClarificationState) -> rules.RecordKind:
     """What accepting led to, leads to, or would once the open question is answered."""
-    if state.acknowledgement is not None:
-        return state.acknowledgement.kind
-    found = state.found
-    patch = state.patch
-    if patch is None and found is not None and not state.stopped:
+    if state.standing.acknowledgement is not None:
+        return state.standing.acknowledgement.kind
+    found = state.found.category
+    patch = state.offer.patch
+    if patch is None and found is not None and not state.offer.stopped:
         patch = DecisionPatch(found[0].name)
-    return rules.choose_record_kind(patch, state.mark)
+    return rules.choose_record_kind(patch, state.offer.mark)
 
 
 def _clarification_warnings(state: ClarificationState) -> tuple[str, ...]:
-    warnings = [*taken_out(state.redacted)]
+    warnings = [*taken_out(state.turns.redacted)]
     if state.led.fell_back:
         warnings.append(no_answer(state.led, "the rules went on"))
     if state.led.stalled:
         warnings.append(no_answer(state.led, "resume asks it again"))
-    if state.beside:
-        warnings.append(f"the document was edited: the new text lies in {state.beside}")
+    if state.filed.beside:
+        warnings.append(f"the document was edited: the new text lies in {state.filed.beside}")
     return tuple(warnings)
 
 
 def record_from_state(state: ClarificationState) -> Record:
     """What a document or a brief may say; `open` before an acknowledgement."""
-    done, rejected = state.acknowledgement, state.rejected
+    done, rejected = state.standing.acknowledgement, state.standing.rejected
     by_person = is_accepted_by_person(state)
-    status = "superseded" if state.superseded_by else done.status if done else "open"
+    status = "superseded" if state.standing.superseded_by else done.status if done else "open"
     return Record(
-        uid=state.uid,
+        uid=state.opened.uid,
         session_id="",
         title=one_line(title_of(state)),
-        intention=state.intention,
+        intention=state.opened.intention,
         status="rejected" if rejected else status,
-        number=state.number,
-        folder=state.folder,
+        number=state.filed.number,
+        folder=state.filed.folder,
         date=acknowledgement_day(done.at) if done else "",
         decided_by=done.actor.name if done and by_person else "",
         proposed_by=None if done is None or by_person else done.actor.kind,
@@ -527,14 +530,14 @@ def record_from_state(state: ClarificationState) -> Record:
         category=category_of(state),
         fields=_clarification_record_fields(state),
         missing=_open_questions(state),
-        supersedes=state.supersedes,
-        superseded_by=state.superseded_by,
-        also_supersedes=state.also_supersedes,
-        kept=state.kept,
-        rationale=state.rationale,
+        supersedes=state.standing.supersedes,
+        superseded_by=state.standing.superseded_by,
+        also_supersedes=state.standing.also_supersedes,
+        kept=state.standing.kept,
+        rationale=state.offer.rationale,
         considered=_considered(state),
-        scope=state.scope,
-        reach=state.reach,
+        scope=state.offer.scope,
+        reach=state.offer.reach,
         signed_with=done.signed_with if done else "",
         shown=_collect_shown_questions(state),
         offered_by=_writer_and_model_names(state),
@@ -544,21 +547,21 @@ def record_from_state(state: ClarificationState) -> Record:
 
 def _writer_and_model_names(state: ClarificationState) -> tuple[tuple[Speaker, str], ...]:
     """The writer of the question and the model, as far as they have names."""
-    named: dict[Speaker, str] = {"model": state.offered_by}
-    if state.writer is not None:
-        named[state.writer.kind] = state.writer.name
+    named: dict[Speaker, str] = {"model": state.offer.offered_by}
+    if state.found.writer is not None:
+        named[state.found.writer.kind] = state.found.writer.name
     return tuple((by, name) for by, name in named.items() if name)
 
 
 def _collect_shown_questions(state: ClarificationState) -> tuple[ShownQuestion, ...]:
     """The questions that were answered, as they were shown last, but for the category's."""
-    answered = {one.key for one in state.provenance if one.source != "stated"}
-    asked = {one.id: one for one in state.asked if one.id in answered}
-    asked.pop(state.heuristics.category.id, None)
+    answered = {one.key for one in state.turns.provenance if one.source != "stated"}
+    asked = {one.id: one for one in state.turns.asked if one.id in answered}
+    asked.pop(state.found.heuristics.category.id, None)
     found = []
     for key, question in asked.items():
         written = asked_by(state, key)
-        if written is None and key == state.heuristics.description.id:
+        if written is None and key == state.found.heuristics.description.id:
             continue  # the same words for every decision
         offered = {one.label: one for one in written.offered} if written else {}
         options = tuple(offered.get(o) or Option(o) for o in question.options[:-1])
@@ -578,9 +581,9 @@ def _collect_shown_questions(state: ClarificationState) -> tuple[ShownQuestion, 
 
 def _writer(state: ClarificationState) -> str:
     """Who wrote the questions: an agent, a person, or the model that leads or led."""
-    if state.writer is not None:
-        return state.writer.name or _KINDS[state.writer.kind]
-    return state.offered_by or (state.led.lead.model if state.led.lead else "") or "a model"
+    if state.found.writer is not None:
+        return state.found.writer.name or _KINDS[state.found.writer.kind]
+    return state.offer.offered_by or (state.led.lead.model if state.led.lead else "") or "a model"
 
 
 _KINDS: Final[dict[ActorKind, str]] = {
@@ -595,14 +598,14 @@ def _considered(state: ClarificationState) -> tuple[str, ...]:
 
     What a menu of the rules held was only offered.
     """
-    if state.patch is None or not state.patch.fields:
+    if state.offer.patch is None or not state.offer.patch.fields:
         return ()
-    name, chosen = state.patch.fields[0]
-    keys = {field.name: field.id for field in state.found[0].fields()} if state.found else {}
+    name, chosen = state.offer.patch.fields[0]
+    keys = {field.name: field.id for field in state.found.fields()}
     written = asked_by(state, keys.get(name, ""))
     offered = (one.label for one in written.offered) if written else ()
     bare = written.field.options if written else ()
-    named = (one.name for one in named_instead(state.rationale.alternatives))
+    named = (one.name for one in named_instead(state.offer.rationale.alternatives))
     found: dict[str, str] = {}
     for value in (chosen, *offered, *bare, *named):
         found.setdefault(caseless(value), value)
@@ -611,36 +614,40 @@ def _considered(state: ClarificationState) -> tuple[str, ...]:
 
 def clarification_reached(state: ClarificationState) -> Reached:
     """The patch, also that there is none; a person accepted it as it was shown."""
-    result = {"patch": state.patch} if is_due(state) else None
+    result = {"patch": state.offer.patch} if is_due(state) else None
     if not is_accepted_by_person(state):
         return Reached(result=result)
-    answers = tuple((one.key, one.value) for one in state.provenance)
+    answers = tuple((one.key, one.value) for one in state.turns.provenance)
     return Reached(result=result, accepted=result, answers=answers)
 
 
 def related(state: ClarificationState) -> Relations:
     """What an accepted decision says of others; a mere intention does not count."""
     # A record without a session says nothing of this one.
-    replaced = (state.supersedes, *state.also_supersedes) if is_accepted_by_person(state) else ()
+    replaced = (
+        (state.standing.supersedes, *state.standing.also_supersedes)
+        if is_accepted_by_person(state)
+        else ()
+    )
     return Relations(
         tuple(one for one in replaced if one is not None and one.uid),
-        state.superseded_by,
-        tuple(one.related for one in state.kept if one.related.uid),
+        state.standing.superseded_by,
+        tuple(one.related for one in state.standing.kept if one.related.uid),
     )
 
 
 def _clarification_record_fields(state: ClarificationState) -> tuple[RecordField, ...]:
     # A patch has a category, but for one in a file that another program wrote.
-    found = state.found
-    if state.patch is None or found is None:
+    found = state.found.category
+    if state.offer.patch is None or found is None:
         return ()
     # Two categories may have fields of one name; a key belongs to one alone. A model's own field is
     # the session's, and in no table.
     known = {field.name: field for field in found[0].fields()}
-    sources = {p.key: p for p in state.provenance}
+    sources = {p.key: p for p in state.turns.provenance}
     return tuple(
         RecordField(name, value, how.source, _value_speaker(how))
-        for name, value in state.patch.fields
+        for name, value in state.offer.patch.fields
         if name in known and (how := sources.get(known[name].id)) is not None
     )
 
@@ -655,6 +662,6 @@ def _value_speaker(how: Provenance) -> ActorKind:
 def _open_questions(state: ClarificationState) -> tuple[str, ...]:
     if not response_of(state).missing_info:
         return ()
-    found = state.found
-    due = found[0].primary if found else state.heuristics.category
+    found = state.found.category
+    due = found[0].primary if found else state.found.heuristics.category
     return (due.question,) if due else ()

@@ -201,7 +201,7 @@ class Clarifications(Acceptances):
             except PreflightsError:
                 continue  # a damaged session is no reason to refuse a new one
             one = told_of(handle.session.state, handle.source)
-            if one is not None and handle.session.state.superseded_by is None:
+            if one is not None and handle.session.state.standing.superseded_by is None:
                 known.append(one)
         return tuple(known[:KNOWN_MAX])
 
@@ -252,7 +252,7 @@ class Clarifications(Acceptances):
             SessionMoved: it is at another version.
             Refused: none of those that were said is called so.
         """
-        one = named_known(handle.session.state.told, typed)
+        one = named_known(handle.session.state.opened.told, typed)
         said = {"kept": one.kept, "since": one.since, "source": one.source, "path": one.path}
         return self.submitted(handle, DecisionKept, said, by=by, expect=expect)
 
@@ -266,7 +266,7 @@ class Clarifications(Acceptances):
             SessionMoved: it is at another version.
             Refused: none of those that were said is called so, or it cannot be superseded.
         """
-        one = named_known(handle.session.state.told, typed)
+        one = named_known(handle.session.state.opened.told, typed)
         old, related = self.replaced(one.path or one.kept.session_id)
         said = {"replaces": related, "source": old.source if old else None}
         return self.submitted(handle, ReplacementChosen, said, expect=expect)
@@ -306,9 +306,12 @@ class Clarifications(Acceptances):
             yield ProposedInput(older, told, self._runner.new_id())
 
     def _deciding(self, state: ClarificationState, first: ProposedInput) -> list[ProposedInput]:
-        if state.item is None or self._runner.store.head(state.item.source.session_id) is None:
+        if (
+            state.opened.item is None
+            or self._runner.store.head(state.opened.item.source.session_id) is None
+        ):
             return []  # a note of another log learns nothing of it
-        note = self._runner.load(state.item.source.session_id)
+        note = self._runner.load(state.opened.item.source.session_id)
         if note.session.closed:
             return []
         from preflights_es.features.extraction.domain.events import TaskDecided  # most have no task
@@ -316,8 +319,8 @@ class Clarifications(Acceptances):
         decided = TaskDecided(
             at=first.input.at,
             actor=first.input.actor,
-            number=state.item.number,
-            uid=state.uid,
+            number=state.opened.item.number,
+            uid=state.opened.uid,
             record=first.number,
             session_id=first.handle.session_id,
         )
@@ -326,7 +329,7 @@ class Clarifications(Acceptances):
     def _superseded_by(
         self, state: ClarificationState, first: ProposedInput
     ) -> Iterator[ProposedInput]:
-        for one in (state.supersedes, *state.also_supersedes):
+        for one in (state.standing.supersedes, *state.standing.also_supersedes):
             # Of a record without a session the status changes with the document.
             if one is None or not one.uid or self.load(one.uid).session.closed == "erased":
                 continue
@@ -396,8 +399,8 @@ class Clarifications(Acceptances):
         if not is_accepted_by_person(state) or handle.session.closed:
             message = f"{typed!r} is no accepted decision: only those can be replaced"
             raise Refused(message, code="not_accepted", typed=typed)
-        if state.superseded_by is not None:
-            raise self._superseded(typed, state.superseded_by)
+        if state.standing.superseded_by is not None:
+            raise self._superseded(typed, state.standing.superseded_by)
         return handle, as_related(state, handle.session_id, self._folders["adr"])
 
     def _superseded(self, typed: str, successor: Related) -> Refused:
@@ -444,14 +447,17 @@ def _as_related(first: ProposedInput, other: Handle) -> Related:
     """A decision that is being acknowledged, as another session's document points at it."""
     new = first.input
     assert isinstance(new, DecisionAcknowledged), "it is accepted"
-    state: ClarificationState = replace(
-        first.handle.session.state,
+    state: ClarificationState = first.handle.session.state
+    filed = replace(
+        state.filed,
         day=acknowledgement_day(new.at),
         number=first.number,
         folder=new.folder,
         form=OUR_FORM if new.form is UNSET else new.form,
     )
-    return as_related(state, first.handle.session_id, other.session.state.folder)
+    return as_related(
+        replace(state, filed=filed), first.handle.session_id, other.session.state.filed.folder
+    )
 
 
 # A question that the actor wrote -------------------------------------------------------------

@@ -140,7 +140,9 @@ def _of_topic(process: Process, search: MemorySearch, category: str) -> Iterator
 
 def notice_other_scope(request: Request, state: ClarificationState, scope: str) -> None:
     """Say where the intention names something else that the decision is for."""
-    found = find(state.intention, inlined=state.inlined) if state.pack else None
+    found = (
+        find(state.opened.intention, inlined=state.opened.inlined) if state.opened.pack else None
+    )
     if found and found.scope and not have_same_stems(stems(found.scope), stems(scope)):
         text = f"it is recorded for {one_line(scope)}; the intention says for {found.scope}"
         request.notice("other_scope", text, scope=scope)

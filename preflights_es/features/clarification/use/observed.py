@@ -96,7 +96,7 @@ def record_observed_question(
     else:
         handle = before
     own = clarifications_of(own_request)
-    told = handle.session.state.observed  # what was told first counts
+    told = handle.session.state.opened.observed  # what was told first counts
     done = Step(handle, ())
     if told.outcome in ANSWERED and said:
         done = _relay_observed_answer(own_request, own, handle, said)

@@ -335,8 +335,8 @@ def _record_new_number(
     documents.finish(step.handle)
     moved: ClarificationState = step.handle.session.state
     for related in _related(runner, moved):
-        path = as_related(moved, handle.session_id, related.session.state.folder).path
-        told = sessions.renumber_reference(related, moved.uid, number, path)
+        path = as_related(moved, handle.session_id, related.session.state.filed.folder).path
+        told = sessions.renumber_reference(related, moved.opened.uid, number, path)
         documents.finish(told.handle)
 
 

@@ -80,11 +80,11 @@ def asked_again(request: Request) -> dict[str, tuple[AskedAgain, ...]]:
             state: ClarificationState = process.runner.load(session_id).session.state
         except PreflightsError:
             continue  # `audit verify` says what is wrong with it
-        if (kept := state.keeps) is None:
+        if (kept := state.standing.keeps) is None:
             continue
         again = AskedAgain(
             session_id=session_id,
-            intention=state.intention,
+            intention=state.opened.intention,
             by=Who.of(kept.actor),
             relayed_by=Who.of(kept.relayed_by),
             at=iso(kept.at),

@@ -134,14 +134,14 @@ def start_clarification(
     )
     if scope:
         knowing.notice_other_scope(request, step.handle.session.state, scope)
-    if keep_known and not step.handle.session.state.keeps:
+    if keep_known and not step.handle.session.state.standing.keeps:
         return finish_due_documents(request, own.keep_known(step.handle, keep_known, by))
-    told = step.handle.session.state.answers if setup.lead else {}
+    told = step.handle.session.state.turns.answers if setup.lead else {}
     given = addressed(answers, asked_in(step.handle)) if answers else ()
     if left := [one for one in given if one[0].partition("__")[0] not in told]:
         step = own.answer(step.handle, left)
-    accepts = accepts and not step.handle.session.state.question
-    if accepts and (unseen := select_suggested_values(step.handle.session.state.provenance)):
+    accepts = accepts and not step.handle.session.state.turns.question
+    if accepts and (unseen := select_suggested_values(step.handle.session.state.turns.provenance)):
         text = f"a model suggested {one_line(unseen[0].value)}: look at it, then accept it"
         request.notice("suggested_unseen", text, field=unseen[0].field)
         accepts = False
@@ -227,7 +227,7 @@ def keep_same(
     None where none does, or where `choices` record it once more.
     """
     handle = request.sessions.load(session)
-    if request.actor.kind != "user" or handle.session.state.patch is None:
+    if request.actor.kind != "user" or handle.session.state.offer.patch is None:
         return None
     choosing = Choosing(request, choices)
     choosing.compare(handle)
@@ -338,7 +338,7 @@ def _keep_same_decision(
 def _notice_acceptance(request: Request, own: Clarifications, step: Step) -> Step:
     """Say whose acceptance it is, and which files no number counts from."""
     notice_agent(request, step)
-    if step.handle.session.state.number is None or not (found := own.uncounted()):
+    if step.handle.session.state.filed.number is None or not (found := own.uncounted()):
         return step
     which = f"{found[0]:04d}" if len(found) == 1 else f"{found[0]:04d} to {found[-1]:04d}"
     text = (
@@ -354,7 +354,7 @@ def answerable(request: Request, session: str) -> list[tuple[str, Question]]:
     handle = request.sessions.load(session)
     view = handle.view
     assert isinstance(view, ClarificationView), "the caller checked the workflow"
-    config = handle.session.state.heuristics
+    config = handle.session.state.found.heuristics
     fields = {field.id: field for category in config.categories for field in category.fields()}
     fields[config.description.id] = config.description
     again = [("Category", config.category_question())]
@@ -498,7 +498,9 @@ class Choosing:
     def _resolved(self, state: ClarificationState, own: str) -> tuple[Resolution, ...]:
         by_id = {one.related.session_id: one for one in self.found}
         replaced = {
-            one.session_id or one.path for one in (state.supersedes, *state.also_supersedes) if one
+            one.session_id or one.path
+            for one in (state.standing.supersedes, *state.standing.also_supersedes)
+            if one
         }
         resolved: list[Resolution] = []
         for key, (typed, choice, reason) in self._chosen.items():

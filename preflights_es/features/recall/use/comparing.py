@@ -53,7 +53,7 @@ def findings(request: Request, handle: Handle) -> tuple[OlderDecision, ...]:
         ProjectionDamaged: a row of a projection is not one that this program writes.
     """
     state: ClarificationState = handle.session.state
-    if state.patch is None:
+    if state.offer.patch is None:
         return ()
     by_session: dict[str, OlderDecision] = {}
     for process in _processes(request):
@@ -92,15 +92,15 @@ def _lacks(process: Process) -> bool:
 def _compare_with_related(process: Process, handle: Handle) -> Iterator[OlderDecision]:
     """What the rules say of each decision that may be related."""
     state: ClarificationState = handle.session.state
-    assert state.patch is not None, "the caller looked"
+    assert state.offer.patch is not None, "the caller looked"
     log = SqlComparing(process.store)
     moved = _find_unfolded_sessions(process, log) - {handle.session_id}
     proposed = log.payloads(PatchProposed.tag) if moved else {}
     patches = {one: data for one, data in proposed.items() if one != handle.session_id}
     # Those of the same field come first, however many are of its category.
-    names = " ".join(name for name, _ in state.patch.fields)
+    names = " ".join(name for name, _ in state.offer.patch.fields)
     terms = collect_search_words(
-        f"{state.patch.category} {names} {title_of(state)} {state.intention}"
+        f"{state.offer.patch.category} {names} {title_of(state)} {state.opened.intention}"
     )
     kept = [
         (session_id, decided)
@@ -108,7 +108,7 @@ def _compare_with_related(process: Process, handle: Handle) -> Iterator[OlderDec
         # Another process may fold a session that moved between the statements.
         if session_id not in proposed and session_id != handle.session_id
     ]
-    may_name = any(map(str.isdecimal, state.intention))
+    may_name = any(map(str.isdecimal, state.opened.intention))
     if patches or kept or may_name or _turning_down(state):
         yield from compare_older_decisions(process, handle, patches, kept)
 
@@ -178,7 +178,11 @@ def compare_older_decisions(
         except (ValueError, TypeError, RecursionError) as error:
             raise ProjectionDamaged("decisions", f"session {session_id}: {error}") from error
         older.setdefault(session_id, replace(one, session_id=session_id))
-    replaced = {one.session_id for one in (state.supersedes, *state.also_supersedes) if one}
+    replaced = {
+        one.session_id
+        for one in (state.standing.supersedes, *state.standing.also_supersedes)
+        if one
+    }
     for one in older.values():
         if one.session_id in replaced:
             continue
@@ -191,13 +195,16 @@ def compare_older_decisions(
 
 def _is_alike(state: ClarificationState, data: str) -> bool:
     """Whether a patch may be related, by what the projection would be asked for."""
-    assert state.patch is not None, "only a patch is compared"
+    assert state.offer.patch is not None, "only a patch is compared"
     try:
         patch = msgspec.json.decode(data, type=_ProposedPatch).patch
     except (ValueError, TypeError, RecursionError):
         return False  # damaged, as its session will say
     values = " ".join(value for _, value in patch.fields)
-    asked = {*collect_search_words(state.patch.category), *collect_search_words(state.intention)}
+    asked = {
+        *collect_search_words(state.offer.patch.category),
+        *collect_search_words(state.opened.intention),
+    }
     return not asked.isdisjoint(
         (*collect_search_words(patch.category), *collect_search_words(values))
     )
@@ -207,7 +214,7 @@ def _sessions_named_by_intention(
     process: Process, handle: Handle, state: ClarificationState
 ) -> Iterator[str]:
     """Sessions that the intention names by their record's number or the end of their id."""
-    for number, end in _NAMED.findall(fold_letters(state.intention)):
+    for number, end in _NAMED.findall(fold_letters(state.opened.intention)):
         store = process.store
         named: Iterable[Any] = ()
         if number:
@@ -231,28 +238,32 @@ def _read_older_decision(process: Process, session_id: str) -> Older | None:
         or handle.project != process.project
     ):
         return None
-    if not is_accepted_by_person(state) or state.patch is None or state.superseded_by is not None:
+    if (
+        not is_accepted_by_person(state)
+        or state.offer.patch is None
+        or state.standing.superseded_by is not None
+    ):
         return None
-    assert state.acknowledgement is not None, "it is accepted"
+    assert state.standing.acknowledgement is not None, "it is accepted"
     return Older(
         uid=ids.decision_uid(session_id),
         title=title_of(state),
-        category=state.patch.category,
-        fields=state.patch.fields,
-        number=state.number,
-        acknowledged_at=state.acknowledgement.at,
+        category=state.offer.patch.category,
+        fields=state.offer.patch.fields,
+        number=state.filed.number,
+        acknowledged_at=state.standing.acknowledgement.at,
         session_id=session_id,
-        scope=state.scope,
+        scope=state.offer.scope,
     )
 
 
 def _turning_down(state: ClarificationState) -> set[str]:
     """Sessions of decisions that turned down what is proposed, of those that were said first."""
-    assert state.patch is not None, "only a patch is compared"
-    values = {canonical(value) for _, value in state.patch.fields}
+    assert state.offer.patch is not None, "only a patch is compared"
+    values = {canonical(value) for _, value in state.offer.patch.fields}
     return {
         one.kept.session_id
-        for one in state.told
+        for one in state.opened.told
         if one.turned_down is not UNSET and canonical(one.turned_down) in values
     }
 
@@ -263,13 +274,13 @@ def _judge_older_evolution(state: ClarificationState, old: Older, *, is_against:
     Args:
         is_against: whether the older one turned the value down.
     """
-    assert state.patch is not None, "only a patch is compared"
+    assert state.offer.patch is not None, "only a patch is compared"
     new = ComparedDecision(
-        category=state.patch.category,
-        fields=state.patch.fields,
-        intention=state.intention,
-        scope=stems(state.scope),
-        subject=_subject(title_of(state), state.patch.fields),
+        category=state.offer.patch.category,
+        fields=state.offer.patch.fields,
+        intention=state.opened.intention,
+        scope=stems(state.offer.scope),
+        subject=_subject(title_of(state), state.offer.patch.fields),
     )
     former = ComparedDecision(
         category=old.category,
@@ -314,7 +325,9 @@ def tell_differing(request: Request, handle: Handle, chosen: Collection[str] = (
         chosen: paths of those of which a person said what becomes of them.
     """
     state: ClarificationState = handle.session.state
-    named = {one.path for one in (state.supersedes, *state.also_supersedes) if one}
+    named = {
+        one.path for one in (state.standing.supersedes, *state.standing.also_supersedes) if one
+    }
     for row in _differing_foreign_records(request, state):
         if row.path in named or row.path in chosen:
             continue
@@ -328,16 +341,16 @@ def tell_differing(request: Request, handle: Handle, chosen: Collection[str] = (
 
 def _differing_foreign_records(request: Request, state: ClarificationState) -> Iterator[ForeignRow]:
     """By their titles, as the forms and names of the rules read them."""
-    if state.patch is None or state.pack is None:
+    if state.offer.patch is None or state.opened.pack is None:
         return
     records = RecordRows(request.process)
-    place, category = stems(state.scope), state.patch.category
-    values = {canonical(value) for _, value in state.patch.fields}
+    place, category = stems(state.offer.scope), state.offer.patch.category
+    values = {canonical(value) for _, value in state.offer.patch.fields}
     new = ComparedDecision(
         category=category,
         fields=(),
         scope=place,
-        subject=_subject(title_of(state), state.patch.fields),
+        subject=_subject(title_of(state), state.offer.patch.fields),
     )
     for path in sorted({row["uid"] for row in records.rows(_decision_search_words(state))}):
         row = records.of[path]
@@ -353,7 +366,7 @@ def _differing_foreign_records(request: Request, state: ClarificationState) -> I
             if new.is_at(old) and new.is_of(old):
                 yield row
             continue
-        named = _value_of(row.title, category, state.inlined)
+        named = _value_of(row.title, category, state.opened.inlined)
         of_title = stems(row.title)
         is_at = any(own <= others for own, others in zip(place, of_title, strict=False))
         if named and canonical(named) not in values and (is_at or not place):
@@ -362,8 +375,8 @@ def _differing_foreign_records(request: Request, state: ClarificationState) -> I
 
 def _decision_search_words(state: ClarificationState) -> Sequence[str]:
     """What a decision is looked for by."""
-    values = (value for _, value in state.patch.fields) if state.patch else ()
-    return rules.search_words((" ".join((title_of(state), *values, state.intention)),))
+    values = (value for _, value in state.offer.patch.fields) if state.offer.patch else ()
+    return rules.search_words((" ".join((title_of(state), *values, state.opened.intention)),))
 
 
 def _value_of(title: str, category: str, inlined: str) -> str:
