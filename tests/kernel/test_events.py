@@ -188,7 +188,7 @@ def test_a_state_shares_its_conversation_with_the_one_before() -> None:
 def test_a_state_shares_what_grows_with_its_events() -> None:
     question = HeuristicsConfig().category_question()
     growing: tuple[tuple[str, Event], ...] = (
-        ("asked", ClarificationQuestionAsked(question=question, turn=1)),
+        ("turns.asked", ClarificationQuestionAsked(question=question, turn=1)),
         ("hashes", ArtifactWritten(at=1, actor=ADA, call="c", path="p", sha256="0" * 64)),
         ("redacted", AnswersRevised(at=1, actor=ADA, answers=(), redacted=("token",))),
     )

@@ -74,7 +74,7 @@ def find_known_decisions(
     subject = Subject(intention, found, scope, chosen.inlined)
     sharing = {one.name: one for one in search.sharing(subject, FOUND_MAX)}
     spoken = [name for name, one in sharing.items() if subject.is_of(one.titled)]
-    sought = [stems(value) for value in about.named]
+    sought = [stems(one.value) for one in (*found.replaced, *found.mentioned)]
     named = [name for name, one in sharing.items() if _chose_any(one.titled, sought)]
     every = {**of_topic, **sharing}
     here = [name for name, one in every.items() if _is_at(place, one.titled)]
@@ -148,34 +148,20 @@ def notice_other_scope(request: Request, state: ClarificationState, scope: str) 
         request.notice("other_scope", text, scope=scope)
 
 
-class _About(NamedTuple):
-    """What an intention is about, as far as the rules tell."""
-
-    category: str = ""
-    """Of what is asked or stated; empty without a topic."""
-    scope: str = ""
-    values: tuple[str, ...] = ()
-    """What it states, or asks between."""
-    named: tuple[str, ...] = ()
-    """What it names besides, or wants replaced."""
-
-
 def _intention_subject(
     intention: str, found: TopicsFound, chosen: Heuristics, written: WrittenQuestion | None
-) -> _About:
+) -> Titled:
+    """The scope, topic and values that an intention has, as far as the rules tell."""
     if written is not None:
-        return _About(written.topic, written.scope)
+        return Titled(intention, (), written.scope, written.topic)
     if chosen.pack is None:
         detected = detect(intention, chosen.tables)
-        return _About(detected.category.name if detected else "")
+        return Titled(intention, (), "", detected.category.name if detected else "")
     topics = {topic.id: topic.category for topic in load_pack(chosen.inlined).topics}
     first = (*(one.topic for one in found.stated), *found.topics)
     category = next((topics[id_] for id_ in first if id_ in topics), "")
     said = found.stated or (found.mentioned if found.is_between else ())
-    named = (*found.replaced, *(() if said is found.mentioned else found.mentioned))
-    return _About(
-        category, found.scope, tuple(one.value for one in said), tuple(one.value for one in named)
-    )
+    return Titled(intention, tuple(one.value for one in said), found.scope, category)
 
 
 def _of_category(process: Process, category: str) -> Iterator[DecisionOrRecord]:

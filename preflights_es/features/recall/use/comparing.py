@@ -7,21 +7,22 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET
-from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import PatchProposed
 from preflights_es.features.clarification.domain.pack import load_pack
 from preflights_es.features.clarification.domain.state import (
     ClarificationState,
     as_related,
-    is_accepted_by_person,
     title_of,
 )
 from preflights_es.features.clarification.domain.topics import find
-from preflights_es.features.clarification.domain.values import DecisionPatch
 from preflights_es.features.recall.domain import rules
 from preflights_es.features.recall.domain.rules import ComparedDecision, is_related, judge_evolution
-from preflights_es.features.recall.use.searching import RecordRows
+from preflights_es.features.recall.use.searching import (
+    RecordRows,
+    is_in_force,
+    read_session_patches,
+)
 from preflights_es.features.recall.use.subjects import stems_of_subject
 from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel import ids
@@ -33,7 +34,7 @@ from preflights_es.system.files import Unreadable
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
-from preflights_es.words.decisions import Evolution, OlderDecision
+from preflights_es.words.decisions import DecidedPatch, Evolution, OlderDecision
 from preflights_es.words.language import canonical, collect_search_words, fold_letters
 
 COMPARED_MAX: Final = 1_000
@@ -131,25 +132,6 @@ _NAMED: Final = late_pattern(r"(?<!\w)(?:adr[- ]?0*([1-9][0-9]{0,8})|([0-9a-f-]{
 """A record's number or the end of an id, in a folded text."""
 
 
-class Older(msgspec.Struct, frozen=True, kw_only=True):
-    """What is compared of a decision in force."""
-
-    uid: str
-    title: str
-    category: str
-    fields: tuple[tuple[str, str], ...]
-    number: int | None
-    acknowledged_at: int
-    session_id: str = ""
-    scope: str = ""
-
-
-class _ProposedPatch(msgspec.Struct):
-    """A payload of `PatchProposed`."""
-
-    patch: DecisionPatch
-
-
 def compare_older_decisions(
     process: Process,
     handle: Handle,
@@ -166,7 +148,7 @@ def compare_older_decisions(
         ProjectionDamaged: a row is not one that this program writes.
     """
     state: ClarificationState = handle.session.state
-    older: dict[str, Older] = {}
+    older: dict[str, DecidedPatch] = {}
     alike = (one for one, data in proposed.items() if _is_alike(state, data))
     against = _turning_down(state)
     for session_id in (*alike, *_sessions_named_by_intention(process, handle, state), *against):
@@ -174,22 +156,22 @@ def compare_older_decisions(
             older[session_id] = read
     for session_id, decided in kept:
         try:
-            one = msgspec.json.decode(decided, type=Older)
+            one = msgspec.json.decode(decided, type=DecidedPatch)
         except (ValueError, TypeError, RecursionError) as error:
             raise ProjectionDamaged("decisions", f"session {session_id}: {error}") from error
-        older.setdefault(session_id, replace(one, session_id=session_id))
+        older.setdefault(session_id, one)
     replaced = {
         one.session_id
         for one in (state.standing.supersedes, *state.standing.also_supersedes)
         if one
     }
-    for one in older.values():
-        if one.session_id in replaced:
+    for session_id, one in older.items():
+        if session_id in replaced:
             continue
-        kind = _judge_older_evolution(state, one, is_against=one.session_id in against)
+        kind = _judge_older_evolution(state, one, is_against=session_id in against)
         if kind == "none":
             continue
-        if made := _finding(process, one, kind):
+        if made := _finding(process, session_id, one, kind):
             yield made
 
 
@@ -197,7 +179,7 @@ def _is_alike(state: ClarificationState, data: str) -> bool:
     """Whether a patch may be related, by what the projection would be asked for."""
     assert state.offer.patch is not None, "only a patch is compared"
     try:
-        patch = msgspec.json.decode(data, type=_ProposedPatch).patch
+        patch = msgspec.json.decode(data, type=PatchProposed).patch
     except (ValueError, TypeError, RecursionError):
         return False  # damaged, as its session will say
     values = " ".join(value for _, value in patch.fields)
@@ -225,36 +207,10 @@ def _sessions_named_by_intention(
         yield from (one for one in named if one and one != handle.session_id)
 
 
-def _read_older_decision(process: Process, session_id: str) -> Older | None:
+def _read_older_decision(process: Process, session_id: str) -> DecidedPatch | None:
     """The decision of a session, where it is in force in this project."""
-    try:
-        handle = process.runner.load(session_id)
-    except PreflightsError:
-        return None  # a damaged session is no reason to refuse a new decision
-    state = handle.session.state
-    if (
-        not isinstance(state, ClarificationState)
-        or handle.session.closed
-        or handle.project != process.project
-    ):
-        return None
-    if (
-        not is_accepted_by_person(state)
-        or state.offer.patch is None
-        or state.standing.superseded_by is not None
-    ):
-        return None
-    assert state.standing.acknowledgement is not None, "it is accepted"
-    return Older(
-        uid=ids.decision_uid(session_id),
-        title=title_of(state),
-        category=state.offer.patch.category,
-        fields=state.offer.patch.fields,
-        number=state.filed.number,
-        acknowledged_at=state.standing.acknowledgement.at,
-        session_id=session_id,
-        scope=state.offer.scope,
-    )
+    patches, _ = read_session_patches(process, session_id)
+    return next(filter(is_in_force, patches), None)
 
 
 def _turning_down(state: ClarificationState) -> set[str]:
@@ -268,7 +224,9 @@ def _turning_down(state: ClarificationState) -> set[str]:
     }
 
 
-def _judge_older_evolution(state: ClarificationState, old: Older, *, is_against: bool) -> Evolution:
+def _judge_older_evolution(
+    state: ClarificationState, old: DecidedPatch, *, is_against: bool
+) -> Evolution:
     """How the one stands to the other; `none` where the two are not compared.
 
     Args:
@@ -287,7 +245,7 @@ def _judge_older_evolution(state: ClarificationState, old: Older, *, is_against:
         fields=old.fields,
         uid=old.uid,
         number=old.number,
-        scope=stems(old.scope),
+        scope=stems(old.scope or ""),
         subject=_subject(old.title, old.fields),
     )
     kind = judge_evolution(new, former) if is_related(new, former) else "none"
@@ -299,17 +257,19 @@ def _subject(title: str, fields: Iterable[tuple[str, str]]) -> tuple[frozenset[s
     return stems_of_subject(title, (value for _, value in fields))
 
 
-def _finding(process: Process, old: Older, kind: Evolution) -> OlderDecision | None:
+def _finding(
+    process: Process, session_id: str, old: DecidedPatch, kind: Evolution
+) -> OlderDecision | None:
     """The finding with its source; None where the older one cannot be read any more."""
     try:
-        read = process.runner.load(old.session_id)
+        read = process.runner.load(session_id)
     except PreflightsError:
         return None
     return OlderDecision(
-        related=as_related(read.session.state, old.session_id, process.record_places.new),
+        related=as_related(read.session.state, session_id, process.record_places.new),
         category=old.category,
         fields=old.fields,
-        accepted_at=max(old.acknowledged_at, 0),
+        accepted_at=max(old.acknowledged_at or 0, 0),
         evolution=kind,
         source=read.source,
     )

@@ -36,10 +36,10 @@ from preflights_es.features.recall.use.variants import (
     synonyms,
     widened_by,
 )
-from preflights_es.kernel.errors import ArtifactOutside
-from preflights_es.kernel.events import INT_MAX
+from preflights_es.kernel.errors import ArtifactOutside, PreflightsError
+from preflights_es.kernel.events import INT_MAX, SourceSession
 from preflights_es.kernel.ports import CATEGORY, TERMS_MAX, TITLE, VALUE
-from preflights_es.projections.decisions import decode_patch_row
+from preflights_es.projections.decisions import DECISIONS, decode_patch_row
 from preflights_es.projections.memory import OPTION, REASON
 from preflights_es.records.record_list import RecordIndex
 from preflights_es.store.projection_rows import SqlComparing
@@ -302,6 +302,30 @@ def decided_in_force(process: Process, session_id: str) -> DecidedPatch | None:
         if is_in_force(one):
             return one
     return None
+
+
+def read_session_patches(
+    process: Process, session_id: str
+) -> tuple[Sequence[DecidedPatch], SourceSession | None]:
+    """What a session of this project decided, and as what it was read; nothing of one erased.
+
+    It stands in the projection, unless the session moved since.
+    """
+    head = process.store.head(session_id)
+    if head is None or head.project != process.project:
+        return (), None
+    kept = process.following.kept(DECISIONS.name, session_id)
+    if (kept.of, kept.complete, kept.mark, kept.waits) == (DECISIONS.version, 1, head.version, 0):
+        names = process.following.columns(DECISIONS.name)
+        rows = (dict(zip(names, row, strict=True)) for row in kept.rows)
+        source = SourceSession(session_id, head.version, head.hash.hex())
+        return [decode_patch_row(row).decided for row in rows], source
+    try:
+        read = process.projector.reader.read(process.following.stream(head))
+    except PreflightsError:
+        return (), None  # a newer version of this program wrote in it
+    last = read.stored[-1]
+    return read.patches, SourceSession(last.session_id, last.version, last.hash.hex())
 
 
 def is_in_force(one: DecidedPatch) -> bool:

@@ -23,12 +23,10 @@ from preflights_es.features.recall.domain.events import (
 from preflights_es.features.recall.domain.ranking import may_answer_question
 from preflights_es.features.recall.domain.state import RecallState
 from preflights_es.features.recall.domain.views import RecallView
-from preflights_es.features.recall.use.searching import MemorySearch
-from preflights_es.kernel.errors import PreflightsError, Refused
-from preflights_es.kernel.events import Decision, SourceSession
+from preflights_es.features.recall.use.searching import MemorySearch, read_session_patches
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.events import Decision
 from preflights_es.kernel.text import one_line, shortened
-from preflights_es.projections.decisions import DECISIONS, decode_patch_row
-from preflights_es.projections.projection import Read
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.use.answers import Given
 from preflights_es.use.foreign import ForeignRow
@@ -133,32 +131,9 @@ def _build_found_record(row: ForeignRow, match: MemoryMatch) -> FoundRecord:
     )
 
 
-def _read_session_patches(
-    process: Process, session_id: str
-) -> tuple[Sequence[DecidedPatch], SourceSession | None]:
-    """What a session of this project decided, and as what it was read; nothing of one erased.
-
-    It stands in the projection, unless the session moved since.
-    """
-    head = process.store.head(session_id)
-    if head is None or head.project != process.project:
-        return (), None
-    kept = process.following.kept(DECISIONS.name, session_id)
-    if (kept.of, kept.complete, kept.mark, kept.waits) == (DECISIONS.version, 1, head.version, 0):
-        names = process.following.columns(DECISIONS.name)
-        rows = (dict(zip(names, row, strict=True)) for row in kept.rows)
-        source = SourceSession(session_id, head.version, head.hash.hex())
-        return [decode_patch_row(row).decided for row in rows], source
-    try:
-        read = process.projector.reader.read(process.following.stream(head))
-    except PreflightsError:
-        return (), None  # a newer version of this program wrote in it
-    return read.patches, _source_of_last_event(read)
-
-
 def _read_matched_decision(process: Process, match: MemoryMatch) -> FoundDecision | None:
     """The decision as its session has it; None where it is gone since."""
-    decided, source = _read_session_patches(process, match.session_id)
+    decided, source = read_session_patches(process, match.session_id)
     for patch in decided:
         if patch.version != match.version or patch.standing not in ("accepted", "superseded"):
             continue
@@ -194,11 +169,6 @@ def _best_matching_line(patch: DecidedPatch, terms: Sequence[str]) -> str:
     having = [(len(wanted.intersection(collect_search_words(text))), text) for text in texts]
     most, text = max(having, key=itemgetter(0), default=(0, ""))
     return shortened(one_line(text), LINE_MAX) if most else ""
-
-
-def _source_of_last_event(read: Read) -> SourceSession:
-    last = read.stored[-1]
-    return SourceSession(last.session_id, last.version, last.hash.hex())
 
 
 def _stands(patch: DecidedPatch) -> tuple[Stands, ...]:
