@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET
 
 from preflights_cli import EXIT_WAITING
-from preflights_es.features.clarification.conversation import (
+from preflights_es.features.clarification.reasons_text import (
     Unparsable,
     format_reasons_text,
     parse_reasons_text,
