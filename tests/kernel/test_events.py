@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from operator import attrgetter
 from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
@@ -189,14 +190,15 @@ def test_a_state_shares_what_grows_with_its_events() -> None:
     question = HeuristicsConfig().category_question()
     growing: tuple[tuple[str, Event], ...] = (
         ("turns.asked", ClarificationQuestionAsked(question=question, turn=1)),
-        ("hashes", ArtifactWritten(at=1, actor=ADA, call="c", path="p", sha256="0" * 64)),
-        ("redacted", AnswersRevised(at=1, actor=ADA, answers=(), redacted=("token",))),
+        ("filed.hashes", ArtifactWritten(at=1, actor=ADA, call="c", path="p", sha256="0" * 64)),
+        ("turns.redacted", AnswersRevised(at=1, actor=ADA, answers=(), redacted=("token",))),
     )
     for name, event in growing:
         state = WORKFLOW.initial
         for _ in range(CHUNK + 1):
             state = WORKFLOW.evolve(state, event)
-        assert getattr(WORKFLOW.evolve(state, event), name).full is getattr(state, name).full
+        grown = attrgetter(f"{name}.full")
+        assert grown(WORKFLOW.evolve(state, event)) is grown(state)
     given_ = NoteAnswersGiven(
         at=1, actor=ADA, answers=(GivenAnswer("a", ("b",)),), redacted=("token",)
     )

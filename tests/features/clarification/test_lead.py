@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.clarification.domain import WORKFLOW, lead, rules, views
+from preflights_es.features.clarification.domain import WORKFLOW, lead, rules
 from preflights_es.features.clarification.domain.events import (
     AnswersRevised,
     ClarificationAnswersGiven,
     DecisionForModel,
     IntentionDeclared,
 )
+from preflights_es.features.clarification.domain.record_content import record_from_state
 from preflights_es.features.clarification.domain.simulation import BANK
 from preflights_es.features.clarification.domain.state import ClarificationState
 from preflights_es.features.clarification.domain.values import (
@@ -226,7 +227,7 @@ def test_a_recommendation_is_the_first_option_and_its_reason_the_models() -> Non
     rationale = led.state.offer.rationale
     assert rationale.because == AttributedReason("The team has it.", "model")
     assert rationale.alternatives == ()
-    record = views.record_from_state(led.state)
+    record = record_from_state(led.state)
     assert record.considered == ("OAuth", "Passkeys")
     assert record.shown[0].options[1].against == "New here."
     assert led.replayed() == "identical"

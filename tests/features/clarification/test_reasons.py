@@ -14,6 +14,7 @@ from preflights_es.features.clarification.domain.events import (
     RationaleNoted,
     RationaleSuggested,
 )
+from preflights_es.features.clarification.domain.record_content import record_from_state
 from preflights_es.features.clarification.domain.values import (
     TITLES,
     Category,
@@ -128,7 +129,7 @@ def test_a_reason_falls_with_the_value_that_it_speaks_of() -> None:
     given = (*READY, reasoned("We know it", "One login", SAML="slow", Passkeys="new"))
     state = after(*given, revised(auth_strategy="SAML"))
     assert state.offer.rationale == Rationale(alternatives=(NotChosen("Passkeys", "new", "user"),))
-    assert views.record_from_state(state).considered == ("SAML", "Passkeys"), "OAuth was reworded"
+    assert record_from_state(state).considered == ("SAML", "Passkeys"), "OAuth was reworded"
     assert after(*given, revised(auth_library="authlib")).offer.rationale.because is not None
     assert after(*given, revised(change_category="Infra")).offer.rationale == Rationale()
 
@@ -244,7 +245,7 @@ SAID = st.builds(
 @given(st.lists(SAID, max_size=4))
 def test_what_counts_is_never_blank_and_never_too_much(said: list[RationaleGiven]) -> None:
     state = after(*READY, *said)
-    record = views.record_from_state(state)
+    record = record_from_state(state)
     assert all(one.text.strip() for one in record.rationale.consequences)
     assert len(record.rationale.alternatives) <= reasons.RATIONALE_MAX
     assert record.considered[0] == "OAuth"

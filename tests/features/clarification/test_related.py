@@ -14,7 +14,8 @@ from preflights_es.features.clarification.domain.events import (
     DecisionMarkedKept,
 )
 from preflights_es.features.clarification.domain.history import quotes
-from preflights_es.features.clarification.domain.views import record_from_state, related
+from preflights_es.features.clarification.domain.record_content import record_from_state
+from preflights_es.features.clarification.domain.views import related
 from preflights_es.kernel.events import Input, Quoted, SourceSession
 from preflights_es.records import render
 from preflights_es.words.decisions import Choice, KeptDecision, OlderDecision, Related, Resolution

@@ -13,6 +13,7 @@ from preflights_es.features.clarification.domain.events import (
     PatchProposed,
 )
 from preflights_es.features.clarification.domain.evolve import evolve
+from preflights_es.features.clarification.domain.record_content import record_from_state
 from preflights_es.features.clarification.domain.state import ClarificationState, FoundCategory
 from preflights_es.features.clarification.domain.values import (
     OTHER_OPTION,
@@ -263,7 +264,7 @@ def test_a_refused_answer_leaves_no_trace_in_the_provenance() -> None:
 
 
 def test_an_open_record_lists_what_was_asked_and_not_answered() -> None:
-    record = views.record_from_state(after(declared("Add\n OAuth")))
+    record = record_from_state(after(declared("Add\n OAuth")))
     assert record == Record(
         uid=UID,
         session_id="",
@@ -275,7 +276,7 @@ def test_an_open_record_lists_what_was_asked_and_not_answered() -> None:
 
 
 def test_an_accepted_record_names_the_person_the_day_and_each_value() -> None:
-    record = views.record_from_state(after(*ACCEPTED))
+    record = record_from_state(after(*ACCEPTED))
     assert record == Record(
         uid=UID,
         session_id="",
@@ -299,15 +300,15 @@ def test_an_accepted_record_names_the_person_the_day_and_each_value() -> None:
 
 
 def test_a_proposed_record_names_no_decision_maker() -> None:
-    record = views.record_from_state(after(*READY, acknowledged(actor=AGENT)))
+    record = record_from_state(after(*READY, acknowledged(actor=AGENT)))
     assert (record.status, record.decided_by, record.proposed_by) == ("proposed", "", "agent")
-    confirmed = views.record_from_state(after(*READY, acknowledged(actor=AGENT), acknowledged()))
+    confirmed = record_from_state(after(*READY, acknowledged(actor=AGENT), acknowledged()))
     assert (confirmed.status, confirmed.decided_by) == ("accepted", "Ada Lovelace")
     assert confirmed.proposed_by is None
 
 
 def test_a_revised_proposal_is_open_again() -> None:
-    record = views.record_from_state(
+    record = record_from_state(
         after(*READY, acknowledged(actor=AGENT), revised(change_category="Infra"))
     )
     assert (record.status, record.proposed_by, record.date) == ("open", None, "")
@@ -316,7 +317,7 @@ def test_a_revised_proposal_is_open_again() -> None:
 
 def test_a_superseded_record_says_by_what() -> None:
     given = (declared("Add OAuth", supersedes=FORMER), *ACCEPTED[1:], superseded())
-    record = views.record_from_state(after(*given))
+    record = record_from_state(after(*given))
     assert (record.status, record.supersedes, record.superseded_by) == ("superseded", FORMER, LATER)
     assert record.decided_by == "Ada Lovelace"
 
@@ -330,19 +331,19 @@ def test_fields_of_one_name_in_two_categories_are_told_apart() -> None:
         revised(change_category="Backend"),
         answered(AGENT, api_style="REST", backend_framework="Django"),
     )
-    framework = views.record_from_state(state).fields[1]
+    framework = record_from_state(state).fields[1]
     assert framework == RecordField("Framework", "Django", "typed", "agent")
 
 
 def test_a_description_is_recorded_with_its_source() -> None:
     state = after(declared(), answered(change_category="Mobile", description="Use Flutter"))
-    record = views.record_from_state(state)
+    record = record_from_state(state)
     assert record.category == "Mobile", "the label that the person gave"
     assert record.fields == (RecordField("Description", "Use Flutter", "typed", "user"),)
 
 
 def test_nothing_recorded_is_an_open_record() -> None:
-    assert views.record_from_state(ClarificationState()).status == "open"
+    assert record_from_state(ClarificationState()).status == "open"
     assert (
         views.view(ClarificationState(found=FoundCategory(heuristics=CONFIG))).status
         == "needs_answers"

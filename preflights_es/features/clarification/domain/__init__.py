@@ -18,12 +18,12 @@ from preflights_es.features.clarification.domain.history import (
     sessions_behind,
 )
 from preflights_es.features.clarification.domain.reasons import fixed_values
+from preflights_es.features.clarification.domain.record_content import record_from_state
 from preflights_es.features.clarification.domain.rules import POLICY, PROMPTS
 from preflights_es.features.clarification.domain.state import ClarificationState, is_terminal
 from preflights_es.features.clarification.domain.views import (
     answerable,
     clarification_reached,
-    record_from_state,
     related,
     view,
 )
