@@ -103,21 +103,10 @@ def decide(state: ClarificationState, new: Input) -> Decisions:
             return decide_lead_takeover(evolve, state, new, _decide_next_step, goes_on=True)
         case DecisionAcknowledged():
             return _acknowledged(state, new)
-        case (
-            DecisionKept()
-            | ReplacementChosen()
-            | TopicDismissed()
-            | FiledAsTask()
-            | DecisionSuperseded()
-            | DecisionKeptBeside()
-            | DecisionRenumbered()
-            | ReferenceRenumbered()
-        ):
-            return _decide_later_change(state, new)
         case ArtifactWritten(path=path) | ArtifactRemoved(path=path):
             return (ArtifactFiled(path=path),)
         case _:
-            return (ClarificationChangeRefused(change="input", reason="not_expected"),)
+            return _decide_change(state, new)
 
 
 # 1. Opening ----------------------------------------------------------------------------------
@@ -125,12 +114,9 @@ def decide(state: ClarificationState, new: Input) -> Decisions:
 
 def _decide_opening(state: ClarificationState, new: IntentionDeclared) -> Decisions:
     """The category, by a topic of the pack or by a keyword of the team; then what was stated."""
-    by_topic = () if new.pack is None else (_topics_found(new),)
-    found = rules.detected(new.intention, new.heuristics)
-    by_keyword = (
-        (CategoryDetected(category=found.category.name, keyword=found.keyword),) if found else ()
-    )
-    decisions: Decisions = by_topic + by_keyword
+    decisions: Decisions = () if new.pack is None else (_topics_found(new),)
+    if found := rules.detected(new.intention, new.heuristics):
+        decisions += (CategoryDetected(category=found.category.name, keyword=found.keyword),)
     if new.scope:
         decisions += (ScopeNoted(scope=composed(new.scope)),)
     after = state_after(evolve, state, new, decisions)
@@ -193,9 +179,8 @@ def _decide_next_step(state: ClarificationState) -> Decisions:
             return (*_recommended(state, patch), lead.request_clarification_step(state, "decide"))
         if patch == state.offer.patch:
             return ()
-        proposed = PatchProposed(
-            patch=patch, hint=turn.decision_hint, scope=state.offer.scope or UNSET
-        )
+        scope = state.offer.scope or UNSET
+        proposed = PatchProposed(patch=patch, hint=turn.decision_hint, scope=scope)
         return (*_recommended(state, patch), proposed)
     if state.offer.stopped:
         return ()
@@ -236,11 +221,8 @@ def _decide_clarification_outcome(
     after = state_after(evolve, state, new, decisions)
     match decisions[-1]:
         case QuestionSuggested() if said := _accept_stated_value(after):
-            return (
-                decisions
-                + said
-                + _decide_next_step(state_after(evolve, state, new, decisions + said))
-            )
+            decisions += said
+            return decisions + _decide_next_step(state_after(evolve, state, new, decisions))
         case QuestionSuggested():
             return decisions + _ask_due_question(after)
         case FellBack() | QuestionsEnded():
@@ -293,23 +275,22 @@ def _in_own_words(state: ClarificationState, said: ClarificationAnswerAccepted) 
 
     Source: docs/specs/clarification.md, section 12.5.
     """
-    is_own = said.source in ("custom", "typed") and said.key != state.found.heuristics.category.id
-    if not is_own or state.found.topics is None or state.found.writer is not None:
+    found, opened = state.found, state.opened
+    is_own = said.source in ("custom", "typed") and said.key != found.heuristics.category.id
+    if not is_own or found.topics is None or found.writer is not None:
         return (said,)
     # Imported where a person answers in own words: no other step needs its words.
     from preflights_es.features.clarification.domain.topics import own_names, stated_by
 
-    found = stated_by(
-        said.value, state.opened.inlined, own_names(state.opened.context, state.opened.told)
-    )
-    if found is None:
+    stated = stated_by(said.value, opened.inlined, own_names(opened.context, opened.told))
+    if stated is None:
         return (said,)
-    decisions: Decisions = (replace(said, value=found.value),)
-    if found.scope and not state.offer.scope:
-        decisions += (ScopeNoted(scope=found.scope),)
-    others = (RejectedAlternative(found.replaced),) if found.replaced else ()
-    if found.because or others:
-        why = RationaleNoted(because=found.because, consequences=(), alternatives=others)
+    decisions: Decisions = (replace(said, value=stated.value),)
+    if stated.scope and not state.offer.scope:
+        decisions += (ScopeNoted(scope=stated.scope),)
+    others = (RejectedAlternative(stated.replaced),) if stated.replaced else ()
+    if stated.because or others:
+        why = RationaleNoted(because=stated.because, consequences=(), alternatives=others)
         decisions += (why,)
     return decisions
 
@@ -331,12 +312,10 @@ def _scoped(state: ClarificationState, given: GivenAnswer) -> Decisions:
     if len(scope) > SCOPE_MAX:
         return (ClarificationAnswerRefused(key=given.key, reason="too_long"),)
     noted = ScopeNoted(scope=scope)
-    if state.offer.patch is None:
+    patch, hint = state.offer.patch, state.offer.hint
+    if patch is None:
         return (noted,)
-    return (
-        noted,
-        PatchProposed(patch=state.offer.patch, hint=state.offer.hint, scope=scope or UNSET),
-    )
+    return (noted, PatchProposed(patch=patch, hint=hint, scope=scope or UNSET))
 
 
 def _accept_implied_category(
@@ -345,13 +324,10 @@ def _accept_implied_category(
     """The category that an answer to one of its keys names, where a pack found another or none."""
     config = state.found.heuristics
     own = config.category.id
-    answered = [p for p in state.turns.provenance if p.key != own and p.source not in FOUND]
-    if (
-        state.found.topics is None
-        or own in state.turns.answers
-        or answered
-        or key in _known_fields(state)
-    ):
+    turns = state.turns
+    answered = [p for p in turns.provenance if p.key != own and p.source not in FOUND]
+    is_named = own in turns.answers or bool(answered) or key in _known_fields(state)
+    if state.found.topics is None or is_named:
         return ()
     for category in config.categories:
         if any(field.id == key for field in category.fields()):
@@ -435,13 +411,12 @@ def _is_settled(state: ClarificationState, key: str) -> bool:
 
     What was found in the intention is not: an answer that is given wins over it.
     """
-    if key == state.found.heuristics.category.id and state.turns.question is None:
-        said = any(one.source not in FOUND for one in state.turns.provenance)
-        return said or (
-            state.found.topics is None and bool(state.offer.patch or state.offer.stopped)
-        )
-    return key in state.turns.answers and not any(
-        one.key == key and one.source == "stated" for one in state.turns.provenance
+    found, turns, offer = state.found, state.turns, state.offer
+    if key == found.heuristics.category.id and turns.question is None:
+        said = any(one.source not in FOUND for one in turns.provenance)
+        return said or (found.topics is None and bool(offer.patch or offer.stopped))
+    return key in turns.answers and not any(
+        one.key == key and one.source == "stated" for one in turns.provenance
     )
 
 
@@ -528,20 +503,8 @@ def _due(state: ClarificationState) -> ArtifactDue:
     return ArtifactDue(call=call, template=template, path=path_of(state))
 
 
-_Changes = (
-    DecisionKept
-    | ReplacementChosen
-    | TopicDismissed
-    | FiledAsTask
-    | DecisionSuperseded
-    | DecisionKeptBeside
-    | DecisionRenumbered
-    | ReferenceRenumbered
-)
-
-
-def _decide_later_change(state: ClarificationState, new: _Changes) -> Decisions:
-    """What becomes of an acknowledged decision, of which the log says more."""
+def _decide_change(state: ClarificationState, new: Input) -> Decisions:
+    """What follows from a word about an older decision, the topic, or what was acknowledged."""
     match new:
         case DecisionKept():
             return _kept_known(state)
@@ -552,13 +515,15 @@ def _decide_later_change(state: ClarificationState, new: _Changes) -> Decisions:
         case FiledAsTask():
             return _filed_as_task(state)
         case DecisionSuperseded():
-            return _decide_supersession(state, new)
+            return _marked(state, new, "supersession", DecisionMarkedSuperseded())
         case DecisionKeptBeside():
-            return _decide_kept_beside(state, new)
+            return _marked(state, new, "keeping", DecisionMarkedKept())
         case ReferenceRenumbered():
             return _reference_renumbered(state, new)
         case DecisionRenumbered():
             return _renumbered(state, new)
+        case _:
+            return (ClarificationChangeRefused(change="input", reason="not_expected"),)
 
 
 def _unfit(
@@ -606,21 +571,17 @@ def _filed_as_task(state: ClarificationState) -> Decisions:
     return _unfit(state, "task", is_open=is_open) or (ClarificationStopped(reason="task"),)
 
 
-def _decide_supersession(state: ClarificationState, new: DecisionSuperseded) -> Decisions:
+def _marked(
+    state: ClarificationState,
+    new: DecisionSuperseded | DecisionKeptBeside,
+    change: Literal["supersession", "keeping"],
+    marked: Decision,
+) -> Decisions:
+    """What follows where another decision took the place of this one, or stays beside it."""
     if not is_accepted_by_person(state):
-        return (ClarificationChangeRefused(change="supersession", reason="not_accepted"),)
+        return (ClarificationChangeRefused(change=change, reason="not_accepted"),)
     if state.standing.superseded_by is not None:
-        return (ClarificationChangeRefused(change="supersession", reason="already_superseded"),)
-    marked = DecisionMarkedSuperseded()
-    return (marked, _due(state_after(evolve, state, new, (marked,))))
-
-
-def _decide_kept_beside(state: ClarificationState, new: DecisionKeptBeside) -> Decisions:
-    if not is_accepted_by_person(state):
-        return (ClarificationChangeRefused(change="keeping", reason="not_accepted"),)
-    if state.standing.superseded_by is not None:
-        return (ClarificationChangeRefused(change="keeping", reason="already_superseded"),)
-    marked = DecisionMarkedKept()
+        return (ClarificationChangeRefused(change=change, reason="already_superseded"),)
     return (marked, _due(state_after(evolve, state, new, (marked,))))
 
 
