@@ -95,14 +95,11 @@ def _find_start_turn(recording: Recording, start: str) -> int:
         return sum(turn.version <= version for turn in turns) - 1
     found = _turn_of(turns, start)
     if found is None:
-        raise Misused(f"no step {start!r}: {_expected(recording)}, or the version of an event")
+        calls = (c.call for turn in recording.turns for c in _requests(turn))
+        steps = tuple(dict.fromkeys(map(step_of, calls)))
+        expected = f"expected one of {', '.join(steps)}" if steps else "no provider was asked"
+        raise Misused(f"no step {start!r}: {expected}, or the version of an event")
     return found
-
-
-def _expected(recording: Recording) -> str:
-    calls = (c.call for turn in recording.turns for c in _requests(turn))
-    steps = tuple(dict.fromkeys(map(step_of, calls)))
-    return f"expected one of {', '.join(steps)}" if steps else "no provider was asked"
 
 
 def _turn_of(turns: tuple[Turn, ...], named: str) -> int | None:

@@ -134,7 +134,10 @@ def parameters_for(
         return ()
     values: dict[str, Any] = {_limit(provider, found, settings): settings.max_tokens}
     if found.sampling:
-        values |= _sampled(settings)
+        # OpenAI says to alter `temperature` or `top_p`, not both: the temperature is taken.
+        given = {"temperature": settings.temperature, "top_p": settings.top_p}
+        said = [(name, float(value)) for name, value in given.items() if value is not None]
+        values |= dict(said[:1])
     if provider != "anthropic" and settings.api == "responses":
         values["store"] = False  # else OpenAI keeps what was said for thirty days
     untaken = _untaken.get((provider, model, settings.base_url or BASE_URLS[provider]), ())
@@ -176,13 +179,6 @@ def structured(provider: str, model: str, base_url: str) -> bool:
     if known is None or digest_of(provider, base_url):
         return False
     return known.match(model) is not None
-
-
-def _sampled(settings: ProviderSettings) -> dict[str, float]:
-    """OpenAI says to alter `temperature` or `top_p`, not both: the temperature is taken."""
-    given = {"temperature": settings.temperature, "top_p": settings.top_p}
-    said = [(name, float(value)) for name, value in given.items() if value is not None]
-    return dict(said[:1])
 
 
 def _limit(provider: str, found: Family, settings: ProviderSettings) -> str:

@@ -136,9 +136,16 @@ class RemoteProvider(LLMProvider):
         self.concurrency = concurrency
         self._key = api_key if isinstance(api_key, Secret) else Secret(api_key)
         self._discretion = Discretion(self._key, redact)
-        _check_key(self._key)
+        # A header holds nothing else, and an error about the header would hold the key.
+        if self._key and not _KEY.fullmatch(self._key.reveal()):
+            what = self._key.source or "the key"
+            raise SettingsError(f"{what}: expected a key, without blanks, umlauts and line breaks")
         self._pools: dict[asyncio.AbstractEventLoop, _Pool] = {}
-        _refuse_in_tests(self.name, self.base_url)
+        # A catch against tests that ask for money; not a setting, for it must hold for everyone.
+        if os.environ.get(NO_LIVE) and not is_local(self.base_url):  # noqa: TID251
+            host = host_of(self.base_url)
+            message = f"{NO_LIVE} is set: {self.name} is not asked at {host} (`pytest -m live`)"
+            raise SettingsError(message)
 
     # 1. What callers see ---------------------------------------------------------------------
 
@@ -454,17 +461,3 @@ class RemoteProvider(LLMProvider):
             self._discretion.said(f"{self.name}: {text}", MESSAGE_MAX),
             retry_after_ms=retry_after_ms,
         )
-
-
-def _check_key(key: Secret) -> None:
-    """A header holds nothing else, and an error about the header would hold the key."""
-    if key and not _KEY.fullmatch(key.reveal()):
-        what = key.source or "the key"
-        raise SettingsError(f"{what}: expected a key, without blanks, umlauts and line breaks")
-
-
-def _refuse_in_tests(name: str, base_url: str) -> None:
-    """A catch against tests that ask for money; not a setting."""
-    if os.environ.get(NO_LIVE) and not is_local(base_url):  # noqa: TID251  must hold for everyone
-        message = f"{NO_LIVE} is set: {name} is not asked at {host_of(base_url)} (`pytest -m live`)"
-        raise SettingsError(message)

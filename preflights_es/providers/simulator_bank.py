@@ -433,7 +433,8 @@ def entities(draws: Draws, request: CompletionRequested) -> str:
         if kind is not None:
             found.append(_entity(name, kind, 80 + draws.below(20)))
         elif draws.below(10):  # one name in ten is overlooked
-            kind = _guessed(draws, word_before(text, at))
+            likely = LEANING.get(word_before(text, at))
+            kind = draws.weighted(ENTITY_TYPES, _NO_GUESS if likely is None else _GUESSES[likely])
             found.append(_entity(name, kind, 40 + draws.below(56)))
     if not found or draws.below(2):
         topics = draws.sample(find_topic_words(text), draws.between(1, 2))
@@ -460,11 +461,6 @@ _GUESSES: Final = tuple(
     for likely in range(len(ENTITY_TYPES))
 )
 _NO_GUESS: Final = (4, 3, 2, 2, 1, 3)
-
-
-def _guessed(draws: Draws, before: str) -> str:
-    likely = LEANING.get(before)
-    return draws.weighted(ENTITY_TYPES, _NO_GUESS if likely is None else _GUESSES[likely])
 
 
 # 9. Queries -----------------------------------------------------------------------------------

@@ -225,7 +225,9 @@ def gives_away(told: PlacedValue, place: LabelExpectation) -> bool:
         return False
     match place.need:
         case "noise":
-            return _is_noise_told(told, place)
+            if place.kind == "key" and told.manner == "is":
+                return is_noise(told.value) or (told.value.isalnum() and is_noise(told.value, 10))
+            return is_noise(told.value) and (told.manner != "loose" or place.kind == "key")
         case "code" | "mixed":
             return _is_code_told(told, place, literal=literal)
         case _:
@@ -321,9 +323,3 @@ def _is_code_told(told: PlacedValue, place: LabelExpectation, *, literal: bool) 
     plain = value.islower() or value.isupper()
     quoted = bool(told.quote) and (literal or (len(value) >= 12 and plain))
     return quoted or (literal and told.tight)
-
-
-def _is_noise_told(told: PlacedValue, place: LabelExpectation) -> bool:
-    if place.kind == "key" and told.manner == "is":
-        return is_noise(told.value) or (told.value.isalnum() and is_noise(told.value, 10))
-    return is_noise(told.value) and (told.manner != "loose" or place.kind == "key")

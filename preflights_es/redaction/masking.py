@@ -63,7 +63,10 @@ def redact(
             masked = _replace_spans(masked, tuple(found))
         if len(masked.marks) == count:
             break
-    return _unmasked(masked)
+    first, *rest = masked.text.split(OPAQUE)
+    shown = (mark.shown + piece for mark, piece in zip(masked.marks, rest, strict=True))
+    kinds = tuple(mark.kind for mark in masked.marks if mark.kind is not None)
+    return Redacted("".join((first, *shown)), kinds)
 
 
 # What any rule needs at the least; a short text without it costs a few microseconds.
@@ -130,13 +133,6 @@ def _replace_spans(masked: _Masked, spans: tuple[Span, ...]) -> _Masked:
         position, seen = end, before
     pieces.append(masked.text[position:])
     return _Masked("".join(pieces), (*marks, *masked.marks[seen:]))
-
-
-def _unmasked(masked: _Masked) -> Redacted:
-    first, *rest = masked.text.split(OPAQUE)
-    shown = (mark.shown + piece for mark, piece in zip(masked.marks, rest, strict=True))
-    kinds = tuple(mark.kind for mark in masked.marks if mark.kind is not None)
-    return Redacted("".join((first, *shown)), kinds)
 
 
 # 2. What is hidden ------------------------------------------------------------------------------

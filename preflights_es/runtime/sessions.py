@@ -237,7 +237,7 @@ class Sessions:
         """
         self._refuse_ended(handle)
         handle = self._runner.resume(handle).handle
-        if _is_asking(handle):
+        if any(isinstance(call, CompletionRequested) for call in handle.session.calls):
             id_ = ids.short_session(handle.session_id)
             message = f"session {id_} has asked its model already"
             raise Refused(message, code="model_asked", session=id_)
@@ -368,7 +368,3 @@ def _answers_of(handle: Handle, *, revise: bool, relays: bool) -> type[Answers]:
         message = f"session {handle.session_id[-8:]} is of the workflow {workflow.name}: {what}"
         raise Refused(message, code="no_answers", workflow=workflow.name)
     return cls
-
-
-def _is_asking(handle: Handle) -> bool:
-    return any(isinstance(call, CompletionRequested) for call in handle.session.calls)

@@ -65,7 +65,10 @@ def upgrade(database: Database, *, hurries: bool = False, scripts: Path | None =
         with database.hurried() if hurries else nullcontext():
             while True:
                 try:
-                    _upgrade(database, scripts)
+                    database.prepared()
+                    with database.engine.begin() as connection:
+                        database.alone(connection)
+                        command.upgrade(config(connection, scripts), "head")
                     return
                 except (sqlite3.OperationalError, DatabaseError) as error:
                     if time.monotonic() > until or not database.raced(error):
@@ -80,10 +83,3 @@ def upgrade(database: Database, *, hurries: bool = False, scripts: Path | None =
 def _of_driver(error: Exception) -> BaseException:
     """What SQLAlchemy wrapped."""
     return error.orig or error if isinstance(error, DatabaseError) else error
-
-
-def _upgrade(database: Database, scripts: Path | None) -> None:
-    database.prepared()
-    with database.engine.begin() as connection:
-        database.alone(connection)
-        command.upgrade(config(connection, scripts), "head")
