@@ -157,7 +157,7 @@ class ProjectionReader:
         workflow = find_known_workflow(self._workflows, stream.head.workflow)
         if stream.damage:
             return self._unfolded(workflow, stream, "damaged", stream.damage)
-        if _is_erased(stream):
+        if any(one.data is None or one.type == ERASED_TAG for one in stream.events):
             return self._unfolded(workflow, stream, "erased", "payloads of it were erased")
         return self._folded(workflow, stream)
 
@@ -204,10 +204,6 @@ def _decode_event_or_none(decode: Decode, one: Stored) -> Event | None:
         return decode(one)
     except Exception:  # of a session that is in trouble: a database keeps what it is given
         return None
-
-
-def _is_erased(stream: Stream) -> bool:
-    return any(one.data is None or one.type == ERASED_TAG for one in stream.events)
 
 
 @cache

@@ -368,20 +368,16 @@ def front_of(path: Path) -> Front:
         tail = (
             read_file_ending(path, FRONT_MATTER_MAX)[0] if len(content) >= READ_FIRST else content
         )
-        return _closing_of(tail.decode("utf-8", "replace"))
+        lines = dict(_CLOSING.findall(tail.decode("utf-8", "replace").rpartition("\n---")[2]))
+        if not {"Uid", "Session"} <= lines.keys():
+            return Front("", "", "")
+        return Front("", lines["Session"].strip(), lines["Uid"].strip())
     front = _ATTRIBUTE.sub("", found[1])
     return Front(
         _read_front_value(front, "date"),
         _read_front_value(front, "session"),
         _read_front_value(front, "uid"),
     )
-
-
-def _closing_of(text: str) -> Front:
-    lines = dict(_CLOSING.findall(text.rpartition("\n---")[2]))
-    if not {"Uid", "Session"} <= lines.keys():
-        return Front("", "", "")
-    return Front("", lines["Session"].strip(), lines["Uid"].strip())
 
 
 _CLOSING: Final = late_pattern(r"^\* (Uid|Session): ([^\r\n]*)", re.MULTILINE)

@@ -96,18 +96,16 @@ def with_links(content: bytes, path: str, places: Mapping[str, NewPlace]) -> byt
             continue
         old = text[one.start : one.end]
         before = _relabelled(text[at : one.start], one.place, _LABEL_BEFORE.search)
-        made += [before, _new_name(old, one.place)]
+        made += [before, quote(one.place.new_stem) if "%" in old else one.place.new_stem]
         at = one.end
         if (label := _LABEL_BEHIND.match(text, at)) is not None:
             made.append(_relabelled(label[0], one.place, _LABEL_BEHIND.match))
             at = label.end()
     made.append(text[at:])
     changed = "".join(made)
-    return content if changed == text else _encode_record_text(changed, content, wide)
-
-
-def _encode_record_text(text: str, content: bytes, wide: str) -> bytes:
-    return content[:2] + text.encode(wide) if wide else text.encode()
+    if changed == text:
+        return content
+    return content[:2] + changed.encode(wide) if wide else changed.encode()
 
 
 def pointing_at(text: str, path: str, places: Mapping[str, NewPlace]) -> Iterator[Pointing]:
@@ -144,10 +142,6 @@ def _leads_to(before: str, at: str, folder: str) -> bool:
     before = before.rpartition(":")[2]  # `xref:`
     from_here = posixpath.normpath(posixpath.join(at, before))
     return folder in (from_here, before.strip("/"))
-
-
-def _new_name(old: str, place: NewPlace) -> str:
-    return quote(place.new_stem) if "%" in old else place.new_stem
 
 
 def _relabelled(text: str, place: NewPlace, found_in: Callable[[str], re.Match[str] | None]) -> str:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.errors import LogFromFuture
 from preflights_es.kernel.json import canonical_json
+from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.text import (
     caseless,
     escaped_text,
@@ -41,7 +42,6 @@ from preflights_es.words.decisions import (
     alternative_text,
 )
 from preflights_es.words.language import continued
-from preflights_es.words.questions import EvidenceLines
 from preflights_es.words.signing import Signed
 from preflights_es.words.workflow import Workflow
 
@@ -497,7 +497,9 @@ def _evidence(record: Record) -> Iterator[str]:
     """What questions rest on, what a menu held, and the key of a signature."""
     places = dict.fromkeys(place for one in record.shown for place in one.evidence)
     if places:
-        named = ", ".join(inline(_render_evidence_place(place)) for place in places)
+        named = ", ".join(
+            inline(f"{place.path}:{place.lines}" if place.lines else place.path) for place in places
+        )
         yield _phrase_in_language(record, "Evidence: {}", named)
     yield from (_menu(one, record) for one in record.shown if not one.by)
     if record.signed_with:
@@ -537,10 +539,6 @@ def _render_kept_decision(one: KeptDecision, record: Record) -> str:
             record, "Exception to {}" if record.scope else "Exception: {}", link
         )
     return _phrase_in_language(record, "Kept beside {}: {}", link, inline(one.reason))
-
-
-def _render_evidence_place(place: EvidenceLines) -> str:
-    return f"{place.path}:{place.lines}" if place.lines else place.path
 
 
 def _link_related_decision(related: Related, record: Record) -> str:

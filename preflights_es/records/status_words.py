@@ -351,16 +351,12 @@ def references(text: str) -> Iterator[Reference]:
             return
         end = hit.end()
         if pattern in (_LINK, _WIKI):
-            yield _reference_of_link(hit)
+            label = hit.groupdict().get("label") or hit["path"]
+            yield _reference(label, hit["path"])
         elif pattern in (_FILE, _SLUG):
             yield _reference(hit[0], hit[0])
         else:
             yield Reference(hit[0].strip(" ,;"), int(hit[1] or hit[2]))
-
-
-def _reference_of_link(link: re.Match[str]) -> Reference:
-    label = link.groupdict().get("label") or link["path"]
-    return _reference(label, link["path"])
 
 
 def _reference(label: str, path: str) -> Reference:

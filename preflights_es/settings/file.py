@@ -518,7 +518,7 @@ def _locate_validation_error(message: str, shape: Any) -> tuple[tuple[str, ...],
     path = tuple(re.findall(r"[^.\[\]]+", found.group(1))) if found else ()
     path = tuple(part for part in path if not part.isdigit() and part != "...")
     if unknown := _UNKNOWN.search(text):
-        known = ", ".join(_keys_at(shape, path))
+        known = ", ".join(_struct_of(_kind_at(shape, path)).__struct_encode_fields__)
         return (*path, unknown.group(1)), f"unknown key: expected one of {known}"
     if found := _NO_CHOICE.fullmatch(text):
         return (
@@ -526,11 +526,6 @@ def _locate_validation_error(message: str, shape: Any) -> tuple[tuple[str, ...],
             f"found {found[1]}, expected {' or '.join(_allowed_words(_kind_at(shape, path)))}",
         )
     return path, (text[0].lower() + text[1:]).replace(" | null`", "`")
-
-
-def _keys_at(shape: Any, path: tuple[str, ...]) -> tuple[str, ...]:
-    """The keys of a table within a shape."""
-    return tuple(_struct_of(_kind_at(shape, path)).__struct_encode_fields__)
 
 
 def _kind_at(shape: Any, path: tuple[str, ...]) -> Any:

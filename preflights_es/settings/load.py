@@ -203,7 +203,8 @@ def load_settings(
     typed = msgspec.structs.asdict(asked)
     typed |= {"database": database or None, "language": language or None, "actor": actor or None}
     ours = Layers(outside(typed, env))
-    mine = _find_own_settings(env)
+    own = config_folder(env)  # a folder that may not be entered holds none of ours
+    mine = read_own_settings(own / OWN) if own and os.access(own, os.X_OK) else None
     if here:
         _refuse_users_keys(here, env)
     for key in ("agents", "sign"):
@@ -327,12 +328,6 @@ def agent_seen(environment: Mapping[str, str] | None = None) -> tuple[str, tuple
     """The agent whose environment this is, and the variables that show it; empty without one."""
     env = os.environ if environment is None else environment
     return agent_of(env), tuple(sorted({name for _, name in signs(env)}))
-
-
-def _find_own_settings(env: Mapping[str, str]) -> FileSettings | None:
-    """The user's own file; a folder that may not be entered holds none of ours."""
-    lies = config_folder(env)
-    return read_own_settings(lies / OWN) if lies and os.access(lies, os.X_OK) else None
 
 
 def _leads_through(root: Path, path: Path) -> bool:
