@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.errors import LogFromFuture
 from preflights_es.kernel.json import canonical_json
-from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.text import (
     caseless,
     escaped_text,

@@ -157,7 +157,9 @@ def with_taken(
     """
     if not given or workflow.answers is None:
         return first
-    begun = _session_after_input(workflow, kernel.begin(workflow), first)
+    begun = kernel.begin(workflow)
+    events = (first, *kernel.decide(workflow, begun, first))
+    begun = reduce(partial(kernel.evolve, workflow), events, begun)
     asked = workflow.answerable(begun.state)
     pairs_told = addressed(given, asked)
     told, _ = sanitizer.cleaned_answers(pairs_told)
@@ -186,13 +188,6 @@ def _with_counting(
     told, kinds = sanitizer.cleaned_answers(counting)
     redacted = (*getattr(first, "redacted", ()), *kinds)
     return replace(first, answers=told, **({"redacted": redacted} if redacted else {}))
-
-
-def _session_after_input(
-    workflow: Workflow[Any], session: kernel.Session[Any], new: Input
-) -> kernel.Session[Any]:
-    events = (new, *kernel.decide(workflow, session, new))
-    return reduce(partial(kernel.evolve, workflow), events, session)
 
 
 def _is_unknown(one: Refusal, keys: Collection[str]) -> bool:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -32,9 +32,6 @@ from preflights_es.use.foreign import Foreign, ForeignRow, number_clashes_of, re
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
-
-if TYPE_CHECKING:
-    from preflights_es.words.decisions import DecidedPatch
 
 DAY: Final = 86_400_000_000  # microseconds
 LOST_MAX: Final = 5  # sessions that are named each, where they could not be folded
@@ -106,7 +103,7 @@ def listing(
     """
     process = request.process
     found = list_decisions(request, at=at, category=category, everything=everything)
-    ranks = _rank_decisions(request, query) if query else None
+    ranks: dict[str, int] | None = FEATURES.port("ranks")(request, query) if query else None
     if ranks is not None:
         found = iter(
             sorted((one for one in found if one.uid in ranks), key=lambda one: ranks[one.uid])
@@ -186,10 +183,6 @@ def list_decisions(
     )
 
 
-def _is_of(one: DecisionRow | DecidedPatch, category: str) -> bool:
-    return caseless(one.category) == caseless(category)
-
-
 def log_decisions(
     process: Process,
     *,
@@ -202,7 +195,7 @@ def log_decisions(
     then = INT_MAX if at is None else at
     rows = process.projector.rows("decisions", process.project, choice, then)
     for one in map(decode_patch_row, rows) if everything else filter_decisions_in_force(rows, at):
-        if category is None or _is_of(one.decided, category):
+        if category is None or caseless(one.decided.category) == caseless(category):
             yield row_of(process, one)
 
 
@@ -213,11 +206,6 @@ def row_of(process: Process, one: PatchRow) -> DecisionRow:
         return row
     found = process.signatures.of_decision(process.runner, one.session_id, decided)
     return replace(row, signature=found)
-
-
-def _rank_decisions(request: Request, query: str) -> dict[str, int]:
-    found: dict[str, int] = FEATURES.port("ranks")(request, query)
-    return found
 
 
 def records_beside(request: Request, *, everything: bool) -> Foreign:

@@ -413,7 +413,7 @@ def artifacts_of(
         return tuple(_why_artifact(process, read, one, came) for one in found)
     told, known = [], dict[str, None]()
     for one in found:
-        payload = _decode_planned_payload(read, one)
+        payload = decode_plain_json(getattr(read.folded[one.version - 1], "payload", "{}").encode())
         known |= dict.fromkeys(payload if isinstance(payload, dict) else ())
         with suppress(LookupError, ValueError, TypeError):
             value = reduce(_inner, field.strip("/").replace("/", ".").split("."), payload)
@@ -424,10 +424,6 @@ def artifacts_of(
         message = f"the {one.type} {one.id[:SHORT]} has no field {field!r}: {has}"
         raise Refused(message, code="no_such_field", session=short_session(session_id))
     return tuple(told)
-
-
-def _decode_planned_payload(read: Read, one: Planned) -> Any:
-    return decode_plain_json(getattr(read.folded[one.version - 1], "payload", "{}").encode())
 
 
 def _inner(value: Any, name: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -100,7 +99,10 @@ async def run_decisions_tool(call: ToolCall, given: DecisionsArguments) -> Decis
         topic = caseless(given.topic.strip())
         about = [one for one in reversed(told) if not topic or _is_about(one, topic)]
         if told and not about:
-            request.notice("no_topic", _no_topic(given.topic, told))
+            there = ", ".join(sorted({name for one in told for name in _decision_topic_names(one)}))
+            there = shortened(there, TOPICS_MAX)
+            text = f"no decision in force is about {given.topic!r}; they are about: {there}"
+            request.notice("no_topic", text)
         if unread := len(found.lost) + found.more + len(found.unread):
             text = f"{unread} sessions or records cannot be read, and are left out"
             request.notice("left_out", text)
@@ -158,13 +160,6 @@ def _is_about(one: DecisionTold, topic: str) -> bool:
 def _decision_topic_names(one: DecisionTold) -> set[str]:
     """Its category and fields: an agent's own topic names a field where it is no category."""
     return {name for name in (one.topic, *one.decided) if name}
-
-
-def _no_topic(topic: str, told: Iterable[DecisionTold]) -> str:
-    there = ", ".join(sorted({name for one in told for name in _decision_topic_names(one)}))
-    return (
-        f"no decision in force is about {topic!r}; they are about: {shortened(there, TOPICS_MAX)}"
-    )
 
 
 CATEGORY: Final = "Category"  # a value that says nothing beside the others

@@ -13,10 +13,10 @@ from urllib.parse import urlencode
 
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import iso
-from preflights_es.surfaces.view.drawing import Bars, bars, graph
+from preflights_es.surfaces.view.drawing import bars, graph
 from preflights_es.surfaces.view.rendering import Page, PageRequest, page
 from preflights_es.use.brief import OTHER
-from preflights_es.use.decisions import DecisionListing, days, end_of, listing
+from preflights_es.use.decisions import days, end_of, listing
 from preflights_es.use.decisions import list_decisions as all_decisions
 from preflights_es.use.results import DecisionRow
 
@@ -46,7 +46,9 @@ def decisions_page(asked: PageRequest) -> Page:
     again = partial(all_decisions, asked.request, at=at, everything=everything)
     known = {"q": query, "as-of": day, "all": "1" if everything else "", "topic": topic}
     values = decisions_page_values(found.rows, known, asked.query.get("page", ""), again)
-    values |= {"days": _days(asked, day), "left_out": _count_left_out(found)}
+    counted = days(asked.request)
+    left_out = len(found.lost) + found.more + len(found.unread)
+    values |= {"days": bars(counted, day) if counted else None, "left_out": left_out}
     if values["number"] == 1 and not topic:
         values["foreign"] = found.head.foreign
     return Page("decisions.html", values, _decisions_command_line(known))
@@ -173,15 +175,6 @@ def _groups(
     return [
         ("" if topic == OTHER else topic, scope, list(found)) for (topic, scope), found in there
     ]
-
-
-def _days(asked: PageRequest, day: str) -> Bars | None:
-    counted = days(asked.request)
-    return bars(counted, day) if counted else None
-
-
-def _count_left_out(found: DecisionListing) -> int:
-    return len(found.lost) + found.more + len(found.unread)
 
 
 def _decisions_command_line(known: Mapping[str, str]) -> str:

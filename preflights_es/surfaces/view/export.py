@@ -148,7 +148,9 @@ class _Building:
         for row in rows:
             process = self.request.reading.filed if row.file else self.request.process
             assert process is not None, "a row of a file is of what files say more"
-            read = _read_exported_session(process, row.session_id)
+            head = process.store.head(row.session_id)
+            assert head is not None, "it was listed"
+            read = process.projector.reader.read(process.following.stream(head))
             if read.trouble:
                 self.left_out[row.session_id] = read.why
             elif not self.left_out:
@@ -417,12 +419,6 @@ def _last_document_text(process: Process, read: Read) -> str:
         if isinstance(event, ArtifactDue):
             return process.documents.asked_for(read.workflow, id_, event, session.state)
     return ""
-
-
-def _read_exported_session(process: Process, session_id: str) -> Read:
-    head = process.store.head(session_id)
-    assert head is not None, "it was listed"
-    return process.projector.reader.read(process.following.stream(head))
 
 
 def _stored_event_pairs(read: Read) -> Iterator[tuple[Stored, Event | None]]:

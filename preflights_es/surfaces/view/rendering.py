@@ -205,22 +205,14 @@ def _environment() -> Environment:
     found.filters.update(
         WORDS,
         **own_filters,
-        day=_day_of_timestamp,
-        minute=_minute,
+        day=lambda at: (at or "").partition("T")[0],
+        minute=lambda at: f"{at[:16].replace('T', ' ')} UTC",  # 2026-11-23T12:00
         tree=_tree,
         read=_render_record_text,
     )
     own = {"linked": static_file_address, "nav": NAV, "decision_name": decision_name}
     found.globals.update(own, exported=None, read_max=READ_MAX)
     return found
-
-
-def _day_of_timestamp(at: str | None) -> str:
-    return (at or "").partition("T")[0]
-
-
-def _minute(at: str) -> str:
-    return f"{at[:16].replace('T', ' ')} UTC"  # 2026-11-23T12:00
 
 
 def _hex(value: Any) -> str:

@@ -26,7 +26,6 @@ from starlette.types import ASGIApp
 
 from preflights_es.kernel.errors import (
     AmbiguousSession,
-    Notice,
     PreflightsError,
     Refused,
     StoreUnavailable,
@@ -95,12 +94,9 @@ def _respond_with_page(site: Site, served: Served, asked: PageRequest) -> Respon
         return error_page_response(site, _error_http_status(error), text)
     if isinstance(found, Elsewhere):
         return RedirectResponse(found.path, HTTPStatus.SEE_OTHER)
-    notices = tuple(dict.fromkeys(map(_notice_wording(site), asked.request.notices)))
+    told = (site.worded(one.text, one.code, one.fields) for one in asked.request.notices)
+    notices = tuple(dict.fromkeys(told))
     return _render_page_response(site, found, notices)
-
-
-def _notice_wording(site: Site) -> Callable[[Notice], str]:
-    return lambda one: site.worded(one.text, one.code, one.fields)
 
 
 def _render_page_response(

@@ -86,7 +86,12 @@ def write_site(built: Built, top: Path) -> ExportedSite:
         for name in sorted({path.partition("/")[0] for path in built.files if "/" in path}):
             open_[name] = stack.enter_context(folder.below(name, makes=True))
         for path in built.files:
-            _refuse_foreign(open_, path, former, top)
+            place, name = _folder_and_name(open_, path)
+            if path not in former and place.lies(name) is not None:
+                message = (
+                    f"{top / path} is not of an exported site, and stands where a page belongs"
+                )
+                raise Refused(message)
         _write_site_marker(folder, {*former, *built.files})
         changed = sum(
             _brought(*_folder_and_name(open_, path), content, is_new=path not in former)
@@ -129,12 +134,6 @@ def _former(folder: Folder, name: str) -> set[str]:
         if marker.format == FORMAT and all(map(OURS.fullmatch, marker.files)):
             return set(marker.files)
     raise Refused(f"{name} holds something else than an exported site: name an empty folder")
-
-
-def _refuse_foreign(open_: Mapping[str, Folder], path: str, former: set[str], top: Path) -> None:
-    folder, name = _folder_and_name(open_, path)
-    if path not in former and folder.lies(name) is not None:
-        raise Refused(f"{top / path} is not of an exported site, and stands where a page belongs")
 
 
 def _folder_and_name(open_: Mapping[str, Folder], path: str) -> tuple[Folder, str]:
