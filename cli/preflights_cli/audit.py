@@ -33,7 +33,6 @@ from preflights_es.use.audit import (
     verify,
 )
 from preflights_es.use.request import Request
-from preflights_es.use.session_file_check import FileDamage
 
 UNWRITTEN_MAX: Final = 20  # documents that are named one by one
 GREW_MAX: Final = 20  # sessions that grew and are named one by one
@@ -96,7 +95,7 @@ def verify_command(
         )
     drawn = bar(voice, "Verifying")
     found, passed = verify(app, session, everything=everything, against=remembered, drawn=drawn)
-    broken = map(_advised, found.broken)
+    broken = (replace(one, found=advised(one.found, one.code, {})) for one in found.broken)
     skipped = tuple(_passed_over(passed, named=bool(session)))
     found = replace(found, broken=tuple(broken), skipped=skipped)
     voice.json(found)
@@ -135,10 +134,6 @@ def _passed_over(passed: Passed, *, named: bool) -> Iterator[str]:
     yield from passed.projections
 
 
-def _advised(broken: Broken) -> Broken:
-    return replace(broken, found=advised(broken.found, broken.code, {}))
-
-
 def _broken(broken: Broken) -> str:
     event = f", event {broken.version}" if broken.version else ""
     where = escaped_text(short_session(broken.session_id)) if broken.session_id else "the log"
@@ -148,7 +143,10 @@ def _broken(broken: Broken) -> str:
 def _summary(found: Verification) -> str:
     if found.files:
         files = found.files
-        return _summary_of_files(files.sessions, files.events, files.damage)
+        # Of a clone without a log.
+        trouble = f"{len(files.damage)} damaged" if files.damage else "every chain holds"
+        sessions = count_in_words(files.sessions, "session file")
+        return f"{sessions}, {count_in_words(files.events, 'event')}: {trouble}."
     if not found.sessions and not found.broken:
         return "0 sessions: nothing was verified, since nothing is recorded here."
     erased = f" ({found.erased} erased)" if found.erased else ""
@@ -159,14 +157,6 @@ def _summary(found: Verification) -> str:
         count_in_words(found.events, "event"),
     )
     return f"{sessions}{erased}, {events}: {trouble}."
-
-
-def _summary_of_files(sessions: int, events: int, damage: Sequence[FileDamage]) -> str:
-    """Of a clone without a log."""
-    trouble = f"{len(damage)} damaged" if damage else "every chain holds"
-    return (
-        f"{count_in_words(sessions, 'session file')}, {count_in_words(events, 'event')}: {trouble}."
-    )
 
 
 def _signatures(found: SignatureCount) -> Iterator[str]:

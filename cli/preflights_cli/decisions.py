@@ -224,7 +224,7 @@ def _say_decisions(
         **({"standing": _decision_standing_cell} if everything else {}),
         "record": _decision_record_cell,
         "by": _decision_acceptor_cell,
-        "category": _decision_category_cell,
+        "category": lambda decided: decided.category + _suggested_value_mark(decided, CATEGORY),
         "decided": _decision_values_cell,
         "title": lambda decided: one_line(decided.title),
     }
@@ -275,10 +275,6 @@ def who(actor: Actor | Who) -> str:
     if actor.kind == "user":
         return actor.name or "a person"
     return f"{KINDS[actor.kind]}{f' ({actor.name})' if actor.name else ''}"
-
-
-def _decision_category_cell(decided: DecisionRow) -> str:
-    return decided.category + _suggested_value_mark(decided, CATEGORY)
 
 
 def _decision_values_cell(decided: DecisionRow) -> str:

@@ -66,7 +66,7 @@ def _say_events(voice: Voice, found: LoggedSession) -> None:
         (
             str(one.version),
             _format_recorded_at(second, one),
-            _indented(one),
+            indented(one.type, one.workflow, is_input=bool(one.input_id)),
             speaker_kind_of_event(one) or "",
             _event_in_words(one, event, taken, holds=holds),
         )
@@ -94,10 +94,6 @@ def _format_recorded_at(form: Callable[[int], str], one: Stored) -> str:
     """When it was recorded; empty where a damaged database has something else."""
     at: Any = one.recorded_at
     return form(at) if isinstance(at, int) else ""
-
-
-def _indented(one: Stored) -> str:
-    return indented(one.type, one.workflow, is_input=bool(one.input_id))
 
 
 def indented(tag: str, workflow: str, *, is_input: bool) -> str:

@@ -81,7 +81,7 @@ def _say_sessions(voice: Voice, rows: Iterable[SessionRow], status: str | None) 
             _age(row.age_seconds),
             row.workflow,
             row.status.replace("_", " "),
-            _percent(row.progress),
+            "" if row.progress is None else f"{round(row.progress * 100)} %",
             one_line(row.intention),
         )
         for row in rows
@@ -93,10 +93,6 @@ def _say_sessions(voice: Voice, rows: Iterable[SessionRow], status: str | None) 
     else:
         voice.say("No sessions here yet.")
         voice.hint('Begin with: preflights start "what you want to build"')
-
-
-def _percent(progress: float | None) -> str:
-    return "" if progress is None else f"{round(progress * 100)} %"
 
 
 def _age(seconds: int) -> str:

@@ -118,7 +118,7 @@ def _echo_heading(names: Row, widths: Sequence[int]) -> None:
     colour = coloured(sys.stdout)
     for line in _table_lines([names], widths):
         click.echo(click.style(line, bold=True), color=colour)
-    rule = "─" if _speaks_unicode() else "-"
+    rule = "─" if (sys.stdout.encoding or "utf-8").lower().startswith("utf") else "-"
     below = _width() if len(widths) < len(names) else 0
     click.echo(rule * max(sum(widths) + len(GAP) * (len(widths) - 1), below))
 
@@ -196,7 +196,3 @@ def _width() -> int:
     import shutil
 
     return shutil.get_terminal_size().columns
-
-
-def _speaks_unicode() -> bool:
-    return (sys.stdout.encoding or "utf-8").lower().startswith("utf")

@@ -83,11 +83,6 @@ def _step_in_words(told: DecodedStep) -> str:
 # 2. For programs -----------------------------------------------------------------------------
 
 
-def _json_lines(voice: Voice, found: Iterable[DecodedStep]) -> None:
-    for told in found:
-        voice.lines(escaped(canonical_json(told.step)) + b"\n")
-
-
 @click.command("trail", short_help="Show every step, as a table or JSON Lines.")
 @click.option(
     "--decision",
@@ -140,7 +135,8 @@ def trail_command(
         tell=lambda one: voice.warn(_trail_trouble_in_words(one)),
     )
     if voice.as_json:
-        _json_lines(voice, found.steps)
+        for told in found.steps:
+            voice.lines(escaped(canonical_json(told.step)) + b"\n")
     elif not _print_trail_table(voice, found.steps):
         is_filtered = any(of().steps)
         voice.say("No step fits the filter." if is_filtered else "Nothing was recorded.")
