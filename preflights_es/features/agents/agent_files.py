@@ -110,15 +110,14 @@ def _templates_of_agents(root: Path, agents: Collection[AgentName]) -> Iterator[
 
 def _update_agent_file(root: Path, template: Template, *, writes: bool) -> ProjectFile:
     try:
-        _check_mode(root, template)
+        # A file that its owner may not write is not replaced.
+        path = root.joinpath(*template.parts)
+        if path.exists() and not path.lstat().st_mode & 0o222:
+            raise Refused(f"{template.path} is left as it is: it is read-only")
         done = project_files.update_project_file(root, template, writes=writes)
     except Refused as error:
         return _left(template, error)
-    return _limit_to_our_part(template, done)
-
-
-def _limit_to_our_part(template: Template, done: ProjectFile) -> ProjectFile:
-    """The same with our part alone: the rest may hold keys of other servers."""
+    # The same with our part alone: the rest may hold keys of other servers.
     return msgspec.structs.replace(done, content=template.content(None).content)
 
 
@@ -126,17 +125,6 @@ def _left(template: Template, error: Refused) -> ProjectFile:
     why = str(error).partition(": ")[2]
     plan = FilePlan("unclear", template.content(None).content, why)
     return project_files.as_file(template, plan, written=False)
-
-
-def _check_mode(root: Path, template: Template) -> None:
-    """A file that its owner may not write is not replaced.
-
-    Raises:
-        Refused: it is one.
-    """
-    path = root.joinpath(*template.parts)
-    if path.exists() and not path.lstat().st_mode & 0o222:
-        raise Refused(f"{template.path} is left as it is: it is read-only")
 
 
 # 3. Hooks -----------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from preflights_cli.progress import bar
 from preflights_cli.reports import check_report_files as check_reports
 from preflights_cli.reports import report_options, reports_of, write_report_files
 from preflights_es.features.govern.check import Checked, check_change
-from preflights_es.features.govern.findings import Finding
 from preflights_es.kernel.text import escaped_text
 from preflights_es.use.request import Request
 
@@ -98,12 +97,9 @@ def _say_check_findings(voice: Voice, found: Checked) -> None:
     for text in found.left_out:
         voice.warn(f"not checked: {text}")
     for one in found.findings:
-        voice.say(f"{_finding_location(one)}{one.level}: {escaped_text(one.message)} [{one.rule}]")
+        line = f":{one.line}" if one.line else ""
+        place = f"{one.file}{line}: " if one.file else ""
+        voice.say(f"{place}{one.level}: {escaped_text(one.message)} [{one.rule}]")
     voice.say(summed(found))
     if any(one.decision for one in found.findings):
         voice.hint("`preflights start INTENTION --supersedes DECISION` begins what replaces one.")
-
-
-def _finding_location(one: Finding) -> str:
-    line = f":{one.line}" if one.line else ""
-    return f"{one.file}{line}: " if one.file else ""

@@ -358,7 +358,8 @@ def describe_metrics(voice: Voice, session: View) -> None:
 
 def _say_query_rows(voice: Voice, ran: MetricsQueryResult) -> None:
     head = [escaped_text(one_line(name)) for name in ran.columns]
-    if not streamed(head, ([_cell(value) for value in row] for row in ran.rows)):
+    rows = ([one_line("-" if cell is None else str(cell)) for cell in row] for row in ran.rows)
+    if not streamed(head, rows):
         voice.say("No rows.")
     if ran.more:
         voice.say(f"... more than {len(ran.rows):,} rows: see --limit")
@@ -370,11 +371,6 @@ def _say_nothing(voice: Voice, session: AnswerView) -> None:
     is_nothing = not any(value for row in rows for value in row) and "=" in session.read_as
     if session.read_as and (is_nothing or not rows):
         voice.warn(f"there is nothing for: {escaped_text(one_line(session.read_as))}")
-
-
-def _cell(value: object) -> str:
-    text = "-" if value is None else str(value)
-    return one_line(text)
 
 
 def metrics_hint(session: View) -> str:

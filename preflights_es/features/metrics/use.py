@@ -188,11 +188,6 @@ def read_catalogue(request: Request, folders: Folders | None, on: str) -> Catalo
     return Catalogue(dialect=dialect, metrics=held, tables=tables)
 
 
-def _is_about_log(catalogue: Catalogue) -> bool:
-    ours = {one.name for one in log_views.queryable_log_tables()}
-    return all(one.columns and one.name in ours for one in catalogue.tables)
-
-
 def _is_the_log(request: Request, on: str) -> bool:
     """Whether an address is that of the log; none is not."""
     named, log = _address(request, on), _address(request, "")
@@ -324,7 +319,8 @@ def _of_another(address: Address, sql: str, catalogue: Catalogue, limits: Limits
 
 def _views(request: Request, catalogue: Catalogue, project: str | None, asked_at: str) -> str:
     """The tables of the log in front of a query, brought up to date; days are the question's."""
-    if not _is_about_log(catalogue):
+    ours = {one.name for one in log_views.queryable_log_tables()}
+    if not all(one.columns and one.name in ours for one in catalogue.tables):
         message = "the question is about another database"
         raise Refused(message, code="other_database")
     request.process.projector.catch_up()

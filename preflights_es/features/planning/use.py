@@ -262,17 +262,11 @@ class DayPlans(Sessions):
         """Have the rest of the day planned anew."""
 
         def more_fields() -> dict[str, Any]:
-            _refuse_waiting(handle)
+            if state_of(handle).led.request is not None:
+                id_ = ids.short_session(handle.session_id)
+                message = "the model has not answered with today's plan yet"
+                raise Refused(message, code="plan_waits", session=id_)
             return {"situation": situation}
 
         said = {"lead": lead, "prompts": tuple(prompts)}
         return self.submitted(handle, PlanAskedAgain, said, beside=more_fields, asks=True)
-
-
-def _refuse_waiting(handle: Handle) -> None:
-    """Raises:
-    Refused: a model was asked for the plan, and has not answered.
-    """
-    if state_of(handle).led.request is not None:
-        message = "the model has not answered with today's plan yet"
-        raise Refused(message, code="plan_waits", session=ids.short_session(handle.session_id))

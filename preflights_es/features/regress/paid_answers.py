@@ -32,7 +32,9 @@ class PaidAnswers:
         self._file = None if folder is None else folder / f"{key}.jsonl"
         if folder is not None:
             with suppress(OSError):
-                _give_up(folder, now_s - KEPT_S)
+                for file in folder.glob("*.jsonl"):
+                    if file.stat().st_mtime < now_s - KEPT_S:
+                        file.unlink()
 
     def kept_cases(self) -> dict[str, Case]:
         """By the hash of the session's last event, without source and command."""
@@ -64,9 +66,3 @@ class PaidAnswers:
         if self._file is not None:
             with suppress(OSError):
                 self._file.unlink()
-
-
-def _give_up(folder: Path, before_s: float) -> None:
-    for file in folder.glob("*.jsonl"):
-        if file.stat().st_mtime < before_s:
-            file.unlink()

@@ -15,7 +15,6 @@ from preflights_cli.common import Voice, current_folder
 from preflights_es.features.agents.agent_files import (
     AGENTS,
     PROGRAM,
-    AgentName,
     agent_files,
     agents_found,
 )
@@ -84,7 +83,8 @@ def init_command(
     """
     voice = Voice(as_json=as_json, quiet=False, verbose=False)
     settings, writes = load_settings(current_folder()), not prints
-    named = _select_agents(agents) or (() if host or plans else agents_found(settings))
+    named = tuple(name for name in AGENTS if name in agents or "all" in agents)
+    named = named or (() if host or plans else agents_found(settings))
     if not (named or host or plans):
         raise click.UsageError(NOTHING)
     files = agent_files(settings, named, writes=writes).files if named else ()
@@ -111,10 +111,6 @@ def _to_commit(settings: Settings, files: Iterable[ProjectFile]) -> Iterator[str
     if any((settings.root / records).glob("*")):
         yield records
     yield from (file.path for file in files if file.state != "unclear")
-
-
-def _select_agents(agents: tuple[str, ...]) -> tuple[AgentName, ...]:
-    return tuple(name for name in AGENTS if name in agents or "all" in agents)
 
 
 def _say_project_file(voice: Voice, file: ProjectFile, *, prints: bool) -> None:

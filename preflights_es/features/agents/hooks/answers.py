@@ -327,14 +327,12 @@ def split_joined_labels(said: str, labels: Sequence[str]) -> Iterator[str]:
     said = _limit_answer_text(said)
     longest = sorted((one for one in labels if one), key=len, reverse=True)
     while said:
-        found = next((one for one in longest if _begins_with_label(said, one)), None)
+        found = next(
+            (one for one in longest if said == one or said.startswith(one + BETWEEN)), None
+        )
         part = found if found is not None else said.partition(BETWEEN)[0]
         said = said[len(part) :].removeprefix(BETWEEN)
         yield part
-
-
-def _begins_with_label(said: str, label: str) -> bool:
-    return said == label or said.startswith(label + BETWEEN)
 
 
 def _limit_answer_text(text: str) -> str:

@@ -89,19 +89,14 @@ def _cells(one: ArtifactRow) -> tuple[str, ...]:
     session = (
         f"{short_session(one.session_id)} (file)" if one.file else short_session(one.session_id)
     )
+    documents = (f"{basename(file.path)} {file.sha256[:SHORT]}" for file in one.documents)
     return (
         f"{one.type}{subject}",
         one.id[:SHORT],
         _format_artifact_standing(one),
         session,
-        _made_from(one),
+        ", ".join((*documents, *(id_[:SHORT] for id_ in one.depends_on))),
     )
-
-
-def _made_from(one: ArtifactRow) -> str:
-    """The versions of documents, and the artifacts, that its pass read."""
-    documents = (f"{basename(file.path)} {file.sha256[:SHORT]}" for file in one.documents)
-    return ", ".join((*documents, *(id_[:SHORT] for id_ in one.depends_on)))
 
 
 def _format_artifact_standing(one: ArtifactRow) -> str:

@@ -50,7 +50,10 @@ def decide(state: CompilerState, new: Input) -> Decisions:
         case StepRetried() if state.led.stalled:
             return _decide_pass_step(state)
         case LeadChanged() if state.led.stalled or state.question:
-            return _take_over_pass(state, new)
+            # A new lead is asked what the former one could not do; an open question stays.
+            return decide_lead_takeover(
+                evolve, state, new, _decide_pass_step, goes_on=state.question is None
+            )
         case PlanApproved() | PlanRejected() | PlanLocked() | PlanSuperseded():
             return _decide_standing_change(state, new)
         case ArtifactWritten(path=path):
@@ -77,13 +80,6 @@ def _decide_pass_step(state: CompilerState) -> Decisions:
         return (lead.compose_pass_request(state),)
     except UnicodeEncodeError:  # a lone surrogate: no log holds one, and no request
         return (PassChangeRefused(reason="not_expected"),)
-
-
-def _take_over_pass(state: CompilerState, new: LeadChanged) -> Decisions:
-    """A new lead is asked what the former one could not do; an open question stays."""
-    return decide_lead_takeover(
-        evolve, state, new, _decide_pass_step, goes_on=state.question is None
-    )
 
 
 # 2. The question -----------------------------------------------------------------------------

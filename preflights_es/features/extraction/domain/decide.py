@@ -63,7 +63,11 @@ def decide(state: ExtractionState, new: Input) -> Decisions:
         case StepRetried() if state.led.stalled:
             return _decide_extraction_step(state)
         case LeadChanged() if state.note and not state.led.request:
-            return _take_over_extraction(state, new)
+            # A new lead gets what the former one left open or could not do.
+            is_open = bool(state.led.stalled) or note_status(state) == "unprocessed"
+            return decide_lead_takeover(
+                evolve, state, new, _decide_extraction_step, goes_on=is_open
+            )
         case ItemAdded():
             return (_file_added_item(state, new),)
         case TaskDecided():
@@ -101,7 +105,9 @@ def _extracted(
         items = rules.with_dues(items, reading.stated_dues(state.note, state.noted_at[:10]))
     found = ItemsExtracted(items=items)
     if asked is not None:
-        return found, _question_from_payload(asked)
+        field: str = asked.get("field", "")
+        question = Question(field or ANSWER, "free_text", asked["question"])
+        return found, NoteQuestionAsked(question=question, field=field)
     undated = _undated(items)
     return (found, _which_day(state, undated)) if undated and not state.asked else (found,)
 
@@ -115,12 +121,6 @@ def _which_day(state: ExtractionState, undated: list[NoteItem]) -> NoteQuestionA
     titles = ", ".join(QUOTED[state.language].format(item.title) for item in undated)
     text = sentence.format(shortened(titles, QUESTION_MAX - len(sentence)))
     return NoteQuestionAsked(question=Question(DAY, "free_text", text), field=DAY)
-
-
-def _take_over_extraction(state: ExtractionState, new: LeadChanged) -> Decisions:
-    """A new lead gets what the former one left open or could not do."""
-    is_open = bool(state.led.stalled) or note_status(state) == "unprocessed"
-    return decide_lead_takeover(evolve, state, new, _decide_extraction_step, goes_on=is_open)
 
 
 # 2. The question -----------------------------------------------------------------------------
@@ -222,10 +222,3 @@ def find_second_question_violations(
     if state.asked and "question" in payload:
         return (Violation("/question", "expected none: one was asked already"),)
     return ()
-
-
-def _question_from_payload(asked: dict[str, Any]) -> NoteQuestionAsked:
-    field: str = asked.get("field", "")
-    return NoteQuestionAsked(
-        question=Question(field or ANSWER, "free_text", asked["question"]), field=field
-    )

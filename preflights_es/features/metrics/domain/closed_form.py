@@ -150,7 +150,8 @@ def parts_of(text: str, words: CatalogueWords, today: date | None) -> list[Part]
     left: list[str] = []
     at = 0
     while at < len(tokens):
-        count, found = _part_at(tokens, at, words, today, goes_on=_is_group(parts, left))
+        is_group = bool(parts) and isinstance(parts[-1], GroupedBy) and not left
+        count, found = _part_at(tokens, at, words, today, goes_on=is_group)
         if found is None and tokens[at].name != ",":
             left += [one.said for one in tokens[at : at + count]]
         if left and (found is not None or tokens[at].name == ","):
@@ -159,10 +160,6 @@ def parts_of(text: str, words: CatalogueWords, today: date | None) -> list[Part]
         parts += [found] if found is not None else []
         at += count
     return [*parts, LeftoverWords(" ".join(left))] if left else parts
-
-
-def _is_group(parts: Sequence[Part], left: Sequence[str]) -> bool:
-    return bool(parts) and isinstance(parts[-1], GroupedBy) and not left
 
 
 def _part_at(

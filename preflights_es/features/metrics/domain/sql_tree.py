@@ -131,14 +131,10 @@ IN_ORDER: Final = (
 )
 
 
-def _columns_by_table(tables: Collection[Table]) -> dict[str, tuple[str, ...]]:
-    """By the names as a database compares them, quoted or not."""
-    return {".".join(map(_lower_sql_name, one.name.split("."))): one.columns for one in tables}
-
-
 def of_tree(tree: exp.Expr, tables: Collection[Table], dialect: Dialect) -> set[str]:
     """All that is wrong; columns are looked at where nothing else is."""
-    known = _columns_by_table(tables)
+    # By the names as a database compares them, quoted or not.
+    known = {".".join(map(_lower_sql_name, one.name.split("."))): one.columns for one in tables}
     if found := set(_of_parts(tree, set(known), dialect)):
         return found
     return {f"{COLUMN}{_unlisted(tree, known)}"} if _has_unlisted(tree, known, dialect) else set()

@@ -64,7 +64,9 @@ def decide(state: PlanningState, new: Input) -> Decisions:
         case StepRetried() if state.led.stalled and state.situation is not None:
             return _decide_planning_step(state)
         case LeadChanged() if state.situation is not None and state.led.request is None:
-            return _take_over_planning(state, new)
+            # A new lead makes the plan that the former one left open or could not make.
+            goes_on = bool(state.led.stalled or state.led.fell_back)
+            return decide_lead_takeover(evolve, state, new, _decide_planning_step, goes_on=goes_on)
         case _:
             return NOT_EXPECTED
 
@@ -97,12 +99,6 @@ def _asked_again(state: PlanningState, new: PlanAskedAgain) -> Decisions:
     if new.situation.day != state.situation.day:
         return NOT_EXPECTED
     return _decide_planning_step(apply_plan_asked_again(evolve(state, new)))
-
-
-def _take_over_planning(state: PlanningState, new: LeadChanged) -> Decisions:
-    """A new lead makes the plan that the former one left open or could not make."""
-    goes_on = bool(state.led.stalled or state.led.fell_back)
-    return decide_lead_takeover(evolve, state, new, _decide_planning_step, goes_on=goes_on)
 
 
 # 2. The model --------------------------------------------------------------------------------

@@ -49,7 +49,9 @@ def decide(state: RecallState, new: Input) -> Decisions:
         case StepRetried() if state.led.stalled:
             return _decide_rewriting(state)
         case LeadChanged() if state.question and state.led.request is None:
-            return _take_over_recall(state, new)
+            # A new lead answers what the former one could not.
+            goes_on = bool(state.led.stalled) and not is_terminal(state)
+            return decide_lead_takeover(evolve, state, new, _decide_rewriting, goes_on=goes_on)
         case DecisionsFound() if state.queries is not None and state.results is None:
             return (DecisionsRecalled(uids=tuple(one.uid for one in rules.best(new.found))),)
         case _:
@@ -61,12 +63,6 @@ def _decide_rewriting(state: RecallState) -> Decisions:
     if state.led.lead is None or not rules.rewritten(state.question):
         return (rewrite_by_rules(state),)
     return (request_query_rewriting(state),)
-
-
-def _take_over_recall(state: RecallState, new: LeadChanged) -> Decisions:
-    """A new lead answers what the former one could not."""
-    goes_on = bool(state.led.stalled) and not is_terminal(state)
-    return decide_lead_takeover(evolve, state, new, _decide_rewriting, goes_on=goes_on)
 
 
 # 1. Asking a model -----------------------------------------------------------------------------

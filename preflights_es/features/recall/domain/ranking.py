@@ -116,7 +116,10 @@ def ranked(
     having, places = _gathered(rows, wanted)
 
     def hits(uid: str) -> Hits:
-        return _by_word(having[uid])
+        found: Hits = {}
+        for hit in having[uid]:
+            found.setdefault(hit.word, {})[hit.term] = hit
+        return found
 
     every = [*scored(hits, places, tuple(wanted), corpus, of_trade=of_trade)]
     if not any(map(enough, every)):
@@ -179,13 +182,6 @@ def scored(
 def rarity(having: int, total: int) -> float:
     """How much a word says that some of all decisions have."""
     return log(1 + (total - having + 0.5) / (having + 0.5))
-
-
-def _by_word(hits: Iterable[VariantHit]) -> Hits:
-    found: Hits = {}
-    for hit in hits:
-        found.setdefault(hit.word, {})[hit.term] = hit
-    return found
 
 
 def _gathered(

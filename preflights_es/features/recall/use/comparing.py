@@ -60,12 +60,9 @@ def findings(request: Request, handle: Handle) -> tuple[OlderDecision, ...]:
     for process in _processes(request):
         for one in _compare_with_related(process, handle):
             by_session.setdefault(one.related.session_id, one)
-    return tuple(sorted(by_session.values(), key=_order))
-
-
-def _order(one: OlderDecision) -> tuple[bool, int]:
-    """What a person has to choose about, then the newer."""
-    return not one.needs_choice, -one.accepted_at
+    # What a person has to choose about, then the newer.
+    found = by_session.values()
+    return tuple(sorted(found, key=lambda one: (not one.needs_choice, -one.accepted_at)))
 
 
 def _processes(request: Request) -> Iterator[Process]:

@@ -75,7 +75,9 @@ def recall(
     }
     setup = request.setup(WORKFLOW, strict=strict)
     step = request.sessions.opened(WORKFLOW, RecallAsked, said, setup)
-    return _as_recall_view(request, looked_up(request, step))
+    shown = session_of(looked_up(request, step), request.notices)
+    assert isinstance(shown, RecallView), "it is the session of a recall"
+    return shown
 
 
 def looked_up(request: Request, step: Step) -> Step:
@@ -85,12 +87,6 @@ def looked_up(request: Request, step: Step) -> Step:
     found, records = _find_decisions_and_records(request, step.handle.session.state)
     said = {"found": found, "records": records}
     return request.sessions.submitted(step.handle, DecisionsFound, said)
-
-
-def _as_recall_view(request: Request, step: Step) -> RecallView:
-    shown = session_of(step, request.notices)
-    assert isinstance(shown, RecallView), "it is the session of a recall"
-    return shown
 
 
 def _looks(handle: Handle) -> bool:

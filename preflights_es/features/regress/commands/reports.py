@@ -24,7 +24,6 @@ from preflights_es.features.regress.results import (
     Cause,
     Outcome,
     Report,
-    ValueDifference,
 )
 from preflights_es.features.regress.run_history import RunLine
 from preflights_es.kernel.ids import iso, short_session
@@ -169,18 +168,14 @@ def _say_case(voice: Voice, case: Case, alike: int) -> None:
     if case.intention:
         voice.say(escaped_text(f"  {_shorten_reported_value(case.intention)}"))
     for one in case.differences:
-        place = _describe_difference_place(one)
+        event = f"event {one.version} {one.type} " if one.version else ""
+        place = f"{event}{one.pointer}".rstrip()
         expected = _shorten_reported_value(one.expected)
         actual = _shorten_reported_value(one.actual)
         voice.say(escaped_text(f"  {place}: {expected} -> {actual}"))
     if (rest := case.difference_count - len(case.differences)) > 0:
         voice.say(f"  and {count_in_words(rest, 'more difference')}")
     voice.hint(escaped_text(f"  {case.repeat}"))
-
-
-def _describe_difference_place(one: ValueDifference) -> str:
-    event = f"event {one.version} {one.type} " if one.version else ""
-    return f"{event}{one.pointer}".rstrip()
 
 
 def _shorten_reported_value(found: object) -> str:
