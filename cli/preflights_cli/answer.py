@@ -6,7 +6,7 @@ import click
 
 from preflights_cli import dialogue
 from preflights_cli import options as answer_options
-from preflights_cli.common import Voice, common, is_terminal, key_option, with_lead_options
+from preflights_cli.common import Voice, is_terminal, key_option, with_lead_options, writing_command
 from preflights_cli.inbox import the_one
 from preflights_cli.options import with_reason_options
 from preflights_cli.rendering import say_session_result
@@ -29,7 +29,7 @@ from preflights_es.words.decisions import StatedReasons
 )
 @with_reason_options
 @key_option
-@common
+@writing_command
 def answer_command(
     session: str,
     answer: tuple[str, ...],
@@ -77,7 +77,7 @@ def _refuse_nothing(answer: tuple[str, ...], why: StatedReasons | None) -> None:
 @click.argument("answer", nargs=-1, metavar="KEY=VALUE...")
 @with_reason_options
 @key_option
-@common
+@writing_command
 def revise_command(
     session: str,
     answer: tuple[str, ...],
@@ -105,7 +105,7 @@ def revise_command(
 @click.argument("session", required=False)
 @click.option("--no-input", is_flag=True, help="Ask no question; finish open calls and documents.")
 @with_lead_options
-@common
+@writing_command
 def resume_command(session: str | None, no_input: bool, app: Request, voice: Voice) -> int:
     """Continue a session: at a terminal ask the open questions, else show the session.
 
@@ -132,7 +132,7 @@ def resume_command(session: str | None, no_input: bool, app: Request, voice: Voi
 @click.option("--reason", default="", metavar="TEXT", help="Reason; it is recorded.")
 @click.option("--force", is_flag=True, help="Also end a session that cannot decide its last Input.")
 @key_option
-@common
+@writing_command
 def abandon_command(session: str, reason: str, force: bool, app: Request, voice: Voice) -> int:
     """Decline a proposal, or give a session up; it stays in the log.
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
@@ -19,6 +19,7 @@ from preflights_es.kernel.errors import Notice, Refused, StoreUnavailable, Unkno
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import Lead
+from preflights_es.kernel.ports import Access
 from preflights_es.kernel.text import NAME_MAX, TAGS, escaped_text, late_pattern, problem, visible
 from preflights_es.settings.file import OPTIONS
 from preflights_es.settings.load import Options
@@ -240,54 +241,53 @@ key_option = click.option(
 
 
 def with_lead_options(command: Callable[P, R]) -> Callable[P, R]:
-    """The options that choose who leads a session; above `common` or `recording`."""
+    """The options that choose who leads a session; above the one that opens the log."""
     for name in reversed(PROVIDER_OPTIONS):
         command = _setting(name)(command)
     return command
 
 
-def common(command: Callable[P, R]) -> Callable[..., R]:
-    """`--json`, `-q`, `-v`, `--db` and `--debug`; hands over `app` and `voice`."""
-    return _opening(command)
-
-
-def recording(command: Callable[P, R]) -> Callable[..., R]:
-    """As `common`, for a command that makes the log where there is none."""
-    return _opening(command, creates=True)
-
-
 def reading_command(command: Callable[P, R]) -> Callable[..., R]:
-    """As `common`, for a command that only reads the log: it does not wait for those who write."""
-    return _opening(command, reads=True)
+    """`--json`, `-q`, `-v`, `--db` and `--debug`; hands over `app`, which reads, and `voice`."""
+    return _opening(command, lambda _: Access.READ)
 
 
-def writing_where(*flags: str) -> Callable[[Callable[P, R]], Callable[..., R]]:
-    """As `common` with one of these flags; without, as `reading`."""
-    return lambda command: _opening(command, reads=True, writes_where=flags)
+def writing_command(command: Callable[P, R]) -> Callable[..., R]:
+    """As `reading_command`, for a command that also writes."""
+    return _opening(command, lambda _: Access.WRITE)
 
 
-def reading_where(
-    *flags: str, creates: bool = False, creates_where: str = ""
-) -> Callable[[Callable[P, R]], Callable[..., R]]:
-    """As `common`; with one of these flags, as `reading`.
+def creating_command(command: Callable[P, R]) -> Callable[..., R]:
+    """As `writing_command`, for a command that makes the log where there is none."""
+    return _opening(command, lambda _: Access.CREATE)
 
-    Args:
-        creates: whether it makes the log where there is none, without these flags.
-        creates_where: the argument with which it does.
-    """
+
+def writing_where(flag: str) -> Callable[[Callable[P, R]], Callable[..., R]]:
+    """As `writing_command` with this flag; without, as `reading_command`."""
     return lambda command: _opening(
-        command, creates=creates, reads_where=flags, creates_where=creates_where
+        command, lambda said: Access.WRITE if said[flag] else Access.READ
     )
 
 
+def reading_where(
+    *flags: str, creates_where: str = ""
+) -> Callable[[Callable[P, R]], Callable[..., R]]:
+    """As `writing_command`; with one of these flags, as `reading_command`.
+
+    Args:
+        creates_where: the argument with which it is as `creating_command`.
+    """
+
+    def access(said: Mapping[str, Any]) -> Access:
+        if any(said[flag] for flag in flags):
+            return Access.READ
+        return Access.CREATE if said.get(creates_where) else Access.WRITE
+
+    return lambda command: _opening(command, access)
+
+
 def _opening(
-    command: Callable[P, R],
-    *,
-    creates: bool = False,
-    reads: bool = False,
-    reads_where: Sequence[str] = (),
-    creates_where: str = "",
-    writes_where: Sequence[str] = (),
+    command: Callable[P, R], access_of: Callable[[Mapping[str, Any]], Access]
 ) -> Callable[..., R]:
     @click.option("--json", "as_json", is_flag=True, help="Print JSON; ask no question.")
     @click.option("-q", "--quiet", is_flag=True, help="Leave hints out.")
@@ -314,9 +314,6 @@ def _opening(
         asked = Options(**{n: options.pop(n) for n in PROVIDER_OPTIONS if n in options})
         language, key = options.pop("language", None), options.pop("key", None)
         who, signs = options.pop("who"), options.pop("sign", None)
-        looks = reads and not any(options[flag] for flag in writes_where)
-        looks = looks or any(options[flag] for flag in reads_where)
-        makes = not looks and (creates or bool(options.get(creates_where)))
         with open_program(
             voice=voice,
             database=database,
@@ -324,8 +321,7 @@ def _opening(
             language=language,
             who=who,
             key=key or "",
-            creates=makes,
-            reads=looks,
+            access=access_of(options),
         ) as app:
             if signs is not None:
                 app.signs = signs
@@ -372,11 +368,10 @@ def open_program(
     voice: Voice,
     database: str | None,
     asked: Options,
+    access: Access,
     language: str | None = None,
     who: str | None = None,
     key: str = "",
-    creates: bool = False,
-    reads: bool = False,
 ) -> Iterator[Request]:
     """The program in the current folder, given back at the end."""
     program = composition.opened_process(
@@ -387,8 +382,7 @@ def open_program(
         options=asked,
         language=language,
         who=who,
-        creates=creates,
-        reads=reads,
+        access=access,
         tell=voice.notice,
     )
     app = program.request(key=key)

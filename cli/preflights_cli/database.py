@@ -6,7 +6,7 @@ import click
 from msgspec.structs import asdict
 
 from preflights_cli import EXIT_REFUSED
-from preflights_cli.common import Voice, reading_command, reading_where, recording
+from preflights_cli.common import Voice, creating_command, reading_command, reading_where
 from preflights_cli.progress import bar, count_in_words
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text
@@ -26,7 +26,7 @@ def db_command() -> None:
 
 
 @db_command.command("upgrade", short_help="Create the log, or bring its tables up to date.")
-@recording
+@creating_command
 def upgrade_command(app: Request, voice: Voice) -> int:
     """Create the log, or bring its tables up to date. Commands that record do so by themselves.
 

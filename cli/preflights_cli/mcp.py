@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from preflights_cli.advice import advised
-from preflights_cli.common import Voice, recording, with_lead_options
+from preflights_cli.common import Voice, creating_command, with_lead_options
 from preflights_es.kernel.errors import ExtraMissing
 from preflights_es.use.request import Request
 
@@ -18,7 +18,7 @@ NEEDED: Final = "the server (with version 2.3 of the SDK or a later one)"
 
 @click.command(short_help="Serve coding agents by the Model Context Protocol.")
 @with_lead_options
-@recording
+@creating_command
 def mcp_command(app: Request, voice: Voice) -> int:
     """Serve the decisions of this project to coding agents, on stdin and stdout.
 

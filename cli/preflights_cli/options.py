@@ -110,7 +110,7 @@ R = TypeVar("R")
 
 
 def with_reason_options(command: Callable[..., R]) -> Callable[..., R]:
-    """The five options, given to the command as one `why`; above `common` or `recording`."""
+    """The five options, given to the command as one `why`; above the one that opens the log."""
 
     @wraps(command)
     def told(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from preflights_cli.common import Voice, common, reading_command
+from preflights_cli.common import Voice, reading_command, writing_command
 from preflights_cli.decisions import LISTING
 from preflights_cli.progress import bar, count_in_words
 from preflights_cli.table import streamed
@@ -56,7 +56,7 @@ def status_command(app: Request, voice: Voice) -> int:
 
 @projections_command.command("rebuild", short_help="Fold every session again.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@common
+@writing_command
 def rebuild_command(names: tuple[str, ...], app: Request, voice: Voice) -> int:
     """Fold every session again for all or some projections; other processes may record meanwhile.
 

@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from preflights_cli import EXIT_REFUSED
-from preflights_cli.common import Voice, reading_command, recording, require_option_value
+from preflights_cli.common import Voice, creating_command, reading_command, require_option_value
 from preflights_cli.consent import Consent
 from preflights_cli.progress import bar, count_in_words
 from preflights_es.history.transfer import Collision, TransferredSession
@@ -74,7 +74,7 @@ def export_command(
 @click.command()
 @click.argument("file")
 @click.option("--yes", is_flag=True, help="Continue sessions of this log without asking.")
-@recording
+@creating_command
 def import_command(file: str, yes: bool, app: Request, voice: Voice) -> int:
     """Import the sessions of a file (- is stdin); every hash chain is verified first.
 
@@ -153,7 +153,7 @@ def _say_taken_session(voice: Voice, one: TransferredSession) -> None:
 
 @click.command()
 @click.option("--yes", is_flag=True, help="Continue sessions of this log without asking.")
-@recording
+@creating_command
 def sync_command(yes: bool, app: Request, voice: Voice) -> int:
     """Bring the log and the session files beside the records together.
 

@@ -5,12 +5,35 @@ provider of completions, and a workflow's table of a settings file.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
 
 from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.errors import SettingsError
+
+
+class Access(Enum):
+    """What a program does with the log."""
+
+    READ = "read"
+    """It only reads, and does not wait for those who write."""
+    WRITE = "write"
+    CREATE = "create"
+    """It writes, and makes the log where there is none."""
+    CREATE_AT_ONCE = "create at once"
+    """It creates, and does not wait: an agent waits for its hook."""
+
+    @property
+    def creates(self) -> bool:
+        """Whether a log that is not there is made."""
+        return self in (Access.CREATE, Access.CREATE_AT_ONCE)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for a process that writes; else only a moment."""
+        return self in (Access.WRITE, Access.CREATE)
 
 
 class Draft(msgspec.Struct, frozen=True):

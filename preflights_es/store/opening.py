@@ -13,6 +13,7 @@ from preflights_es.kernel.errors import (
     LogFromFuture,
     NoLog,
 )
+from preflights_es.kernel.ports import Access
 from preflights_es.store import frozen
 from preflights_es.store.database import Database
 from preflights_es.store.urls import Address, SqliteFile, may_create, shown_url
@@ -77,11 +78,8 @@ def _explain_foreign_tables(database: Database, names: frozenset[str]) -> str:
     return "it is another program's database"
 
 
-def make_current(database: Database, *, creates: bool, hurries: bool = False) -> None:
+def make_current(database: Database, access: Access) -> None:
     """Create or upgrade the tables where needed.
-
-    Args:
-        hurries: wait only a moment for a process that writes: the command only reads.
 
     Raises:
         NoLog: there are none, and the caller did not ask to create them.
@@ -93,11 +91,11 @@ def make_current(database: Database, *, creates: bool, hurries: bool = False) ->
     """
     url = database.url
     found = _known_schema(database)
-    if found is None and not (creates and may_create(url)):
+    if found is None and not (access.creates and may_create(url)):
         raise NoLog(shown_url(url))
     try:
         if found is None:
-            with database.hurried() if hurries else nullcontext():
+            with nullcontext() if access.waits else database.hurried():
                 is_made = database.made()
             found = _known_schema(database) if is_made else None  # an older version may be first
         if found != frozen.read_frozen_revision():
@@ -105,7 +103,7 @@ def make_current(database: Database, *, creates: bool, hurries: bool = False) ->
 
             database.close()
             with database.translated():
-                migrate.upgrade(database, hurries=hurries)
+                migrate.upgrade(database, hurries=not access.waits)
     except LogBusy as error:
         code = "log_being_made" if found is None else "upgrade_waits"
         raise LogBusy(_busy(found), code=code) from error

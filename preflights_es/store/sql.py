@@ -18,7 +18,7 @@ from preflights_es.kernel.errors import (
     NumberTaken,
 )
 from preflights_es.kernel.ids import TYPED_MIN
-from preflights_es.kernel.ports import AppendBatch, Arrival, Claim, Head, Numbered, Stored
+from preflights_es.kernel.ports import Access, AppendBatch, Arrival, Claim, Head, Numbered, Stored
 from preflights_es.store import frozen, log_rows, opening
 from preflights_es.store.chain import can_follow_head, erased_before, sealed
 from preflights_es.store.database import Looking, Race, T, encode_value_list, event_of, together
@@ -44,17 +44,14 @@ class SqlStore(Looking):
         url: str,
         now: Callable[[], int],
         salt: Callable[[], bytes],
+        access: Access = Access.CREATE,
         *,
-        creates: bool = True,
-        hurries: bool = False,
         lasts: bool = True,
     ) -> None:
         """Opens the log, creating or upgrading it where needed.
 
         Args:
             lasts: whether a file is to survive a power cut.
-            creates: whether one that is not there is made; else that is an error.
-            hurries: whether an upgrade waits only a moment for a process that writes.
 
         Raises:
             SettingsError: the address is invalid, or of an engine that is not supported.
@@ -69,7 +66,7 @@ class SqlStore(Looking):
         super().__init__("log", opening.database_at(self.url, lasts=lasts))
         self._calls = Calls(self._statements)
         try:
-            opening.make_current(self.database, creates=creates, hurries=hurries)
+            opening.make_current(self.database, access)
         except BaseException:  # only this function can close the connection; raised on
             self.close()
             raise

@@ -24,6 +24,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Actor, ActorKind
+from preflights_es.kernel.ports import Access
 from preflights_es.kernel.text import escaped_text, shortened
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use import bootstrap, sessions
@@ -514,6 +515,6 @@ def open(  # noqa: A001  as `gzip.open`: it is called by the package's name
         Path(folder).expanduser().absolute(),
         database=database,
         options=Options(provider=provider, model=model),
-        creates=creates,
+        access=Access.CREATE if creates else Access.WRITE,
     )
     return Preflights(opened)

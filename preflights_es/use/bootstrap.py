@@ -10,6 +10,7 @@ import msgspec
 
 from preflights_es.kernel.errors import Notice
 from preflights_es.kernel.events import Actor, Evidence
+from preflights_es.kernel.ports import Access
 from preflights_es.settings.load import Options, Settings, load_settings
 from preflights_es.use.leads import Leads, Reloaded
 from preflights_es.use.process import Process
@@ -66,8 +67,7 @@ def opened_process(
     options: Options | None = None,
     language: str | None = None,
     who: str | None = None,
-    creates: bool = True,
-    reads: bool = False,
+    access: Access = Access.CREATE,
     tell: Callable[[Notice], None] = lambda _: None,
 ) -> Opened:
     """A process in a folder, with the settings that hold there.
@@ -79,8 +79,7 @@ def opened_process(
         options: what the caller says of a provider.
         language: what it says of the language of notes.
         who: what it says of the actor.
-        creates: whether a log that is not there is made.
-        reads: whether the log is only read.
+        access: what is done with the log.
         tell: takes what a person should know of the project's name.
 
     Raises:
@@ -93,12 +92,12 @@ def opened_process(
         )
 
     found = loaded(options)
-    process = Process(found, creates=creates, reads=reads, tell=tell, stands_in=_stands_in)
+    process = Process(found, access, tell=tell, stands_in=_stands_in)
     seen = Evidence(found.agent_variables, terminal)
     return Opened(process, seen, options, loaded, asks=terminal and asks)
 
 
-def _stands_in(settings: Settings, tell: Callable[[Notice], None], *, reads: bool) -> str:
+def _stands_in(settings: Settings, tell: Callable[[Notice], None], access: Access) -> str:
     from preflights_es.use.stand_in import database_of  # most logs can be written
 
-    return database_of(settings, tell, reads=reads)
+    return database_of(settings, tell, access)

@@ -19,7 +19,7 @@ from preflights_es.kernel.errors import (
     SettingsError,
 )
 from preflights_es.kernel.ids import decision_uid
-from preflights_es.kernel.ports import Archive, Arrival, Head, Stored, Stream
+from preflights_es.kernel.ports import Access, Archive, Arrival, Head, Stored, Stream
 from preflights_es.kernel.text import NAME_MAX, line_trouble
 from preflights_es.records.session_files import SessionFolder, SessionFolders, name_session_file
 from preflights_es.redaction.patterns import SECRETS
@@ -86,7 +86,7 @@ class StandsIn(Protocol):
     """Makes the log that stands in for one that cannot be written (`use/stand_in.py`)."""
 
     def __call__(
-        self, settings: Settings, tell: Callable[[Notice], None], *, reads: bool
+        self, settings: Settings, tell: Callable[[Notice], None], access: Access
     ) -> str: ...
 
 
@@ -96,15 +96,13 @@ class Process:
     def __init__(
         self,
         settings: Settings,
+        access: Access = Access.CREATE,
         *,
-        creates: bool = True,
-        reads: bool = False,
         tell: Callable[[Notice], None] = lambda _: None,
         stands_in: StandsIn | None = None,
     ) -> None:
         """Args:
-        creates: whether the log may be made, where there is none.
-        reads: whether the log is only read, and nothing waits for those who write.
+        access: what is done with the log.
         tell: takes what a person should know of the log and its session files.
         stands_in: makes the log that stands in for one which cannot be written.
         """
@@ -112,8 +110,7 @@ class Process:
         self.tell = tell
         self.lock = RLock()
         self._stands_in = stands_in
-        self._creates = creates
-        self._reads = reads
+        self._access = access
         self._given_back = ExitStack()
         self._file_log: tuple[object, FileLog] | None = None
 
@@ -141,14 +138,12 @@ class Process:
         Raises:
             NoLog: settings name a place, no log lies there, and none is to be made.
         """
-        database, creates = self.settings.database, self._creates
+        database = self.settings.database
         if self.settings.stand_in is not None:
             assert self._stands_in is not None, "who says a stand-in brings what makes it"
-            database = self._stands_in(self.settings, self.tell, reads=self._reads)
+            database = self._stands_in(self.settings, self.tell, self._access)
         try:
-            return SqlStore(
-                database, clock_ids.now, clock_ids.salt, creates=creates, hurries=self._reads
-            )
+            return SqlStore(database, clock_ids.now, clock_ids.salt, self._access)
         except NoLog:
             if self.settings.is_database_named:
                 raise
@@ -163,7 +158,7 @@ class Process:
             # Only a clone without a session of its own asks its session files for the name.
             if not self.session_folders.stamp() or self.store.heads(self.settings.project, 1):
                 return self.settings.project
-            return project_adopted(self.settings, self.session_folders, keeps=self._creates)
+            return project_adopted(self.settings, self.session_folders, keeps=self._access.creates)
         if not self.settings.shares_log:
             return self.settings.project
         return project_filed(self.store, self.session_folders)
@@ -379,7 +374,7 @@ class FileLog(Process):
     """What files say more than the log of another process; nothing is recorded here."""
 
     def __init__(self, process: Process) -> None:
-        super().__init__(process.settings, creates=False, reads=True)
+        super().__init__(process.settings, Access.READ)
         self._log = process
         self.others: list[FiledSession] = []
         """Files that this log does not hold, and of which a person has to know."""

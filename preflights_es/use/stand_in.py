@@ -17,6 +17,7 @@ from typing import Final
 from preflights_es.history.imports import Importer, Review
 from preflights_es.history.transfer import Transfer, TransferredSession
 from preflights_es.kernel.errors import NoLog, Notice, PreflightsError, ReadOnlyLog
+from preflights_es.kernel.ports import Access
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.settings.load import Settings
@@ -32,11 +33,11 @@ SEEN: Final = "seen"
 """A file beside the log: its time is that of the last change that was seen in git's log."""
 
 
-def database_of(settings: Settings, tell: Callable[[Notice], None], *, reads: bool) -> str:
+def database_of(settings: Settings, tell: Callable[[Notice], None], access: Access) -> str:
     """The database that a command uses: the log in git's folder, or what stands in for it.
 
     Args:
-        reads: whether the command only looks: then it takes git's while nothing stands in for it.
+        access: who does not wait takes git's while nothing stands in for it.
 
     Raises:
         StoreUnavailable: the log cannot be copied.
@@ -48,7 +49,7 @@ def database_of(settings: Settings, tell: Callable[[Notice], None], *, reads: bo
         text = f"{place} holds what was recorded while git's folder was read-only"
         tell(Notice("stand_in_waits", text, {"path": str(place)}))
         return settings.database
-    if reads and not place.exists():
+    if not (access.waits or place.exists()):
         return settings.database
     if place.exists():
         _follow(settings.database, place, tell)
@@ -197,7 +198,7 @@ def _import_lacking_sessions(
 
 
 def _open_existing_log(place: Path | str) -> SqlStore:
-    return SqlStore(str(place), clock_ids.now, clock_ids.salt, creates=False)
+    return SqlStore(str(place), clock_ids.now, clock_ids.salt, Access.WRITE)
 
 
 def _runner(store: SqlStore) -> Runner:

@@ -18,7 +18,7 @@ from preflights_es.features.regress.regress import RunOptions, regress
 from preflights_es.features.regress.selection import Selection
 from preflights_es.features.regress.workers import Job, Opened, dask, processes, scheduled
 from preflights_es.history.replayer import Replayer
-from preflights_es.kernel.ports import Arrival, Stored
+from preflights_es.kernel.ports import Access, Arrival, Stored
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import chain, jsonl
 from preflights_es.store.sql import SqlStore
@@ -70,7 +70,7 @@ def _from_log() -> Figure:
 
 
 def _run() -> float:
-    program = bootstrap.opened_process(Path(FOLDER.name), database=str(log()), reads=True)
+    program = bootstrap.opened_process(Path(FOLDER.name), database=str(log()), access=Access.READ)
     request = program.request()
     began = time.process_time()
     options = RunOptions(jobs=1)

@@ -11,6 +11,7 @@ import pytest
 
 from preflights_es.features.clarification.domain.values import HeuristicsConfig
 from preflights_es.features.clarification.use.clarifications import clarifications_of
+from preflights_es.kernel.ports import Access
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.frozen import read_frozen_revision
 from preflights_es.use.bootstrap import opened_process
@@ -469,10 +470,10 @@ def test_what_is_recorded_in_a_log_that_is_thrown_away_is_a_bug_and_never_silent
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    looker = opened_process(tmp_path, creates=False).request()
+    looker = opened_process(tmp_path, access=Access.WRITE).request()
     assert not looker.process.store.heads(None)
     looker.process.close()
-    careless = opened_process(tmp_path, creates=False).request()
+    careless = opened_process(tmp_path, access=Access.WRITE).request()
     setup = careless.setup(WORKFLOWS["clarification"])
     clarifications_of(careless).open("Add login", setup, HeuristicsConfig())
     with pytest.raises(AssertionError, match="recorded something"):

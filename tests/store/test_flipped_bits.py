@@ -12,6 +12,7 @@ from typing import Final
 import pytest
 
 from preflights_es.kernel.errors import LogDamaged, LogFromFuture
+from preflights_es.kernel.ports import Access
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import PAGE_SIZE
@@ -38,7 +39,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 def read_all(path: Path) -> None:
     """As the commands do that look."""
-    with closing(SqlStore(str(path), Clock(), Salt(), creates=False)) as store:
+    with closing(SqlStore(str(path), Clock(), Salt(), access=Access.WRITE)) as store:
         for head in store.heads(None):
             store.read(head.session_id)
         following = SqlFollowing(store)

@@ -12,17 +12,17 @@ from preflights_cli import EXIT_REFUSED, EXIT_WAITING
 from preflights_cli.common import (
     Voice,
     by_option,
-    common,
+    creating_command,
     each_given,
     is_terminal,
     key_option,
     language_option,
     reading_where,
-    recording,
     require_option_value,
     require_quoted_text,
     sign_option,
     with_lead_options,
+    writing_command,
 )
 from preflights_cli.options import from_file, keyed, with_reason_options
 from preflights_cli.rendering import say_session_result
@@ -275,7 +275,7 @@ def _refuse_own(flags: Mapping[str, bool]) -> None:
 @language_option
 @key_option
 @with_lead_options
-@recording
+@creating_command
 def start_command(
     name: str | None,
     strict: bool,
@@ -394,7 +394,7 @@ def start_command(
 @choice_options
 @with_reason_options
 @key_option
-@common
+@writing_command
 def accept_command(
     session: str | None,
     by: str | None,

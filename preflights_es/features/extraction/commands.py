@@ -10,15 +10,15 @@ import click
 from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import (
     Voice,
-    common,
+    creating_command,
     is_terminal,
     key_option,
     language_option,
     reading_command,
-    recording,
     require_option_value,
     require_quoted_text,
     with_lead_options,
+    writing_command,
 )
 from preflights_cli.rendering import Shown, say_session_result
 from preflights_cli.table import streamed
@@ -60,7 +60,7 @@ BYTES_MAX: Final = 4 * NOTE_MAX + 3  # of a file: every character in four, and a
 @language_option
 @key_option
 @with_lead_options
-@recording
+@creating_command
 def take_command(
     note: str | None,
     file: str | None,
@@ -185,7 +185,7 @@ def list_command(everything: bool, app: Request, voice: Voice) -> int:
 @click.option("--content", metavar="TEXT", help="Text of an idea.")
 @language_option
 @key_option
-@recording
+@creating_command
 def add_command(
     type_: str,
     title: str,
@@ -230,7 +230,7 @@ def _report_item_change(voice: Voice, session: View) -> int:
 @click.command()
 @click.argument("task")
 @key_option
-@common
+@writing_command
 def done_command(task: str, app: Request, voice: Voice) -> int:
     """Mark a task as done.
 
@@ -244,7 +244,7 @@ def done_command(task: str, app: Request, voice: Voice) -> int:
 @click.command()
 @click.argument("item")
 @key_option
-@common
+@writing_command
 def cancel_command(item: str, app: Request, voice: Voice) -> int:
     """Cancel an item: a task that will not be done, an event or an idea that is wrong.
 

@@ -25,7 +25,7 @@ from preflights_es.features.govern.changes import (
 )
 from preflights_es.kernel.errors import ArtifactOutside, PreflightsError, SettingsError
 from preflights_es.kernel.ids import decision_uid
-from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.ports import Access, Stored
 from preflights_es.records.record_folder import ADR_DIR, LOG4BRAINS, folder_of, usual_folder
 from preflights_es.records.record_header import RecordHeader
 from preflights_es.records.record_names import is_page
@@ -245,7 +245,7 @@ class _BaseProcess(Process):
     """Reads what is laid out, with an empty log."""
 
     def __init__(self, settings: Settings, pages: Sequence[str]) -> None:
-        super().__init__(settings, creates=False, reads=True)
+        super().__init__(settings, Access.READ)
         self._pages = pages
 
     @made_once

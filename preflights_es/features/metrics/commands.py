@@ -17,10 +17,10 @@ import msgspec
 from preflights_cli import EXIT_INTERRUPTED, EXIT_WAITING
 from preflights_cli.common import (
     Voice,
+    creating_command,
     is_terminal,
     key_option,
     language_option,
-    recording,
     require_option_value,
     require_quoted_text,
     with_lead_options,
@@ -99,7 +99,7 @@ Options = dict[str, Any]
 @language_option
 @key_option
 @with_lead_options
-@recording
+@creating_command
 def ask_command(
     question: str | None,
     follow_up: str | None,

@@ -8,9 +8,9 @@ import click
 
 from preflights_cli.common import (
     Voice,
+    creating_command,
     key_option,
     language_option,
-    recording,
     require_option_value,
     with_lead_options,
 )
@@ -41,7 +41,7 @@ from preflights_es.words.workflow import View
 @language_option
 @key_option
 @with_lead_options
-@recording
+@creating_command
 def today_command(
     minutes: int | None,
     busy: tuple[str, ...],

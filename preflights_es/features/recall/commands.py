@@ -8,9 +8,9 @@ import click
 
 from preflights_cli.common import (
     Voice,
+    creating_command,
     key_option,
     language_option,
-    recording,
     require_quoted_text,
     with_lead_options,
 )
@@ -35,7 +35,7 @@ from preflights_es.words.workflow import View
 @language_option
 @key_option
 @with_lead_options
-@recording
+@creating_command
 def recall_command(
     question: str, everything: bool, strict: bool, app: Request, voice: Voice
 ) -> int:

@@ -27,6 +27,7 @@ from preflights_es.features.regress.change import RunChange
 from preflights_es.features.regress.regression import Regression
 from preflights_es.features.regress.results import Case, SessionLeftOut
 from preflights_es.kernel.errors import ExtraMissing, SettingsError, StoreUnavailable
+from preflights_es.kernel.ports import Access
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.file import PriceTable
 from preflights_es.store.projection_feed import SqlFollowing
@@ -81,7 +82,7 @@ class BatchJudge:
     def _opened(self) -> SqlFollowing:
         if self._log is None:
             self._log = SqlFollowing(
-                SqlStore(self._database, clock_ids.now, clock_ids.salt, creates=False, hurries=True)
+                SqlStore(self._database, clock_ids.now, clock_ids.salt, Access.READ)
             )
         return self._log
 

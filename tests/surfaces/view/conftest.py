@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from preflights_cli.advice import advised
 from preflights_cli.inbox import settling
+from preflights_es.kernel.ports import Access
 from preflights_es.settings.agents import CI
 from preflights_es.surfaces.view.guard import Keys
 from preflights_es.surfaces.view.rendering import Site
@@ -84,7 +85,7 @@ def opened(shop: Project) -> Iterator[Open]:
     with ExitStack() as given_back:
 
         def pages(folder: Path = shop.folder, read_only: str = "", **more: Any) -> Pages:
-            program = opened_process(folder, terminal=True, creates=False, **more)
+            program = opened_process(folder, terminal=True, access=Access.WRITE, **more)
             given_back.callback(program.process.close)
             site = Site(program.request(), KEYS, PORT, read_only, advised, settling)
             client = Pages(application(site), base_url=ADDRESS)

@@ -12,6 +12,7 @@ from selenium.webdriver import Keys
 
 from preflights_cli.advice import advised
 from preflights_cli.inbox import settling
+from preflights_es.kernel.ports import Access
 from preflights_es.surfaces.view.guard import Keys as Secrets
 from preflights_es.surfaces.view.rendering import Site
 from preflights_es.surfaces.view.server import bound, opener, serving
@@ -59,7 +60,7 @@ def site(
     found["differing"] = ready(shop, "Use MySQL for the orders")
     with pytest.MonkeyPatch.context() as patched, bound(0) as listening:
         at_home(patched, home)
-        program = opened_process(shop.folder, terminal=True, creates=False)
+        program = opened_process(shop.folder, terminal=True, access=Access.WRITE)
         secrets, port = Secrets.new(), listening.getsockname()[1]
         made = Site(program.request(), secrets, port, "", advised, settling)
         server = serving(made)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.use.sessions import file_task
 from preflights_es.kernel.errors import Refused, SessionMoved
+from preflights_es.kernel.ports import Access
 from preflights_es.use import sessions as use
 from preflights_es.use.bootstrap import opened_process
 from preflights_es.words.decisions import StatedReasons
@@ -286,7 +287,7 @@ def test_nothing_is_recorded_behind_what_was_shown(shop: Project) -> None:
 
 def test_what_was_accepted_while_it_is_declined_stays_accepted(shop: Project) -> None:
     session = ready(shop)
-    program = opened_process(shop.folder, terminal=True, creates=False)
+    program = opened_process(shop.folder, terminal=True, access=Access.WRITE)
     with closing(program.process):
         at_work = program.request().sessions
         seen = at_work.load(session)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
+from preflights_es.kernel.ports import Access
 from preflights_es.surfaces.view import sessions
 from preflights_es.surfaces.view.rendering import Site
 from preflights_es.surfaces.view.server import bound, serving
@@ -45,7 +46,7 @@ class Server(NamedTuple):
 @contextmanager
 def served(shop: Project) -> Iterator[Server]:
     """A server that ends soon, also while pages follow a session."""
-    program = opened_process(shop.folder, terminal=True, creates=False)
+    program = opened_process(shop.folder, terminal=True, access=Access.WRITE)
     with closing(program.process), bound(0) as listening:
         port = listening.getsockname()[1]
         server = serving(Site(program.request(), KEYS, port))

@@ -15,7 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_cli.advice import advised
-from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.ports import Access, Stored
 from preflights_es.surfaces.view import sessions
 from preflights_es.surfaces.view.rendering import Site
 from preflights_es.surfaces.view.server import application
@@ -38,7 +38,7 @@ OpenFile = Callable[[Sequence[Stored]], Pages]
 def of_file(shop: Project, tmp_path: Path) -> Iterator[OpenFile]:
     """The pages of sessions that only a file has."""
     with ExitStack() as given_back:
-        program = opened_process(shop.folder, terminal=True, creates=False)
+        program = opened_process(shop.folder, terminal=True, access=Access.WRITE)
         given_back.callback(program.process.close)
 
         def opened(events: Sequence[Stored]) -> Pages:

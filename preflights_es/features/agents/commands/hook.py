@@ -126,13 +126,12 @@ class _Hook:
         return not FEATURES.port("installs")(said)
 
     def _opened(self, kind: Kind, event: HookEvent) -> Output:
+        from preflights_es.kernel.ports import Access
         from preflights_es.settings.load import beside_log, surroundings
         from preflights_es.use import bootstrap
 
-        records = kind in ("asked", "failed")
-        program = bootstrap.opened_process(
-            Path.cwd(), database=self._database, creates=records, reads=True
-        )
+        access = Access.CREATE_AT_ONCE if kind in ("asked", "failed") else Access.READ
+        program = bootstrap.opened_process(Path.cwd(), database=self._database, access=access)
         self._settings = program.process.settings
         try:
             app = program.request()

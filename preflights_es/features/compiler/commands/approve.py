@@ -9,10 +9,10 @@ from preflights_cli.commands import Lazy
 from preflights_cli.common import (
     Voice,
     by_option,
-    common,
     key_option,
     require_option_value,
     sign_option,
+    writing_command,
 )
 from preflights_cli.rendering import say_session_result
 from preflights_es.features.compiler.use.approval import approve, lock_tests, reject
@@ -27,7 +27,7 @@ from preflights_es.use.request import Request
     "--expect", type=int, metavar="VERSION", help="Refuse if its session is not at this version."
 )
 @key_option
-@common
+@writing_command
 def approve_command(
     id_: str,
     by: str | None,
@@ -60,7 +60,7 @@ def approve_command(
 @by_option
 @sign_option
 @key_option
-@common
+@writing_command
 def reject_command(id_: str, reason: str, by: str | None, app: Request, voice: Voice) -> int:
     """Reject an artifact that is not approved; it stays in the log with the reason.
 
@@ -88,7 +88,7 @@ def lock_command() -> None:
 @click.argument("id_", metavar="[ID]", required=False)
 @by_option
 @key_option
-@common
+@writing_command
 def tests_command(id_: str | None, by: str | None, app: Request, voice: Voice) -> int:
     """Lock the approved TestPlan: `plan refactor` reads it. The new lock replaces the former one.
 

@@ -12,10 +12,10 @@ from preflights_cli import dialogue
 from preflights_cli.commands import Lazy
 from preflights_cli.common import (
     Voice,
+    creating_command,
     current_folder,
     is_terminal,
     key_option,
-    recording,
     require_quoted_text,
     with_lead_options,
 )
@@ -50,7 +50,7 @@ _OPTIONS: Final[tuple[Callable[[Command], Command], ...]] = (
     click.option("--no-input", is_flag=True, help="Stop at a question with exit code 3."),
     key_option,
     with_lead_options,
-    recording,
+    creating_command,
 )
 
 
