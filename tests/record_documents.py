@@ -25,6 +25,7 @@ from preflights_es.runtime.finding import Finder
 from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle
 from preflights_es.testing import Reply, ScriptedProvider
+from preflights_es.use.use_cases import NewSession
 from preflights_es.words.decisions import EXCEPTION, RejectedAlternative
 from preflights_es.words.questions import EvidenceLines, Option, Recommended, WrittenQuestion
 from tests.record_goldens import Recorder, taking
@@ -61,13 +62,10 @@ class Team(Recorder):
     ) -> Handle:
         setup = Setup("0.1.0", WORKFLOW.version, lead.provider if lead else "", lead=lead)
         step = self.by(by).open(
-            intention,
+            NewSession(intention, scope=scope, mark=mark, supersedes=supersedes),
             setup,
             Heuristics(NO_TABLES, STANDARD),
-            scope=scope,
-            mark=mark,
             context=context,
-            supersedes=supersedes,
         )
         return self.settled(step.handle)
 
@@ -401,10 +399,9 @@ def record_of_another_tool_is_superseded(t: Team) -> Handle:
     own = Clarifications(inputs, t.documents, {"adr": "docs/decisions", "task": "docs/tasks"})
     setup = Setup("0.1.0", WORKFLOW.version)
     step = own.open(
-        "Replace Jenkins with GitHub Actions",
+        NewSession("Replace Jenkins with GitHub Actions", supersedes="ADR-0007"),
         setup,
         Heuristics(NO_TABLES, STANDARD),
-        supersedes="ADR-0007",
     )
     return t.closed(
         t.because(step.handle, "It's one file in the repository, and the server has no maintainer")

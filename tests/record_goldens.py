@@ -77,6 +77,7 @@ from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
 from preflights_es.testing import Reply, ScriptedProvider
 from preflights_es.use.leads import simulated
+from preflights_es.use.use_cases import NewSession
 from preflights_es.words.decisions import (
     Choice,
     Evolution,
@@ -151,11 +152,9 @@ class Recorder:
         context: LLMContext | None = None,
     ) -> Handle:
         step = self.by(actor).open(
-            intention,
+            NewSession(intention, mark=mark, supersedes=supersedes),
             Setup(preflights="0.1.0", decider=WORKFLOW.version),
             heuristics or HeuristicsConfig(),
-            mark=mark,
-            supersedes=supersedes,
             context=context,
         )
         self.order.append(step.handle.session_id)
@@ -174,7 +173,7 @@ class Recorder:
         lead = Lead("sim", "simllm/1", (("seed", str(seed)), ("faults", faults)), strict)
         self.asked = SimLLMProvider(seed, FaultConfig.parsed(faults), BANK)
         setup = Setup("0.1.0", WORKFLOW.version, "sim", lead=lead)
-        step = self.by(actor).open(intention, setup, HeuristicsConfig())
+        step = self.by(actor).open(NewSession(intention), setup, HeuristicsConfig())
         self.order.append(step.handle.session_id)
         return self.settled(step.handle)
 
@@ -182,7 +181,7 @@ class Recorder:
         """A session that a model leads which says this in turn, as far as its first question."""
         self.asked = ScriptedProvider(*replies)
         setup = Setup("0.1.0", WORKFLOW.version, "script", lead=Lead("script", "model-1"))
-        step = self.by().open(intention, setup, HeuristicsConfig())
+        step = self.by().open(NewSession(intention), setup, HeuristicsConfig())
         self.order.append(step.handle.session_id)
         return self.settled(step.handle)
 
@@ -485,7 +484,7 @@ def records_have_the_form_of_their_folder(r: Recorder) -> None:
 def a_task_of_a_note_is_decided(r: Recorder) -> None:
     note = SourceSession("01a0c0de-0000-7000-8000-000000000001", 2, "5a" * 32)
     step = r.by().open(
-        "Add login to the shop",
+        NewSession("Add login to the shop"),
         Setup(preflights="0.1.0", decider=WORKFLOW.version),
         HeuristicsConfig(),
         item=ItemRef(1, note),
@@ -686,7 +685,7 @@ def an_agent_writes_the_question(r: Recorder) -> None:
     r.asked = GivenProvider("agent", written_question_response(written))
     lead = Lead("agent", "claude-code 2.1", (("sha256", "00"),))
     setup = Setup("0.1.0", WORKFLOW.version, "agent", lead=lead)
-    step = r.by(CLAUDE).open("Speed up the search", setup, HeuristicsConfig())
+    step = r.by(CLAUDE).open(NewSession("Speed up the search"), setup, HeuristicsConfig())
     r.order.append(step.handle.session_id)
     handle = r.settled(step.handle)
     given = [("custom.caching", ("Memcached",))]
@@ -720,7 +719,7 @@ def an_agent_asked_elsewhere(r: Recorder) -> None:
         ),
     ):
         own = r.by(CLAUDE)
-        step = own.open(written.question, setup, HeuristicsConfig(), observed=observed)
+        step = own.open(NewSession(written.question), setup, HeuristicsConfig(), observed=observed)
         r.order.append(step.handle.session_id)
         handle = r.settled(step.handle)
         if observed.outcome == "answered":

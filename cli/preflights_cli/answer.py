@@ -35,7 +35,7 @@ def answer_command(
     answer: tuple[str, ...],
     relayed: bool,
     not_this: bool,
-    why: StatedReasons | None,
+    reasons: StatedReasons | None,
     app: Request,
     voice: Voice,
 ) -> int:
@@ -54,20 +54,20 @@ def answer_command(
       preflights answer last OAuth --because "We know it" --alternative "SAML: too slow"
     """
     if not_this:
-        if answer or relayed or why is not None:
+        if answer or relayed or reasons is not None:
             raise click.UsageError("--not-this stands alone: answer what is asked then")
         return say_session_result(voice, FEATURES.port("dismiss_topic")(app, session))
-    _refuse_nothing(answer, why)
+    _refuse_nothing(answer, reasons)
     if relayed and not answer:
         raise click.UsageError("--relayed takes an answer")
     given = answer_options.parse_answer_words(answer)
     return say_session_result(
-        voice, sessions.answer_session(app, session, given, relays=relayed, reasons=why)
+        voice, sessions.answer_session(app, session, given, relays=relayed, reasons=reasons)
     )
 
 
-def _refuse_nothing(answer: tuple[str, ...], why: StatedReasons | None) -> None:
-    if why is None and not answer:
+def _refuse_nothing(answer: tuple[str, ...], reasons: StatedReasons | None) -> None:
+    if reasons is None and not answer:
         message = "give an answer, or why it is decided so (--because)"
         raise click.UsageError(message)
 
@@ -81,7 +81,7 @@ def _refuse_nothing(answer: tuple[str, ...], why: StatedReasons | None) -> None:
 def revise_command(
     session: str,
     answer: tuple[str, ...],
-    why: StatedReasons | None,
+    reasons: StatedReasons | None,
     app: Request,
     voice: Voice,
 ) -> int:
@@ -94,10 +94,10 @@ def revise_command(
       preflights revise last auth_strategy="Magic Link"
       preflights revise last change_category=Database
     """
-    _refuse_nothing(answer, why)
+    _refuse_nothing(answer, reasons)
     given = answer_options.keyed(answer)
     return say_session_result(
-        voice, sessions.answer_session(app, session, given, revise=True, reasons=why)
+        voice, sessions.answer_session(app, session, given, revise=True, reasons=reasons)
     )
 
 

@@ -110,7 +110,7 @@ R = TypeVar("R")
 
 
 def with_reason_options(command: Callable[..., R]) -> Callable[..., R]:
-    """The five options, given to the command as one `why`; above the one that opens the log."""
+    """The five options, given to the command as one `reasons`; above the one that opens the log."""
 
     @wraps(command)
     def told(
@@ -129,7 +129,7 @@ def with_reason_options(command: Callable[..., R]) -> Callable[..., R]:
             paths=paths or UNSET,
             hold=hold or UNSET,
         )
-        return command(*args, why=None if said == StatedReasons() else said, **more)
+        return command(*args, reasons=None if said == StatedReasons() else said, **more)
 
     for option in (
         click.option(

@@ -31,6 +31,7 @@ from preflights_es.use import bootstrap, sessions
 from preflights_es.use.answers import Given
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewSession
 from preflights_es.words.decisions import Choices, Hold, RejectedAlternative, StatedReasons
 from preflights_es.words.questions import Option, written_question
 from preflights_es.words.workflow import View
@@ -166,10 +167,8 @@ class Preflights:
             else None
         )
         why = _reasons_of_call(because, consequences, alternatives, paths, hold)
-        request = self.request(key=key)
-        return sessions.start_session(
-            request, text, workflow, answers or (), written=written, reasons=why, scope=scope
-        )
+        new = NewSession(text, workflow, answers or (), written=written, reasons=why, scope=scope)
+        return sessions.start_session(self.request(key=key), new)
 
     @_check_argument_types
     def answer(

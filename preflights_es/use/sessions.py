@@ -47,8 +47,9 @@ from preflights_es.use.answers import (
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import AgentPrompt, Result, SessionRow, session_of
+from preflights_es.use.use_cases import NewSession
 from preflights_es.words.decisions import Choices, StatedReasons
-from preflights_es.words.questions import Observed, WrittenQuestion
+from preflights_es.words.questions import Observed
 from preflights_es.words.workflow import STATUSES, UNKNOWN, ErasedBy, View
 
 LISTED: Final = 20  # sessions of a list that is not whole
@@ -58,51 +59,34 @@ TROUBLES: Final = ("damaged", "erased", "faulted")
 # 1. Deciding ---------------------------------------------------------------------------------
 
 
-def start_session(
-    request: Request,
-    text: str,
-    workflow: str,
-    given: Given = (),
-    *,
-    strict: bool = False,
-    written: WrittenQuestion | None = None,
-    reasons: StatedReasons | None = None,
-    scope: str = "",
-) -> View:
+def start_session(request: Request, new: NewSession) -> View:
     """Begin a session with the user's text; with answers to what it will ask, where given.
-
-    Args:
-        written: the first question, which the actor wrote.
-        reasons: why it is decided so, where that is said.
-        scope: what the decision is for, where that is said.
 
     Raises:
         Refused: the text or an answer cannot be recorded, or nothing of the workflow begins so.
         WorkflowMissing: no package has the workflow.
     """
-    found = request.process.runner.workflow(workflow)
-    if (written is not None or scope) and not found.written:
-        what = "begins with no question of yours" if written else "has no scope"
-        message = f"a session of the workflow {workflow} {what}"
-        raise Refused(message, code="no_written_question", workflow=workflow)
-    if reasons is not None:
-        taking(found, reasons, request.process.sanitizer)
-    feature = FEATURES.get(workflow)
+    workflow = request.process.runner.workflow(new.workflow)
+    if (new.written is not None or new.scope) and not workflow.written:
+        what = "begins with no question of yours" if new.written else "has no scope"
+        message = f"a session of the workflow {new.workflow} {what}"
+        raise Refused(message, code="no_written_question", workflow=new.workflow)
+    if new.reasons is not None:
+        taking(workflow, new.reasons, request.process.sanitizer)
+    feature = FEATURES.get(new.workflow)
     if feature is not None and feature.start:
-        own = {"written": written, "reasons": reasons, "scope": scope or None}
-        said = {name: value for name, value in own.items() if value is not None}
-        begun: View = feature.loaded(feature.start)(request, text, given, strict=strict, **said)
+        begun: View = feature.loaded(feature.start)(request, new)
         return begun
-    answers = normalize_answer_pairs(given)
+    answers = normalize_answer_pairs(new.answers)
     request.sessions.check(answers)
-    if found.record is not None or found.filing is not None:
-        request.process.documents.check_folders(found.filing)
-    setup = request.setup(found, strict=strict)
-    taken = partial(with_taken, found, answers, sanitizer=request.process.sanitizer)
-    step = request.sessions.begin(found, text, setup, taken)
+    if workflow.record is not None or workflow.filing is not None:
+        request.process.documents.check_folders(workflow.filing)
+    setup = request.setup(workflow, strict=new.strict)
+    taken = partial(with_taken, workflow, answers, sanitizer=request.process.sanitizer)
+    step = request.sessions.begin(workflow, new.text, setup, taken)
     if answers:
         step = request.sessions.answer(step.handle, addressed(answers, asked_in(step.handle)))
-    return finish_due_documents(request, with_reasons(request.sessions, step, reasons))
+    return finish_due_documents(request, with_reasons(request.sessions, step, new.reasons))
 
 
 def answer_session(

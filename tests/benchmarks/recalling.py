@@ -18,6 +18,7 @@ from preflights_es.features.recall.use.searching import RecordRows
 from preflights_es.kernel.ports import Stored
 from preflights_es.use import bootstrap
 from preflights_es.use.process import Process
+from preflights_es.use.use_cases import NewSession
 from tests.benchmarks import large
 from tests.benchmarks.measure import Figure, quickest
 from tests.benchmarks.startup import NOTHING, PREFLIGHTS, process_seconds
@@ -130,7 +131,7 @@ def _decisions(folder: Path, project: str) -> Iterator[list[Stored]]:
     for number, case in enumerate(DECISIONS):
         category, field = FIELDS[number % len(FIELDS)]
         answers = {"change_category": category, field: f"{case.value} {number}"}
-        begun = start_clarification(opened.request(), case.intention, answers)
+        begun = start_clarification(opened.request(), NewSession(case.intention, answers=answers))
         clarifications_of(opened.request()).accept(begun.session_id, by="Ada")
         patterns.append(_events(opened.process, begun.session_id))
     opened.process.close()

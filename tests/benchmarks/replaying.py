@@ -16,6 +16,7 @@ from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import chain, jsonl
 from preflights_es.use.replays import own_code
+from preflights_es.use.use_cases import NewSession
 from tests.benchmarks import floor, floor_led
 from tests.benchmarks.measure import Figure, paired
 from tests.record_goldens import Recorder
@@ -102,7 +103,7 @@ def led_lines(sessions: int = SESSIONS) -> list[bytes]:
             recorder.asked = model
             # A project each: the runner reads a project's sessions for what a model is told.
             by = recorder.by(project=f"shop-{i}")
-            opened = by.open(LED[i % len(LED)].format(i), setup, HeuristicsConfig())
+            opened = by.open(NewSession(LED[i % len(LED)].format(i)), setup, HeuristicsConfig())
             recorder.order.append(opened.handle.session_id)
             handle = recorder.settled(opened.handle)
             model.value = "PostgreSQL"

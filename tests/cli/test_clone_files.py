@@ -20,6 +20,7 @@ from preflights_es.kernel.events import Actor
 from preflights_es.settings.load import load_settings
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewSession
 from tests.cli.clones import FIRST
 from tests.cli.program import Project, Result, environment
 
@@ -55,7 +56,7 @@ def owe(house: Project, intention: str) -> None:
     with closing(made) as program, patch.object(Request, "finish_pending"):
         sessions = clarifications_of(program)
         setup, heuristics = program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
-        begun = sessions.open(intention, setup, heuristics).handle
+        begun = sessions.open(NewSession(intention), setup, heuristics).handle
         sessions.answer(begun, [("auth_strategy", ["OAuth"])])
         sessions.accept(begun.session_id)
 

@@ -15,6 +15,7 @@ from preflights_es.kernel.ports import Access
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.frozen import read_frozen_revision
 from preflights_es.use.bootstrap import opened_process
+from preflights_es.use.use_cases import NewSession
 from tests.cli.program import Project
 from tests.each import each
 
@@ -475,6 +476,6 @@ def test_what_is_recorded_in_a_log_that_is_thrown_away_is_a_bug_and_never_silent
     looker.process.close()
     careless = opened_process(tmp_path, access=Access.WRITE).request()
     setup = careless.setup(WORKFLOWS["clarification"])
-    clarifications_of(careless).open("Add login", setup, HeuristicsConfig())
+    clarifications_of(careless).open(NewSession("Add login"), setup, HeuristicsConfig())
     with pytest.raises(AssertionError, match="recorded something"):
         careless.process.close()

@@ -18,6 +18,7 @@ from preflights_es.records.documents import Documents
 from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.memory import MemoryStore
+from preflights_es.use.use_cases import NewSession
 from tests.fixed import PROJECT, SECOND, Clock, Ids, salt
 
 HOUR_US = 3_600 * SECOND
@@ -42,7 +43,7 @@ class House:
         """A session that waits to be accepted."""
         setup = Setup(preflights="0", decider=WORKFLOW.version)
         config = HeuristicsConfig()
-        step = self.sessions.open(intention, setup, config, supersedes=old or None)
+        step = self.sessions.open(NewSession(intention, supersedes=old or None), setup, config)
         return self.sessions.answer(step.handle, [("auth_strategy", [answer])]).handle.session_id
 
     def decided(self, intention: str = "A login", answer: str = "OAuth", old: str = "") -> str:
@@ -53,7 +54,9 @@ class House:
     def told(self) -> str:
         """A session whose model is told of what is in force."""
         setup = Setup(preflights="0", decider=WORKFLOW.version, lead=LED)
-        return self.sessions.open("B cache", setup, HeuristicsConfig()).handle.session_id
+        return self.sessions.open(
+            NewSession("B cache"), setup, HeuristicsConfig()
+        ).handle.session_id
 
     def known(self, *quoted: str) -> list[tuple[str, str]]:
         """Which sessions' models were told of which of these."""

@@ -29,6 +29,7 @@ from preflights_es.runtime.finding import Finder
 from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
+from preflights_es.use.use_cases import NewSession
 from tests import toy
 from tests.fixed import PROJECT, Clock, Ids, salt
 from tests.records.filing import files_below
@@ -69,7 +70,9 @@ class House:
         """A session that is ready to be accepted."""
         sessions = self.by()
         setup = Setup(preflights="0", decider="clarification/1")
-        opened = sessions.open(intention, setup, HeuristicsConfig(), supersedes=supersedes)
+        opened = sessions.open(
+            NewSession(intention, supersedes=supersedes), setup, HeuristicsConfig()
+        )
         step = sessions.answer(opened.handle, [("auth_strategy", ["OAuth"])])
         return step.handle.session_id
 
@@ -134,7 +137,7 @@ def test_a_document_is_the_text_that_its_log_gives(house: House) -> None:
 def test_a_task_lies_under_its_uid(house: House) -> None:
     sessions = house.by()
     setup = Setup(preflights="0", decider="clarification/1")
-    opened = sessions.open("Improve the ui", setup, HeuristicsConfig())
+    opened = sessions.open(NewSession("Improve the ui"), setup, HeuristicsConfig())
     sessions.answer(opened.handle, [("frontend_framework", ["Vue"])])
     step = sessions.accept(opened.handle.session_id, mark="task")
     house.documents.finish(step.handle)

@@ -20,6 +20,7 @@ from preflights_es.settings import load
 from preflights_es.store.core_statements import rooms
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewSession
 from tests.store.mortal import acknowledge, serve
 
 PROJECT = "crashing"
@@ -49,10 +50,9 @@ def run(
         )
         sessions = clarifications_of(program)
         step = sessions.open(
-            f"{intention}, take {turn}",
+            NewSession(f"{intention}, take {turn}", mark="" if turn % 2 else "task"),
             program.setup(WORKFLOW),
             program.process.settings.of(WORKFLOW),
-            mark="" if turn % 2 else "task",
         )
         session_id = step.handle.session_id
         tell("started", session_id)

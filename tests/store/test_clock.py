@@ -33,6 +33,7 @@ from preflights_es.system import clock_ids
 from preflights_es.testing import ScriptedProvider
 from preflights_es.use.process import Process, made_once
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewSession
 from tests import toy
 from tests.cli.program import Result
 from tests.fixed import NOON, PROJECT, Clock, Ids, salt
@@ -89,7 +90,9 @@ class Timed(Request):
     def decided(self, intention: str, supersedes: str | None = None) -> str:
         """An accepted decision, its document written."""
         setup, heuristics = self.setup(WORKFLOW), self.process.settings.of(WORKFLOW)
-        step = clarifications_of(self).open(intention, setup, heuristics, supersedes=supersedes)
+        step = clarifications_of(self).open(
+            NewSession(intention, supersedes=supersedes), setup, heuristics
+        )
         session_id = step.handle.session_id
         self.sessions.answer(step.handle, [("auth_strategy", ["OAuth"])])
         self.process.documents.finish(clarifications_of(self).accept(session_id).handle)
@@ -114,7 +117,7 @@ def test_a_session_is_in_the_order_of_its_versions_whatever_the_clock_says(progr
         program.decided(f"Add login number {n}")
         following(program.process.store).catch_up()
     abandoned = clarifications_of(program).open(
-        "Add a cache", program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
+        NewSession("Add a cache"), program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
     )
     program.sessions.abandon(abandoned.handle, "no need")
     for head in program.process.store.heads(PROJECT):
@@ -134,7 +137,9 @@ def test_last_is_the_session_begun_last_whatever_the_clock_says(program: Timed) 
     begun: list[str] = []
     for n in range(4):
         setup, heuristics = program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
-        step = clarifications_of(program).open(f"Add login number {n}", setup, heuristics)
+        step = clarifications_of(program).open(
+            NewSession(f"Add login number {n}"), setup, heuristics
+        )
         begun.insert(0, step.handle.session_id)
         assert program.sessions.resolved("last") == begun[0]
     assert [head.session_id for head in program.process.store.heads(PROJECT)] == begun

@@ -21,6 +21,7 @@ from preflights_es.records.session_files import FOLDER, differs, name_session_fi
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.chain import verified
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewSession
 from tests.fixed import PROJECT
 from tests.postgres import Server
 from tests.store import decider
@@ -95,7 +96,7 @@ def program(place: tuple[Path, str]) -> Iterator[Request]:
 
 def begun(program: Request, intention: str = "Add a login") -> str:
     step = clarifications_of(program).open(
-        intention, program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
+        NewSession(intention), program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
     )
     return step.handle.session_id
 

@@ -27,6 +27,7 @@ from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewSession
 from tests.projections.given import following, kept
 from tests.store import decider
 from tests.store.answerer import PROCESSES
@@ -52,7 +53,7 @@ def program(tmp_path: Path, database: str) -> Iterator[Request]:
             intention, mark = INTENTIONS[n % len(INTENTIONS)]
             setup, heuristics = made.setup(WORKFLOW), made.process.settings.of(WORKFLOW)
             sessions = clarifications_of(made)
-            sessions.open(f"{intention} of shop {n}", setup, heuristics, mark=mark)
+            sessions.open(NewSession(f"{intention} of shop {n}", mark=mark), setup, heuristics)
         yield made
 
 

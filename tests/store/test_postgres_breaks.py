@@ -29,6 +29,7 @@ from preflights_es.kernel.ports import AppendBatch, Head, Numbered
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
+from preflights_es.use.use_cases import NewSession
 from tests.fixed import PROJECT
 from tests.postgres import UP_S, OwnServer, connected, hung_up
 from tests.store import decider
@@ -110,13 +111,13 @@ def test_the_runner_finds_an_input_whose_commit_is_unknown(proxy: Proxy, tmp_pat
         setup, heuristics = program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
         assert program.process.store.heads(None) == ()
         proxy.word, proxy.heard = b"COMMIT\0", True
-        step = clarifications_of(program).open("Add a login", setup, heuristics)
+        step = clarifications_of(program).open(NewSession("Add a login"), setup, heuristics)
         assert proxy.said
         proxy.word = b"COMMIT\0"
         program.sessions.answer(step.handle, [("auth_strategy", ["OAuth"])])
         proxy.word, proxy.heard = b"COMMIT\0", False
         with pytest.raises(CommitUnknown):
-            clarifications_of(program).open("Add a logout", setup, heuristics)
+            clarifications_of(program).open(NewSession("Add a logout"), setup, heuristics)
         clarifications_of(program).accept(step.handle.session_id)
         (head,) = program.process.store.heads(None)
         stored = program.process.store.read(head.session_id)
@@ -213,7 +214,7 @@ def test_an_unknown_commit_stays_unknown_where_the_server_cannot_be_asked(
         assert program.process.store.heads(None) == ()
         proxy.word, proxy.heard, proxy.last = b"COMMIT\0", True, True
         with pytest.raises(CommitUnknown, match="and then"):
-            clarifications_of(program).open("Add a login", setup, heuristics)
+            clarifications_of(program).open(NewSession("Add a login"), setup, heuristics)
     proxy.close()
 
 

@@ -19,6 +19,7 @@ from preflights_es.kernel.errors import StoreUnavailable
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import frozen, tables
 from preflights_es.store.sql import SqlStore
+from preflights_es.use.use_cases import NewSession
 from tests.cli.program import Project
 from tests.markdown import ROOT
 from tests.postgres import Server, connected
@@ -113,7 +114,7 @@ def test_a_writer_takes_a_session_from_its_beginning_to_its_document(
 ) -> None:
     with closing(decider.app(tmp_path, roles.url("writer"))) as program:
         setup, heuristics = program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
-        step = clarifications_of(program).open("Add a login", setup, heuristics)
+        step = clarifications_of(program).open(NewSession("Add a login"), setup, heuristics)
         step = program.sessions.answer(step.handle, [("auth_strategy", ["OAuth"])])
         step = clarifications_of(program).accept(step.handle.session_id)
         program.process.documents.finish(step.handle)

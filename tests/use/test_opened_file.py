@@ -16,6 +16,7 @@ from preflights_es.use import sessions
 from preflights_es.use.archives import SessionFile, opened_file
 from preflights_es.use.bootstrap import opened_process
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewSession
 from tests.markdown import ROOT
 from tests.projections.recording import golden
 
@@ -46,7 +47,7 @@ def test_sessions_of_a_file_are_there_as_long_as_it_is_open(request_: Request) -
 
 
 def test_no_session_of_the_project_is_among_them(request_: Request) -> None:
-    sessions.start_session(request_, "Add login", "clarification")
+    sessions.start_session(request_, NewSession("Add login"))
     file = ROOT / "replays" / "clarification" / "a_model_leads.jsonl"
     with opened_file(request_, SessionFile(str(file))) as (opened, _):
         rows, _ = sessions.list_session_rows(opened, all_workflows=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
 import click
+from msgspec.structs import replace
 
 from preflights_cli import EXIT_REFUSED, EXIT_WAITING
 from preflights_cli.common import (
@@ -29,20 +30,18 @@ from preflights_cli.rendering import say_session_result
 from preflights_es.features.clarification import display
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.values import Mark
-from preflights_es.features.clarification.use.sessions import (
-    accept_clarification,
-    start_clarification,
-)
+from preflights_es.features.clarification.use.sessions import accept_clarification
 from preflights_es.kernel.errors import Refused, UnknownSession
 from preflights_es.kernel.text import escaped_text
 from preflights_es.runtime.finding import LAST
 from preflights_es.use import sessions
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewSession
 from preflights_es.words.decisions import Choices, StatedReasons
 from preflights_es.words.questions import Option, WrittenQuestion, lacking, written_question
 from preflights_es.words.workflow import View
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+R = TypeVar("R")
 
 _OPTIONS = (
     click.option(
@@ -63,36 +62,35 @@ _OPTIONS = (
 )
 
 
-def choice_options(command: Command) -> Command:
-    """Options that say what becomes of decisions in force."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-def read_choice_options(
-    supersedes: tuple[str, ...],
-    keep: tuple[str, ...],
-    exceptions: tuple[str, ...] = (),
-    *,
-    again: bool = False,
-) -> Choices | None:
-    """What the options say; None where none is given.
+def choice_options(command: Callable[..., R]) -> Callable[..., R]:
+    """Options that say what becomes of decisions in force, given to the command as `choices`.
 
     Raises:
-        UsageError: one has no reason, or names no decision.
+        UsageError: one to keep has no reason, or names no decision.
     """
-    keeps = []
-    for one in keep:
-        typed, sign, reason = one.partition("=")
-        if not (sign and typed.strip()):
-            message = f"--keep: found {one!r}, expected DECISION=REASON"
-            raise click.UsageError(message)
-        keeps.append((typed.strip(), reason))
-    return Choices(supersedes, tuple(keeps), exceptions, again) or None
 
+    @wraps(command)
+    def told(
+        *args: Any,
+        supersedes: tuple[str, ...],
+        keep: tuple[str, ...],
+        exceptions: tuple[str, ...],
+        again: bool,
+        **more: Any,
+    ) -> R:
+        keeps = []
+        for one in keep:
+            typed, sign, reason = one.partition("=")
+            if not (sign and typed.strip()):
+                message = f"--keep: found {one!r}, expected DECISION=REASON"
+                raise click.UsageError(message)
+            keeps.append((typed.strip(), reason))
+        choices = Choices(supersedes, tuple(keeps), exceptions, again)
+        return command(*args, choices=choices, **more)
 
-R = TypeVar("R")
+    for option in reversed(_OPTIONS):
+        told = option(told)
+    return told
 
 
 def question_options(command: Callable[..., R]) -> Callable[..., R]:
@@ -211,19 +209,23 @@ def _split_option_text(said: str, options: tuple[str, ...], name: str) -> tuple[
     return option.strip(), text.strip()
 
 
-def mark_of(*, as_task: bool, adr: bool) -> Mark:
-    """As what the person wants it filed."""
-    if as_task and adr:
-        message = "--as-task and --adr exclude each other"
-        raise click.UsageError(message)
-    return "task" if as_task else "adr" if adr else ""
+def mark_options(command: Callable[..., R]) -> Callable[..., R]:
+    """`--as-task` and `--adr`, given to the command as one `mark`."""
 
+    @wraps(command)
+    def told(*args: Any, as_task: bool, adr: bool, **more: Any) -> R:
+        if as_task and adr:
+            message = "--as-task and --adr exclude each other"
+            raise click.UsageError(message)
+        mark: Mark = "task" if as_task else "adr" if adr else ""
+        return command(*args, mark=mark, **more)
 
-def _refuse_own(flags: Mapping[str, bool]) -> None:
-    """What says something of a decision says nothing to another workflow."""
-    if named := [option for option, is_given in flags.items() if is_given]:
-        message = f"{named[0]} is about a decision: leave it out with --workflow"
-        raise click.UsageError(message)
+    told = click.option(
+        "--adr", is_flag=True, help="File it as a record, whatever was said before."
+    )(told)
+    return click.option(
+        "--as-task", is_flag=True, help="File it as a task, not as a decision record."
+    )(told)
 
 
 @click.command()
@@ -239,8 +241,7 @@ def _refuse_own(flags: Mapping[str, bool]) -> None:
 @click.option("--accept", "accepting", is_flag=True, help="Accept the outcome.")
 @by_option
 @sign_option
-@click.option("--as-task", is_flag=True, help="File it as a task, not as a decision record.")
-@click.option("--adr", is_flag=True, help="File it as a record, whatever was said before.")
+@mark_options
 @click.option(
     "--supersedes",
     multiple=True,
@@ -265,9 +266,7 @@ def _refuse_own(flags: Mapping[str, bool]) -> None:
     help="Clarify this open task of a note.",
 )
 @question_options
-@click.option(
-    "--workflow", "name", metavar="NAME", callback=require_option_value, help="Another workflow."
-)
+@click.option("--workflow", metavar="NAME", callback=require_option_value, help="Another workflow.")
 @click.option(
     "--strict", is_flag=True, help="If the model fails, wait; do not go on with the rules."
 )
@@ -277,27 +276,16 @@ def _refuse_own(flags: Mapping[str, bool]) -> None:
 @with_lead_options
 @creating_command
 def start_command(
-    name: str | None,
-    strict: bool,
     intention: str | None,
+    workflow: str | None,
     answered: tuple[str, ...],
     answers_file: str | None,
     no_input: bool,
     accepting: bool,
-    by: str | None,
-    as_task: bool,
-    adr: bool,
-    supersedes: tuple[str, ...],
-    keep: tuple[str, ...],
-    exceptions: tuple[str, ...],
-    again: bool,
-    keep_known: str | None,
-    scope: str | None,
-    task: str | None,
-    written: WrittenQuestion | None,
-    why: StatedReasons | None,
+    choices: Choices,
     app: Request,
     voice: Voice,
+    **said: Any,
 ) -> int:
     """Say what you want to build; one or two questions make the decision explicit.
 
@@ -313,66 +301,70 @@ def start_command(
       preflights start --task 3f9a12c4.1
       preflights start --workflow retro "The release was late"
     """
-    if intention is None and not task:
-        message = "there is no intention: say what you want to build, or give --task"
-        raise click.UsageError(message)
-    if by is not None and not (accepting or keep_known):
-        message = "--by names the person who accepts: give --accept too"
-        raise click.UsageError(message)
-    choices = read_choice_options(supersedes[1:], keep, exceptions, again=again)
     asks = is_terminal() and not (voice.as_json or no_input)
-    if choices and not (accepting or asks):
-        given_one = "--keep" if keep else "--exception" if exceptions else "--again"
-        what = "a second --supersedes" if supersedes[1:] else given_one
-        message = f"{what} counts when the decision is accepted: add --accept"
-        raise click.UsageError(f"{message}, or give it to `preflights accept`")
-    mark = mark_of(as_task=as_task, adr=adr)
-    if written and (strict or app.leads.named):
-        message = "--question asks no model: leave --strict and the provider's options out"
-        raise click.UsageError(message)
-    wanted = (from_file(answers_file) if answers_file else []) + keyed(answered)
-    if name not in (None, WORKFLOW.name):
-        own = {
-            "--accept": accepting,
-            "--as-task": as_task,
-            "--adr": adr,
-            "--task": task is not None,
-        }
-        own |= {"--question": written is not None, "--supersedes": bool(supersedes)}
-        own |= {"--exception": bool(exceptions), "--again": again, "--scope": bool(scope)}
-        own |= {"--keep-known": bool(keep_known)}
-        _refuse_own({**own, "--keep": bool(keep)})
-        found = sessions.start_session(
-            app, intention or "", name, wanted, strict=strict, reasons=why
-        )
-    else:
-        found = start_clarification(
-            app,
-            intention or "",
-            wanted,
-            strict=strict,
-            mark=mark,
-            supersedes=supersedes[0] if supersedes else None,
-            task=task,
-            accepts=accepting and not asks,
-            asks=asks,
-            by=by,
-            written=written,
-            reasons=why,
-            choices=choices,
-            scope=scope or "",
-            keep_known=keep_known,
-        )
-        if not found.is_recalled:
-            display.tell_found(voice, found)
-            if written and not asks and (lacks := lacking(written)):
-                voice.remark(f"The question lacks: {'; '.join(lacks)}.")
+    new = NewSession(
+        intention or "",
+        workflow or WORKFLOW.name,
+        (from_file(answers_file) if answers_file else []) + keyed(answered),
+        supersedes=next(iter(choices.supersedes), None),
+        choices=replace(choices, supersedes=choices.supersedes[1:]),
+        accepts=accepting and not asks,
+        asks=asks,
+        **{name: value for name, value in said.items() if value is not None},
+    )
+    _refuse_contradictions(new, app, is_accepting=accepting, is_silent=intention is None)
+    found = sessions.start_session(app, new)
+    if new.workflow == WORKFLOW.name and not found.is_recalled:
+        display.tell_found(voice, found)
+        if new.written and not asks and (lacks := lacking(new.written)):
+            voice.remark(f"The question lacks: {'; '.join(lacks)}.")
     if not asks:
         return say_session_result(voice, found)
     from preflights_cli import dialogue  # only at a terminal
 
-    more = {"choices": choices} if choices else {}
-    return dialogue.run_dialogue(app, voice, found, accepting=accepting, by=by, **more)
+    more = {"choices": new.choices} if new.choices else {}
+    return dialogue.run_dialogue(app, voice, found, accepting=accepting, by=new.by, **more)
+
+
+def _refuse_contradictions(
+    new: NewSession, app: Request, *, is_accepting: bool, is_silent: bool
+) -> None:
+    """Refuse what counts only with another option, or without it.
+
+    Raises:
+        UsageError: which, and what to do.
+    """
+    choices = new.choices or Choices()
+    chosen = {"--keep": choices.keeps, "--exception": choices.exceptions, "--again": choices.again}
+    if is_silent and not new.task:
+        message = "there is no intention: say what you want to build, or give --task"
+        raise click.UsageError(message)
+    if new.by is not None and not (is_accepting or new.keep_known):
+        message = "--by names the person who accepts: give --accept too"
+        raise click.UsageError(message)
+    if choices and not (is_accepting or new.asks):
+        chosen = {"a second --supersedes": choices.supersedes, **chosen}
+        what = next(name for name, value in chosen.items() if value)
+        message = f"{what} counts when the decision is accepted: add --accept"
+        raise click.UsageError(f"{message}, or give it to `preflights accept`")
+    if new.written and (new.strict or app.leads.named):
+        message = "--question asks no model: leave --strict and the provider's options out"
+        raise click.UsageError(message)
+    own = {
+        "--accept": is_accepting,
+        "--as-task": new.mark == "task",
+        "--adr": new.mark == "adr",
+        "--task": new.task,
+        "--question": new.written,
+        "--supersedes": new.supersedes,
+        "--scope": new.scope,
+        "--keep-known": new.keep_known,
+        **chosen,
+    }
+    named = [option for option, value in own.items() if value]
+    if named and new.workflow != WORKFLOW.name:
+        message = f"{named[0]} is about a decision: leave it out with --workflow"
+        raise click.UsageError(message)
 
 
 @click.command()
@@ -382,8 +374,7 @@ def start_command(
 @click.option(
     "--expect", type=int, metavar="VERSION", help="Refuse if the session is not at this version."
 )
-@click.option("--as-task", is_flag=True, help="File it as a task, not as a decision record.")
-@click.option("--adr", is_flag=True, help="File it as a record, whatever was said before.")
+@mark_options
 @click.option(
     "--supersedes",
     multiple=True,
@@ -399,13 +390,9 @@ def accept_command(
     session: str | None,
     by: str | None,
     expect: int | None,
-    as_task: bool,
-    adr: bool,
-    supersedes: tuple[str, ...],
-    keep: tuple[str, ...],
-    exceptions: tuple[str, ...],
-    again: bool,
-    why: StatedReasons | None,
+    mark: Mark,
+    choices: Choices,
+    reasons: StatedReasons | None,
     app: Request,
     voice: Voice,
 ) -> int:
@@ -428,13 +415,11 @@ def accept_command(
       preflights accept last --by Ada --supersedes ADR-0003
       preflights accept last --by Ada --keep 5f4439e9="The old app stays on it"
     """
-    mark = mark_of(as_task=as_task, adr=adr)
     session = session or _find_waiting_proposal(app, voice)
     if mark:
         _check_mark_fits_session(app, session, mark)
-    choices = read_choice_options(supersedes, keep, exceptions, again=again)
     try:
-        found = _accept_with_mark(app, session, by, mark, expect, why, choices)
+        found = _accept_with_mark(app, session, by, mark, expect, reasons, choices)
     except UnknownSession as unknown:
         if session != LAST:  # it may lie in a file
             raise
@@ -460,14 +445,16 @@ def _accept_with_mark(
     by: str | None,
     mark: Mark,
     expect: int | None,
-    why: StatedReasons | None,
-    choices: Choices | None,
+    reasons: StatedReasons | None,
+    choices: Choices,
 ) -> View:
     if mark:
         return accept_clarification(
-            app, session, by=by, mark=mark, expect=expect, reasons=why, choices=choices
+            app, session, by=by, mark=mark, expect=expect, reasons=reasons, choices=choices
         )
-    return sessions.accept_session(app, session, by=by, expect=expect, reasons=why, choices=choices)
+    return sessions.accept_session(
+        app, session, by=by, expect=expect, reasons=reasons, choices=choices
+    )
 
 
 def _check_mark_fits_session(app: Request, session: str, mark: str) -> None:

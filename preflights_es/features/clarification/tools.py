@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.use.knowing import context_of
 from preflights_es.features.clarification.use.observed import record_observed_question
-from preflights_es.features.clarification.use.sessions import start_clarification
 from preflights_es.kernel.errors import CallHeld, ErasedSession, Refused
 from preflights_es.kernel.text import caseless, one_line
 from preflights_es.surfaces.mcp.call import ToolCall
@@ -30,6 +29,7 @@ from preflights_es.surfaces.mcp.rounds import (
 from preflights_es.use import sessions
 from preflights_es.use.inbox import acceptable
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewSession
 from preflights_es.words.decisions import StatedReasons
 from preflights_es.words.questions import (
     AskOutcome,
@@ -76,8 +76,8 @@ async def _start_decision(call: ToolCall, given: Begun) -> Came:
 
     def begin(request: Request) -> View:
         reasons = StatedReasons(paths=given.paths) if given.paths else None
-        own: dict[str, Any] = {"written": written, "scope": given.scope, "reasons": reasons}
-        return start_clarification(request, given.intention, **own)
+        new = NewSession(given.intention, written=written, scope=given.scope, reasons=reasons)
+        return sessions.start_session(request, new)
 
     came = await ask_open_questions(call, await _once(call, given, begin))
     if not isinstance(came, SessionStanding):

@@ -36,6 +36,7 @@ from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.system import clock_ids
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewSession
 from preflights_es.words.items import day_shown
 from preflights_es.words.workflow import View
 
@@ -86,7 +87,7 @@ def take_command(
     if note and (meant := _command_meant(note)):
         message = f"did you mean `note {meant}`? To take it as a note: preflights note -- {note}"
         raise click.UsageError(message)
-    found = start_note(app, text, strict=strict)
+    found = start_note(app, NewSession(text, strict=strict))
     if is_terminal() and not (voice.as_json or no_input):
         from preflights_cli import dialogue  # lists of notes need none
 

@@ -27,9 +27,10 @@ from preflights_es.kernel.text import NAME_MAX, one_line, problem, shortened
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.system import clock_ids
-from preflights_es.use.answers import Given, finish_due_documents, normalize_answer_pairs
+from preflights_es.use.answers import finish_due_documents, normalize_answer_pairs
 from preflights_es.use.request import Request
 from preflights_es.use.results import NOT_EXPECTED, answer_refused, session_of
+from preflights_es.use.use_cases import NewSession
 from preflights_es.words.items import item_id, item_named
 from preflights_es.words.questions import AnswerRefusal, Language
 from preflights_es.words.workflow import View
@@ -87,22 +88,18 @@ def note_refusal(decision: Decision) -> tuple[str, str]:
 # 2. Taking and filing ------------------------------------------------------------------------
 
 
-def start_note(request: Request, text: str, given: Given = (), *, strict: bool = False) -> View:
+def start_note(request: Request, new: NewSession) -> View:
     """Take a note.
-
-    Args:
-        given: answers to what it will ask.
-        strict: whether it waits where the model fails.
 
     Raises:
         Refused: it cannot be recorded.
     """
-    own, answers = notes_of(request), normalize_answer_pairs(given)
+    own, answers = notes_of(request), normalize_answer_pairs(new.answers)
     own.check(answers)
     when, zone = clock_ids.local(clock_ids.now())
-    setup = request.setup(WORKFLOW, strict=strict)
+    setup = request.setup(WORKFLOW, strict=new.strict)
     language = request.process.settings.language
-    step = own.take(text, setup, language, noted_at=when, time_zone=zone)
+    step = own.take(new.text, setup, language, noted_at=when, time_zone=zone)
     if answers:
         step = own.answer(step.handle, answers)
     return finish_due_documents(request, step)

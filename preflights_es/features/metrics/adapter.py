@@ -32,6 +32,7 @@ from preflights_es.system import clock_ids
 from preflights_es.system.interpreter import ran
 from preflights_es.use.leads import Leads
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewSession
 
 ROLES: Final = ("system", "user", "assistant")
 Said = dict[str, str]
@@ -197,7 +198,7 @@ class Agent:
         if self.session_id:
             session = use.follow_up(request, text, self.session_id)
         else:
-            session = use.start_metrics(request, text, catalogue=self._folders)
+            session = use.start_metrics(request, NewSession(text), catalogue=self._folders)
         self.session_id = session.session_id
         state = request.process.runner.load(self.session_id).session.state
         self._said = tuple((one.role, one.content) for one in asked(state).messages)

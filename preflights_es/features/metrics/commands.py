@@ -44,6 +44,7 @@ from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, one_line, shown_lines
 from preflights_es.store.guarded_query import Limits
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewSession
 from preflights_es.words.workflow import View
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -153,7 +154,8 @@ def ask_command(
     asked = Asking(
         app=app,
         voice=voice,
-        asks={"catalogue": folders, "on": on or "", "strict": strict},
+        asks={"catalogue": folders, "on": on or ""},
+        strict=strict,
         runs_with={"on": on or "", "any_project": any_project, "limits": Limits(limit, timeout)},
         runs=runs,
         as_csv=as_csv,
@@ -179,13 +181,14 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
     app: Request
     voice: Voice
     asks: Options
+    strict: bool
     runs_with: Options
     runs: bool
     as_csv: bool
 
     def begun(self, text: str) -> View:
         """A new session."""
-        return start_metrics(self.app, text, **self.asks)
+        return start_metrics(self.app, NewSession(text, strict=self.strict), **self.asks)
 
     def followed_up(self, text: str, session: str) -> View:
         """A session that goes on."""

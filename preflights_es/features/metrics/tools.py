@@ -12,6 +12,7 @@ from preflights_es.kernel.ids import short_session
 from preflights_es.surfaces.mcp.call import ToolCall
 from preflights_es.surfaces.mcp.rounds import Arguments, Tool, ToolResult, mine
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewSession
 
 
 class AskArguments(Arguments, frozen=True):
@@ -36,7 +37,7 @@ async def _answer_data_question(call: ToolCall, given: AskArguments) -> Query:
         if given.session:
             found = follow_up(request, given.question, mine(request, given.session).session_id)
         else:
-            found = start_metrics(request, given.question)
+            found = start_metrics(request, NewSession(given.question))
         assert isinstance(found, AnswerView), "what a question about data comes to"
         id_ = short_session(found.session_id)
         return Query(

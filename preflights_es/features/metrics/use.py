@@ -53,10 +53,11 @@ from preflights_es.store.guarded_query import (
 )
 from preflights_es.store.urls import SqliteFile, parse_log_address, shown_url
 from preflights_es.system import clock_ids
-from preflights_es.use.answers import Given, normalize_answer_pairs
+from preflights_es.use.answers import normalize_answer_pairs
 from preflights_es.use.request import Request
 from preflights_es.use.results import NOT_EXPECTED, answer_refused, session_of
 from preflights_es.use.sessions import show
+from preflights_es.use.use_cases import NewSession
 from preflights_es.words.questions import AnswerRefusal
 from preflights_es.words.workflow import View
 
@@ -71,18 +72,11 @@ PORT: Final = 5432  # of PostgreSQL, where an address names none
 
 
 def start_metrics(
-    request: Request,
-    text: str,
-    given: Given = (),
-    *,
-    catalogue: Folders | None = None,
-    on: str = "",
-    strict: bool = False,
+    request: Request, new: NewSession, *, catalogue: Folders | None = None, on: str = ""
 ) -> View:
     """Ask a question about data.
 
     Args:
-        given: answers to what it will ask.
         catalogue: its folders; None for the one about the log.
         on: the address of the database that it is about.
 
@@ -93,10 +87,10 @@ def start_metrics(
     need_extra()
     known = read_catalogue(request, catalogue, on)
     when, zone = clock_ids.local(clock_ids.now())
-    setup, answers = request.setup(WORKFLOW, strict=strict), normalize_answer_pairs(given)
+    setup, answers = request.setup(WORKFLOW, strict=new.strict), normalize_answer_pairs(new.answers)
     request.sessions.check(answers)
     said = {
-        "text": text,
+        "text": new.text,
         "language": request.process.settings.language,
         "dialect": known.dialect,
         "metrics": known.metrics,

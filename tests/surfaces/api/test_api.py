@@ -15,6 +15,7 @@ import pytest
 import preflights_es
 from preflights_es.kernel.errors import Refused, UnknownSession, WorkflowMissing
 from preflights_es.use import sessions
+from preflights_es.use.use_cases import NewSession
 from preflights_es.words.workflow import View
 from tests.cli.program import Project
 from tests.markdown import ROOT
@@ -142,7 +143,7 @@ def test_the_open_question_is_answered_by_the_number_of_an_option(log: Any) -> N
 
 def test_what_a_person_has_to_know_comes_with_a_code(log: Any) -> None:
     request = log.request(actor="AKIAIOSFODNN7EXAMPLE")
-    session = sessions.start_session(request, "Add login", "clarification")
+    session = sessions.start_session(request, NewSession("Add login"))
     assert [one.code for one in session.notices] == ["redacted"]
     assert session.shape()["format"] == "session/1"
     assert "notices" not in session.shape()

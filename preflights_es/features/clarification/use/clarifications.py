@@ -53,8 +53,9 @@ from preflights_es.runtime.finding import RECENT
 from preflights_es.runtime.inputs import WantedInput
 from preflights_es.runtime.runner import Handle, ProposedInput, Step
 from preflights_es.use.acceptance import Acceptances
-from preflights_es.use.answers import Pairs, with_taken
+from preflights_es.use.answers import normalize_answer_pairs, with_taken
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewSession
 from preflights_es.words.decisions import OlderDecision, Related
 from preflights_es.words.items import ItemRef
 from preflights_es.words.questions import Language, Observed, WrittenQuestion, answers_in
@@ -97,22 +98,17 @@ class Clarifications(Acceptances):
 
     def open(
         self,
-        intention: str,
+        new: NewSession,
         setup: Setup,
         heuristics: Heuristics | HeuristicsConfig,
         *,
         language: Language | None = None,
         context: LLMContext | None = None,
-        mark: Mark = "",
-        supersedes: str | None = None,
         item: ItemRef | None = None,
         title: str = "",
         observed: Observed | None = None,
-        scope: str = "",
         told: Callable[[], tuple[KnownLine, ...]] = tuple,
-        answers: Pairs = (),
         check: Callable[[Input], None] = lambda _: None,
-        asks: bool = False,
     ) -> Step:
         """Begin a session.
 
@@ -122,18 +118,19 @@ class Clarifications(Acceptances):
             item: the task that is clarified.
             title: of that task; it is the intention where that is empty.
             observed: where an agent asked the question, if not here.
-            scope: what the decision is for, where the actor says so.
             told: decisions in force that are said first.
-            answers: to what it will ask; those that count at once stand in it where a model leads.
             check: refuses it before it is recorded.
-            asks: whether a person is there, who is asked about what is not taken.
 
         Raises:
             Refused: the intention cannot be recorded, an answer would not be taken, or what it
                 supersedes cannot be superseded.
         """
         chosen = heuristics if isinstance(heuristics, Heuristics) else Heuristics(heuristics)
-        session_id, file = self.former(supersedes) if supersedes else ("", "")
+        session_id, file = self.former(new.supersedes) if new.supersedes else ("", "")
+        answers = normalize_answer_pairs(new.answers)
+
+        def with_answers(first: Input) -> Input:
+            return with_taken(WORKFLOW, answers, first, self.sanitizer, refuses=not new.asks)
 
         def is_replaced(one: KnownLine) -> bool:
             if file:
@@ -146,14 +143,12 @@ class Clarifications(Acceptances):
             former = (old.session_id if old else "", path)
             read = before.item or None
             place = (read.source.session_id, read.number) if read else None
-            bare = replace(before, answers=UNSET)
-            taken = with_taken(WORKFLOW, answers, bare, self.sanitizer, refuses=not asks)
-            if answers_in(taken) != answers_in(before):
+            if answers_in(with_answers(replace(before, answers=UNSET))) != answers_in(before):
                 return False
             return (former, place) == ((session_id, file), of_item)
 
         def beside() -> dict[str, Any]:
-            old, related = self.replaced(supersedes) if supersedes else (None, None)
+            old, related = self.replaced(new.supersedes) if new.supersedes else (None, None)
             read: dict[str, Any] = {
                 "known": self._known(setup),
                 "supersedes_source": old.source if old else None,
@@ -162,11 +157,11 @@ class Clarifications(Acceptances):
             read |= {"told": lines} if (lines := tuple(others)) else {}
             return {"supersedes": related, **read, **given}
 
-        def completed(new: Input) -> Input:
-            check(new)
-            return with_taken(WORKFLOW, answers, new, self.sanitizer, refuses=not asks)
+        def completed(first: Input) -> Input:
+            check(first)
+            return with_answers(first)
 
-        is_titled = bool(title and not intention)
+        is_titled = bool(title and not new.text)
         of_item = (item.source.session_id, item.number) if item else None
         given = {
             "heuristics": chosen.tables,
@@ -179,8 +174,9 @@ class Clarifications(Acceptances):
             **({"observed": observed} if observed else {}),
         }
         # The title may change until the command runs again under its key: it is not compared.
-        said = {"mark": mark} if is_titled else {"mark": mark, "intention": intention}
-        said |= {"scope": scope} if scope else {}
+        said: dict[str, Any] = {} if is_titled else {"intention": new.text}
+        said |= {"mark": new.mark}
+        said |= {"scope": scope} if (scope := one_line(new.scope).strip()) else {}
         return self.opened(
             *(WORKFLOW, IntentionDeclared, said, setup),
             beside=beside,

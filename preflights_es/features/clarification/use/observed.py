@@ -37,6 +37,7 @@ from preflights_es.runtime.runner import Handle, Step
 from preflights_es.use.answers import finish_due_documents
 from preflights_es.use.request import Request
 from preflights_es.use.results import session_of
+from preflights_es.use.use_cases import NewSession
 from preflights_es.words.questions import (
     ANSWERED,
     Observed,
@@ -149,7 +150,7 @@ def _open_observed_session(
             refused = refused or error
             continue
         return clarifications_of(request).open(
-            _clean_observed_text(question, INTENTION_MAX),
+            NewSession(_clean_observed_text(question, INTENTION_MAX)),
             _with_agent_version(setup, observed),
             tables,
             language=settings.language if settings.is_language_said else None,

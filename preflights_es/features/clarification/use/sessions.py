@@ -34,16 +34,15 @@ from preflights_es.kernel.text import ANSWER_MAX, one_line
 from preflights_es.runtime.runner import Handle, ProposedInput, Step
 from preflights_es.use.acceptance import begin_acceptance, notice_agent
 from preflights_es.use.answers import (
-    Given,
     addressed,
     asked_in,
     finish_due_documents,
     normalize_answer_pairs,
     submit_reasons,
-    taking,
     with_reasons,
 )
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewSession
 from preflights_es.words.decisions import (
     EXCEPTION,
     Choice,
@@ -54,102 +53,64 @@ from preflights_es.words.decisions import (
     StatedReasons,
 )
 from preflights_es.words.items import ItemRef, item_id
-from preflights_es.words.questions import Question, Refusal, WrittenQuestion, is_placeholder
+from preflights_es.words.questions import Question, Refusal, is_placeholder
 from preflights_es.words.workflow import View
 
 if TYPE_CHECKING:
     from preflights_es.features.extraction.use import ListedItem
 
 
-def start_clarification(
-    request: Request,
-    text: str,
-    given: Given = (),
-    *,
-    strict: bool = False,
-    mark: Mark = "",
-    supersedes: str | None = None,
-    task: str | None = None,
-    accepts: bool = False,
-    asks: bool = False,
-    by: str | None = None,
-    written: WrittenQuestion | None = None,
-    reasons: StatedReasons | None = None,
-    choices: Choices | None = None,
-    scope: str = "",
-    keep_known: str | None = None,
-) -> View:
+def start_clarification(request: Request, new: NewSession) -> View:
     """Begin one with an intention.
-
-    Args:
-        given: answers to what it will ask.
-        strict: whether it waits where the model fails.
-        mark: what a person said about the reach of the change.
-        supersedes: the decision that this one replaces.
-        task: the open task that it clarifies; its title is the intention where the text is empty.
-        accepts: whether the outcome is accepted, where no question is left and no model
-            suggested a value.
-        asks: whether a person is there, who is asked about an answer that is not taken.
-        by: the person who accepts, or who keeps.
-        written: the first question, which the actor wrote.
-        reasons: why it is decided so.
-        choices: with `accepts`, what becomes of decisions in force that differ.
-        scope: what the decision is for.
-        keep_known: the decision in force that is kept, of those that are said first.
 
     Raises:
         Refused: it cannot be recorded.
     """
-    choosing = Choosing(request, choices)
-    own, answers = clarifications_of(request), normalize_answer_pairs(given)
-    own.refuse_relaying(by)
-    if accepts:
+    choosing = Choosing(request, new.choices)
+    own, answers = clarifications_of(request), normalize_answer_pairs(new.answers)
+    own.refuse_relaying(new.by)
+    if new.accepts:
         own.check_signing()
-    if accepts and by is None and request.actor.kind != "user":
+    if new.accepts and new.by is None and request.actor.kind != "user":
         choosing.refuse_choices()
     own.check(answers)
-    if reasons is not None:
-        taking(WORKFLOW, reasons, request.process.sanitizer)
-    request.process.documents.check_folders(writes=accepts)
+    request.process.documents.check_folders(writes=new.accepts)
     settings = request.process.settings
     tables = settings.of(WORKFLOW)
-    listed = _find_named_task(request, task) if task else None
+    listed = _find_named_task(request, new.task) if new.task else None
     from preflights_es.features.clarification.use import knowing  # an acceptance does without it
 
-    asked = asking(request, written, tables) if written else None
-    setup = asked or request.setup(WORKFLOW, strict=strict)
+    asked = asking(request, new.written, tables) if new.written else None
+    setup = asked or request.setup(WORKFLOW, strict=new.strict)
     step = own.open(
-        *(text, setup, tables),
+        *(new, setup, tables),
         context=knowing.context_of(request.process),
         language=settings.language if settings.is_language_said else None,
-        mark=mark,
-        supersedes=supersedes,
         item=ItemRef(listed.item.number, listed.handle.source) if listed else None,
         title=listed.item.title if listed else "",
-        scope=one_line(scope).strip(),
-        told=lambda: knowing.find_known_decisions(request, text, tables, scope, written),
-        answers=answers,
-        check=partial(_refuse_unfit_start, choosing, listed, keep_known),
-        asks=asks,
+        told=lambda: knowing.find_known_decisions(
+            request, new.text, tables, new.scope, new.written
+        ),
+        check=partial(_refuse_unfit_start, choosing, listed, new.keep_known),
     )
-    if scope:
-        knowing.notice_other_scope(request, step.handle.session.state, scope)
-    if keep_known and not step.handle.session.state.standing.keeps:
-        return finish_due_documents(request, own.keep_known(step.handle, keep_known, by))
+    if new.scope:
+        knowing.notice_other_scope(request, step.handle.session.state, new.scope)
+    if new.keep_known and not step.handle.session.state.standing.keeps:
+        return finish_due_documents(request, own.keep_known(step.handle, new.keep_known, new.by))
     told = step.handle.session.state.turns.answers if setup.lead else {}
     given = addressed(answers, asked_in(step.handle)) if answers else ()
     if left := [one for one in given if one[0].partition("__")[0] not in told]:
         step = own.answer(step.handle, left)
-    accepts = accepts and not step.handle.session.state.turns.question
+    accepts = new.accepts and not step.handle.session.state.turns.question
     if accepts and (unseen := select_suggested_values(step.handle.session.state.turns.provenance)):
         text = f"a model suggested {one_line(unseen[0].value)}: look at it, then accept it"
         request.notice("suggested_unseen", text, field=unseen[0].field)
         accepts = False
     accepts = accepts and not any(isinstance(one, Refusal) for one in step.decisions)
-    step = with_reasons(own, step, reasons, by if accepts else None)
+    step = with_reasons(own, step, new.reasons, new.by if accepts else None)
     if accepts and not any(isinstance(one, Refusal) for one in step.decisions):
-        step = _accepted_now(own, step.handle.session_id, choosing, by)
-        step = _notice_acceptance(request, own, _keep_same_decision(own, step, choosing, by))
+        step = _accepted_now(own, step.handle.session_id, choosing, new.by)
+        step = _notice_acceptance(request, own, _keep_same_decision(own, step, choosing, new.by))
     return choosing.told(finish_due_documents(request, step))
 
 
@@ -184,13 +145,13 @@ def _find_named_task(request: Request, typed: str) -> ListedItem:
 
 
 def _refuse_unfit_start(
-    choosing: Choosing, listed: ListedItem | None, keep_known: str | None, new: Input
+    choosing: Choosing, listed: ListedItem | None, keep_known: str | None, first: Input
 ) -> None:
     """Refuse to begin what could not go on: its task is not open, what it keeps is not there."""
-    assert isinstance(new, IntentionDeclared), "a clarification begins"
-    choosing.refuse_unfit(new.supersedes)
+    assert isinstance(first, IntentionDeclared), "a clarification begins"
+    choosing.refuse_unfit(first.supersedes)
     if keep_known:
-        named_known(() if new.told is UNSET else new.told, keep_known)
+        named_known(() if first.told is UNSET else first.told, keep_known)
     if listed:
         handle, item = listed.handle, listed.item
         if item.type != "task" or item.status != "open" or handle.session.closed:

@@ -28,11 +28,11 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Decision
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.use.answers import Given
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import NOT_EXPECTED, session_of
+from preflights_es.use.use_cases import NewSession
 from preflights_es.words.decisions import DecidedPatch, Related, alternative_text
 from preflights_es.words.language import collect_search_words
 
@@ -43,17 +43,15 @@ def recall_refusal(decision: Decision) -> tuple[str, str]:
     return decision.reason, NOT_EXPECTED
 
 
-def start_recall(
-    request: Request, text: str, given: Given = (), *, strict: bool = False
-) -> RecallView:
+def start_recall(request: Request, new: NewSession) -> RecallView:
     """Ask what was decided, as `recall` does.
 
     Raises:
         Refused: there are answers, and a recall asks nothing.
     """
-    if given:
+    if new.answers:
         raise Refused("a recall asks nothing: leave the answers out", code="unknown_question")
-    return recall(request, text, strict=strict)
+    return recall(request, new.text, strict=new.strict)
 
 
 def recall(

@@ -18,6 +18,7 @@ from preflights_es.kernel.events import Actor
 from preflights_es.system import files
 from preflights_es.use import sessions
 from preflights_es.use.bootstrap import Opened, opened_process
+from preflights_es.use.use_cases import NewSession
 from preflights_es.words.decisions import RejectedAlternative, StatedReasons
 from preflights_es.words.questions import written_question
 from tests.each import each
@@ -35,7 +36,8 @@ def decide(house: Opened, one: Decided, *, accepts: bool = True) -> str:
     workflow = next(name for name, w in house.process.runner.workflows.items() if w.written)
     reasons = StatedReasons(alternatives=tuple(map(RejectedAlternative, others)))
     text = f"Choose: {one.topic}"
-    begun = sessions.start_session(request, text, workflow, written=written, reasons=reasons)
+    new = NewSession(text, workflow, written=written, reasons=reasons)
+    begun = sessions.start_session(request, new)
     sessions.answer_session(request, begun.session_id, {"": chosen})
     if accepts:
         sessions.accept_session(request, begun.session_id)

@@ -11,6 +11,7 @@ from preflights_es.features.clarification.use import sessions
 from preflights_es.features.clarification.use.knowing import KNOWN_MAX, LINE_MAX
 from preflights_es.kernel.errors import Refused
 from preflights_es.use.erasures import plan_erasure
+from preflights_es.use.use_cases import NewSession
 from preflights_es.words.decisions import Choices, RejectedAlternative, StatedReasons
 from preflights_es.words.workflow import View
 from tests.each import each
@@ -21,7 +22,7 @@ def begun(log: Any) -> Any:
     """Begins a clarification of the log."""
 
     def begin(text: str, **said: Any) -> View:
-        return sessions.start_clarification(log.request(), text, **said)
+        return sessions.start_clarification(log.request(), NewSession(text, **said))
 
     return begin
 
@@ -253,7 +254,7 @@ def test_it_waits_for_a_choice_at_the_same_scope_alone(begun: Any) -> None:
     told = StatedReasons(alternatives=(RejectedAlternative("Kafka", "our team cannot run it"),))
     text = "Deliver every message through a table that the workers poll each second"
     given = {"description": text}
-    assert begun("Make it calmer", given=given, reasons=told, accepts=True, by="Ada").number
+    assert begun("Make it calmer", answers=given, reasons=told, accepts=True, by="Ada").number
     whole = begun("Use Kafka", accepts=True, by="Ada")
     assert whole.can_accept
     assert [one.evolution for one in whole.related] == ["contradict"]
