@@ -53,6 +53,8 @@ class AsyncPreflights:
 
         return await asyncio.get_running_loop().run_in_executor(self._pool, call)
 
+    # <!-- methods: `python -m tests.house.api_page` writes these -->
+
     start = _threaded(Preflights.start)
     answer = _threaded(Preflights.answer)
     accept = _threaded(Preflights.accept)
@@ -70,9 +72,11 @@ class AsyncPreflights:
     recall = _threaded(Preflights.recall)
     replay = _threaded(Preflights.replay)
     trail = _threaded(Preflights.trail)
-    usage = _threaded(Preflights.usage)
     facts = _threaded(Preflights.facts)
+    usage = _threaded(Preflights.usage)
     export = _threaded(Preflights.export)
+
+    # <!-- end of methods -->
 
     async def close(self) -> None:
         """Give the log back once every call has ended."""

@@ -1,4 +1,6 @@
-"""What docs/api.md says of functions, results and errors; as a program, it writes it anew.
+"""What docs/api.md says of functions, results and errors, and the methods as coroutines.
+
+As a program, it writes them anew:
 
 python -m tests.house.api_page
 """
@@ -22,6 +24,7 @@ from preflights_es.use.results import Result
 from tests.house.generated import rewrite
 
 PAGE: Final = "docs/api.md"
+COROUTINES: Final = "preflights_es/surfaces/async_api.py"
 WIDTH: Final = 100  # columns of a signature
 ALSO: Final = ("LogFromDevelopment",)
 """Errors that the page describes, and that no method names."""
@@ -45,6 +48,12 @@ def methods() -> dict[str, Callable[..., Any]]:
     """What a program does with a log, in the order of the class."""
     own = vars(api.Preflights).items()
     return {name: one for name, one in own if name[0] != "_" and inspect.isfunction(one)}
+
+
+def coroutines() -> str:
+    """Each method of a log that a running event loop has, too."""
+    names = (name for name in methods() if name not in ("request", "close"))
+    return "".join(f"    {name} = _threaded(Preflights.{name})\n" for name in names)
 
 
 def functions() -> str:
@@ -213,3 +222,4 @@ def _attributes(error: type) -> list[str]:
 if __name__ == "__main__":
     for part, text in parts().items():
         rewrite(PAGE, part, text)
+    rewrite(COROUTINES, "methods", coroutines())

@@ -9,7 +9,7 @@ from tests.markdown import ROOT
 
 def _part(name: str) -> re.Pattern[str]:
     end = f"<!-- end of {name} -->"
-    return re.compile(rf"(<!-- {name}: [^\n]*-->\n\n).*?(\n{re.escape(end)}\n)", re.DOTALL)
+    return re.compile(rf"(<!-- {name}: [^\n]*-->\n\n).*?(\n[ #]*{re.escape(end)}\n)", re.DOTALL)
 
 
 def with_part(page: str, name: str, text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.each import each
-from tests.house.api_page import PAGE, functions, methods, parts
+from tests.house.api_page import COROUTINES, PAGE, coroutines, functions, methods, parts
 from tests.house.generated import is_fresh
 from tests.markdown import ROOT
 
@@ -11,6 +11,10 @@ from tests.markdown import ROOT
 @each("name", parts())
 def test_a_generated_part_is_fresh(name: str) -> None:
     assert is_fresh(PAGE, name, parts()[name]), "python -m tests.house.api_page"
+
+
+def test_each_method_is_a_coroutine_too() -> None:
+    assert is_fresh(COROUTINES, "methods", coroutines()), "python -m tests.house.api_page"
 
 
 def test_every_method_of_a_log_says_what_it_does() -> None:
