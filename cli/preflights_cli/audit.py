@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from preflights_cli import EXIT_DAMAGED
 from preflights_cli.advice import advised
 from preflights_cli.common import Voice, reading_command, require_option_value
-from preflights_cli.consent import event_tag_in_words, who
+from preflights_cli.consent import event_tag_in_words, recorded_by
 from preflights_cli.dates import minute
 from preflights_cli.progress import bar, count_in_words
 from preflights_cli.trail import trail_command
@@ -241,7 +241,7 @@ def _say_grown(voice: Voice, grew: Sequence[Grown]) -> None:
         )
         inputs = [one for one in grown.events if one.actor_kind is not None]
         for one in inputs[:INPUTS_MAX]:
-            by = who(one.actor_kind or "", one.actor_name or "")
+            by = recorded_by(one.actor_kind or "", one.actor_name or "")
             recorded_minute = minute(iso(one.recorded_at))
             voice.say(
                 f"  event {one.version}, {recorded_minute}: {event_tag_in_words(one.type)} by {by}"

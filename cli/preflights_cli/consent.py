@@ -12,7 +12,7 @@ from preflights_es.history.imports import ActorInputs, Review, SessionChange
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, shortened
 
-SHOWN_MAX: Final = 20  # sessions that are named one by one
+CHANGES_SHOWN_MAX: Final = 20  # sessions that are named one by one
 SAID_SHOWN_MAX: Final = 5  # kinds of Inputs that are named of each
 TITLE_MAX: Final = 60  # characters of a title
 
@@ -31,7 +31,7 @@ class Consent:
 
     def agrees(self, review: Review) -> bool:
         """Whether everything may be taken; lists what changes where it was not said to be right."""
-        for warning in review.warnings[:SHOWN_MAX]:
+        for warning in review.warnings[:CHANGES_SHOWN_MAX]:
             self._voice.warn(warning)
         self.refused = self._trouble(review)
         return not self.refused
@@ -48,12 +48,12 @@ class Consent:
         return f"the file changes {sessions} {held}: read the list, then run this again with --yes"
 
     def _list(self, review: Review) -> None:
-        for change in review.changes[:SHOWN_MAX]:
+        for change in review.changes[:CHANGES_SHOWN_MAX]:
             title = escaped_text(shortened(change.title, TITLE_MAX))
             project = escaped_text(change.project)
             self._voice.say(f"{short_session(change.session_id)} ({project})  {title}")
             self._voice.say(f"  {_does(change)}: {_inputs_in_words(change.said)}")
-        if more := max(len(review.changes) - SHOWN_MAX, 0):
+        if more := max(len(review.changes) - CHANGES_SHOWN_MAX, 0):
             self._voice.say(f"and {count_in_words(more, 'other session')}")
 
 
@@ -80,7 +80,7 @@ def _inputs_in_words(said: tuple[ActorInputs, ...]) -> str:
 
 def _input_in_words(one: ActorInputs) -> str:
     times = f" ({one.events:,} times)" if one.events > 1 else ""
-    return f"{event_tag_in_words(one.type)} by {who(one.actor_kind, one.actor_name)}{times}"
+    return f"{event_tag_in_words(one.type)} by {recorded_by(one.actor_kind, one.actor_name)}{times}"
 
 
 def event_tag_in_words(tag: str) -> str:
@@ -89,6 +89,6 @@ def event_tag_in_words(tag: str) -> str:
     return escaped_text(parts[1] if len(parts) == 3 else tag).replace("_", " ")
 
 
-def who(kind: str, name: str) -> str:
+def recorded_by(kind: str, name: str) -> str:
     """An actor as its events call it."""
     return escaped_text(f"{kind} {shortened(name, TITLE_MAX)}".strip())

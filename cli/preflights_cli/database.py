@@ -43,7 +43,7 @@ def upgrade_command(app: Request, voice: Voice) -> int:
 
 @db_command.command("status", short_help="Show where the log is, and whether it is intact.")
 @reading_command
-def status_command(app: Request, voice: Voice) -> int:
+def db_status_command(app: Request, voice: Voice) -> int:
     """Show where the log is, how large it is, and whether its file is intact.
 
     A log that does not exist yet has no schema; this command does not create it.

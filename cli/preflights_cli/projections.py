@@ -28,7 +28,7 @@ def projections_command() -> None:
 
 @projections_command.command("status", short_help="Show how far each projection is.")
 @reading_command
-def status_command(app: Request, voice: Voice) -> int:
+def projections_status_command(app: Request, voice: Voice) -> int:
     """Show how far each projection is; this command folds no session.
 
     \b

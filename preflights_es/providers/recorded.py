@@ -149,10 +149,10 @@ def served(outcome: CompletionReceived | CompletionFailed) -> Completion:
             input_tokens=outcome.input_tokens,
             output_tokens=outcome.output_tokens,
         )
-    raise error_of(outcome)
+    raise error_of_failed_call(outcome)
 
 
-def error_of(failed: CompletionFailed) -> LLMError:
+def error_of_failed_call(failed: CompletionFailed) -> LLMError:
     """The error that a recorded failure was; its kind stays even where no class has it."""
     cls = _classes().get(failed.kind, LLMError)
     if issubclass(cls, LLMUnfinishedError):

@@ -30,7 +30,7 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import ERASED_TAG, Actor, SessionAbandoned
 from preflights_es.kernel.lead import LeadChanged, StepRetried
 from preflights_es.kernel.ports import Stored
-from preflights_es.providers.recorded import RecordedProvider, Unrecorded, error_of
+from preflights_es.providers.recorded import RecordedProvider, Unrecorded, error_of_failed_call
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.testing import PlayedSession
 from preflights_es.use import leads as own_providers
@@ -173,7 +173,7 @@ def test_a_recorded_failure_is_the_same_error_again(kind: str, cls: type[LLMErro
         retry_after_ms=90_000,
         received="some",
     )
-    error = error_of(failed)
+    error = error_of_failed_call(failed)
     assert type(error) is cls
     assert (error.kind, str(error), error.retry_after_ms) == (kind, "no", 90_000)
     assert getattr(error, "received", "some") == "some"

@@ -38,7 +38,7 @@ FEATURE = Feature(
         "reject": ("commands.approve:reject_command", "Reject an artifact."),
         "lock": ("commands.approve:lock_command", "Lock the approved TestPlan."),
         "lock tests": (
-            "commands.approve:tests_command",
+            "commands.approve:lock_tests_command",
             "Lock the approved TestPlan.",
         ),
     },

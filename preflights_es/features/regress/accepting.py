@@ -24,7 +24,7 @@ FOLDER: Final = "regress"
 FILE: Final = "accepted.jsonl"
 ACCEPTED: Final = f"{FOLDER}/{FILE}"
 """Below the project's root."""
-SIZE_MAX: Final = 256 * 1024 * 1024  # bytes of the file
+ACCEPTED_SIZE_MAX: Final = 256 * 1024 * 1024  # bytes of the file
 NAME_DIGITS: Final = 6  # of a digest, in a group's name
 OURS: Final = b'{"format":"regress-'
 """How the files begin that are no sessions."""
@@ -144,7 +144,7 @@ def accept_group(root: Path, group: str, cases: Sequence[Case], **said: Any) -> 
 def _read_acceptances_file(root: Path) -> bytes:
     try:
         with open_folder_below(root, [FOLDER]) as folder:
-            return folder.content(FILE, SIZE_MAX)
+            return folder.content(FILE, ACCEPTED_SIZE_MAX)
     except FileNotFoundError:
         return b""
     except (Unreadable, OSError) as error:

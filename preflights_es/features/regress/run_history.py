@@ -14,7 +14,7 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.json import canonical_json
 from preflights_es.system.files import Unreadable, regular
 
-SIZE_MAX: Final = 64 * 1024 * 1024  # bytes of the file
+HISTORY_SIZE_MAX: Final = 64 * 1024 * 1024  # bytes of the file
 
 
 class RunLine(msgspec.Struct, frozen=True, kw_only=True, tag_field="format", tag="regress-run/1"):
@@ -88,7 +88,7 @@ def earlier_runs(file: str) -> list[RunLine]:
         Refused: as `with_run` says; also where no file can be made there, since a run may cost.
     """
     try:
-        lines = regular(Path(file), SIZE_MAX).splitlines()
+        lines = regular(Path(file), HISTORY_SIZE_MAX).splitlines()
     except FileNotFoundError:
         if file == "-" or not Path(file).parent.is_dir():
             raise Refused(

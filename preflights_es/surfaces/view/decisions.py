@@ -235,4 +235,4 @@ def _decision_document_text(asked: PageRequest, row: DecisionRow) -> str:
         return ""
 
 
-ROUTES: Final = (page("/", decisions_page), page("/decisions/{id}", decision_page))
+DECISION_ROUTES: Final = (page("/", decisions_page), page("/decisions/{id}", decision_page))

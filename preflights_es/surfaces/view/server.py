@@ -61,7 +61,10 @@ OPENER: Final = """\
 def routes() -> Sequence[BaseRoute]:
     """Every page."""
     return (
-        *map(_route, (*decisions.ROUTES, *inbox.ROUTES, *sessions.ROUTES, *usage.ROUTES)),
+        *map(
+            _route,
+            (*decisions.DECISION_ROUTES, *inbox.ROUTES, *sessions.ROUTES, *usage.USAGE_ROUTES),
+        ),
         *sessions.STREAMS,
         Route("/static/{name}", _static, methods=["GET"]),
     )

@@ -204,4 +204,4 @@ def _parse_day_start(text: str) -> int | None:
     return (day - EPOCH) // timedelta(microseconds=1)
 
 
-ROUTES: Final = (page("/usage", spent),)
+USAGE_ROUTES: Final = (page("/usage", spent),)

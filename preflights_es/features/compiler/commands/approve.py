@@ -89,7 +89,7 @@ def lock_command() -> None:
 @by_option
 @key_option
 @writing_command
-def tests_command(id_: str | None, by: str | None, app: Request, voice: Voice) -> int:
+def lock_tests_command(id_: str | None, by: str | None, app: Request, voice: Voice) -> int:
     """Lock the approved TestPlan: `plan refactor` reads it. The new lock replaces the former one.
 
     Without ID it locks the one that is approved.

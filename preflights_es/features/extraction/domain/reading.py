@@ -40,11 +40,11 @@ _WEEKDAYS: Final = (
 )
 _NUMBER_OF: Final = {name: n for n, names in enumerate(_WEEKDAYS) for name in names}
 _WORDS: Final = "|".join((*_SOON, *sorted(_NUMBER_OF, key=len, reverse=True)))
-_DATE: Final = late_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_CLOCK: Final = r"(?:[01]?[0-9]|2[0-3]):[0-5][0-9]"
+_TYPED_DATE: Final = late_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TYPED_CLOCK: Final = r"(?:[01]?[0-9]|2[0-3]):[0-5][0-9]"
 _AT: Final = late_pattern(
     rf"(?:(?P<day>{_WORDS}|[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})[-T])?"
-    rf"(?P<start>{_CLOCK})(?:-(?P<end>{_CLOCK}))?",
+    rf"(?P<start>{_TYPED_CLOCK})(?:-(?P<end>{_TYPED_CLOCK}))?",
     re.IGNORECASE,
 )
 _TAKES: Final = late_pattern(r"(?P<number>[0-9]{1,4}(?:[.,][0-9]{1,2})?)(?P<unit>[mh])")
@@ -60,7 +60,7 @@ def day_said(text: str, noted: str) -> str | None:
     """
     word = text.strip().lower()
     try:
-        if _DATE.fullmatch(word):
+        if _TYPED_DATE.fullmatch(word):
             return date.fromisoformat(word).isoformat()
         since = date.fromisoformat(noted)
         if word in _SOON:
@@ -136,7 +136,7 @@ class BadLine(Value, frozen=True):
     expected: str
 
 
-Wrong = tuple[str, str]
+LineProblem = tuple[str, str]
 """What was found in a line, and what was expected."""
 
 
@@ -162,7 +162,7 @@ def read_note(note: str, noted: str) -> list[Payload] | BadLine:
     return listed or BadLine(1, one_line(note), "no words", "something to do")
 
 
-def _asks_day(item: Payload | Wrong) -> bool:
+def _asks_day(item: Payload | LineProblem) -> bool:
     return isinstance(item, dict) and item["type"] == "event" and "date" not in item
 
 
@@ -173,7 +173,7 @@ def _split_note_lines(note: str) -> Iterator[tuple[int, str]]:
             yield number, text
 
 
-def _parse_item_line(text: str, noted: str) -> Payload | Wrong:
+def _parse_item_line(text: str, noted: str) -> Payload | LineProblem:
     title, said = _marked(text, noted)
     if isinstance(said, tuple):
         return said
@@ -195,7 +195,7 @@ def _parse_item_line(text: str, noted: str) -> Payload | Wrong:
     return {"type": type_, "title": title, "confidence": 1.0, **said}
 
 
-def _marked(text: str, noted: str) -> tuple[str, Payload | Wrong]:
+def _marked(text: str, noted: str) -> tuple[str, Payload | LineProblem]:
     """A line without the marks at its end, and what they say."""
     words, said = text.split(), Payload()
     while words and (found := _match_typed_mark(words[-1])):

@@ -21,7 +21,7 @@ from preflights_es.features.extraction.domain.events import (
 from preflights_es.kernel.text import late_pattern, one_line, problem, visible
 
 
-class Wrong(TypedDict):
+class WrongField(TypedDict):
     """What a `ChangeRefused` says."""
 
     reason: Literal["unknown_field", "invalid_value", "missing_value"]
@@ -103,7 +103,7 @@ def with_dues(listed: tuple[NoteItem, ...], dues: list[tuple[str, str]]) -> tupl
 # 2. From a person ----------------------------------------------------------------------------
 
 
-def fill_item_fields(item: NoteItem, fields: Iterable[tuple[str, str]]) -> NoteItem | Wrong:
+def fill_item_fields(item: NoteItem, fields: Iterable[tuple[str, str]]) -> NoteItem | WrongField:
     """An item with these values, or the first that is wrong.
 
     Args:
@@ -111,22 +111,22 @@ def fill_item_fields(item: NoteItem, fields: Iterable[tuple[str, str]]) -> NoteI
     """
     title = item.title
     if not visible(title) or problem(title, TITLE_MAX):
-        return Wrong(reason="invalid_value", field="title")
+        return WrongField(reason="invalid_value", field="title")
     for name, typed in fields:
         if name not in FIELDS[item.type]:
-            return Wrong(reason="unknown_field", field=name)
+            return WrongField(reason="unknown_field", field=name)
         if not typed.strip():
             continue
         value = _READERS[name](typed.strip())
         if value is None:
-            return Wrong(reason="invalid_value", field=name)
+            return WrongField(reason="invalid_value", field=name)
         item = replace(item, **{name: value})
     low, high = item.duration_min, item.duration_max
     if low is not None and high is not None and high < low:
-        return Wrong(reason="invalid_value", field="duration_max")
+        return WrongField(reason="invalid_value", field="duration_max")
     for name in _OF_EVENTS if item.type == "event" else ():
         if getattr(item, name) is None:
-            return Wrong(reason="missing_value", field=name)
+            return WrongField(reason="missing_value", field=name)
     return item
 
 
