@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 from preflights_es.history.imports import Outline
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import ArtifactOutside, Refused
 from preflights_es.kernel.ports import Archive, Numbered, Stored
 from preflights_es.kernel.session import Session
-from preflights_es.records.record_names import NUMBER_DIGITS_MAX
+from preflights_es.records.record_names import FAR, NUMBER_MAX, highest
 from preflights_es.words.decisions import Relations
-
-NUMBER_MAX: Final = 10**NUMBER_DIGITS_MAX - 1  # the last that a document's name can bear
-FAR: Final = 1_000
-"""Numbers beyond the highest known one that may be missing.
-
-Branches, erased sessions and records that were removed leave some out. A file that says more of
-them can be forged, and each such file could take away most of the numbers that a project has.
-"""
-
-
-def highest(given: Iterable[int], filed: Iterable[int] = ()) -> int:
-    """The highest number that counts; 0 without any.
-
-    Args:
-        given: those that the log has given out.
-        filed: those that files bear; one far beyond all before it does not count.
-    """
-    found = max((number for number in given if number <= NUMBER_MAX), default=0)
-    for number in sorted(filed):
-        if number > found + FAR:
-            break
-        found = max(found, number)
-    return found
-
 
 NOTHING, WHOLE, TAIL = 0, 1, 2  # of a session, what is lacking here
 

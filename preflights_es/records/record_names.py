@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import date
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
@@ -10,6 +11,13 @@ from typing import Final, NamedTuple
 from preflights_es.kernel.text import late_pattern, one_line
 
 NUMBER_DIGITS_MAX: Final = 6  # a longer name is a date or an id, not a record's number
+NUMBER_MAX: Final = 10**NUMBER_DIGITS_MAX - 1  # the last that a document's name can bear
+FAR: Final = 1_000
+"""Numbers beyond the highest known one that may be missing.
+
+Branches, erased sessions and records that were removed leave some out. A file that says more of
+them can be forged, and each such file could take away most of the numbers that a project has.
+"""
 MARKDOWN: Final = (".md", ".markdown")
 ASCIIDOC: Final = (".adoc", ".asciidoc")
 OTHER_TEXTS: Final = (".rst", ".txt", ".org", ".textile", ".html", ".docx", ".pdf")
@@ -153,3 +161,18 @@ def iso_day_or_empty(year: str, month: str, of_month: str) -> str:
         return date(int(year), int(month), int(of_month)).isoformat()
     except ValueError:
         return ""
+
+
+def highest(given: Iterable[int], filed: Iterable[int] = ()) -> int:
+    """The highest number that counts; 0 without any.
+
+    Args:
+        given: those that the log has given out.
+        filed: those that files bear; one far beyond all before it does not count.
+    """
+    found = max((number for number in given if number <= NUMBER_MAX), default=0)
+    for number in sorted(filed):
+        if number > found + FAR:
+            break
+        found = max(found, number)
+    return found

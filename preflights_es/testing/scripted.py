@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from json import dumps
 from typing import Any
 
 from preflights_es.kernel.completions import Completion, CompletionRequested
@@ -41,4 +41,4 @@ class ScriptedProvider(LLMProvider):
             case str(text):
                 return Completion(text)
             case payload:
-                return Completion(json.dumps(payload))
+                return Completion(dumps(payload))

@@ -12,7 +12,6 @@ from typing import Any, Self
 
 from msgspec.structs import replace
 
-from preflights_es.history.incoming import NUMBER_MAX, highest
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import (
     Refused,
@@ -20,6 +19,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import Actor, Input, Signable
 from preflights_es.records.documents import Documents
+from preflights_es.records.record_names import NUMBER_MAX, highest
 from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, is_same_input
 from preflights_es.runtime.runner import Handle, ProposedInput, Step
 from preflights_es.runtime.sessions import Sessions

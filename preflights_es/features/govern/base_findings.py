@@ -10,8 +10,8 @@ from preflights_es.features.govern.changes import ChangeSet, printable
 from preflights_es.features.govern.converted_files import converted_files
 from preflights_es.features.govern.decision_changes import DecisionChange, decision_changes
 from preflights_es.features.govern.findings import Finding, Level, finding
-from preflights_es.features.govern.required_signatures import FILE as SIGNERS
 from preflights_es.features.govern.required_signatures import (
+    SIGNERS,
     is_erasure_signed,
     repository_changed,
     signers_changed,

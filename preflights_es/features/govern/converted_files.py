@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from preflights_es.features.govern.changes import ENCODING, ChangeSet, converted, files_at
 from preflights_es.features.govern.domain.imports import is_read
-from preflights_es.features.govern.required_signatures import FILE as SIGNERS
+from preflights_es.features.govern.required_signatures import SIGNERS
 from preflights_es.records.record_folder import ADR_DIR, LOG4BRAINS, folder_of
 from preflights_es.records.record_names import is_page
 from preflights_es.settings.signing import REPOSITORY

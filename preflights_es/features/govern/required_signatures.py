@@ -27,10 +27,10 @@ from preflights_es.system.files import Unreadable
 from preflights_es.use.request import Request
 from preflights_es.use.signatures import Signatures, acceptances
 
-FILE: Final = ".preflights/allowed_signers"
+SIGNERS: Final = ".preflights/allowed_signers"
 """The signers that a repository brings, relative to its root."""
 CURES: Final = {
-    FILE: "commit the signers there first",
+    SIGNERS: "commit the signers there first",
     REPOSITORY: "commit the file there first that an act with --sign makes",
 }
 
@@ -46,7 +46,7 @@ class Unsigned(NamedTuple):
 def signatures_at(settings: Settings, commit: str, base: str) -> tuple[Signatures | None, str]:
     """What proves an act, by signers and repository of a revision; else why that is not known."""
     said = dict[str, bytes]()
-    for file in (FILE, REPOSITORY):
+    for file in (SIGNERS, REPOSITORY):
         try:
             content = at_commit(settings.root, commit, file, follows=False) if commit else None
         except Unreadable as error:
@@ -56,7 +56,7 @@ def signatures_at(settings: Settings, commit: str, base: str) -> tuple[Signature
         said[file] = content
     if not (repository := repository_id(said[REPOSITORY])):
         return None, f"signatures: {REPOSITORY} of {base!r} holds no id: {CURES[REPOSITORY]}"
-    given = Signers(said[FILE])
+    given = Signers(said[SIGNERS])
     env = surroundings()
     return (
         Signatures(settings, env, remembers=False, signers=given, repository=repository),
@@ -137,7 +137,7 @@ def is_erasure_signed(
 
 def signers_changed(root: Path, change: ChangeSet) -> str:
     """What a change does to the signers of the base, in words; empty where it leaves them."""
-    one = next((one for one in change.files if one.path == FILE), None)
+    one = next((one for one in change.files if one.path == SIGNERS), None)
     if one is None or not one.old:
         return ""
     now = None if one.is_gone or not one.is_text else content_of(root, one)
