@@ -8,7 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
-from preflights_es.surfaces.api import Preflights, open
+from preflights_es.surfaces.api import Preflights
+from preflights_es.surfaces.api import open as opened
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -97,4 +98,4 @@ class AsyncPreflights:
 
 def open_async(folder: str | Path = ".", **how: Any) -> AsyncPreflights:
     """The same for a running event loop; the arguments are those of `open`."""
-    return AsyncPreflights(open(folder, **how))
+    return AsyncPreflights(opened(folder, **how))
