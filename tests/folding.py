@@ -43,13 +43,13 @@ class Called(NamedTuple):
 
 def judged_again(workflow: Workflow[Any], events: Sequence[Event]) -> Iterator[Called]:
     """What judges, and ran while the events were folded or what they fold to was shown."""
-    session = kernel.begin(workflow)
+    session = kernel.begin(workflow.decider)
     deciding: set[str] = set()
     for event in events:
         if isinstance(event, Input):
-            ran, _ = observed(kernel.decide, workflow, session, event)
+            ran, _ = observed(kernel.decide, workflow.decider, session, event)
             deciding |= {f"{one.module} {one.function}" for one in ran}
-        ran, session = observed(kernel.evolve, workflow, session, event)
+        ran, session = observed(kernel.evolve, workflow.decider, session, event)
         read = (one for one in ran if f"{one.module} {one.function}" not in SPELLING)
         yield from (one for one in read if not one.module.endswith(READERS))
         ran, _ = observed(_shown, workflow, session.state)
@@ -58,8 +58,9 @@ def judged_again(workflow: Workflow[Any], events: Sequence[Event]) -> Iterator[C
 
 
 def _shown(workflow: Workflow[Any], state: Any) -> None:
-    tells = (workflow.record, workflow.items, workflow.related)
-    for tell in (workflow.view, workflow.reached, workflow.is_terminal, workflow.fixed, *tells):
+    shown, filed = workflow.shown, workflow.filed
+    tells = (filed.record, filed.items, filed.related)
+    for tell in (shown.view, shown.reached, workflow.is_terminal, shown.fixed, *tells):
         if tell is not None:
             tell(state)
 

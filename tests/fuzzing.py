@@ -147,7 +147,7 @@ def closed(rng: Random, events: Events) -> Events:
     """An erasure at a place, and perhaps the payloads before it gone."""
     at = rng.randint(1, len(events))
     first = events[0]
-    codec = Codec(WORKFLOWS["clarification"])
+    codec = Codec(WORKFLOWS["clarification"].decider)
     drafts = (
         codec.draft(SessionErased(at=1, actor=Actor("user", "Mallory")), f"e-{rng.random()}"),
         codec.draft(SessionClosed(status="erased")),

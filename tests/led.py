@@ -74,7 +74,7 @@ def simulator(case: Case) -> Lead:
 def opening(case: Case, lead: Lead) -> Input:
     """The first Input of a session that is led."""
     workflow = WORKFLOWS[case.workflow]
-    setup = Setup("0", workflow.version, lead.provider, workflow.prompts, lead)
+    setup = Setup("0", workflow.decider.version, lead.provider, workflow.led.prompts, lead)
     if case.workflow == "clarification":
         return IntentionDeclared(
             at=NOON,
@@ -167,15 +167,15 @@ class Session:
         return self
 
     def _next(self, turn: int) -> Input | None:
-        view = self.workflow.view(self.handle.session.state)
+        view = self.workflow.shown.view(self.handle.session.state)
         if self.status == "waiting":
             return StepRetried(at=NOON, actor=ADA)
-        if not view.questions or self.workflow.answers is None:
+        if not view.questions or self.workflow.asked.answers is None:
             return None
         question = view.questions[0]
         value = question.options[0] if question.options else ANSWERS[turn % len(ANSWERS)]
         given = (GivenAnswer(question.id, (value,)),)
-        return self.workflow.answers(at=NOON, actor=ADA, answers=given)
+        return self.workflow.asked.answers(at=NOON, actor=ADA, answers=given)
 
     @property
     def status(self) -> str:

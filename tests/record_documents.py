@@ -60,7 +60,7 @@ class Team(Recorder):
         supersedes: str | None = None,
         lead: Lead | None = None,
     ) -> Handle:
-        setup = Setup("0.1.0", WORKFLOW.version, lead.provider if lead else "", lead=lead)
+        setup = Setup("0.1.0", WORKFLOW.decider.version, lead.provider if lead else "", lead=lead)
         step = self.by(by).open(
             NewSession(intention, scope=scope, mark=mark, supersedes=supersedes),
             setup,
@@ -397,7 +397,7 @@ def record_of_another_tool_is_superseded(t: Team) -> Handle:
     finder = Finder(t.runner, "golden", records=lambda _: ("docs/decisions/0007-jenkins.md",))
     inputs = Inputs(t.runner, "golden", lambda: ADA, finder=finder)
     own = Clarifications(inputs, t.documents, {"adr": "docs/decisions", "task": "docs/tasks"})
-    setup = Setup("0.1.0", WORKFLOW.version)
+    setup = Setup("0.1.0", WORKFLOW.decider.version)
     step = own.open(
         NewSession("Replace Jenkins with GitHub Actions", supersedes="ADR-0007"),
         setup,

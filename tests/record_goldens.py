@@ -101,6 +101,7 @@ from preflights_es.words.simulation import GENERATION
 from preflights_es.words.workflow import Workflow
 from tests.scripted import asks
 from tests.signing.house import REPOSITORY
+from tests.toy import altered
 
 FOLDER = Path(__file__).parent.parent / "replays"
 ADA = Actor("user", "Ada Lovelace")
@@ -153,7 +154,7 @@ class Recorder:
     ) -> Handle:
         step = self.by(actor).open(
             NewSession(intention, mark=mark, supersedes=supersedes),
-            Setup(preflights="0.1.0", decider=WORKFLOW.version),
+            Setup(preflights="0.1.0", decider=WORKFLOW.decider.version),
             heuristics or HeuristicsConfig(),
             context=context,
         )
@@ -172,7 +173,7 @@ class Recorder:
         """A session that the simulator leads, as far as its first question."""
         lead = Lead("sim", "simllm/1", (("seed", str(seed)), ("faults", faults)), strict)
         self.asked = SimLLMProvider(seed, FaultConfig.parsed(faults), BANK)
-        setup = Setup("0.1.0", WORKFLOW.version, "sim", lead=lead)
+        setup = Setup("0.1.0", WORKFLOW.decider.version, "sim", lead=lead)
         step = self.by(actor).open(NewSession(intention), setup, HeuristicsConfig())
         self.order.append(step.handle.session_id)
         return self.settled(step.handle)
@@ -180,7 +181,7 @@ class Recorder:
     def scripted(self, intention: str, *replies: Reply) -> Handle:
         """A session that a model leads which says this in turn, as far as its first question."""
         self.asked = ScriptedProvider(*replies)
-        setup = Setup("0.1.0", WORKFLOW.version, "script", lead=Lead("script", "model-1"))
+        setup = Setup("0.1.0", WORKFLOW.decider.version, "script", lead=Lead("script", "model-1"))
         step = self.by().open(NewSession(intention), setup, HeuristicsConfig())
         self.order.append(step.handle.session_id)
         return self.settled(step.handle)
@@ -485,7 +486,7 @@ def a_task_of_a_note_is_decided(r: Recorder) -> None:
     note = SourceSession("01a0c0de-0000-7000-8000-000000000001", 2, "5a" * 32)
     step = r.by().open(
         NewSession("Add login to the shop"),
-        Setup(preflights="0.1.0", decider=WORKFLOW.version),
+        Setup(preflights="0.1.0", decider=WORKFLOW.decider.version),
         HeuristicsConfig(),
         item=ItemRef(1, note),
     )
@@ -523,9 +524,9 @@ def an_input_that_could_not_be_decided(r: Recorder) -> None:
         if type(new).__name__ == "ClarificationAnswersGiven":
             message = "a bug of the past"
             raise ValueError(message)
-        return WORKFLOW.decide(state, new)
+        return WORKFLOW.decider.decide(state, new)
 
-    r.workflows[WORKFLOW.name] = replace(WORKFLOW, decide=broken)
+    r.workflows[WORKFLOW.name] = altered(WORKFLOW, decide=broken)
     handle = r.start("Add a jwt")
     handle = replace(handle, workflow=r.workflows[WORKFLOW.name])
     try:
@@ -684,7 +685,7 @@ def an_agent_writes_the_question(r: Recorder) -> None:
     )
     r.asked = GivenProvider("agent", written_question_response(written))
     lead = Lead("agent", "claude-code 2.1", (("sha256", "00"),))
-    setup = Setup("0.1.0", WORKFLOW.version, "agent", lead=lead)
+    setup = Setup("0.1.0", WORKFLOW.decider.version, "agent", lead=lead)
     step = r.by(CLAUDE).open(NewSession("Speed up the search"), setup, HeuristicsConfig())
     r.order.append(step.handle.session_id)
     handle = r.settled(step.handle)
@@ -697,7 +698,9 @@ def an_agent_asked_elsewhere(r: Recorder) -> None:
     """A question that a person answered in the agent, and one that timed out there."""
     written = written_question("Which broker?", ("RabbitMQ", "Kafka"), "Broker")
     r.asked = GivenProvider("agent", written_question_response(written))
-    setup = Setup("0.1.0", WORKFLOW.version, "agent", lead=Lead("agent", "claude-code 2.1.300"))
+    setup = Setup(
+        "0.1.0", WORKFLOW.decider.version, "agent", lead=Lead("agent", "claude-code 2.1.300")
+    )
     seen = Observed(
         channel="hook",
         agent="claude-code",
@@ -797,7 +800,7 @@ def an_intention_comes_with_what_is_known(r: Recorder) -> None:
         project="golden",
         uid="0123456789ab",
         setup=Setup(
-            *("0.1.0", WORKFLOW.version, "script"),
+            *("0.1.0", WORKFLOW.decider.version, "script"),
             lead=Lead("script", "model-1", structured=True),
             candidates=(("clarify", "Ask about the database."),),
         ),
@@ -873,7 +876,7 @@ def inputs(r: Recorder) -> Inputs:
     """Ada's, each step settled by the lead of its session."""
 
     def settled(step: Step) -> Step:
-        lead = step.handle.workflow.lead(step.handle.session.state)
+        lead = step.handle.workflow.led.lead(step.handle.session.state)
         if lead is None:
             return step
         after = asyncio.run(r.runner.settle(step.handle, simulated(lead)))

@@ -21,9 +21,9 @@ def notes(r: Recorder) -> Notes:
 
 
 def take(r: Recorder, note: str, lead: Lead | None = None, language: Language = "de") -> Handle:
-    prompts = WORKFLOW.prompts if lead else ()
+    prompts = WORKFLOW.led.prompts if lead else ()
     provider = lead.provider if lead else "mock"
-    setup = Setup("0.1.0", WORKFLOW.version, provider, prompts, lead)
+    setup = Setup("0.1.0", WORKFLOW.decider.version, provider, prompts, lead)
     step = notes(r).take(note, setup, language, "2026-11-22T09:30+01:00", "Europe/Berlin")
     r.order.append(step.handle.session_id)
     return step.handle
@@ -99,7 +99,7 @@ def a_note_that_no_model_could_read_is_filed_by_hand(r: Recorder) -> None:
 
 def another_model_reads_what_the_first_could_not(r: Recorder) -> None:
     handle = take(r, "Steuer, Milch", sim(1, "timeout=0.5,rate_limit=0.5"))
-    notes(r).led_by(handle, sim(1), WORKFLOW.prompts)
+    notes(r).led_by(handle, sim(1), WORKFLOW.led.prompts)
 
 
 def a_strict_note_waits_and_is_resumed(r: Recorder) -> None:

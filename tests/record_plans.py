@@ -54,7 +54,7 @@ def plan(
     r: Recorder, situation: Situation, lead: Lead | None = None, language: Language = "de"
 ) -> Handle:
     provider = lead.provider if lead else "mock"
-    prompts = WORKFLOW.prompts if lead else ()
+    prompts = WORKFLOW.led.prompts if lead else ()
     setup = Setup("0.2.0", "planning/1", provider, prompts, lead)
     step = days(r).plan(situation, setup, language)
     r.order.append(step.handle.session_id)
@@ -107,7 +107,7 @@ def a_model_is_asked_once_more(r: Recorder) -> None:
 
 def the_rules_stand_in_for_one_plan(r: Recorder) -> None:
     handle = plan(r, day(), sim(1, "malformed=1"))
-    days(r).plan_again(handle, day(600), sim(1), WORKFLOW.prompts)
+    days(r).plan_again(handle, day(600), sim(1), WORKFLOW.led.prompts)
 
 
 def a_strict_plan_waits_and_is_resumed(r: Recorder) -> None:

@@ -42,7 +42,7 @@ TABLES = (
     Table("sessions", ("session_id", "workflow", "fell_back", "began_on")),
     Table("usage", ("session_id", "input_tokens")),
 )
-MOCK = Lead("mock", WORKFLOW.version)
+MOCK = Lead("mock", WORKFLOW.decider.version)
 
 
 def questions(r: Recorder) -> Sessions:
@@ -58,7 +58,7 @@ def put(
     metrics: tuple[Metric, ...] = METRICS,
     dialect: Dialect = "sqlite",
 ) -> Handle:
-    setup = Setup("0.1.0", WORKFLOW.version, lead.provider, WORKFLOW.prompts, lead)
+    setup = Setup("0.1.0", WORKFLOW.decider.version, lead.provider, WORKFLOW.led.prompts, lead)
     said = {
         "text": text,
         "language": language,
@@ -120,13 +120,13 @@ def a_model_is_asked_once_more(r: Recorder) -> None:
 def a_bad_output_ends_the_step_and_a_follow_up_goes_on(r: Recorder) -> None:
     handle = put(r, "sessions", sim(1, "malformed=1"))
     handle = follow_up(r, handle, "tokens")
-    questions(r).led_by(handle, MOCK, WORKFLOW.prompts)
+    questions(r).led_by(handle, MOCK, WORKFLOW.led.prompts)
 
 
 def a_call_that_failed_is_made_again(r: Recorder) -> None:
     handle = put(r, "sessions", sim(2, "error=1"))
     handle = questions(r).resume(handle).handle
-    questions(r).led_by(handle, MOCK, WORKFLOW.prompts)
+    questions(r).led_by(handle, MOCK, WORKFLOW.led.prompts)
 
 
 def a_secret_in_a_question_is_not_recorded(r: Recorder) -> None:

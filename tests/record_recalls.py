@@ -49,7 +49,9 @@ def asked(
 ) -> Handle:
     """A question, as far as its lead rewrites it."""
     provider = lead.provider if lead else "mock"
-    setup = Setup("0.2.0", WORKFLOW.version, provider, WORKFLOW.prompts if lead else (), lead)
+    setup = Setup(
+        "0.2.0", WORKFLOW.decider.version, provider, WORKFLOW.led.prompts if lead else (), lead
+    )
     said = {"question": question, "language": language}
     step = recalls(r).opened(WORKFLOW, RecallAsked, said, setup)
     r.order.append(step.handle.session_id)

@@ -483,7 +483,7 @@ def _of_the_plan(actor: Actor, place: int, known: bool) -> Move:
     """It is approved, rejected, locked or superseded, by its id or by another one."""
 
     def move(session: Session[Any]) -> Input:
-        fields = session.state.plan and EVERY["compiler"].accepting(session.state, {}).fields
+        fields = session.state.plan and EVERY["compiler"].asked.accepting(session.state, {}).fields
         named = {"id": "", "sha256": ""} if not fields or not known else dict(fields)
         if place == 0:
             return compiler_events.PlanApproved(at=NOON, actor=actor, **named)

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import AnswersRevised
@@ -25,6 +24,7 @@ from tests.features.clarification.cases import answered, declared, log
 from tests.fixed import NOON, PROJECT, salt
 from tests.folding import judged_again
 from tests.strategies import EVERY
+from tests.toy import altered
 
 each_workflow = pytest.mark.parametrize("name", EVERY)
 
@@ -40,10 +40,10 @@ def test_decide_is_total_and_never_empty(name: str, data: st.DataObject) -> None
     session = PlayedSession(workflow).play(moves).handle.session
     inputs = generated.any_input(workflow, strategies.ANY_TEXT)
     for new in data.draw(st.lists(inputs, min_size=1, max_size=3)):
-        decisions = kernel.decide(workflow, session, new)
+        decisions = kernel.decide(workflow.decider, session, new)
         assert decisions
         for event in (new, *decisions):
-            session = kernel.evolve(workflow, session, event)
+            session = kernel.evolve(workflow.decider, session, event)
         assert all(isinstance(decision, Decision) for decision in decisions)
         assert session.undecided is None
 
@@ -73,16 +73,17 @@ def test_every_session_keeps_the_laws(name: str) -> None:
     check_laws(EVERY[name], strategies.wild_sessions(name), laws=(*LAWS, *OWN_LAWS))
 
 
-@pytest.mark.parametrize("part", ["evolve", "view"])
-def test_a_verdict_in_a_fold_or_a_view_is_named(part: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "reads"), [("evolve", WORKFLOW.decider.evolve), ("view", WORKFLOW.shown.view)]
+)
+def test_a_verdict_in_a_fold_or_a_view_is_named(name: str, reads: Any) -> None:
     events = log(declared("Add OAuth"), answered(auth_strategy="OAuth"))
-    reads = getattr(WORKFLOW, part)
 
     def judges(*given: Any) -> Any:
         assert is_placeholder("TBD")
         return reads(*given)
 
-    found = [*judged_again(replace(WORKFLOW, **{part: judges}), events)]
+    found = [*judged_again(altered(WORKFLOW, **{name: judges}), events)]
     assert {(one.module, one.function) for one in found} == {
         ("words/questions.py", "is_placeholder")
     }
@@ -92,7 +93,7 @@ def test_a_verdict_in_a_fold_or_a_view_is_named(part: str) -> None:
 @given(st.data())
 def test_events_survive_the_codec(name: str, data: st.DataObject) -> None:
     workflow = EVERY[name]
-    codec = Codec(workflow)
+    codec = Codec(workflow.decider)
     event = data.draw(generated.any_event(workflow))
     input_id = "i-1" if isinstance(event, Input) else None
     (one,) = chain.sealed(
@@ -129,7 +130,7 @@ def test_progress_falls_by_a_revision_alone(name: str, data: st.DataObject) -> N
     run = PlayedSession(EVERY[name]).play(data.draw(strategies.sessions(name)))
     before, plan, topic, stopped = 0.0, None, "", False
     for new, session in run.steps():
-        view = EVERY[name].view(session.state)
+        view = EVERY[name].shown.view(session.state)
         progress = view.progress
         assert 0.0 <= progress <= 1.0
         # Another plan of the day has other blocks to be done.

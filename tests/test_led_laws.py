@@ -42,7 +42,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 def waits(case: Case) -> bool:
     """Whether a step that brings nothing stays open: nothing stands in for the model."""
-    return case.strict or WORKFLOWS[case.workflow].policy.then == "report"
+    return case.strict or WORKFLOWS[case.workflow].led.policy.then == "report"
 
 
 @given(cases())
@@ -58,7 +58,7 @@ def test_no_step_is_asked_more_often_than_its_calls(case: Case) -> None:
     session = led.alone(case)
     asked = [event for event in session.events if isinstance(event, CompletionRequested)]
     steps = Counter(request.call.rsplit(".", 1)[0] for request in asked)
-    calls_max = session.handle.workflow.policy.calls_max
+    calls_max = session.handle.workflow.led.policy.calls_max
     assert all(count <= calls_max for count in steps.values())
     assert all(1 <= request.attempt <= calls_max for request in asked)
     fell = sum(isinstance(event, FellBack) for event in session.events)

@@ -11,7 +11,7 @@ Wanted  -> ArtifactDue                          what a file is needed for
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -31,12 +31,14 @@ from preflights_es.kernel.events import (
     Decision,
     Event,
     Input,
+    S,
     Typed,
     WrittenFile,
 )
+from preflights_es.kernel.session import Decider
 from preflights_es.words.decisions import Record
 from preflights_es.words.questions import Reached
-from preflights_es.words.workflow import View, Workflow
+from preflights_es.words.workflow import FiledPart, ShownPart, View, Workflow
 
 CALLS_MAX: Final = 2  # one try, one retry
 ADA: Final = Actor("user", "Ada")
@@ -204,25 +206,40 @@ def workflow(bug: Bug = "", at: str = "!", heard: str = "") -> Workflow[State]:
         return evolve(state, event)
 
     return Workflow(
-        name="toy",
-        version="toy/1",
-        events=(
-            *(Said, Asked, Wanted, Heard, Answered, GaveUp, Filed),
-            *COMPLETION_EVENTS,
-            *ARTIFACT_EVENTS,
+        decider=Decider(
+            name="toy",
+            version="toy/1",
+            events=(
+                *(Said, Asked, Wanted, Heard, Answered, GaveUp, Filed),
+                *COMPLETION_EVENTS,
+                *ARTIFACT_EVENTS,
+            ),
+            initial=State(),
+            decide=faulty_decide,
+            evolve=faulty_evolve,
+            is_terminal=lambda state: False,
         ),
-        initial=State(),
-        decide=faulty_decide,
-        evolve=faulty_evolve,
-        is_terminal=lambda state: False,
-        view=view,
-        statuses=("needs_answers", "done"),
-        record=record,
-        reached=reached,
+        shown=ShownPart(
+            view=view,
+            statuses=("needs_answers", "done"),
+            reached=reached,
+        ),
+        filed=FiledPart(
+            record=record,
+        ),
     )
 
 
 WORKFLOW: Final = workflow()
+
+
+def altered(workflow: Workflow[S], **changes: Any) -> Workflow[S]:
+    """A workflow with other fields of its parts."""
+    for name, field in changes.items():
+        of = next(of for of in workflow.__struct_fields__ if hasattr(getattr(workflow, of), name))
+        part: Any = replace(getattr(workflow, of), **{name: field})
+        workflow = replace(workflow, **{of: part})
+    return workflow
 
 
 def said(text: str, at: int = 1) -> Said:

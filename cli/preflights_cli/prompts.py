@@ -34,9 +34,9 @@ def prompts_command(name: str | None, as_json: bool) -> int:
       preflights regress --prompt clarify=new.md
     """
     used = [
-        (key, workflow.name, prompt(workflow.package, id_))
+        (key, workflow.name, prompt(workflow.led.package, id_))
         for workflow in WORKFLOWS.installed()
-        for key, id_ in workflow.prompts
+        for key, id_ in workflow.led.prompts
     ]
     if name is not None:
         used = [_find_prompt(name, used)]

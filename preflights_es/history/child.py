@@ -215,7 +215,7 @@ class Child:
         end = turns[kept].version - 1 if kept < len(turns) else len(self.recording.stored)
         workflow: Workflow[Any] = self.recording.workflow
         if end == 0:
-            return Handle(first.session_id, first.project, workflow, kernel.begin(workflow))
+            return Handle(first.session_id, first.project, workflow, kernel.begin(workflow.decider))
         before = turns[kept].before if kept < len(turns) else self.recording.session
         store = self.runner.store
         assert isinstance(store, MemoryStore), "made above"

@@ -103,11 +103,11 @@ def quotes_of(runner: Runner, project: str, quoted: Collection[str]) -> Quotes:
 def _find_session_quotes(runner: Runner, head: Head) -> Iterator[Quoted]:
     """What the Inputs of a session name of others."""
     workflow = runner.workflow(head.workflow)
-    classes = {cls.tag: cls for cls in workflow.events}
-    quotes = workflow.quotes or (lambda _: ())
+    classes = {cls.tag: cls for cls in workflow.decider.events}
+    quotes = workflow.filed.quotes or (lambda _: ())
     for one in runner.store.read(head.session_id):
         cls = classes.get(one.type)
-        may_name = workflow.quotes is not None or cls is None or has_sources(cls)
+        may_name = workflow.filed.quotes is not None or cls is None or has_sources(cls)
         if one.input_id is None or one.data is None or not may_name:
             continue
         event = runner.codec(workflow).decode(one)
@@ -128,7 +128,7 @@ def _status_and_title(runner: Runner, stored: Sequence[Stored]) -> tuple[str, st
         return UNKNOWN, one_line(str(error))
     except SessionFaulted as fault:
         session, status = runner.folded(workflow, stored[: fault.version - 1]), "faulted"
-    title = one_line(workflow.view(session.state).intention)
+    title = one_line(workflow.shown.view(session.state).intention)
     return status or compute_session_status(workflow, session), title
 
 
@@ -403,7 +403,7 @@ class Erasure(Sessions):
         if erased_before(stored):
             raise ErasedSession(session_id)
         workflow = self._runner.workflows.get(head.workflow)
-        accepts = workflow and workflow.acknowledges
+        accepts = workflow and workflow.asked.acknowledges
         if any(accepts and (e.type, e.actor_kind) == (accepts.tag, "user") for e in stored):
             self.refuse_agent(f"erase session {short_session(session_id)}, which a person accepted")
         return head, stored
@@ -454,7 +454,7 @@ class Erasure(Sessions):
     def _files(self, name: str) -> bool:
         """Whether a workflow files its documents outside the folder of records."""
         workflow = self._runner.workflows.get(name)
-        return workflow is not None and workflow.filing is not None
+        return workflow is not None and workflow.filed.filing is not None
 
     def _documents(self, stored: Sequence[Stored], by_uid: PathsByUid) -> tuple[str, ...]:
         """Of a session, those that lie on this disk: where its log says, beside it, or moved."""

@@ -256,9 +256,9 @@ _actors: Final = msgspec.json.Decoder(_ClaimedActorPayload)
 
 def relations_of(workflow: Workflow[Any], session: Session[Any]) -> Relations | None:
     """What a session says of others; None where it says nothing."""
-    if workflow.related is None:
+    if workflow.filed.related is None:
         return None
-    found = workflow.related(session.state)
+    found = workflow.filed.related(session.state)
     return found if found != Relations() else None
 
 

@@ -17,7 +17,7 @@ from preflights_es.kernel.errors import LLMError, LLMLostError, LogDamaged
 from preflights_es.kernel.events import Event, Input, InputQuarantined, Outcome, ResponseIgnored
 from preflights_es.kernel.lead import Lead, setup_of
 from preflights_es.kernel.ports import Provider, Stored
-from preflights_es.kernel.session import Session
+from preflights_es.kernel.session import Decider, Session
 from preflights_es.providers.recorded import RecordedProvider, Unanswered, Unrecorded
 from preflights_es.redaction import patterns
 from preflights_es.redaction.masking import redact, response_redacted
@@ -36,7 +36,7 @@ CACHED: Final = 256  # providers that are kept; sessions of one batch share most
 class Code(NamedTuple):
     """The providers that are code of ours, as the composition root knows them."""
 
-    generation: Callable[[CompletionRequested, Workflow[Any]], str | None]
+    generation: Callable[[CompletionRequested, Decider[Any]], str | None]
     """The model by which a request is answered today; None where that is no code of ours."""
     made: Callable[[Lead], Provider]
 
@@ -48,9 +48,9 @@ class Reasking:
         self._code = code
         self._made: dict[tuple[str, tuple[tuple[str, str], ...], str | None], Provider] = {}
 
-    def generation(self, request: CompletionRequested, workflow: Workflow[Any]) -> str | None:
+    def generation(self, request: CompletionRequested, decider: Decider[Any]) -> str | None:
         """The model by which it is answered today; None where that is no code of ours."""
-        return self._code.generation(request, workflow)
+        return self._code.generation(request, decider)
 
     def again(
         self, request: CompletionRequested, recorded: CompletionReceived | CompletionFailed
@@ -183,7 +183,7 @@ class Recording(NamedTuple):
         """Who leads the session at its end, or led it before a fallback."""
         setup = setup_of(self.events[0])
         first = setup.lead if setup is not None else None
-        return self.workflow.lead(self.session.state) or first
+        return self.workflow.led.lead(self.session.state) or first
 
     @property
     def lost(self) -> dict[str, str]:
@@ -215,10 +215,10 @@ def recording(
         raise LogDamaged("the session", 0, "it has no events")
     workflow = find_known_workflow(workflows, stored[0].workflow)
     verified(stored, head)
-    session = kernel.begin(workflow)
+    session = kernel.begin(workflow.decider)
     events: list[Event] = []
     begun: list[tuple[int, Input, Session[Any]]] = []
-    for event, after in steps(Codec(workflow), stored, session):
+    for event, after in steps(Codec(workflow.decider), stored, session):
         events.append(event)
         if isinstance(event, Input):
             begun.append((len(events), event, session))
@@ -282,7 +282,7 @@ class Answering:
             LLMError: as the provider that answers.
             Unanswered: no provider may answer.
         """
-        if self._reasking.generation(request, self._workflow) is not None:
+        if self._reasking.generation(request, self._workflow.decider) is not None:
             return await self._reasking.provider(request).respond(request)
         try:
             return await self._recorded.respond(request)

@@ -101,7 +101,7 @@ class Replayer:
     def _codec(self, name: str) -> Codec:
         """Made when a session asks for it: that of another package is found by its name."""
         if name not in self._codecs:
-            self._codecs[name] = Codec(find_known_workflow(self._workflows, name))
+            self._codecs[name] = Codec(find_known_workflow(self._workflows, name).decider)
         return self._codecs[name]
 
 
@@ -115,10 +115,10 @@ class _ReplayRun:
         self._reasking = reasking
         self._reasked = 0
         self._generation = ""
-        self._workflow = codec.workflow
+        self._decider = codec.decider
         self._stored = stored
         self._events: list[Encoded] = [codec.upcast(one) for one in stored]
-        self._session: Session[Any] = kernel.begin(codec.workflow)
+        self._session: Session[Any] = kernel.begin(codec.decider)
         self._divergences: list[Divergence] = []
         self._undecided = False
 
@@ -149,7 +149,7 @@ class _ReplayRun:
                 fault = self._undecided_input(at, new)
                 if fault or after == end:
                     return fault
-                self._session = kernel.evolve(self._workflow, self._session, new)
+                self._session = kernel.evolve(self._decider, self._session, new)
             elif fault := self._compared(at, after, new):
                 return fault
             at = after
@@ -169,10 +169,10 @@ class _ReplayRun:
                 raise self._damaged(at, "an Input without a Decision, in the middle of the log")
             return None
         try:
-            session = kernel.evolve(self._workflow, self._session, new)
-            for decision in kernel.decide(self._workflow, self._session, new):
+            session = kernel.evolve(self._decider, self._session, new)
+            for decision in kernel.decide(self._decider, self._session, new):
                 _, event = self._codec.read_back(decision)
-                session = kernel.evolve(self._workflow, session, event)
+                session = kernel.evolve(self._decider, session, event)
         except WorkflowMissing:
             raise
         except Exception as error:  # the recorded bug: reported with its place, not swallowed
@@ -181,19 +181,19 @@ class _ReplayRun:
         return None
 
     def _compared(self, at: int, after: int, new: Input) -> Fault | None:
-        workflow = self._workflow
+        decider = self._decider
         if self._session.undecided is not None and not isinstance(new, InputQuarantined):
             raise self._damaged(at, "an Input after one that is undecided")
         try:
             if self._reasking is not None and isinstance(new, PROVIDER_S):
                 self._asked_again(at, new, self._reasking)
-            computed = kernel.decide(workflow, self._session, new)
+            computed = kernel.decide(decider, self._session, new)
             payloads = [(event.tag, canonical_json(event)) for event in computed]
         except (LogDamaged, WorkflowMissing):
             raise
         except Exception as error:  # today's code fails where the recorded one did not
             return fault_of(at + 1, error, recorded=False)
-        session = kernel.evolve(workflow, self._session, new)
+        session = kernel.evolve(decider, self._session, new)
         count = after - at - 1
         for i in range(max(count, len(payloads))):
             recorded = self._events[at + 1 + i] if i < count else None
@@ -207,7 +207,7 @@ class _ReplayRun:
             if not isinstance(event, Decision):
                 raise self._damaged(at + 1 + i, "an Input without an id")
             try:
-                session = kernel.evolve(workflow, session, event)
+                session = kernel.evolve(decider, session, event)
             except Exception as error:  # folding fails: what follows cannot be trusted
                 return fault_of(at + 2 + i, error, recorded=False)
         self._session = session
@@ -230,7 +230,7 @@ class _ReplayRun:
         request = next((c for c in open_calls if isinstance(c, CompletionRequested)), None)
         if request is None or not is_provider_s(new):
             return
-        generation = reasking.generation(request, self._workflow)
+        generation = reasking.generation(request, self._decider)
         if generation != request.model:
             self._generation = request.model if generation else ""
             return

@@ -113,7 +113,7 @@ def rerun(
         kept: events that it has from the recording.
     """
     recording, stored = child.recording, child.stored
-    codec = Codec(recording.workflow)
+    codec = Codec(recording.workflow.decider)
     recorded = [codec.upcast(one) for one in recording.stored]
     now = [codec.upcast(one) for one in stored]
     events = tuple(codec.decode(one) for one in stored)
@@ -190,7 +190,7 @@ def describe_session_outcome(
     """What can be said of any session, as JSON: how it stands, what was asked, what it took."""
     asked = [event for event in events if isinstance(event, CompletionRequested)]
     outcomes = [e for e in events if isinstance(e, (CompletionReceived, CompletionFailed))]
-    shown = workflow.view(session.state)
+    shown = workflow.shown.view(session.state)
     view = decode_plain_json(canonical_json(shown))
     # The status is the workflow's own word, which the session's may overrule.
     for name in ("status", *shown.UNCOMPARED):

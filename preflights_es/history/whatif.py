@@ -145,7 +145,7 @@ def led_before(recording: Recording, kept: int) -> LeadSetup:
         if isinstance(turn.input, LeadChanged)
         and any(isinstance(decision, LeadTaken) for decision in turn.decisions)
     ]
-    return LeadSetup(recording.workflow.lead(state), [setup.prompts, *taken][-1])
+    return LeadSetup(recording.workflow.led.lead(state), [setup.prompts, *taken][-1])
 
 
 def led_after(recording: Recording, otherwise: Otherwise, before: LeadSetup) -> LeadSetup:
@@ -162,7 +162,7 @@ def led_after(recording: Recording, otherwise: Otherwise, before: LeadSetup) -> 
     lead = otherwise.lead(before.lead) if otherwise.lead else before.lead
     if lead is None and otherwise.prompts:
         raise Misused("the rules lead, and read no prompt: name a provider")
-    prompts = dict(before.prompts or workflow.prompts if lead else before.prompts)
+    prompts = dict(before.prompts or workflow.led.prompts if lead else before.prompts)
     return LeadSetup(lead, tuple({**prompts, **dict(otherwise.prompts)}.items()))
 
 
@@ -184,7 +184,7 @@ def calls_max(recording: Recording, kept: int, otherwise: Otherwise) -> int:
     people = sum(not isinstance(turn.input, Outcome) for turn in left)
     takes_over = otherwise.leads and kept > 0
     steps_max = max(len(steps), people) + takes_over + len(otherwise.answers)
-    return recording.workflow.policy.calls_max * steps_max
+    return recording.workflow.led.policy.calls_max * steps_max
 
 
 def describe_whatif_change(
@@ -308,7 +308,7 @@ class _WhatifPlay:
 
     def _answer(self, given: tuple[GivenAnswer, ...], *, revised: bool = False) -> None:
         workflow = self._child.recording.workflow
-        cls = workflow.revisions if revised else workflow.answers
+        cls = workflow.asked.revisions if revised else workflow.asked.answers
         if cls is None:
             what = "changes no answers" if revised else "asks no question"
             raise Misused(f"a session of the workflow {workflow.name} {what}")
@@ -346,7 +346,7 @@ async def simulate(recording: Recording, code: Code, simulating: Simulating) -> 
     otherwise: dict[str, None] = {}
 
     async def changed(turn: Turn, _session: Session[Any]) -> Input:
-        new = led_by(turn.input, recording.workflow.prompts, simulating)
+        new = led_by(turn.input, recording.workflow.led.prompts, simulating)
         if new != turn.input:
             otherwise[f"led by {_leader(new)}"] = None
         return new

@@ -51,6 +51,8 @@ class Decider(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """Total and never empty."""
     evolve: Callable[[S, Event], S]
     """Never fails."""
+    is_terminal: Callable[[S], bool] | None = None
+    """Whether nothing more is decided; None where the view says it, by `ended`."""
     abandoned: Callable[[S, SessionAbandoned], tuple[ArtifactDue, ...]] = lambda _state, _new: ()
     """The documents that a session still owes once it is abandoned; without any the Input reaches
     no workflow."""

@@ -43,9 +43,9 @@ class PlanRow(msgspec.Struct, frozen=True):
 
 def plans(read: Read) -> tuple[Planned, ...]:
     """The plans of a session, oldest first; none of one that cannot be folded."""
-    if read.workflow.planned is None or not read.sessions:
+    if read.workflow.filed.planned is None or not read.sessions:
         return ()
-    return read.workflow.planned(read.folded, read.sessions)
+    return read.workflow.filed.planned(read.folded, read.sessions)
 
 
 def fold_artifact_rows(read: Read) -> tuple[Row, ...]:

@@ -41,7 +41,7 @@ class ItemColumns(msgspec.Struct, frozen=True):
 
 def fold_item_rows(read: Read) -> tuple[Row, ...]:
     """One an item; none of a session that was given up or cannot be folded."""
-    if read.workflow.items is None or not read.sessions or read.sessions[-1].closed:
+    if read.workflow.filed.items is None or not read.sessions or read.sessions[-1].closed:
         return ()
     last, session = read.stored[-1], read.sessions[-1]
     return tuple(
@@ -71,7 +71,7 @@ def fold_item_rows(read: Read) -> tuple[Row, ...]:
 
 
 def _items_of_state(read: Read, state: object) -> tuple[KeptItem, ...]:
-    held = read.workflow.items
+    held = read.workflow.filed.items
     return held(state) if held is not None else ()
 
 

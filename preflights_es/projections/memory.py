@@ -117,7 +117,7 @@ def _question_texts_behind(read: Read, patch: DecidedPatch) -> Iterator[str]:
     for origin in patch.origins[1:]:
         if origin.asked is None:
             continue
-        question = read.workflow.behind(read.folded[origin.asked - 1]).question
+        question = read.workflow.filed.behind(read.folded[origin.asked - 1]).question
         if question is not None:
             yield question.question
             yield from () if origin.response is None else question.options

@@ -113,17 +113,17 @@ class Read(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def patches(self) -> tuple[DecidedPatch, ...]:
         """The patches of a session, oldest first; none of one that cannot be folded."""
-        if self.workflow.decided is None or not self.sessions:
+        if self.workflow.filed.decided is None or not self.sessions:
             return ()
         first = self.folded[0]
         asked_by = first.actor if isinstance(first, Input) else UNSET
-        found = self.workflow.decided(self.folded, self.sessions)
+        found = self.workflow.filed.decided(self.folded, self.sessions)
         return tuple(replace(patch, asked_by=asked_by) for patch in found)
 
     @cached_property
     def view(self) -> View:
         """What it shows, as it was left; only of one that could be folded."""
-        return self.workflow.view(self.sessions[-1].state)
+        return self.workflow.shown.view(self.sessions[-1].state)
 
 
 def unreadable(read: Read, error: Exception) -> Read:
@@ -173,7 +173,7 @@ class ProjectionReader:
     def _folded(self, workflow: Workflow[Any], stream: Stream) -> Read:
         head, stored, version = stream.head, stream.events, stream.version
         decode, misplaced = self._decoder(workflow), self._misplaced
-        session = kernel.begin(workflow)
+        session = kernel.begin(workflow.decider)
         events: list[Event | None] = []
         sessions: list[Session[Any]] = []
         trouble: Trouble
@@ -182,7 +182,7 @@ class ProjectionReader:
                 event = decode(one)
                 if found := misplaced(session, event, one):
                     raise LogDamaged(f"session {one.session_id}", one.version, found)
-                session = kernel.evolve(workflow, session, event)
+                session = kernel.evolve(workflow.decider, session, event)
                 events.append(event)
                 sessions.append(session)
             folded = tuple(sessions)

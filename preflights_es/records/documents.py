@@ -168,14 +168,14 @@ class Documents:
         """
         stored = self._stored(session_id)
         workflow = self._runner.workflow(stored[0].workflow)
-        if workflow.record is None and workflow.filing is None:
+        if workflow.filed.record is None and workflow.filed.filing is None:
             message = f"sessions of the workflow {workflow.name} write no documents"
             raise Refused(message, code="writes_no_documents", workflow=workflow.name)
         found = [one for one in self._asked(stored) if call in ("", one[0].call)]
         if not found:
             waits = ": it is written when the session is accepted"
             why, code = ("", "no_document")
-            if workflow.acknowledges is not None:
+            if workflow.asked.acknowledges is not None:
                 why, code = (waits, "not_accepted_yet")
             id_ = session_id[-8:]
             raise Refused(f"session {id_} has no document{why}", code=code, session=id_)
@@ -227,14 +227,14 @@ class Documents:
         """
         if handle.session.closed == "erased":
             raise ErasedSession(handle.session_id)
-        if handle.workflow.record is None:
+        if handle.workflow.filed.record is None:
             raise Refused(
                 f"session {handle.session_id[-8:]} is of the workflow {handle.workflow.name}, "
                 "which has no brief for agents: leave it out, and the brief is about the project",
                 code="no_brief",
                 workflow=handle.workflow.name,
             )
-        record = handle.workflow.record(handle.session.state)
+        record = handle.workflow.filed.record(handle.session.state)
         record = replace(record, session_id=handle.session_id)
         return render.render_record_brief(record, in_force, signature)
 
@@ -266,7 +266,7 @@ class Documents:
     def rebuilt(self, handle: Handle, *, write: bool) -> RebuiltDocument:
         """Put the document back where it belongs, or only say how its file compares."""
         due, text = self.text(handle.session_id)
-        target = self.target(due.path, handle.workflow.filing)
+        target = self.target(due.path, handle.workflow.filed.filing)
         lies = files.found_hash(target)
         if lies == files.hash_of(text):
             return RebuiltDocument(due.path, "same")
@@ -322,7 +322,7 @@ class Documents:
     def _asked(self, stored: Sequence[Stored]) -> Iterator[tuple[ArtifactDue, Any]]:
         """The requests for documents, each with the state of the session at that event."""
         workflow = self._runner.workflows.get(stored[0].workflow)
-        if workflow is None or (workflow.record is None and workflow.filing is None):
+        if workflow is None or (workflow.filed.record is None and workflow.filed.filing is None):
             return
         session = None
         for due, upto in self._dues(stored):
@@ -342,7 +342,7 @@ class Documents:
             return self._removed(handle, due, path)
         _, text = self.text(handle.session_id, due.call)
         former = self._former(handle, due.path)
-        is_record = handle.workflow.filing is None
+        is_record = handle.workflow.filed.filing is None
         mend = partial(self._mended, handle, due) if is_record else None
         written, beside = self._filed(handle, due.path, text, former, mend=mend)
         if is_record:
@@ -361,9 +361,9 @@ class Documents:
 
     def _superfluous(self, handle: Handle) -> str:
         """Where the record of a rejected proposal lies as it was written; else empty."""
-        if handle.workflow.record is None:
+        if handle.workflow.filed.record is None:
             return ""
-        written, record = handle.view.written, handle.workflow.record(handle.session.state)
+        written, record = handle.view.written, handle.workflow.filed.record(handle.session.state)
         if record.status != "rejected" or written is None or len(handle.session.calls) > 1:
             return ""
         try:
@@ -393,7 +393,7 @@ class Documents:
         mend: files.Mend | None = None,
     ) -> tuple[WrittenFile, bool]:
         ours = partial(self.hashes, handle.session_id)
-        target = self.target(path, handle.workflow.filing)
+        target = self.target(path, handle.workflow.filed.filing)
         return files.write_document(
             self.root, target, path, text=text, ours=ours, former=former, mend=mend
         )
@@ -415,15 +415,15 @@ class Documents:
         It is done before the document is recorded as written, so that a crash in between is made
         good by the next command; a second time changes nothing.
         """
-        assert handle.workflow.record is not None, "a document is due"
-        record = handle.workflow.record(handle.session.state)
+        assert handle.workflow.filed.record is not None, "a document is due"
+        record = handle.workflow.filed.record(handle.session.state)
         replaced = (record.supersedes, *record.also_supersedes)
         marked = [one.path for one in replaced if one and not one.uid and one.path]
         if record.status != "accepted" or not marked:
             return
         from preflights_es.records.record_status import NewStatus, with_status
 
-        number = handle.workflow.number(handle.session.state)
+        number = handle.workflow.filed.number(handle.session.state)
         name = f"task {record.uid}" if number is None else f"ADR-{number:04d}"
         for file in marked:
             found = self.foreign(file)
@@ -455,7 +455,7 @@ class Documents:
         if before.path not in self.paths(handle.session_id):
             return None
         try:
-            return self.target(before.path, handle.workflow.filing)
+            return self.target(before.path, handle.workflow.filed.filing)
         except ArtifactOutside:
             return None  # its folder is no longer ours to touch
 
@@ -468,7 +468,7 @@ def _render_due_document(
     Raises:
         LogFromFuture: this version has no such template.
     """
-    if (filing := workflow.filing) is None:
+    if (filing := workflow.filed.filing) is None:
         record = _record_of_state(workflow, session_id, state)
         return render.render_document(due.template, replace(record, path=due.path))
     check_template(workflow, due.template)
@@ -476,8 +476,8 @@ def _render_due_document(
 
 
 def _record_of_state(workflow: Workflow[Any], session_id: str, state: Any) -> Record:
-    assert workflow.record is not None, "a record is due"
-    return replace(workflow.record(state), session_id=session_id)
+    assert workflow.filed.record is not None, "a record is due"
+    return replace(workflow.filed.record(state), session_id=session_id)
 
 
 def _relative(path: str, document: str) -> str:

@@ -103,9 +103,9 @@ def check_template(workflow: Workflow[Any], template: str) -> None:
     Raises:
         LogFromFuture: it has no such template.
     """
-    if workflow.filing is None:
+    if workflow.filed.filing is None:
         _template(template)
-    elif template != workflow.filing.template:
+    elif template != workflow.filed.filing.template:
         raise _unknown(template)
 
 

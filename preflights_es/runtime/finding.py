@@ -31,7 +31,7 @@ def is_listed(runner: Runner, head: Head, of: str) -> bool:
     if of:
         return head.workflow == of
     workflow = runner.workflows.get(head.workflow)
-    return workflow is None or not workflow.aside
+    return workflow is None or not workflow.shown.aside
 
 
 def _ambiguous_records(
@@ -165,7 +165,7 @@ class Finder:
             return session_id in holders
         if handle.session.closed == "erased":
             return session_id in holders
-        return handle.workflow.number(handle.session.state) == number
+        return handle.workflow.filed.number(handle.session.state) == number
 
     def _last(self, of: str) -> str:
         """The newest session of the project, open or closed."""

@@ -217,7 +217,7 @@ class Inputs:
         new, handle = proposed.input, proposed.handle
         if self.signer is None or not isinstance(new, Signable):
             return proposed
-        shown = handle.workflow.proposal(handle.session.state, new)
+        shown = handle.workflow.shown.proposal(handle.session.state, new)
         signed = self.signer.signed(
             new,
             (handle.session_id, handle.version, handle.hash),

@@ -67,7 +67,7 @@ class EventReader:
     def codec(self, workflow: Workflow[Any]) -> Codec:
         """The codec of a workflow, made once."""
         if workflow.name not in self._codecs:
-            self._codecs[workflow.name] = Codec(workflow)
+            self._codecs[workflow.name] = Codec(workflow.decider)
         return self._codecs[workflow.name]
 
     def folded(
@@ -86,7 +86,7 @@ class EventReader:
             LogDamaged: they do not follow the grammar of a log.
         """
         codec = self.codec(workflow)
-        session = begun or kernel.begin(workflow)
+        session = begun or kernel.begin(workflow.decider)
         if begun is None and (covered := erased_before(stored)):
             # What an erasure covers is gone, and left no trace in the state before it went.
             session = Session(session.state, version=covered - 1)
@@ -104,9 +104,9 @@ def steps(
         if found := misplaced(session, event, one):
             raise LogDamaged(f"session {one.session_id}", one.version, found)
         try:
-            session = kernel.evolve(codec.workflow, session, event)
+            session = kernel.evolve(codec.decider, session, event)
         except Exception as error:  # a bug: named with its place, never swallowed
-            name = codec.workflow.name
+            name = codec.decider.name
             raise SessionFaulted(one.session_id, one.version, error, name) from error
         yield event, session
 
@@ -143,7 +143,7 @@ class Handle(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def view(self) -> View:
         """What may be shown of it, computed once."""
-        return self.workflow.view(self.session.state)
+        return self.workflow.shown.view(self.session.state)
 
     @cached_property
     def status(self) -> str:
@@ -228,7 +228,7 @@ class Runner(EventReader):
     ) -> Step:
         """Begin a session with its first Input."""
         return self.submit(
-            Handle(session_id, project, workflow, kernel.begin(workflow)), first, input_id
+            Handle(session_id, project, workflow, kernel.begin(workflow.decider)), first, input_id
         )
 
     def submit(self, handle: Handle, new: Input, input_id: str) -> Step:
@@ -306,7 +306,7 @@ class Runner(EventReader):
         """The Decisions that follow from an Input: to be appended, and as they will be read."""
         assert isinstance(new, Input), "what was drafted as an Input is read as one"
         codec = self.codec(workflow)
-        pairs = [codec.read_back(one) for one in kernel.decide(workflow, session, new)]
+        pairs = [codec.read_back(one) for one in kernel.decide(workflow.decider, session, new)]
         decisions = following(found for _, found in pairs)
         assert len(decisions) == len(pairs), f"{workflow.name}.decide answered with an Input"
         return tuple(draft for draft, _ in pairs), decisions
@@ -413,7 +413,7 @@ def _faulted(handle: Handle, version: int, error: Exception) -> SessionFaulted:
 def _fold_handle_events(handle: Handle, events: Sequence[Event]) -> Session[Any]:
     session = handle.session
     for event in events:
-        session = kernel.evolve(handle.workflow, session, event)
+        session = kernel.evolve(handle.workflow.decider, session, event)
     return session
 
 
@@ -427,7 +427,7 @@ def _moving(
     before: Handle, step: Step, drafts: tuple[Draft, ...], number: int | None = None
 ) -> AppendBatch:
     """What is appended to a session, with the calls that it opens and closes."""
-    folder = before.workflow.folder(step.handle.session.state)
+    folder = before.workflow.filed.folder(step.handle.session.state)
     was = {call.call for call in before.session.calls}
     now = {call.call for call in step.handle.session.calls}
     return replace(

@@ -59,7 +59,7 @@ class Sessions:
         Raises:
             Refused: it takes more, or the text cannot be recorded.
         """
-        if (first := workflow.opens) is None or not first.typed:
+        if (first := workflow.asked.opens) is None or not first.typed:
             message = f"a session of the workflow {workflow.name} takes more than a text to begin"
             raise Refused(message, code="text_not_enough", workflow=workflow.name)
         return self.opened(workflow, first, {next(iter(first.typed)): text}, setup, check=check)
@@ -250,7 +250,7 @@ class Sessions:
         _refuse_erased(handle)
         short = ids.short_session(handle.session_id)
         # What replaces it is said of what can be replaced.
-        code = f"session_{handle.status}" if handle.workflow.related else "session_ended"
+        code = f"session_{handle.status}" if handle.workflow.filed.related else "session_ended"
         if handle.session.closed:
             message = f"session {short} was {handle.session.closed}: start a new one"
             raise Refused(message, code=code, session=short)
@@ -361,7 +361,8 @@ def _refuse_erased(handle: Handle) -> None:
 
 def _answers_of(handle: Handle, *, revise: bool, relays: bool) -> type[Answers]:
     workflow = handle.workflow
-    cls = workflow.relayed if relays else workflow.revisions if revise else workflow.answers
+    asked = workflow.asked
+    cls = asked.relayed if relays else asked.revisions if revise else asked.answers
     if cls is None:
         what = "its answers cannot be changed" if revise else "it asks no question"
         what = "it takes no relayed answer" if relays else what

@@ -462,14 +462,14 @@ def _settings_file_shape() -> type[msgspec.Struct]:
 def _is_workflow(name: str) -> bool:
     """Whether a workflow has settings under a name that is no key of ours."""
     workflow = WORKFLOWS.get(name)
-    return workflow is not None and workflow.settings is not None
+    return workflow is not None and workflow.asked.settings is not None
 
 
 def _workflow(source: SettingsFileSource, name: str, data: Any) -> Any:
     """What the table of a workflow comes to."""
     workflow = WORKFLOWS[name]
-    assert workflow.settings is not None, "looked at before"
-    told = workflow.settings()
+    assert workflow.asked.settings is not None, "looked at before"
+    told = workflow.asked.settings()
     try:
         table = msgspec.convert(data, told.shape)
     except msgspec.ValidationError as error:

@@ -148,9 +148,9 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
 
     def of(self, workflow: Workflow[Any]) -> Any:
         """What a workflow is told: its table in a file, else its default; None without either."""
-        if workflow.name in self.workflows or workflow.settings is None:
+        if workflow.name in self.workflows or workflow.asked.settings is None:
             return self.workflows.get(workflow.name)
-        return workflow.settings().default
+        return workflow.asked.settings().default
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import ARTIFACT_EVENTS, SESSION_EVENTS, Event, Input
 from preflights_es.kernel.ports import Draft, Stored
-from preflights_es.words.workflow import Workflow
+from preflights_es.kernel.session import Decider
 
 Decode = Callable[[bytes], Event]
 
@@ -33,11 +33,11 @@ _SHARED_EVENTS: Final = (*SESSION_EVENTS, *COMPLETION_EVENTS, *ARTIFACT_EVENTS)
 class Codec:
     """The events of one workflow, and of the kernel, by tag."""
 
-    def __init__(self, workflow: Workflow[Any]) -> None:
-        self.workflow = workflow
-        self._decoders = _Decoders((*_SHARED_EVENTS, *workflow.events))
-        self._upcasters = workflow.upcasters
-        self._deciders = {workflow.version}
+    def __init__(self, decider: Decider[Any]) -> None:
+        self.decider = decider
+        self._decoders = _Decoders((*_SHARED_EVENTS, *decider.events))
+        self._upcasters = decider.upcasters
+        self._deciders = {decider.version}
 
     def draft(self, event: Event, input_id: str | None = None) -> Draft:
         """An event ready to be appended; an Input needs its id.
@@ -65,11 +65,11 @@ class Codec:
         except (TypeError, ValueError, RecursionError) as error:
             raise self._unwritable(event, mismatch(error)) from error
         actor = found.actor.kind if isinstance(found, Input) else None
-        return Draft(event.tag, data, self.workflow.version, input_id, actor_kind=actor), found
+        return Draft(event.tag, data, self.decider.version, input_id, actor_kind=actor), found
 
     def _unwritable(self, event: Event, why: str) -> UnwritableEvent:
-        made_by = type(event) if isinstance(event, Input) else self.workflow.decide
-        return UnwritableEvent(self.workflow.name, event.tag or type(event).__name__, why, made_by)
+        made_by = type(event) if isinstance(event, Input) else self.decider.decide
+        return UnwritableEvent(self.decider.name, event.tag or type(event).__name__, why, made_by)
 
     def upcast(self, stored: Stored) -> tuple[str, bytes]:
         """Tag and payload in today's form; the same bytes for what is of today.
@@ -121,7 +121,7 @@ class Codec:
             LogFromFuture: rules that are not here yet decided it.
         """
         name, _, number = stored.decider.rpartition("/")
-        ours, _, last = self.workflow.version.rpartition("/")
+        ours, _, last = self.decider.version.rpartition("/")
         is_numbered = number.isdecimal() and last.isdecimal()
         if name == ours and is_numbered and int(number) > int(last):
             raise _newer(stored, f"decider {stored.decider}, this version has {ours}/{last}")

@@ -137,7 +137,7 @@ def _whole_number_strategy(least: int, most: int) -> SearchStrategy[int]:
 
 def _inputs(workflow: Workflow[Any]) -> list[type[Event]]:
     kernel = (CompletionReceived, CompletionFailed, ArtifactWritten)
-    found: dict[type[Event], None] = dict.fromkeys((*workflow.events, *kernel))
+    found: dict[type[Event], None] = dict.fromkeys((*workflow.decider.events, *kernel))
     return [cls for cls in found if issubclass(cls, Input)]
 
 
@@ -148,7 +148,9 @@ def any_input(workflow: Workflow[Any], text: SearchStrategy[str] = TEXT) -> Sear
 
 def any_event(workflow: Workflow[Any]) -> SearchStrategy[Event]:
     """An event of any type that a log of the workflow may hold."""
-    found = dict.fromkeys((*workflow.events, *SESSION_EVENTS, CompletionReceived, CompletionFailed))
+    found = dict.fromkeys(
+        (*workflow.decider.events, *SESSION_EVENTS, CompletionReceived, CompletionFailed)
+    )
     return st.one_of(*map(of_type, found))
 
 
@@ -182,11 +184,11 @@ def build_answer_strategy(
     workflow: Workflow[Any], text: SearchStrategy[str] = TEXT
 ) -> SearchStrategy[SessionMove]:
     """One of the options of an open question, or a text; some answer where none is open."""
-    assert workflow.answers is not None, "it asks"
+    assert workflow.asked.answers is not None, "it asks"
 
     def move(new: Answers, said: str, place: int) -> SessionMove:
         def answer(session: Session[Any]) -> Input:
-            questions = workflow.view(session.state).questions
+            questions = workflow.shown.view(session.state).questions
             if not questions:
                 return new
             question = questions[place % len(questions)]
@@ -196,7 +198,7 @@ def build_answer_strategy(
 
         return answer
 
-    return st.builds(move, of_type(workflow.answers, text), text, st.integers(0, 9))
+    return st.builds(move, of_type(workflow.asked.answers, text), text, st.integers(0, 9))
 
 
 def endings() -> SearchStrategy[SessionMove]:
@@ -219,8 +221,9 @@ def _any_move(
     anything = any_input(workflow, text)
     if likely is None:
         choices: list[tuple[int, SearchStrategy[SessionMove]]] = [(1, anything)]
-        choices += [(3, build_answer_strategy(workflow, text))] if workflow.answers else []
-        choices += [(1, of_type(workflow.acknowledges, text))] if workflow.acknowledges else []
+        choices += [(3, build_answer_strategy(workflow, text))] if workflow.asked.answers else []
+        accepts = workflow.asked.acknowledges
+        choices += [(1, of_type(accepts, text))] if accepts else []
         likely = weighted(*choices)
     return weighted((8, likely), (2, outcomes()), (1, anything))
 
@@ -245,7 +248,8 @@ def likely_sessions(
     """
     text = _meeting(texts)
     if opening is None:
-        opening = of_type(workflow.opens, text) if workflow.opens else any_input(workflow, text)
+        opens = workflow.asked.opens
+        opening = of_type(opens, text) if opens else any_input(workflow, text)
     move = _any_move(workflow, moves, text)
     body = st.lists(move, min_size=2, max_size=10)
     ended = st.tuples(endings(), st.lists(move, max_size=2))

@@ -31,14 +31,14 @@ Law = Callable[[PlayedSession], None]
 def law_of_reading_back(session: PlayedSession) -> None:
     """`decide` answers every Input with Decisions; each can be read back and folded."""
     workflow = session.workflow
-    codec, folded = Codec(workflow), kernel.begin(workflow)
+    codec, folded = Codec(workflow.decider), kernel.begin(workflow.decider)
     for place, new in enumerate(session.inputs):
         decision: Event | None = None
         try:
             _, event = codec.read_back(new, "input")
-            folded, before = kernel.evolve(workflow, folded, event), folded
-            for decision in kernel.decide(workflow, before, new):
-                folded = kernel.evolve(workflow, folded, codec.read_back(decision)[1])
+            folded, before = kernel.evolve(workflow.decider, folded, event), folded
+            for decision in kernel.decide(workflow.decider, before, new):
+                folded = kernel.evolve(workflow.decider, folded, codec.read_back(decision)[1])
         except Exception as error:  # any bug of the workflow, which the message names
             why = f"{type(error).__name__}: {error}"
             inputs = session.inputs[: place + 1]
@@ -48,13 +48,13 @@ def law_of_reading_back(session: PlayedSession) -> None:
 def law_of_folding(session: PlayedSession) -> None:
     """`evolve` gives the same state for the same events, and changes none that it was given."""
     workflow = session.workflow
-    folded = kernel.begin(workflow)
+    folded = kernel.begin(workflow.decider)
     for version, event in enumerate(session.events, 1):
         before = repr(folded.state)
-        after = kernel.evolve(workflow, folded, event)
+        after = kernel.evolve(workflow.decider, folded, event)
         if repr(folded.state) != before:
             raise _broken_at(session, "folding", "evolve changed the state it was given", version)
-        if kernel.evolve(workflow, folded, event) != after:
+        if kernel.evolve(workflow.decider, folded, event) != after:
             raise _broken_at(session, "folding", "evolve gives another state each time", version)
         folded = after
     if session.runner.load(session.handle.session_id).session != session.handle.session:
@@ -114,12 +114,12 @@ def law_of_showing(session: PlayedSession) -> None:
     for place, (_, after) in enumerate(session.steps(), 1):
         try:
             status = compute_session_status(workflow, after)
-            assert status in (*workflow.statuses, *STATUSES), (
+            assert status in (*workflow.shown.statuses, *STATUSES), (
                 f"the status {status!r} is not among its statuses"
             )
-            json.canonical_json(workflow.view(after.state))
-            if workflow.record is not None:
-                json.canonical_json(workflow.record(after.state))
+            json.canonical_json(workflow.shown.view(after.state))
+            if workflow.filed.record is not None:
+                json.canonical_json(workflow.filed.record(after.state))
         except Exception as error:  # any bug of the workflow, which the message names
             why = f"{type(error).__name__}: {error}"
             raise _broken(session, "showing", why, session.inputs[:place]) from error

@@ -42,7 +42,7 @@ class PlayedSession:
         self.runner = memory_runner(self._workflows, began, ids_from)
         self.inputs: list[Input] = []
         """All that came in, also the one at which the workflow failed."""
-        begun = kernel.begin(workflow)
+        begun = kernel.begin(workflow.decider)
         self.handle = Handle(self.runner.new_id(), PROJECT, workflow, begun)
 
     def play(self, moves: Iterable[SessionMove]) -> Self:
@@ -122,9 +122,9 @@ class PlayedSession:
     def steps(self) -> list[tuple[Input, Session[Any]]]:
         """Pairs of an Input and the session after what followed from it."""
         found: list[tuple[Input, Session[Any]]] = []
-        session = kernel.begin(self.workflow)
+        session = kernel.begin(self.workflow.decider)
         for event in self.events:
-            session = kernel.evolve(self.workflow, session, event)
+            session = kernel.evolve(self.workflow.decider, session, event)
             if isinstance(event, Input):
                 found.append((event, session))
             else:

@@ -48,7 +48,7 @@ def accept_proposal(
         Refused: nothing there can be accepted.
     """
     handle, expect = begin_acceptance(request, session, expect)
-    cls = handle.workflow.acknowledges or Input
+    cls = handle.workflow.asked.acknowledges or Input
     own = Acceptances.of(request)
     how: dict[str, Any] = {"by": by, "expect": expect, "relays": relays}
     step = own.acknowledged(handle.session_id, cls, {}, **how)
@@ -69,7 +69,7 @@ def begin_acceptance(
 ) -> tuple[Handle, int | None]:
     """The session that is accepted, and the version at which it must still be then."""
     handle = request.sessions.load(session)
-    request.process.documents.check_folders(handle.workflow.filing, writes=True)
+    request.process.documents.check_folders(handle.workflow.filed.filing, writes=True)
     handle = request.process.runner.refreshed(handle)
     if expect is None and handle.session.undecided is None:
         expect = handle.version
@@ -202,7 +202,7 @@ class Acceptances(Sessions):
     def _acknowledgement(
         self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
     ) -> ProposedInput:
-        accepting = handle.workflow.accepting(handle.session.state, said)
+        accepting = handle.workflow.asked.accepting(handle.session.state, said)
         folder = self._folders.get(accepting.kind)
         number = self._number_of(handle, folder or "") if accepting.numbered else None
         fields = {**accepting.fields, **said}
@@ -213,7 +213,7 @@ class Acceptances(Sessions):
 
     def _form_of(self, handle: Handle, folder: str, number: int) -> RecordForm:
         """That of the folder; of two records of one day and title the second bears its number."""
-        form, record = self._form(folder), handle.workflow.record
+        form, record = self._form(folder), handle.workflow.filed.record
         if not form.day or record is None:
             return form
         day = ids.iso(self._runner.now()).partition("T")[0]
@@ -234,7 +234,7 @@ class Acceptances(Sessions):
 
     def _refuse_unfit(self, handle: Handle, cls: type[Input]) -> None:
         """Refuse a session whose workflow has another Input to accept by, or none."""
-        if handle.workflow.acknowledges is not cls:
+        if handle.workflow.asked.acknowledges is not cls:
             of = f"session {handle.session_id[-8:]} is of the workflow {handle.workflow.name}"
             message = f"{of}: it proposes nothing to accept"
             raise Refused(message, code="not_acceptable", workflow=handle.workflow.name)

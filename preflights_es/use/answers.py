@@ -130,7 +130,7 @@ def resolve_option_number(question: Question, text: str) -> str:
 def asked_in(handle: Handle) -> Asked:
     """All that can be answered in a session: the open questions first."""
     workflow, open_ones = handle.workflow, handle.view.questions
-    labelled = workflow.answerable(handle.session.state)
+    labelled = workflow.asked.answerable(handle.session.state)
     known = {question.id for _, question in labelled}
     return [*(("", one) for one in open_ones if one.id not in known), *labelled]
 
@@ -155,17 +155,19 @@ def with_taken(
     Raises:
         Refused: one would not be taken.
     """
-    if not given or workflow.answers is None:
+    if not given or workflow.asked.answers is None:
         return first
-    begun = kernel.begin(workflow)
-    events = (first, *kernel.decide(workflow, begun, first))
-    begun = reduce(partial(kernel.evolve, workflow), events, begun)
-    asked = workflow.answerable(begun.state)
+    begun = kernel.begin(workflow.decider)
+    events = (first, *kernel.decide(workflow.decider, begun, first))
+    begun = reduce(partial(kernel.evolve, workflow.decider), events, begun)
+    asked = workflow.asked.answerable(begun.state)
     pairs_told = addressed(given, asked)
     told, _ = sanitizer.cleaned_answers(pairs_told)
-    new = workflow.answers(at=first.at, actor=first.actor, answers=told)
-    refused = [one for one in kernel.decide(workflow, begun, new) if isinstance(one, Refusal)]
-    lead = workflow.lead(begun.state)
+    new = workflow.asked.answers(at=first.at, actor=first.actor, answers=told)
+    refused = [
+        one for one in kernel.decide(workflow.decider, begun, new) if isinstance(one, Refusal)
+    ]
+    lead = workflow.led.lead(begun.state)
     if lead is not None and lead.provider not in WRITERS and isinstance(first, Opening):
         first = _with_counting(first, pairs_told, refused, sanitizer)
     if lead is not None:
@@ -204,15 +206,15 @@ def taking(workflow: Workflow[Any], reasons: StatedReasons, sanitizer: Sanitizer
     Raises:
         Refused: a session of the workflow takes none, or a text cannot be recorded.
     """
-    if workflow.reasons is None:
+    if workflow.asked.reasons is None:
         message = f"a session of the workflow {workflow.name} takes no reasons"
         raise Refused(message, code="no_reasons", workflow=workflow.name)
     _check_reach(workflow, reasons)
-    fields = sanitizer.cleaned_fields(workflow.reasons, stated_reason_fields(reasons))
+    fields = sanitizer.cleaned_fields(workflow.asked.reasons, stated_reason_fields(reasons))
     if reasons.paths and fields["paths"] != reasons.paths:  # what is left would match other files
         message = "a path holds what looks like a secret: name a pattern without it"
         raise Refused(message, code="unfit_pattern")
-    return workflow.reasons
+    return workflow.asked.reasons
 
 
 def stated_reason_fields(reasons: StatedReasons) -> dict[str, Any]:
@@ -229,7 +231,7 @@ def _check_reach(workflow: Workflow[Any], reasons: StatedReasons) -> None:
     """
     if reasons.paths is UNSET and reasons.hold is UNSET:
         return
-    if workflow.reasons and "paths" not in workflow.reasons.__struct_fields__:
+    if workflow.asked.reasons and "paths" not in workflow.asked.reasons.__struct_fields__:
         message = f"a session of the workflow {workflow.name} holds for no files"
         raise Refused(message, code="no_reach", workflow=workflow.name)
     paths = reasons.paths or ()

@@ -273,7 +273,7 @@ def _folds(request: Request, session_id: str) -> bool:
 
 def _may_decide(workflow: str) -> bool:
     known = WORKFLOWS.get(workflow)
-    return known is None or known.decided is not None
+    return known is None or known.filed.decided is not None
 
 
 def is_unfolded(row: Mapping[str, Any]) -> bool:

@@ -168,5 +168,6 @@ def _unsettled(process: Process, *, deciding: bool) -> Iterator[str]:
         status = kept["status"] if kept and kept["version"] == head.version else ""
         if status in CLOSED or (workflow := WORKFLOWS.get(head.workflow)) is None:
             continue
-        if status not in workflow.settled and not (deciding and workflow.decided is None):
+        is_left_out = deciding and workflow.filed.decided is None
+        if status not in workflow.shown.settled and not is_left_out:
             yield head.session_id

@@ -178,7 +178,9 @@ class Leads:
         settings = self.settings
         check_options(settings.provider, msgspec.structs.asdict(self._options))
         if settings.provider == "mock":
-            return Lead("mock", workflow.version, (), strict) if workflow.always_led else None
+            return (
+                Lead("mock", workflow.decider.version, (), strict) if workflow.led.always else None
+            )
         if settings.provider == "sim":
             parameters = (("seed", str(settings.seed)), ("faults", settings.faults))
             return Lead("sim", GENERATION, parameters, strict)
@@ -186,7 +188,7 @@ class Leads:
 
         asked = settings
         if settings.temperature is None and settings.top_p is None:
-            asked = msgspec.structs.replace(settings, temperature=workflow.temperature)
+            asked = msgspec.structs.replace(settings, temperature=workflow.led.temperature)
         sent = parameters_for(settings.provider, settings.model, asked)
         address = digest_of(settings.provider, settings.base_url)
         takes = structured(settings.provider, settings.model, settings.base_url)
@@ -259,6 +261,6 @@ class Leads:
         Raises:
             SettingsError: something that it needs is missing.
         """
-        lead = handle.workflow.lead(handle.session.state)
+        lead = handle.workflow.led.lead(handle.session.state)
         if lead is not None and lead.provider not in CODE:
             self.provider_for(lead)

@@ -264,8 +264,8 @@ class Process:
     def session_homes(self, workflow: str) -> Sequence[SessionFolder]:
         """Where those of a workflow may lie."""
         found = self.runner.workflows.get(workflow)
-        if found and found.filing:
-            return (self.session_folders.beside(found.filing.folder),)
+        if found and found.filed.filing:
+            return (self.session_folders.beside(found.filed.filing.folder),)
         return self.session_folders.of_records
 
     def session_home(self, workflow: str, session_id: str) -> SessionFolder:

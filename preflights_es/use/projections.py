@@ -48,7 +48,7 @@ def build_projection_reader() -> ProjectionReader:
 
     def decoder(workflow: Workflow[Any]) -> Callable[[Stored], Event]:
         if workflow.name not in codecs:
-            codecs[workflow.name] = Codec(workflow)
+            codecs[workflow.name] = Codec(workflow.decider)
         return codecs[workflow.name].decode
 
     return ProjectionReader(WORKFLOWS, decoder, misplaced)

@@ -26,6 +26,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.lead import WRITERS, Lead
 from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.session import Decider
 from preflights_es.providers.base import LLMProvider
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.redaction.patterns import SECRETS
@@ -141,8 +142,8 @@ def _made_again(lead: Lead) -> LLMProvider:
         raise LogDamaged("the session", 0, found) from error
 
 
-def _generation(request: CompletionRequested, workflow: Workflow[Any]) -> str | None:
-    return {"sim": GENERATION, "mock": workflow.version}.get(request.provider)
+def _generation(request: CompletionRequested, decider: Decider[Any]) -> str | None:
+    return {"sim": GENERATION, "mock": decider.version}.get(request.provider)
 
 
 class Reran(Rerun, frozen=True, kw_only=True):
@@ -236,7 +237,7 @@ def _otherwise(leads: Leads, recorded: Recording, again: Again) -> Otherwise:
     seed = None if again.seed is None else str(again.seed)
     said = Options(provider=again.provider, model=again.model, seed=seed, faults=again.faults)
     leads = leads.saying(said)
-    asked = workflow.answerable(recorded.session.state)
+    asked = workflow.asked.answerable(recorded.session.state)
     sanitizer = Sanitizer((*SECRETS, *leads.settings.redact))
     answers, redacted = sanitizer.cleaned_answers(addressed(again.answers, asked))
     return Otherwise(
@@ -322,7 +323,7 @@ def prompts_named(
     Raises:
         SettingsError: there is no such prompt, or no such version; names those that exist.
     """
-    known = dict(workflow.prompts)
+    known = dict(workflow.led.prompts)
     found: dict[str, str] = {}
     for name, version in pairs:
         if name not in known:
@@ -330,7 +331,7 @@ def prompts_named(
             raise SettingsError(f"no prompt {name!r} in the workflow {workflow.name}: {expected}")
         if name in found:
             raise SettingsError(f"the prompt {name} is named twice")
-        exist = versions(workflow.package, name)
+        exist = versions(workflow.led.package, name)
         whole = version if version in exist else f"{name}.{version}"
         if whole not in exist:
             raise SettingsError(

@@ -200,9 +200,9 @@ class Request:
         lead = self.leads.lead(workflow, strict=strict)
         return Setup(
             preflights=__version__,
-            decider=workflow.version,
+            decider=workflow.decider.version,
             provider=self.leads.settings.provider,
-            prompts=workflow.prompts if lead else (),
+            prompts=workflow.led.prompts if lead else (),
             lead=lead,
         )
 
@@ -214,13 +214,13 @@ class Request:
             Refused: the session takes nothing any more, or a model is being asked.
         """
         workflow = handle.workflow
-        now = workflow.lead(handle.session.state)
+        now = workflow.led.lead(handle.session.state)
         former = now or self._first_lead(handle)
         self.leads = self.leads.over(former)
         lead = self.leads.lead(workflow, strict=former is not None and former.strict)
         if lead == now and lead is not None:
             return self.sessions.resume(handle)  # only the way to the same server was said
-        return self.sessions.led_by(handle, lead, workflow.prompts if lead else ())
+        return self.sessions.led_by(handle, lead, workflow.led.prompts if lead else ())
 
     def _first_lead(self, handle: Handle) -> Lead | None:
         """Who led a session at its beginning, before a fallback."""
@@ -234,7 +234,7 @@ class Request:
         handle = step.handle
         if not any(isinstance(call, CompletionRequested) for call in handle.session.calls):
             return step
-        lead = handle.workflow.lead(handle.session.state)
+        lead = handle.workflow.led.lead(handle.session.state)
         assert lead is not None, "only a session that is led asks a model"
         self.asking_for = handle.session_id
         return Step(ran(lambda: self._settled(handle, lead)), step.decisions)

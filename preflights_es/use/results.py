@@ -61,13 +61,13 @@ def session_of(step: Step, notices: list[Notice] | None = None) -> View:
         status=status,
         questions=asked,
         labels=_asked_question_labels(handle, {one.id for one in asked}),
-        number=handle.workflow.number(handle.session.state),
+        number=handle.workflow.filed.number(handle.session.state),
         to_do=view.to_do if is_open else "",
         can_accept=is_open and status != "waiting" and view.can_accept,
         refusals=refusals(
             handle.workflow.name,
             step.decisions,
-            lambda: handle.workflow.answerable(handle.session.state),
+            lambda: handle.workflow.asked.answerable(handle.session.state),
         ),
         notices=tuple(notices or ()),
         asking=step.asking if isinstance(step, AskedElsewhere) else "",
@@ -83,7 +83,7 @@ def session_of(step: Step, notices: list[Notice] | None = None) -> View:
 def _asked_question_labels(handle: Handle, keys: Collection[str]) -> tuple[tuple[str, str], ...]:
     if not keys:
         return ()
-    asked = handle.workflow.answerable(handle.session.state)
+    asked = handle.workflow.asked.answerable(handle.session.state)
     return tuple((one.id, label) for label, one in asked if label and one.id in keys)
 
 

@@ -67,7 +67,7 @@ def start_session(request: Request, new: NewSession) -> View:
         WorkflowMissing: no package has the workflow.
     """
     workflow = request.process.runner.workflow(new.workflow)
-    if (new.written is not None or new.scope) and not workflow.written:
+    if (new.written is not None or new.scope) and not workflow.asked.written:
         what = "begins with no question of yours" if new.written else "has no scope"
         message = f"a session of the workflow {new.workflow} {what}"
         raise Refused(message, code="no_written_question", workflow=new.workflow)
@@ -79,8 +79,8 @@ def start_session(request: Request, new: NewSession) -> View:
         return begun
     answers = normalize_answer_pairs(new.answers)
     request.sessions.check(answers)
-    if workflow.record is not None or workflow.filing is not None:
-        request.process.documents.check_folders(workflow.filing)
+    if workflow.filed.record is not None or workflow.filed.filing is not None:
+        request.process.documents.check_folders(workflow.filed.filing)
     setup = request.setup(workflow, strict=new.strict)
     taken = partial(with_taken, workflow, answers, sanitizer=request.process.sanitizer)
     step = request.sessions.begin(workflow, new.text, setup, taken)
@@ -203,7 +203,7 @@ def accept_session(
         taking(workflow, reasons, request.process.sanitizer)
         more["reasons"] = reasons
     if choices:
-        if "resolved" not in getattr(workflow.acknowledges, "__struct_fields__", ()):
+        if "resolved" not in getattr(workflow.asked.acknowledges, "__struct_fields__", ()):
             message = f"a session of the workflow {workflow.name} replaces and keeps nothing"
             raise Refused(message, code="no_choices", workflow=workflow.name)
         more["choices"] = choices
@@ -270,7 +270,7 @@ def show(request: Request, session: str) -> View:
 
 def _notice_clash(request: Request, handle: Handle) -> None:
     """Say that another record of the folder bears the number of this one."""
-    written, number = handle.view.written, handle.workflow.number(handle.session.state)
+    written, number = handle.view.written, handle.workflow.filed.number(handle.session.state)
     if written is None or number is None:
         return
     from preflights_es.records.record_numbers import clash_beside  # many sessions have no record
@@ -387,7 +387,7 @@ def statuses(request: Request, wanted: str) -> set[str]:
 
 def _statuses() -> set[str]:
     of_all = {*STATUSES, "damaged", UNKNOWN}
-    return of_all.union(*(one.statuses for one in WORKFLOWS.values()))
+    return of_all.union(*(one.shown.statuses for one in WORKFLOWS.values()))
 
 
 def _session_list_row(request: Request, head: Head, kept: dict[str, Any] | None) -> SessionRow:

@@ -169,7 +169,8 @@ class Signatures:
             return None
         head, stored = found
         workflow = reader.workflow(head.workflow)
-        codec, tag = reader.codec(workflow), workflow.acknowledges and workflow.acknowledges.tag
+        accepts = workflow.asked.acknowledges
+        codec, tag = reader.codec(workflow), accepts and accepts.tag
         # The last one is shown, though it may be forged behind the first.
         refused = list[bool]()
         for one in reversed(stored):
@@ -195,7 +196,7 @@ class Signatures:
         workflow = reader.workflow(stored[0].workflow)
         codec = reader.codec(workflow)
         gone = erased_before(stored)
-        before: Session[Any] = begin(workflow)
+        before: Session[Any] = begin(workflow.decider)
         if gone:
             before = Session(before.state, version=gone - 1)
         acts: list[tuple[Signable, Stored, Mapping[str, Any], Any]] = []
@@ -210,7 +211,7 @@ class Signatures:
                 refused.add(heard)
             if isinstance(event, Signable) and self._is_for_here(event.signature):
                 shown = _proposal_shown_to_actor(workflow, before, event)
-                acts.append((event, one, shown, workflow.fixed(before.state)))
+                acts.append((event, one, shown, workflow.shown.fixed(before.state)))
             before = after
         for event, one, seen, fixed in acts:
             is_persons, is_refused = one.actor_kind == "user", one.version in refused
@@ -316,9 +317,9 @@ def acceptances(reader: EventReader, stored: Sequence[Stored]) -> Iterator[Store
     if not stored:
         return
     workflow = reader.workflow(stored[0].workflow)
-    if workflow.acknowledges is None:
+    if workflow.asked.acknowledges is None:
         return
-    codec, tag = reader.codec(workflow), workflow.acknowledges.tag
+    codec, tag = reader.codec(workflow), workflow.asked.acknowledges.tag
     last: Stored | None = None
     for one in stored:
         event = codec.decode(one) if one.data is not None else None
@@ -339,7 +340,7 @@ def _proposal_shown_to_actor(
     """What the actor saw of an Input; of an erasure, which no workflow knows, what it says."""
     if isinstance(new, SessionErased):
         return read_input_content(new)
-    return workflow.proposal(session.state, new)
+    return workflow.shown.proposal(session.state, new)
 
 
 def _in_the_end(
@@ -350,7 +351,7 @@ def _in_the_end(
     What follows an Input is not in the hash that was signed: forged Decisions could make another
     decision of an acceptance.
     """
-    changed = {} if workflow.fixed(last.state) == fixed else {"answers": "changed behind it"}
+    changed = {} if workflow.shown.fixed(last.state) == fixed else {"answers": "changed behind it"}
     others = {name: seen[name] for name in seen if name == OTHERS}
     return {**_proposal_shown_to_actor(workflow, last, new), **others, **changed}
 

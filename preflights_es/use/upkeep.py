@@ -149,7 +149,7 @@ def render(
     request.sessions.refuse_elsewhere(handle)
     made = documents.rebuilt(handle, write=write)
     due, _ = documents.text(id_)
-    is_record = handle.workflow.filing is None  # no other file says whose it is
+    is_record = handle.workflow.filed.filing is None  # no other file says whose it is
     other = documents.other_at(id_, due.path) if is_record else ""
     found = InItsPlace(path=due.path, session_id=other) if other else None
     return Rendered(session_id=id_, path=made.path, outcome=made.outcome, text=None), found

@@ -136,9 +136,9 @@ def _resolve_why_target(
         return ([] if artifacts else _trace_field_in_force(request, what)), artifacts, ()
     process, session_id = found.process, found.session_id
     read = process.history(session_id)
-    if read.workflow.planned is not None:
+    if read.workflow.filed.planned is not None:
         return [], artifacts_of(process, read, field=field or ""), ()
-    if read.workflow.decided is None and field is None and (sources := _sources(read)):
+    if read.workflow.filed.decided is None and field is None and (sources := _sources(read)):
         return [], (), (_session(read, sources),)
     if not read.patches:
         refuse_undecided(read, "no_decision")
@@ -261,7 +261,7 @@ def _origin_event(read: Read, version: int | None) -> Event | None:
 
 def _context_behind_version(read: Read, version: int | None) -> OriginDetails:
     event = _origin_event(read, version)
-    return OriginDetails() if event is None else read.workflow.behind(event)
+    return OriginDetails() if event is None else read.workflow.filed.behind(event)
 
 
 def _intention(read: Read, decided: DecidedPatch) -> Intention:
@@ -274,7 +274,7 @@ def _intention(read: Read, decided: DecidedPatch) -> Intention:
 def _session(read: Read, sources: tuple[SourceSession, ...]) -> WhySession:
     first, last = read.events[0], read.sessions[-1]
     assert isinstance(first, Input), "a session begins with an Input"
-    text = read.workflow.view(last.state).intention
+    text = read.workflow.shown.view(last.state).intention
     return WhySession(
         session_id=read.head.session_id,
         workflow=read.workflow.name,
@@ -461,12 +461,12 @@ def _why_artifact(
 
 def _standings(process: Process, read: Read, one: Planned) -> Iterator[WhyStanding]:
     """Every change of its standing, with the Input that it followed from."""
-    assert read.workflow.planned is not None, "it made an artifact"
+    assert read.workflow.filed.planned is not None, "it made an artifact"
     before, new, heard = "", None, 0
     for version, event in enumerate(read.folded, 1):
         if isinstance(event, Input):
             new, heard = event, version
-        made = read.workflow.planned(read.folded[:version], read.sessions[:version])
+        made = read.workflow.filed.planned(read.folded[:version], read.sessions[:version])
         now = next((plan.standing for plan in made if plan.id == one.id), "")
         if before and now != before and new is not None:
             yield WhyStanding(

@@ -23,8 +23,8 @@ from preflights_es.kernel.events import (
     Value,
 )
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.session import actor_in
-from preflights_es.words.workflow import View, Workflow
+from preflights_es.kernel.session import Decider, actor_in
+from preflights_es.words.workflow import ShownPart, View, Workflow
 
 NAME: Final = "imports"
 TOGETHER: Final = 500  # sessions that one Input names
@@ -84,7 +84,7 @@ def origin_of(importer: Actor, accepted_by: str | None) -> str:
 
 def accepted_by(workflow: Workflow[Any], events: Iterable[Stored]) -> str | None:
     """The person who accepted a session, as its events say; None where no person did."""
-    accepts = workflow.acknowledges
+    accepts = workflow.asked.acknowledges
     for one in events:
         if accepts is None or one.type != accepts.tag or one.actor_kind != "user":
             continue
@@ -115,15 +115,19 @@ def view(state: ImportState) -> View:
 
 
 WORKFLOW: Final[Workflow[ImportState]] = Workflow(
-    name=NAME,
-    version="imports/1",
-    events=(SessionsTaken, ImportNoted),
-    initial=ImportState(),
-    decide=decide,
-    evolve=evolve,
-    is_terminal=lambda _state: False,
-    view=view,
-    statuses=("done",),
-    settled=("done",),
-    aside=True,
+    decider=Decider(
+        name=NAME,
+        version="imports/1",
+        events=(SessionsTaken, ImportNoted),
+        initial=ImportState(),
+        decide=decide,
+        evolve=evolve,
+        is_terminal=lambda _state: False,
+    ),
+    shown=ShownPart(
+        view=view,
+        statuses=("done",),
+        settled=("done",),
+        aside=True,
+    ),
 )

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, Self
 
-from msgspec.structs import force_setattr
+import msgspec
+from msgspec.structs import force_setattr, replace
 
 from preflights_es.kernel.completions import CompletionRequested, Policy
 from preflights_es.kernel.errors import Notice, WorkflowMissing
@@ -226,63 +227,91 @@ def _as_said(_state: object, new: Signable) -> Mapping[str, Any]:
     return read_input_content(new)
 
 
-def _as_its_view(_state: object) -> bool:
-    raise AssertionError("replaced as a Workflow is made")
-
-
 def _its_result(state: object) -> Reached:
     return Reached(result=getattr(state, "result", None) or None)
 
 
-class Workflow(Decider[S], Generic[S], frozen=True, kw_only=True):
-    """A decider and what it needs to be run, stored, shown and filed.
+class ShownPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
+    """How a session stands, for people and programs.
 
-    Only what has no default must be said. A state whose fields are called like those of a
-    `ResultView` needs no view, no statuses and no result.
+    A state whose fields are called like those of a `ResultView` needs none of it.
     """
 
-    is_terminal: Callable[[S], bool] = _as_its_view
-    """Whether nothing more is decided; by default where the view says why it `ended`."""
     view: Callable[[S], View] = plain_view
-    opens: type[Input] | None = None
-    """Begins a session with the first of its typed fields; None where it takes more."""
     statuses: tuple[str, ...] = ()
     """All that a view may say of where a session stands, besides those of every workflow."""
     settled: tuple[str, ...] = ()
     """Those of them in which nothing waits for a person or a model."""
-    number: Callable[[S], int | None] = _none
-    """The record number that a session holds; None while it holds none."""
-    folder: Callable[[S], str] = _no_folder
-    """Of its record, relative to the project's root: no other record there has that number."""
-    acknowledges: type[Input] | None = None
-    """By which a person accepts what is proposed; None where nothing is."""
-    accepting: Callable[[S, Mapping[str, Any]], Accepting] = lambda _state, _said: Accepting()
-    """What an acceptance takes, in any state, with the fields that the caller said."""
+    reached: Callable[[S], Reached] = _its_result
+    """What a session comes to, in any state, and what of it a person accepted; by default the
+    state's field `result`."""
     proposal: Callable[[S, Signable], Mapping[str, Any]] = _as_said
     """What an actor sees of what is signed, in the state before; by default what the Input says."""
     fixed: Callable[[S], Any] = _none
     """What is shown beside an acceptance, and what no event behind it changes."""
+    aside: bool = False
+    """Whether its sessions are no decisions: they are `last` for its own commands alone, and a list
+    of sessions has them where it is asked for them."""
+
+    def __post_init__(self) -> None:
+        if self.view is plain_view and not self.statuses:
+            force_setattr(self, "statuses", ("needs_answers", "done"))
+            force_setattr(self, "settled", ("done",))
+
+
+class FiledPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
+    """What is kept of a session outside its log: its document, its rows, and whom it names."""
+
     record: Callable[[S], Record] | None = None
     """The content of the session's document in any state; None without a document."""
+    number: Callable[[S], int | None] = _none
+    """The record number that a session holds; None while it holds none."""
+    folder: Callable[[S], str] = _no_folder
+    """Of its record, relative to the project's root: no other record there has that number."""
+    filing: Filing | None = None
+    """The files that it owes and that are no records; None without any."""
     decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[DecidedPatch, ...]] | None = (
         None
     )
     """The patches of a session, from its events and how it stood after each; None without any."""
-    items: Callable[[S], tuple[KeptItem, ...]] | None = None
-    """What a session holds that others go on with, in any state; None where it holds nothing."""
-    planned: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Planned, ...]] | None = None
-    """The artifacts of a session, from its events and how it stood after each; None without any."""
-    filing: Filing | None = None
-    """The files that it owes and that are no records; None without any."""
-    reached: Callable[[S], Reached] = _its_result
-    """What a session comes to, in any state, and what of it a person accepted; by default the
-    state's field `result`."""
     behind: Callable[[Event], OriginDetails] = lambda _event: OriginDetails()
     """What an event says of where a decided value came from."""
     related: Callable[[S], Relations] | None = None
     """The decisions that it takes the place of, in any state; None where none replaces another."""
+    items: Callable[[S], tuple[KeptItem, ...]] | None = None
+    """What a session holds that others go on with, in any state; None where it holds nothing."""
+    planned: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Planned, ...]] | None = None
+    """The artifacts of a session, from its events and how it stood after each; None without any."""
     quotes: Callable[[Event], tuple[Quoted, ...]] | None = None
     """Other sessions that an Input names without a `Source`; None where no Input does."""
+
+
+class LedPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
+    """How a model may lead a session; by default the rules lead, and no model is asked."""
+
+    lead: Callable[[S], Lead | None] = _none
+    """Who leads a session, as it stands; None for the rules."""
+    policy: Policy = Policy()
+    """That of its contracts; of several, the one with the most calls."""
+    package: str = ""
+    """The feature's, below which its prompts lie in `data/prompts`."""
+    prompts: tuple[tuple[str, str], ...] = ()
+    """Pairs of prompt name and the version that a new session uses."""
+    always: bool = False
+    """The reference, too, answers as a provider: no step is decided without a response."""
+    temperature: float | None = None
+    """Sent by default where the model takes one and the settings say neither it nor `top_p`."""
+
+
+class AskedPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
+    """What people say to a session, and by which Inputs."""
+
+    opens: type[Input] | None = None
+    """Begins a session with the first of its typed fields; None where it takes more."""
+    written: bool = False
+    """Whether the actor may write the question that a session begins with."""
+    settings: Callable[[], SettingsTable] | None = None
+    """The table of a settings file that it reads; imported where a file has one."""
     answerable: Callable[[S], Sequence[tuple[str, Question]]] = lambda _state: ()
     """Pairs of a field's label and its question, of all that an answer may have as its key; the
     label is empty where another field of the same label comes first."""
@@ -292,44 +321,46 @@ class Workflow(Decider[S], Generic[S], frozen=True, kw_only=True):
     """What changes an answer; None where none can be changed."""
     relayed: type[Answers] | None = None
     """What answers in a person's words, by an agent or script; None where none passes them on."""
-    written: bool = False
-    """Whether the actor may write the question that a session begins with."""
     reasons: type[Input] | None = None
     """What takes `words.decisions.StatedReasons`, by field; None where no reason is recorded."""
-    lead: Callable[[S], Lead | None] = _none
-    """Who leads a session, as it stands; None for the rules."""
-    policy: Policy = Policy()
-    """That of its contracts; of several, the one with the most calls."""
-    prompts: tuple[tuple[str, str], ...] = ()
-    """Pairs of prompt name and the version that a new session uses."""
-    always_led: bool = False
-    """The reference, too, answers as a provider: no step is decided without a response."""
-    temperature: float | None = None
-    """Sent by default where the model takes one and the settings say neither it nor `top_p`."""
-    aside: bool = False
-    """Whether its sessions are no decisions: they are `last` for its own commands alone, and a list
-    of sessions has them where it is asked for them."""
-    settings: Callable[[], SettingsTable] | None = None
-    """The table of a settings file that it reads; imported where a file has one."""
-    package: str = ""
-    """The feature's, below which its prompts lie in `data/prompts`."""
+    acknowledges: type[Input] | None = None
+    """By which a person accepts what is proposed; None where nothing is."""
+    accepting: Callable[[S, Mapping[str, Any]], Accepting] = lambda _state, _said: Accepting()
+    """What an acceptance takes, in any state, with the fields that the caller said."""
+
+
+class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
+    """A decider, and how its sessions are shown, filed, led and asked.
+
+    Only the decider must be said: each other part has defaults.
+    """
+
+    decider: Decider[S]
+    shown: ShownPart[S] = ShownPart()
+    filed: FiledPart[S] = FiledPart()
+    led: LedPart[S] = LedPart()
+    asked: AskedPart[S] = AskedPart()
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.is_terminal is _as_its_view:
-            force_setattr(self, "is_terminal", lambda state: bool(self.view(state).ended))
-        if self.view is plain_view and not self.statuses:
-            force_setattr(self, "statuses", ("needs_answers", "done"))
-            force_setattr(self, "settled", ("done",))
-        answering = [kind for kind in self.events if issubclass(kind, Answers)]
-        if self.answers is None and len(answering) == 1:
-            force_setattr(self, "answers", answering[0])
+        answering = [kind for kind in self.decider.events if issubclass(kind, Answers)]
+        if self.asked.answers is None and len(answering) == 1:
+            force_setattr(self, "asked", replace(self.asked, answers=answering[0]))
+
+    @property
+    def name(self) -> str:
+        """That of its decider."""
+        return self.decider.name
+
+    def is_terminal(self, state: S) -> bool:
+        """Whether nothing more is decided."""
+        by_decider = self.decider.is_terminal
+        return by_decider(state) if by_decider else bool(self.shown.view(state).ended)
 
 
 def numbered(workflow: Workflow[S], state: S) -> Numbered | None:
     """The number that a session holds, in the folder of its record; None while it holds none."""
-    number = workflow.number(state)
-    return None if number is None else Numbered(workflow.folder(state), number)
+    number = workflow.filed.number(state)
+    return None if number is None else Numbered(workflow.filed.folder(state), number)
 
 
 STATUSES: Final = ("waiting", "abandoned", "faulted", "erased")
@@ -350,7 +381,7 @@ def compute_session_status(
         return "faulted"
     if any(isinstance(call, CompletionRequested) for call in session.calls):
         return "waiting"
-    return (view or workflow.view(session.state)).status
+    return (view or workflow.shown.view(session.state)).status
 
 
 def is_stalled(workflow: Workflow[S], session: Session[S]) -> bool:

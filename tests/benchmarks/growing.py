@@ -66,7 +66,7 @@ def _declared() -> Input:
         intention="Add login",
         project="bench",
         uid="0123456789ab",
-        setup=Setup("0.1.0", WORKFLOW.version),
+        setup=Setup("0.1.0", WORKFLOW.decider.version),
         heuristics=HeuristicsConfig(),
     )
 

@@ -75,7 +75,7 @@ def _of(path: Path) -> list[list[Stored]]:
 
 def _today(event: Stored) -> Stored:
     """As this version writes it: no log that people have begins with tags of the past."""
-    tag, data = Codec(WORKFLOWS[event.workflow]).upcast(event)
+    tag, data = Codec(WORKFLOWS[event.workflow].decider).upcast(event)
     return replace(event, type=tag, data=data)
 
 

@@ -95,7 +95,7 @@ def led_lines(sessions: int = SESSIONS) -> list[bytes]:
     None of them is computed again: they came from a model, as far as the log knows.
     """
     lead = Lead("anthropic", "claude-sonnet-5-5", (("max_tokens", "16384"),))
-    setup = Setup("0.1.0", WORKFLOW.version, lead.provider, WORKFLOW.prompts, lead)
+    setup = Setup("0.1.0", WORKFLOW.decider.version, lead.provider, WORKFLOW.led.prompts, lead)
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(Path(folder))
         model = Model()

@@ -17,7 +17,7 @@ def many(path: Path, count: int) -> bytes:
     """A file of so many sessions."""
     runner = memory_runner()
     actor = Actor("script")
-    setup = Setup("0.1.0", WORKFLOW.version)
+    setup = Setup("0.1.0", WORKFLOW.decider.version)
     content = jsonl.FIRST
     for number in range(count):
         first = IntentionDeclared(

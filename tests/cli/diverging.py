@@ -19,7 +19,7 @@ BEFORE = WORKFLOWS["clarification"]
 
 def decide(state: Any, new: Input) -> tuple[Decision, ...]:
     """As before, but for two words."""
-    return tuple(map(changed, BEFORE.decide(state, new)))
+    return tuple(map(changed, BEFORE.decider.decide(state, new)))
 
 
 def changed(decision: Decision) -> Decision:

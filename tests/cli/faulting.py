@@ -21,7 +21,7 @@ def evolve(state: Any, event: Event) -> Any:
     """As today's, but for answers."""
     if isinstance(event, ClarificationAnswersGiven):
         raise ZeroDivisionError("division by \x1b[31mzero")
-    return SOUND.evolve(state, event)
+    return SOUND.decider.evolve(state, event)
 
 
 if __name__ == "__main__":

@@ -34,24 +34,24 @@ def asking() -> Workflow[toy.State]:
         if isinstance(new, ToneGiven):
             return (toy.Heard(text=new.answers[0].values[0], count=len(state.said) + 1),)
         if isinstance(new, toy.Said) and new.text == RECORD:
-            return plain.decide(state, toy.wanted(RECORD))
-        return plain.decide(state, new)
+            return plain.decider.decide(state, toy.wanted(RECORD))
+        return plain.decider.decide(state, new)
 
     def evolve(state: toy.State, event: Event) -> toy.State:
         if isinstance(event, ToneGiven):
             return replace(state, said=(*state.said, event.answers[0].values[0]))
-        return plain.evolve(state, event)
+        return plain.decider.evolve(state, event)
 
     def view(state: toy.State) -> View:
         if len(state.said) != 1 or state.said[0] == RECORD:
-            return plain.view(state)
+            return plain.shown.view(state)
         return View(
             status="needs_answers", intention=state.said[0], questions=(TONE,), to_do="answer"
         )
 
     return replace(
         *(plain,),
-        events=(*plain.events, ToneGiven),
+        events=(*plain.decider.events, ToneGiven),
         decide=decide,
         evolve=evolve,
         view=view,

@@ -24,7 +24,7 @@ from tests.cli.terminal import terminal
 from tests.store.given import resealed
 
 MALLORY = Actor("user", "Mallory \x1b[31m")
-CODEC = Codec(WORKFLOW)
+CODEC = Codec(WORKFLOW.decider)
 UNKNOWN = "01a0c450-6c00-7000-8000-0000deadbeef"
 
 

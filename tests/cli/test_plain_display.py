@@ -9,7 +9,6 @@ from typing import ClassVar, Final
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 
 from preflights_cli import rendering
 from preflights_cli.common import Voice
@@ -24,6 +23,7 @@ from tests import toy
 from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt
 from tests.markdown import tables, ticked
+from tests.toy import altered
 
 ASKING: Final = View(
     status="needs_answers",
@@ -52,7 +52,7 @@ REFUSED: Final = (ToneRefused(key="tune", reason="unknown_question", expected=("
 @pytest.fixture
 def handle() -> Handle:
     """A session of the toy that asks something."""
-    asking = replace(toy.WORKFLOW, view=lambda _state: ASKING)
+    asking = altered(toy.WORKFLOW, view=lambda _state: ASKING)
     run = Runner(MemoryStore(Clock(), salt), {"toy": asking}, Clock(), Ids())
     return run.open(asking, PROJECT, toy.said("hello"), SESSION, "first").handle
 

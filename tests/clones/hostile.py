@@ -96,7 +96,11 @@ def _harmful(maker: Project) -> str:
             project="clone",
             uid=f"{len(ids):012x}",
             setup=Setup(
-                HARM, workflow.version, "openai" if lead else "mock", workflow.prompts, lead
+                HARM,
+                workflow.decider.version,
+                "openai" if lead else "mock",
+                workflow.led.prompts,
+                lead,
             ),
             heuristics=HeuristicsConfig(categories=(Category(HARM, ("login",), field),)),
         )

@@ -29,9 +29,10 @@ from preflights_es.words.questions import GivenAnswer
 from preflights_es.words.workflow import Workflow
 from tests.features.clarification.cases import ADA, UID
 from tests.fixed import PROJECT, Clock, Ids, salt
+from tests.toy import altered
 
-CODEC = Codec(WORKFLOW)
-PROMPTS = WORKFLOW.prompts
+CODEC = Codec(WORKFLOW.decider)
+PROMPTS = WORKFLOW.led.prompts
 
 
 def sim(seed: int, faults: str = "none", *, strict: bool = False) -> Lead:
@@ -66,7 +67,7 @@ class Led:
             project=PROJECT,
             uid=UID,
             setup=Setup(
-                "0.1.0", WORKFLOW.version, lead.provider if lead else "mock", prompts, lead
+                "0.1.0", WORKFLOW.decider.version, lead.provider if lead else "mock", prompts, lead
             ),
             heuristics=HeuristicsConfig(),
         )
@@ -118,7 +119,7 @@ def asking(**changes: Any) -> Workflow[Any]:
     def decide(state: Any, new: Any) -> Any:
         return tuple(
             replace(d, **changes) if isinstance(d, CompletionRequested) else d
-            for d in WORKFLOW.decide(state, new)
+            for d in WORKFLOW.decider.decide(state, new)
         )
 
-    return replace(WORKFLOW, decide=decide)
+    return altered(WORKFLOW, decide=decide)

@@ -38,6 +38,7 @@ from preflights_es.store.memory import MemoryStore
 from preflights_es.words.workflow import Workflow, compute_session_status
 from tests import toy
 from tests.fixed import NOON, PROJECT, Clock, Ids, salt
+from tests.toy import altered
 
 GRACE = Actor("user", "Grace Hopper")
 
@@ -91,7 +92,7 @@ def test_an_erased_session_folds_to_nothing_but_that(room: Room) -> None:
     handle = room.opened()
     room.erasure.erase(handle.session_id)
     session = room.runner.load(handle.session_id).session
-    assert (session.state, session.calls) == (toy.WORKFLOW.initial, ())
+    assert (session.state, session.calls) == (toy.WORKFLOW.decider.initial, ())
     assert (session.version, session.closed) == (4, "erased")
     assert compute_session_status(toy.WORKFLOW, session) == "erased"
 
@@ -105,7 +106,7 @@ def test_the_fold_is_the_same_whether_payloads_are_gone_already_or_not(room: Roo
     whole = (*stored, *after[len(stored) :])
     assert room.runner.folded(toy.WORKFLOW, whole) == room.runner.folded(toy.WORKFLOW, after)
     codec = room.runner.codec(toy.WORKFLOW)
-    folded = kernel.fold(toy.WORKFLOW, map(codec.decode, whole))
+    folded = kernel.fold(toy.WORKFLOW.decider, map(codec.decode, whole))
     assert folded == room.runner.folded(toy.WORKFLOW, after)
 
 
@@ -141,7 +142,7 @@ def test_what_is_decided_of_it_is_that_it_is_closed(room: Room, new: Input) -> N
     handle = room.opened()
     room.erasure.erase(handle.session_id)
     session = room.runner.load(handle.session_id).session
-    assert kernel.decide(toy.WORKFLOW, session, new) == (InputIgnored(reason="closed"),)
+    assert kernel.decide(toy.WORKFLOW.decider, session, new) == (InputIgnored(reason="closed"),)
 
 
 class Slow:
@@ -169,7 +170,7 @@ def _raising(_state: object, new: Input) -> Any:
 
 
 def test_a_faulted_session_is_erased_without_being_decided(tmp_path: Path) -> None:
-    room = Room(tmp_path, replace(toy.WORKFLOW, decide=_raising))
+    room = Room(tmp_path, altered(toy.WORKFLOW, decide=_raising))
     with pytest.raises(SessionFaulted):
         room.opened("a secret")
     (head,) = room.store.heads(None)
@@ -182,7 +183,7 @@ def test_a_faulted_session_is_erased_without_being_decided(tmp_path: Path) -> No
 def test_a_session_that_cannot_be_folded_is_erased(tmp_path: Path) -> None:
     sound = Room(tmp_path)
     handle = sound.opened("a secret")
-    broken = replace(toy.WORKFLOW, evolve=_raising)
+    broken = altered(toy.WORKFLOW, evolve=_raising)
     runner = Runner(sound.store, {broken.name: broken}, sound.clock, Ids())
     with pytest.raises(SessionFaulted):
         runner.load(handle.session_id)

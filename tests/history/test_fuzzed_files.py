@@ -99,16 +99,16 @@ def look_at(log: Log, session_id: str) -> None:
     assert chain.verified(stored) is stored
     handle = log.runner.load(session_id)
     workflow, session = handle.workflow, handle.session
-    view = workflow.view(session.state)
+    view = workflow.shown.view(session.state)
     canonical_json(view)
     if session.undecided is not None:
         session = decided(workflow, session, session.undecided)
     for new in inputs(workflow, session):
-        after = decided(workflow, kernel.evolve(workflow, session, new), new)
-        canonical_json(workflow.view(after.state))
+        after = decided(workflow, kernel.evolve(workflow.decider, session, new), new)
+        canonical_json(workflow.shown.view(after.state))
     compute_session_status(workflow, session, view)
-    if workflow.record:
-        canonical_json(workflow.record(session.state))
+    if workflow.filed.record:
+        canonical_json(workflow.filed.record(session.state))
         for look in (lambda: log.documents.text(session_id), lambda: log.documents.brief(handle)):
             with suppress(PreflightsError):
                 look()
@@ -138,18 +138,18 @@ def replay(content: bytes) -> None:
 def decided(workflow: Workflow[Any], session: Session[Any], new: Input) -> Session[Any]:
     """The session behind the Decisions that follow from an Input."""
     before = replace(session, undecided=None)
-    for decision in kernel.decide(workflow, before, new):
+    for decision in kernel.decide(workflow.decider, before, new):
         canonical_json(decision)
-        session = kernel.evolve(workflow, session, decision)
+        session = kernel.evolve(workflow.decider, session, decision)
     return session
 
 
 def inputs(workflow: Workflow[Any], session: Session[Any]) -> Iterator[Input]:
     """What people and providers may say next."""
     yield SessionAbandoned(at=1, actor=EVE)
-    for answers in (workflow.answers, workflow.revisions):
+    for answers in (workflow.asked.answers, workflow.asked.revisions):
         if answers is not None:
-            keys = [question.id for question in workflow.view(session.state).questions]
+            keys = [question.id for question in workflow.shown.view(session.state).questions]
             given = tuple(GivenAnswer(key, ("x",)) for key in (*keys, "change_category"))
             yield answers(at=1, actor=EVE, answers=given)
     for call in session.calls:

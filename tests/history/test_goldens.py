@@ -36,10 +36,10 @@ def test_a_golden_session_replays_without_a_difference(path: Path) -> None:
 def test_a_golden_session_is_folded_and_shown_without_a_verdict_of_today(path: Path) -> None:
     workflow = WORKFLOWS[path.parent.name]
     for stream in golden_sessions(path):
-        assert [*judged_again(workflow, [*map(Codec(workflow).decode, stream)])] == []
+        assert [*judged_again(workflow, [*map(Codec(workflow.decider).decode, stream)])] == []
 
 
-@each("path", [p for p in FILES if WORKFLOWS[p.parent.name].always_led])
+@each("path", [p for p in FILES if WORKFLOWS[p.parent.name].led.always])
 def test_what_the_reference_said_in_a_golden_is_computed_again(path: Path) -> None:
     for stream in golden_sessions(path):
         said = [
@@ -71,8 +71,8 @@ def test_recording_a_golden_again_comes_to_the_same_decisions(
 def test_tokens_that_no_provider_told_are_unknown(golden: str, tokens: int | None) -> None:
     workflow = WORKFLOWS[golden.partition("/")[0]]
     (stream,) = golden_sessions(REPLAYS / f"{golden}.jsonl")
-    events = [*map(Codec(workflow).decode, stream)]
-    found = describe_session_outcome(workflow, fold(workflow, events), events)
+    events = [*map(Codec(workflow.decider).decode, stream)]
+    found = describe_session_outcome(workflow, fold(workflow.decider, events), events)
     assert (found["input_tokens"], found["output_tokens"]) == (tokens, tokens)
 
 
@@ -83,7 +83,7 @@ def _decision(one: Stored) -> tuple[str, bytes | None]:
 
 
 def _today(one: Stored) -> tuple[str, bytes]:
-    return Codec(WORKFLOWS[one.workflow]).upcast(one)
+    return Codec(WORKFLOWS[one.workflow].decider).upcast(one)
 
 
 def test_the_goldens_meet_every_event_of_every_workflow_and_the_kernel() -> None:
@@ -92,7 +92,7 @@ def test_the_goldens_meet_every_event_of_every_workflow_and_the_kernel() -> None
     ours = [
         name for name, one in FEATURES.items() if one.workflow and not FEATURES.is_foreign(name)
     ]
-    own = {cls.tag for name in ours for cls in WORKFLOWS[name].events}
+    own = {cls.tag for name in ours for cls in WORKFLOWS[name].decider.events}
     known = own | {cls.tag for cls in (*SESSION_EVENTS, *ARTIFACT_EVENTS)}
     # What was erased is gone: such a session has nothing to replay.
     assert known | LED <= met | {SessionErased.tag}

@@ -41,7 +41,7 @@ class House:
 
     def ready(self, intention: str = "A login", answer: str = "OAuth", old: str = "") -> str:
         """A session that waits to be accepted."""
-        setup = Setup(preflights="0", decider=WORKFLOW.version)
+        setup = Setup(preflights="0", decider=WORKFLOW.decider.version)
         config = HeuristicsConfig()
         step = self.sessions.open(NewSession(intention, supersedes=old or None), setup, config)
         return self.sessions.answer(step.handle, [("auth_strategy", [answer])]).handle.session_id
@@ -53,7 +53,7 @@ class House:
 
     def told(self) -> str:
         """A session whose model is told of what is in force."""
-        setup = Setup(preflights="0", decider=WORKFLOW.version, lead=LED)
+        setup = Setup(preflights="0", decider=WORKFLOW.decider.version, lead=LED)
         return self.sessions.open(
             NewSession("B cache"), setup, HeuristicsConfig()
         ).handle.session_id

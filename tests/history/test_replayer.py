@@ -24,9 +24,10 @@ from tests import toy
 from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt
 from tests.store.given import resealed
+from tests.toy import altered
 
 SESSION = "00000001-0000-7000-8000-000000000001"
-CODEC = Codec(toy.WORKFLOW)
+CODEC = Codec(toy.WORKFLOW.decider)
 
 
 class Echo:
@@ -154,7 +155,7 @@ def test_a_decision_that_was_not_recorded_is_named_where_it_would_stand() -> Non
         decisions = toy.decide(state, new)
         return (*decisions, toy.GaveUp(kind="tired")) if state.said else decisions
 
-    chatty = replace(toy.WORKFLOW, decide=twice)
+    chatty = altered(toy.WORKFLOW, decide=twice)
     found = replay(events, chatty)
     surplus, missing = found.divergences
     assert (surplus.version, surplus.type, surplus.pointer) == (3, "toy.gave_up.v1", "")
@@ -182,11 +183,12 @@ def test_what_was_recorded_is_folded_so_that_one_difference_brings_no_others() -
             return replace(state, said=("x",) * event.count)
         return state
 
-    counts_on = replace(toy.WORKFLOW, evolve=counted)
-    altered = with_data(recorded("a", "b", "c"), 2, b'"count":1', b'"count":5')
-    assert [
-        (d.version, d.recorded, d.computed) for d in replay(altered, counts_on).divergences
-    ] == [(2, 5, 1), (4, 2, 6)]
+    counts_on = altered(toy.WORKFLOW, evolve=counted)
+    other = with_data(recorded("a", "b", "c"), 2, b'"count":1', b'"count":5')
+    assert [(d.version, d.recorded, d.computed) for d in replay(other, counts_on).divergences] == [
+        (2, 5, 1),
+        (4, 2, 6),
+    ]
 
 
 def test_new_rules_differ_wherever_they_decide_otherwise() -> None:
@@ -324,7 +326,7 @@ def test_a_log_that_does_not_verify_is_damaged_and_nothing_is_replayed() -> None
     events = recorded("a", "b")
     damaged = [*events[:2], replace(events[2], recorded_at=1), events[3]]
     with pytest.raises(LogDamaged) as caught:
-        replay(damaged, replace(toy.WORKFLOW, decide=never))
+        replay(damaged, altered(toy.WORKFLOW, decide=never))
     assert caught.value.version == 3
 
 

@@ -46,6 +46,7 @@ from tests.history.test_led import FAULTS
 from tests.history.test_replayer import recorded
 from tests.store.given import resealed
 from tests.strategies import EVERY
+from tests.toy import altered
 
 INTENTIONS = st.sampled_from(("Add login", "Order things", "Keep orders in postgres"))
 
@@ -107,10 +108,10 @@ def test_only_the_request_that_changed_is_listed() -> None:
             replace(d, messages=(*d.messages, Message("user", "once more")))
             if isinstance(d, CompletionRequested) and d.call.startswith("decide")
             else d
-            for d in WORKFLOW.decide(state, new)
+            for d in WORKFLOW.decider.decide(state, new)
         )
 
-    found = drifted(Led(real()).answer().stored, replace(WORKFLOW, decide=decide))
+    found = drifted(Led(real()).answer().stored, altered(WORKFLOW, decide=decide))
     assert found.exact == 1
     assert [(m.call, m.causes) for m in found.matches] == [("decide-2.1", ("message 6 is new",))]
 

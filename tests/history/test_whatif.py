@@ -323,7 +323,7 @@ def test_every_version_of_a_prompt_has_the_same_generator(name: str) -> None:
     simulator = own_providers.simulated(sim(1))
     assert isinstance(simulator, SimLLMProvider)
     package = f"preflights_es.features.{name}"
-    for prompt_name, default in WORKFLOWS[name].prompts:
+    for prompt_name, default in WORKFLOWS[name].led.prompts:
         texts = [prompt(package, id_).text for id_ in (default, *versions(package, prompt_name))]
         asked = [simulator.asked([Message("system", text)]) for text in texts]
         (route,) = {simulator.route(request) for request in asked}

@@ -96,7 +96,7 @@ def event_classes() -> set[type]:
     """Classes of events that a log of ours may hold; tests bring workflows of their own."""
     ours = (name for name, one in FEATURES.items() if one.workflow)
     names = [name for name in ours if not FEATURES.is_foreign(name)]
-    return {cls for name in names for cls in WORKFLOWS[name].events}
+    return {cls for name in names for cls in WORKFLOWS[name].decider.events}
 
 
 def found() -> dict[str, int]:

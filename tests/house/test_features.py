@@ -53,7 +53,7 @@ def test_what_a_feature_brings_is_there(feature: Feature) -> None:
         assert callable(feature.loaded(reference))
     if feature.workflow:
         workflow: Workflow[Any] = feature.loaded(feature.workflow)
-        assert workflow.view(workflow.initial).format != View.FORMAT
+        assert workflow.shown.view(workflow.decider.initial).format != View.FORMAT
     for where, line in feature.commands.values():
         assert isinstance(feature.loaded(where), click.Command), where
         assert line.endswith(".")

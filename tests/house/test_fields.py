@@ -54,7 +54,7 @@ def events() -> dict[str, type[Event]]:
         name for name, one in FEATURES.items() if one.workflow and not FEATURES.is_foreign(name)
     ]
     workflows = (IMPORTS, *(WORKFLOWS[name] for name in ours))
-    kinds = [*SESSION_EVENTS, *(kind for one in workflows for kind in one.events)]
+    kinds = [*SESSION_EVENTS, *(kind for one in workflows for kind in one.decider.events)]
     return {kind.tag: kind for kind in kinds}
 
 

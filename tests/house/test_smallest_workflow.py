@@ -39,9 +39,9 @@ def test_the_smallest_workflow_has_few_lines() -> None:
 
 def test_the_defaults_say_how_it_stands(module: Any) -> None:
     workflow: Workflow[Any] = module.WORKFLOW
-    assert workflow.version == "blocker/1"
-    assert [workflow.answers] == [module.StepGiven]
-    session, told = begin(workflow), list[tuple[str, str, bool]]()
+    assert workflow.decider.version == "blocker/1"
+    assert [workflow.asked.answers] == [module.StepGiven]
+    session, told = begin(workflow.decider), list[tuple[str, str, bool]]()
     assert not workflow.is_terminal(session.state)
     given = module.questions.GivenAnswer("step", ("Pin the compiler",))
     for new in (
@@ -49,9 +49,9 @@ def test_the_defaults_say_how_it_stands(module: Any) -> None:
         module.StepGiven(at=2, actor=ADA, answers=(given,)),
         module.Met(at=3, actor=ADA, text="The tests are red"),
     ):
-        for event in (new, *decide(workflow, session, new)):
-            session = evolve(workflow, session, event)
-        view = workflow.view(session.state)
+        for event in (new, *decide(workflow.decider, session, new)):
+            session = evolve(workflow.decider, session, event)
+        view = workflow.shown.view(session.state)
         told.append(
             (
                 compute_session_status(workflow, session),
@@ -61,6 +61,6 @@ def test_the_defaults_say_how_it_stands(module: Any) -> None:
         )
     done = ("done", "", True)
     assert told == [("needs_answers", "answer the question", False), done, done]
-    assert {one for one, _, _ in told} <= {*workflow.statuses}
+    assert {one for one, _, _ in told} <= {*workflow.shown.statuses}
     assert session.state.intention == "The build is red"
-    assert workflow.reached(session.state).result == "Pin the compiler"
+    assert workflow.shown.reached(session.state).result == "Pin the compiler"

@@ -51,7 +51,7 @@ from tests.toy import ADA
 EVERY: Final = dict.fromkeys(
     (
         *(*SESSION_EVENTS, *COMPLETION_EVENTS, *ARTIFACT_EVENTS),
-        *(event for workflow in WORKFLOWS.values() for event in workflow.events),
+        *(event for workflow in WORKFLOWS.values() for event in workflow.decider.events),
     )
 )
 
@@ -194,18 +194,18 @@ def test_a_state_shares_what_grows_with_its_events() -> None:
         ("turns.redacted", AnswersRevised(at=1, actor=ADA, answers=(), redacted=("token",))),
     )
     for name, event in growing:
-        state = WORKFLOW.initial
+        state = WORKFLOW.decider.initial
         for _ in range(CHUNK + 1):
-            state = WORKFLOW.evolve(state, event)
+            state = WORKFLOW.decider.evolve(state, event)
         grown = attrgetter(f"{name}.full")
-        assert grown(WORKFLOW.evolve(state, event)) is grown(state)
+        assert grown(WORKFLOW.decider.evolve(state, event)) is grown(state)
     given_ = NoteAnswersGiven(
         at=1, actor=ADA, answers=(GivenAnswer("a", ("b",)),), redacted=("token",)
     )
-    noted = EXTRACTION.initial
+    noted = EXTRACTION.decider.initial
     for _ in range(CHUNK + 1):
-        noted = EXTRACTION.evolve(noted, given_)
-    assert EXTRACTION.evolve(noted, given_).redacted.full is noted.redacted.full
+        noted = EXTRACTION.decider.evolve(noted, given_)
+    assert EXTRACTION.decider.evolve(noted, given_).redacted.full is noted.redacted.full
 
 
 ONE, TWO, THREE, FOUR = (SourceSession(name, 1, "00") for name in ("one", "two", "three", "four"))
@@ -256,7 +256,10 @@ def test_the_kernels_own_events_can_name_none(cls: type[Any]) -> None:
 
 def test_what_can_name_another_session_is_known_of_every_event_that_ships() -> None:
     found = {
-        cls.tag for workflow in WORKFLOWS.values() for cls in workflow.events if has_sources(cls)
+        cls.tag
+        for workflow in WORKFLOWS.values()
+        for cls in workflow.decider.events
+        if has_sources(cls)
     }
     assert found == {
         "clarification.decision_acknowledged.v1",

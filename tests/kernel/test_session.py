@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import (
@@ -31,9 +30,11 @@ from preflights_es.kernel.events import (
     SessionClosed,
     SessionErased,
 )
-from preflights_es.kernel.session import Session
+from preflights_es.kernel.session import Decider, Session
 from preflights_es.words.decisions import Record
 from preflights_es.words.workflow import (
+    FiledPart,
+    ShownPart,
     View,
     Workflow,
     compute_session_status,
@@ -42,6 +43,7 @@ from preflights_es.words.workflow import (
 )
 from tests import toy
 from tests.each import each
+from tests.toy import altered
 
 ADA = Actor("user", "Ada")
 
@@ -90,15 +92,21 @@ def _evolve(state: Count, event: Event) -> Count:
 
 
 COUNTER: Workflow[Count] = Workflow(
-    name="counter",
-    version="counter/1",
-    events=(Pressed, Counted),
-    initial=Count(),
-    decide=_decide,
-    evolve=_evolve,
-    is_terminal=lambda state: state.counted >= 100,
-    view=lambda _: View(status="done", intention=""),
-    record=lambda _: Record("", "", "", "", "open"),
+    decider=Decider(
+        name="counter",
+        version="counter/1",
+        events=(Pressed, Counted),
+        initial=Count(),
+        decide=_decide,
+        evolve=_evolve,
+        is_terminal=lambda state: state.counted >= 100,
+    ),
+    shown=ShownPart(
+        view=lambda _: View(status="done", intention=""),
+    ),
+    filed=FiledPart(
+        record=lambda _: Record("", "", "", "", "open"),
+    ),
 )
 
 
@@ -119,45 +127,45 @@ ABANDONED = SessionAbandoned(at=3, actor=ADA, reason="no longer needed")
 
 def run(*inputs: Input) -> Session[Count]:
     """The session after the Inputs and what follows from each."""
-    session = kernel.begin(COUNTER)
+    session = kernel.begin(COUNTER.decider)
     for new in inputs:
-        for event in (new, *kernel.decide(COUNTER, session, new)):
-            session = kernel.evolve(COUNTER, session, event)
+        for event in (new, *kernel.decide(COUNTER.decider, session, new)):
+            session = kernel.evolve(COUNTER.decider, session, event)
     return session
 
 
 def follows(*inputs: Input) -> tuple[Decision, ...]:
     """What follows from the last Input."""
-    return kernel.decide(COUNTER, run(*inputs[:-1]), inputs[-1])
+    return kernel.decide(COUNTER.decider, run(*inputs[:-1]), inputs[-1])
 
 
 # 1. Inputs and Decisions ---------------------------------------------------------------------
 
 
 def test_a_session_begins_with_nothing() -> None:
-    assert kernel.begin(COUNTER) == Session(Count())
-    assert kernel.fold(COUNTER, ()) == Session(Count())
+    assert kernel.begin(COUNTER.decider) == Session(Count())
+    assert kernel.fold(COUNTER.decider, ()) == Session(Count())
 
 
 def test_an_input_is_part_of_the_state_with_its_first_decision() -> None:
-    waiting = kernel.evolve(COUNTER, kernel.begin(COUNTER), pressed())
+    waiting = kernel.evolve(COUNTER.decider, kernel.begin(COUNTER.decider), pressed())
     assert waiting == Session(Count(), 1, (), pressed())
-    assert kernel.evolve(COUNTER, waiting, Counted()) == Session(Count(1, 1), 2)
+    assert kernel.evolve(COUNTER.decider, waiting, Counted()) == Session(Count(1, 1), 2)
 
 
 def test_an_input_is_folded_once_however_many_decisions_follow() -> None:
-    session = kernel.fold(COUNTER, (pressed(), Counted(), Counted(), Counted()))
+    session = kernel.fold(COUNTER.decider, (pressed(), Counted(), Counted(), Counted()))
     assert session == Session(Count(1, 3), 4)
 
 
 def test_a_fold_is_its_steps() -> None:
     events = (pressed(), Counted(), pressed("ask"), Counted(), asked("c-2"))
-    assert kernel.fold(COUNTER, events) == run(pressed(), pressed("ask"))
+    assert kernel.fold(COUNTER.decider, events) == run(pressed(), pressed("ask"))
 
 
 def test_two_undecided_inputs_are_impossible() -> None:
     with pytest.raises(AssertionError, match="event 2 follows an undecided Input"):
-        kernel.fold(COUNTER, (pressed(), pressed()))
+        kernel.fold(COUNTER.decider, (pressed(), pressed()))
 
 
 def test_a_workflow_that_answers_with_nothing_is_a_bug_with_a_name() -> None:
@@ -166,10 +174,14 @@ def test_a_workflow_that_answers_with_nothing_is_a_bug_with_a_name() -> None:
 
 
 def test_a_workflow_that_says_no_more_is_led_by_rules_and_listed_as_any_other() -> None:
-    assert (COUNTER.always_led, COUNTER.written, COUNTER.aside) == (False, False, False)
-    assert COUNTER.package == ""
-    assert COUNTER.lead(Count()) is None
-    assert COUNTER.number(Count()) is None
+    assert (COUNTER.led.always, COUNTER.asked.written, COUNTER.shown.aside) == (
+        False,
+        False,
+        False,
+    )
+    assert COUNTER.led.package == ""
+    assert COUNTER.led.lead(Count()) is None
+    assert COUNTER.filed.number(Count()) is None
 
 
 # 2. Calls ------------------------------------------------------------------------------------
@@ -178,7 +190,7 @@ def test_a_workflow_that_says_no_more_is_led_by_rules_and_listed_as_any_other() 
 def test_a_request_is_open_until_its_outcome_is_decided() -> None:
     session = run(pressed("ask"))
     assert session.calls == (asked("c-1"),)
-    undecided = kernel.evolve(COUNTER, session, received("c-1"))
+    undecided = kernel.evolve(COUNTER.decider, session, received("c-1"))
     assert undecided.calls == session.calls
     assert run(pressed("ask"), received("c-1")).calls == ()
 
@@ -223,15 +235,17 @@ def test_an_abandoned_session_is_closed_and_waits_for_nothing() -> None:
 
 def test_a_document_that_is_owed_at_the_end_is_still_written() -> None:
     due = ArtifactDue(call="a-9", template="t.v1", path="p")
-    owing = replace(COUNTER, abandoned=lambda _state, _new: (due,))
+    owing = altered(COUNTER, abandoned=lambda _state, _new: (due,))
     session = run(pressed("write"), pressed("ask"))
-    decisions = kernel.decide(owing, kernel.evolve(owing, session, ABANDONED), ABANDONED)
+    decisions = kernel.decide(
+        owing.decider, kernel.evolve(owing.decider, session, ABANDONED), ABANDONED
+    )
     assert decisions == (due, SessionClosed(status="abandoned"))
-    ended = reduce(partial(kernel.evolve, owing), (ABANDONED, *decisions), session)
+    ended = reduce(partial(kernel.evolve, owing.decider), (ABANDONED, *decisions), session)
     assert [call.call for call in ended.calls] == ["a-1", "a-9"], "no completion is awaited"
     wrote = ArtifactWritten(at=2, actor=ADA, call="a-9", path="p", sha256="0")
-    told = kernel.decide(owing, kernel.evolve(owing, ended, wrote), wrote)
-    after = reduce(partial(kernel.evolve, owing), (wrote, *told), ended)
+    told = kernel.decide(owing.decider, kernel.evolve(owing.decider, ended, wrote), wrote)
+    after = reduce(partial(kernel.evolve, owing.decider), (wrote, *told), ended)
     assert (told, after.closed) == ((Counted(of="outcome"),), "abandoned")
     assert [call.call for call in after.calls] == ["a-1"]
 
@@ -265,11 +279,13 @@ def quarantined(version: int) -> InputQuarantined:
 def test_an_input_that_cannot_be_decided_is_set_aside_without_deciding_it() -> None:
     with pytest.raises(ZeroDivisionError):
         follows(pressed(), pressed("crash"))
-    stuck = kernel.evolve(COUNTER, run(pressed()), pressed("crash"))
+    stuck = kernel.evolve(COUNTER.decider, run(pressed()), pressed("crash"))
     assert compute_session_status(COUNTER, stuck) == "faulted"
-    assert kernel.decide(COUNTER, stuck, quarantined(3)) == (SessionClosed(status="abandoned"),)
+    assert kernel.decide(COUNTER.decider, stuck, quarantined(3)) == (
+        SessionClosed(status="abandoned"),
+    )
     events = (pressed(), Counted(), pressed("crash"), quarantined(3))
-    session = kernel.fold(COUNTER, (*events, SessionClosed(status="abandoned")))
+    session = kernel.fold(COUNTER.decider, (*events, SessionClosed(status="abandoned")))
     assert (session.closed, session.undecided, session.version) == ("abandoned", None, 5)
     assert session.state == Count(1, 1), "neither Input left a trace"
 
@@ -283,15 +299,15 @@ def test_the_status_is_the_first_that_holds() -> None:
         "a file keeps no user waiting"
     )
     assert compute_session_status(COUNTER, run(pressed("ask"))) == "waiting"
-    stuck = kernel.evolve(COUNTER, run(pressed("ask")), pressed("crash"))
+    stuck = kernel.evolve(COUNTER.decider, run(pressed("ask")), pressed("crash"))
     assert compute_session_status(COUNTER, stuck) == "faulted"
     assert compute_session_status(COUNTER, run(pressed("ask"), ABANDONED)) == "abandoned"
 
 
 def test_a_session_is_stalled_that_waits_for_a_model_and_has_asked_none() -> None:
-    strict = replace(COUNTER, view=lambda _: View(status="waiting", intention=""))
+    strict = altered(COUNTER, view=lambda _: View(status="waiting", intention=""))
     assert is_stalled(strict, run(pressed()))
-    assert not is_stalled(strict, kernel.begin(strict))
+    assert not is_stalled(strict, kernel.begin(strict.decider))
     assert not is_stalled(strict, run(pressed("ask")))
     assert not is_stalled(strict, run(pressed(), ABANDONED))
     assert not is_stalled(COUNTER, run(pressed()))

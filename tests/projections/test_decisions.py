@@ -155,7 +155,7 @@ def test_what_was_given_up_or_came_to_nothing_is_no_decision() -> None:
     assert decided("an_unknown_label_is_filed_under_other")[-1].category == "Accounting"
     for events in goldens():
         session = read(events)
-        if session.workflow.decided is None:
+        if session.workflow.filed.decided is None:
             assert session.patches == ()
 
 
@@ -179,7 +179,7 @@ def test_every_patch_of_every_golden_session_is_what_its_log_says() -> None:
                 assert origin.input < origin.version <= patch.version
                 assert origin.asked is None or origin.asked < origin.input
         if found:
-            view: Any = session.workflow.view(session.sessions[-1].state)
+            view: Any = session.workflow.shown.view(session.sessions[-1].state)
             if session.sessions[-1].state.offer.patch is not None:
                 assert [o.field for o in found[-1].origins] == [p.field for p in view.provenance]
                 spoke = [p.relayed_by.kind if p.relayed_by else p.by for p in view.provenance]
@@ -276,4 +276,4 @@ def test_a_proposal_is_never_in_force(store: SqlStore) -> None:
 
 
 def test_only_workflows_that_decide_have_decisions() -> None:
-    assert {name for name, one in WORKFLOWS.items() if one.decided} == {"clarification"}
+    assert {name for name, one in WORKFLOWS.items() if one.filed.decided} == {"clarification"}

@@ -38,6 +38,7 @@ from tests.projections.given import (
 from tests.projections.recording import Recording, golden, goldens, new_id, several
 from tests.store.given import at, behind, sql
 from tests.store.mortal import Mortals
+from tests.toy import altered
 
 # 1. Following --------------------------------------------------------------------------------
 
@@ -426,7 +427,7 @@ def test_a_session_of_a_newer_program_waits_for_it(store: SqlStore) -> None:
 
 def newer(store: SqlStore) -> Projector:
     """A program that reads every tag, as the answer to an unknown one."""
-    codecs = {name: Codec(workflow) for name, workflow in WORKFLOWS.items()}
+    codecs = {name: Codec(workflow.decider) for name, workflow in WORKFLOWS.items()}
 
     def decoder(workflow: Any) -> Any:
         def decode(one: Any) -> Any:
@@ -449,10 +450,10 @@ def test_a_bug_in_a_fold_hides_its_own_session_only(store: SqlStore) -> None:
     def evolve(state: Any, event: Any) -> Any:
         if type(event).__name__ == "ClarificationAnswerAccepted":
             raise RuntimeError("a bug")
-        return clarification.evolve(state, event)
+        return clarification.decider.evolve(state, event)
 
-    workflows = {"clarification": replace(clarification, evolve=evolve)}
-    codec = Codec(clarification)
+    workflows = {"clarification": altered(clarification, evolve=evolve)}
+    codec = Codec(clarification.decider)
     buggy = ProjectionReader(workflows, lambda _: codec.decode, misplaced)
     projections = Projector(SqlFollowing(store), (SESSIONS, DECISIONS, USAGE), buggy)
     rows = list(projections.rows("sessions", None))

@@ -125,7 +125,7 @@ def recorded(log: Path) -> list[Event]:
         found = Replayer({"toy": toy.WORKFLOW}).replay(stored, head.hash)
         assert found.status == "identical"
         assert store.open_calls(PROJECT) == ()
-    return [Codec(toy.WORKFLOW).decode(one) for one in stored]
+    return [Codec(toy.WORKFLOW.decider).decode(one) for one in stored]
 
 
 @pytest.mark.slow("kills")

@@ -160,7 +160,7 @@ def test_a_name_without_its_version(name: str, bare: str) -> None:
 
 # 3. The prompts of the workflows -------------------------------------------------------------
 
-PROMPTS = [(name, id_) for name, workflow in WORKFLOWS.items() for _, id_ in workflow.prompts]
+PROMPTS = [(name, id_) for name, workflow in WORKFLOWS.items() for _, id_ in workflow.led.prompts]
 
 
 @each(("name", "id_"), PROMPTS)

@@ -316,7 +316,7 @@ def test_an_edited_document_is_kept_and_the_new_one_lies_beside_it(house: House)
     assert house.files()[LOGIN] == "edited"
     assert 'status: "superseded' in house.files()[f"{LOGIN}.new"]
     handle = house.runner.load(first)
-    (warning,) = handle.workflow.view(handle.session.state).warnings
+    (warning,) = handle.workflow.shown.view(handle.session.state).warnings
     assert f"{LOGIN}.new" in warning
     assert house.replays(first)
 
@@ -337,7 +337,7 @@ def test_an_edited_record_that_is_superseded_changes_only_its_status(house: Hous
     )
     assert f"{LOGIN}.new" not in house.files()
     handle = house.runner.load(first)
-    assert handle.workflow.view(handle.session.state).warnings == ()
+    assert handle.workflow.shown.view(handle.session.state).warnings == ()
     assert house.replays(first)
 
 

@@ -69,7 +69,7 @@ def test_a_workflow_of_another_package_is_found_by_its_name(site: Path) -> None:
     installed(site, "toys", {"toy": "toys:FEATURE"}, {"toys/__init__.py": TOY})
     registry = Registry()
     assert tuple(registry) == SHIPPED
-    assert registry["toy"].version == toy.WORKFLOW.version
+    assert registry["toy"].decider.version == toy.WORKFLOW.decider.version
     assert registry["toy"] is registry["toy"]
     assert tuple(registry) == (*SHIPPED, "toy")
     assert len(registry) == len(SHIPPED) + 1
@@ -162,7 +162,7 @@ def test_a_name_that_ships_is_no_other_package_s(site: Path) -> None:
     for name in SHIPPED:
         points = {name: f"evil_{name}:FEATURE"}
         installed(site, f"evil-{name}", points, {f"evil_{name}.py": "raise SystemExit"})
-        assert Registry()[name].package == f"preflights_es.features.{name}"
+        assert Registry()[name].led.package == f"preflights_es.features.{name}"
 
 
 def scanned(code: str, folder: Path, *words: str) -> bool:

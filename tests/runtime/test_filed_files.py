@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from msgspec.structs import replace
 
 from preflights_es.kernel.errors import ArtifactOutside, LogFromFuture, PreflightsError
 from preflights_es.kernel.events import Filing
@@ -18,6 +17,7 @@ from tests import toy
 from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt
 from tests.records.filing import files_below
+from tests.toy import altered
 
 FILING: Final = Filing(
     folder=".preflights/toys",
@@ -25,7 +25,7 @@ FILING: Final = Filing(
     template="toy.v1",
     text=lambda state: f'{{"said":"{" ".join(state.said)}"}}\n',
 )
-WORKFLOW: Final = replace(toy.WORKFLOW, record=None, filing=FILING)
+WORKFLOW: Final = altered(toy.WORKFLOW, record=None, filing=FILING)
 PATH: Final = ".preflights/toys/Toy-1.json"
 
 

@@ -50,6 +50,7 @@ from tests import toy
 from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt
 from tests.runtime.performing import Hands
+from tests.toy import altered
 
 SESSION = "00000001-0000-7000-8000-000000000001"
 CLAIM_US = (CALL_MS + MARGIN_MS) * 1_000
@@ -63,7 +64,7 @@ def _decide_patiently(state: toy.State, new: Input) -> tuple[Decision, ...]:
     )
 
 
-PATIENT = replace(toy.WORKFLOW, decide=_decide_patiently)
+PATIENT = altered(toy.WORKFLOW, decide=_decide_patiently)
 """The toy, which waits for two seconds before each call."""
 
 
@@ -610,7 +611,7 @@ def test_a_response_that_could_not_be_decided_is_not_asked_for_again(processes: 
             raise toy.Broken
         return toy.decide(state, new)
 
-    broken = processes.another(replace(toy.WORKFLOW, decide=decide))
+    broken = processes.another(altered(toy.WORKFLOW, decide=decide))
     begun(broken)
     provider = ScriptedProvider("because")
     for _ in range(3):

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.completions import (
@@ -66,6 +65,7 @@ from preflights_es.words.workflow import Workflow, compute_session_status
 from tests import toy
 from tests.fixed import PROJECT, Clock, Ids, salt
 from tests.runtime.performing import Hands
+from tests.toy import altered
 
 SESSION = "00000001-0000-7000-8000-000000000001"
 OTHER = "00000002-0000-7000-8000-000000000002"
@@ -607,7 +607,7 @@ def test_a_bug_that_is_no_exception_of_ours_is_not_swallowed(store: MemoryStore)
     def interrupt(state: toy.State, new: Input) -> tuple[()]:
         raise Stop
 
-    stopping = replace(toy.WORKFLOW, decide=interrupt)
+    stopping = altered(toy.WORKFLOW, decide=interrupt)
     with pytest.raises(Stop):
         begun(runner(store, stopping), toy.said("a"))
     assert store.heads(None) == ()
@@ -628,7 +628,7 @@ def _log(store: MemoryStore, *drafts: Draft) -> None:
     store.insert(sealed(batch, 1, salt))
 
 
-CODEC = Codec(toy.WORKFLOW)
+CODEC = Codec(toy.WORKFLOW.decider)
 SAID = CODEC.draft(toy.said("a"), "first")
 HEARD = CODEC.draft(toy.Heard(text="a", count=1))
 ANONYMOUS = CODEC.draft(toy.said("b"))

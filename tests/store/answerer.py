@@ -33,7 +33,7 @@ def run(program: Request, name: str, sessions: list[str], gate: Any) -> None:
     order.shuffle(handles)
     gate.wait(PATIENCE_S)
     for handle in handles:
-        (question,) = handle.workflow.view(handle.session.state).questions
+        (question,) = handle.workflow.shown.view(handle.session.state).questions
         value = f"{name}-{handle.session_id[-12:]}"
         step = program.sessions.answer(handle, [(question.id, [value])])
         decisions = (type(decision).__name__ for decision in step.decisions)

@@ -31,14 +31,14 @@ from preflights_es.kernel.events import (
     Input,
 )
 from preflights_es.kernel.ports import Draft
-from preflights_es.kernel.session import Upcaster
+from preflights_es.kernel.session import Decider, Upcaster
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
 from preflights_es.store.codec import Codec, unambiguous
 from preflights_es.store.memory import MemoryStore
 from preflights_es.words.decisions import Record
-from preflights_es.words.workflow import View, Workflow
+from preflights_es.words.workflow import FiledPart, ShownPart, View, Workflow
 from tests import toy
 from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt
@@ -128,16 +128,24 @@ def post(
     decide: Any, *events: type[Event], upcasters: dict[str, Upcaster] | None = None
 ) -> Workflow[State]:
     return Workflow(
-        name="post",
-        version="post/1",
-        events=events,
-        initial=State(),
-        decide=decide,
-        evolve=evolve,
-        is_terminal=lambda state: False,
-        view=lambda state: View(status="done", intention=""),
-        record=lambda state: Record(uid="", session_id="", title="", intention="", status="open"),
-        upcasters=upcasters or {},
+        decider=Decider(
+            name="post",
+            version="post/1",
+            events=events,
+            initial=State(),
+            decide=decide,
+            evolve=evolve,
+            is_terminal=lambda state: False,
+            upcasters=upcasters or {},
+        ),
+        shown=ShownPart(
+            view=lambda state: View(status="done", intention=""),
+        ),
+        filed=FiledPart(
+            record=lambda state: Record(
+                uid="", session_id="", title="", intention="", status="open"
+            ),
+        ),
     )
 
 
@@ -169,7 +177,7 @@ def old_log() -> tuple[MemoryStore, str]:
 
 
 def test_an_event_survives_its_bytes() -> None:
-    codec = Codec(toy.WORKFLOW)
+    codec = Codec(toy.WORKFLOW.decider)
     for event in (toy.said("é 🛫"), toy.Heard(text="é", count=1), toy.Answered(text=None)):
         draft = codec.draft(event, "a")
         (stored,) = chain_of(draft)
@@ -177,7 +185,7 @@ def test_an_event_survives_its_bytes() -> None:
 
 
 def test_an_input_carries_its_id_and_its_actors_kind_in_the_envelope() -> None:
-    codec = Codec(toy.WORKFLOW)
+    codec = Codec(toy.WORKFLOW.decider)
     draft = codec.draft(toy.said("hello"), "a")
     assert (draft.type, draft.input_id, draft.actor_kind) == ("toy.said.v1", "a", "user")
     assert draft.decider == "toy/1"
@@ -186,15 +194,15 @@ def test_an_input_carries_its_id_and_its_actors_kind_in_the_envelope() -> None:
 
 
 def test_a_name_stands_in_the_payload_and_never_in_the_envelope() -> None:
-    draft = Codec(toy.WORKFLOW).draft(toy.said("hello"), "a")
+    draft = Codec(toy.WORKFLOW.decider).draft(toy.said("hello"), "a")
     assert b"Ada" in draft.data
     assert "Ada" not in (draft.type, draft.input_id, draft.actor_kind, draft.decider)
 
 
 def test_every_event_of_the_kernel_is_known_to_every_workflow() -> None:
-    codec = Codec(THEN)
+    codec = Codec(THEN.decider)
     for cls in (*SESSION_EVENTS, *COMPLETION_EVENTS, *ARTIFACT_EVENTS):
-        (stored,) = chain_of(Codec(toy.WORKFLOW).draft(toy.said("x"), "a"))
+        (stored,) = chain_of(Codec(toy.WORKFLOW.decider).draft(toy.said("x"), "a"))
         with pytest.raises(UnreadableEvent, match=f"{cls.tag}: unknown field `never`"):
             codec.decode(replace(stored, type=cls.tag, data=b'{"never":1}'))
 
@@ -214,19 +222,19 @@ def test_an_old_event_passes_through_every_upcaster_on_its_way() -> None:
     first = store.read(session_id)[0]
     assert first.type == "post.letter.v1"
     expected = LetterV3(at=1, actor=ADA, words=("dear", "Bob"), language="unknown")
-    assert Codec(NOW).decode(first) == expected
-    assert Codec(NOW).upcast(first)[0] == "post.letter.v3"
+    assert Codec(NOW.decider).decode(first) == expected
+    assert Codec(NOW.decider).upcast(first)[0] == "post.letter.v3"
 
 
 def test_an_event_of_the_middle_passes_through_the_rest() -> None:
-    codec = Codec(post(decide_then, LetterV2, Weighed))
+    codec = Codec(post(decide_then, LetterV2, Weighed).decider)
     (stored,) = chain_of(codec.draft(LetterV2(at=1, actor=ADA, words=("hi",)), "a"))
-    found = Codec(NOW).decode(stored)
+    found = Codec(NOW.decider).decode(stored)
     assert found == LetterV3(at=1, actor=ADA, words=("hi",), language="unknown")
 
 
 def test_an_event_of_today_keeps_its_bytes() -> None:
-    codec = Codec(NOW)
+    codec = Codec(NOW.decider)
     event = LetterV3(at=1, actor=ADA, words=("hi",), language="en")
     (stored,) = chain_of(codec.draft(event, "a"))
     assert codec.upcast(stored) == ("post.letter.v3", stored.data)
@@ -297,7 +305,7 @@ def test_the_trace_of_a_log_is_that_of_its_upcast_events() -> None:
 def test_a_tag_that_is_not_known_is_of_the_future() -> None:
     store, session_id = old_log()
     with pytest.raises(LogFromFuture) as caught:
-        Codec(post(decide_now, LetterV3, WeighedV2)).decode(store.read(session_id)[0])
+        Codec(post(decide_now, LetterV3, WeighedV2).decider).decode(store.read(session_id)[0])
     message = str(caught.value)
     assert session_id in message
     assert "event 1" in message
@@ -308,8 +316,8 @@ def test_a_tag_that_is_not_known_is_of_the_future() -> None:
 def test_rules_of_a_higher_number_are_of_the_future() -> None:
     store, session_id = old_log()
     first = store.read(session_id)[0]
-    codec = Codec(THEN)
-    name, _, number = THEN.version.rpartition("/")
+    codec = Codec(THEN.decider)
+    name, _, number = THEN.decider.version.rpartition("/")
     codec.decode(replace(first, decider=f"{name}/0"))
     for foreign in ("", "another/9", name, f"{name}/x"):
         codec.decode(replace(first, decider=foreign))
@@ -325,14 +333,14 @@ def test_a_field_that_a_known_tag_does_not_have_is_named() -> None:
     more = replace(first, data=first.data.replace(b"{", b'{"colour":"red",', 1))
     found = "event 1 (post.letter.v1: unknown field `colour`); the chain holds"
     with pytest.raises(UnreadableEvent, match=re.escape(found)):
-        Codec(THEN).decode(more)
+        Codec(THEN.decider).decode(more)
 
 
 def test_an_erased_payload_is_no_event() -> None:
     store, session_id = old_log()
     gone = replace(store.read(session_id)[1], data=None, salt=None)
     with pytest.raises(ErasedSession, match="was erased"):
-        Codec(THEN).decode(gone)
+        Codec(THEN.decider).decode(gone)
 
 
 @each(
@@ -350,7 +358,7 @@ def test_a_payload_that_is_no_json_is_damage(data: bytes) -> None:
     store, session_id = old_log()
     stored = replace(store.read(session_id)[0], data=data)
     with pytest.raises(LogDamaged, match=r"event 1: not a post\.letter\.v1") as caught:
-        Codec(THEN).decode(stored)
+        Codec(THEN.decider).decode(stored)
     assert caught.value.version == 1
 
 
@@ -374,7 +382,7 @@ def test_a_payload_that_its_class_does_not_take_is_named(data: bytes, why: str) 
     store, session_id = old_log()
     stored = replace(store.read(session_id)[0], data=data)
     with pytest.raises(UnreadableEvent) as caught:
-        Codec(THEN).decode(stored)
+        Codec(THEN.decider).decode(stored)
     said = f"this code cannot read event 1 (post.letter.v1: {why}); the chain holds"
     assert (str(caught.value), caught.value.version) == (said, 1)
 
@@ -390,16 +398,16 @@ def test_a_payload_that_its_class_does_not_take_is_named(data: bytes, why: str) 
 )
 def test_an_event_that_cannot_be_read_back_is_not_drafted(event: Event, why: str) -> None:
     with pytest.raises(UnwritableEvent) as caught:
-        Codec(toy.WORKFLOW).draft(event)
+        Codec(toy.WORKFLOW.decider).draft(event)
     assert str(caught.value) == f"{event.tag} cannot be read back: {why}"
-    assert caught.value.made_by is toy.WORKFLOW.decide
+    assert caught.value.made_by is toy.WORKFLOW.decider.decide
 
 
 def test_an_event_is_read_back_as_the_log_will_give_it() -> None:
     made = LetterV2(at=1, actor=ADA, words=["dear", "Bob"])  # type: ignore[arg-type]  # no class checks
-    draft, found = Codec(post(decide_then, LetterV2, Weighed)).read_back(made, "a")
+    draft, found = Codec(post(decide_then, LetterV2, Weighed).decider).read_back(made, "a")
     assert found == LetterV2(at=1, actor=ADA, words=("dear", "Bob"))
-    assert found == Codec(post(decide_then, LetterV2, Weighed)).decode(chain_of(draft)[0])
+    assert found == Codec(post(decide_then, LetterV2, Weighed).decider).decode(chain_of(draft)[0])
 
 
 @each(
@@ -431,7 +439,7 @@ def test_a_name_that_stands_twice_is_damage(data: bytes) -> None:
 def test_a_payload_in_another_order_or_with_white_space_is_read_as_it_is() -> None:
     store, session_id = old_log()
     data = b' { "text":"x", "actor":{"name":"","kind":"user"},"at" :1}'
-    event = Codec(THEN).decode(replace(store.read(session_id)[0], data=data))
+    event = Codec(THEN.decider).decode(replace(store.read(session_id)[0], data=data))
     assert event == Letter(at=1, actor=Actor("user"), text="x")
 
 
@@ -453,7 +461,7 @@ def test_an_old_payload_that_its_upcaster_does_not_know_is_damage(data: bytes) -
     store, session_id = old_log()
     stored = replace(store.read(session_id)[0], data=data)
     with pytest.raises(LogDamaged, match=r"event 1: not a post\.letter") as caught:
-        Codec(NOW).decode(stored)
+        Codec(NOW.decider).decode(stored)
     assert caught.value.version == 1
 
 
@@ -463,4 +471,4 @@ def test_what_an_upcaster_makes_is_judged_like_any_payload() -> None:
         store.read(session_id)[0], data=b'{"at":"late","actor":{"kind":"user"},"text":"x"}'
     )
     with pytest.raises(UnreadableEvent, match=r"post\.letter\.v3: Expected `int`"):
-        Codec(NOW).decode(stored)
+        Codec(NOW.decider).decode(stored)

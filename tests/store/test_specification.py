@@ -238,8 +238,8 @@ def checkpoint_lines() -> bytes:
 
 def test_the_page_lists_the_events_of_imports_with_their_fields() -> None:
     rows = {ticked(row["Tag"])[0]: row for row in TABLES["8.2 Events of imports"]}
-    assert {*rows} == {cls.tag for cls in imports.WORKFLOW.events}
-    for cls in imports.WORKFLOW.events:
+    assert {*rows} == {cls.tag for cls in imports.WORKFLOW.decider.events}
+    for cls in imports.WORKFLOW.decider.events:
         own = (field for field in cls.__struct_fields__ if field not in ("at", "actor"))
         assert ticked(rows[cls.tag]["Fields"]) == tuple(own)
         assert issubclass(cls, KINDS[rows[cls.tag]["Is"]])
@@ -326,7 +326,9 @@ def test_the_page_names_what_can_be_signed_and_what_is_signed_of_a_decision() ->
     names = [name for row in TABLES["14. Signatures of acts"] for name in ticked(row["Field"])]
     assert names == list(Signature.__struct_fields__)
     new = DecisionAcknowledged(at=1, actor=Actor("user"), patch=None, folder="")
-    shown = json.loads(signing.proposal_text(new, WORKFLOW.proposal(WORKFLOW.initial, new)))
+    shown = json.loads(
+        signing.proposal_text(new, WORKFLOW.shown.proposal(WORKFLOW.decider.initial, new))
+    )
     told = {name for row in TABLES["14.3 The proposal"] for name in ticked(row["Name"])}
     assert {*shown} == {*told, "by"}
     assert {*json.loads(of_the_act()[1])} == {*shown}

@@ -17,7 +17,7 @@ from preflights_es.testing import PlayedSession, check_laws, laws
 from preflights_es.words.workflow import View, Workflow
 from tests import toy
 from tests.house.test_smallest_workflow import BLOCKS
-from tests.toy import Answered, Heard, Said, State, said
+from tests.toy import Answered, Heard, Said, State, altered, said
 
 pytestmark = pytest.mark.hypothesis
 FAST: Final = settings(max_examples=200, phases=(Phase.generate,))
@@ -66,7 +66,7 @@ def heard(text: Callable[[State], object]) -> Workflow[State]:
             return (Heard(text=str(text(state)), count=1),)
         return toy.decide(state, new)
 
-    return replace(toy.WORKFLOW, decide=decide)
+    return altered(toy.WORKFLOW, decide=decide)
 
 
 def counting() -> Callable[[State], object]:
@@ -97,7 +97,7 @@ def test_what_only_happens_once_is_told_as_it_happened() -> None:
             raise toy.Broken(f"only the first time, {left.pop()}")
         return toy.decide(state, new)
 
-    told = broken(replace(toy.WORKFLOW, decide=decide))
+    told = broken(altered(toy.WORKFLOW, decide=decide))
     assert "it failed, and is decided when it is replayed" in told
     assert "  Input 1: Said(" in told
 
@@ -119,10 +119,10 @@ def test_an_evolve_that_changes_its_state_or_remembers_breaks_the_law_of_folding
             state.heard.append(event.text)
         return toy.evolve(state, event)
 
-    told = broken(replace(toy.WORKFLOW, evolve=remembering))
+    told = broken(altered(toy.WORKFLOW, evolve=remembering))
     assert "evolve gives another state each time" in told
     assert "  Decision: Heard(" in told
-    told = broken(replace(toy.WORKFLOW, initial=Listed(), evolve=changing))
+    told = broken(altered(toy.WORKFLOW, initial=Listed(), evolve=changing))
     assert "evolve changed the state it was given" in told
     assert "  Decision: Heard(" in told
 
@@ -131,7 +131,7 @@ def test_an_evolve_that_changes_its_state_or_remembers_breaks_the_law_of_folding
 
 
 def test_a_state_that_ends_and_goes_on_breaks_the_law_of_ending() -> None:
-    told = broken(replace(toy.WORKFLOW, is_terminal=lambda state: len(state.said) == 1))
+    told = broken(altered(toy.WORKFLOW, is_terminal=lambda state: len(state.said) == 1))
     assert told.startswith("toy breaks the law of ending: a state that was terminal is not any")
     assert "  Input 2: Said(" in told
 
@@ -143,9 +143,9 @@ def test_a_status_that_is_not_listed_and_a_view_that_fails_break_the_law_of_show
     def failing(state: State) -> View:
         return View(status="done", intention=state.said[1] if state.said else "")
 
-    told = broken(replace(toy.WORKFLOW, view=view))
+    told = broken(altered(toy.WORKFLOW, view=view))
     assert "the law of showing: AssertionError: the status 'heard' is not among its" in told
-    told = broken(replace(toy.WORKFLOW, view=failing))
+    told = broken(altered(toy.WORKFLOW, view=failing))
     assert "the law of showing: IndexError: tuple index out of range\n  Input 1: Said(" in told
 
 

@@ -73,7 +73,7 @@ def accepting(state: State, said: Any) -> Accepting:
 
 WORKFLOW: Final = replace(
     *(toy.WORKFLOW,),
-    events=(*toy.WORKFLOW.events, Agreed),
+    events=(*toy.WORKFLOW.decider.events, Agreed),
     initial=State(),
     decide=decide,
     evolve=evolve,

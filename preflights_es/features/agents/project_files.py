@@ -164,7 +164,7 @@ def _ensure_starter_file(root: Path, path: str, template: str, *, writes: bool) 
 
 
 def _templates_for_host(settings: Settings, host: Host) -> tuple[Template, ...]:
-    filings = (one.filing for one in WORKFLOWS.values())
+    filings = (one.filed.filing for one in WORKFLOWS.values())
     places = record_places(settings)
     read = (one.path for one in places.folders)
     records = (one for one in read if os.path.lexists(settings.root / one / FOLDER))

@@ -230,7 +230,7 @@ class Notes(Sessions):
         typed = {"type": type_, "title": title, "fields": tuple(fields)}
         said = self.sanitizer.cleaned_fields(ItemAdded, typed)
         new = ItemAdded(at=0, actor=self._actor, **said)
-        verdict = WORKFLOW.decide(WORKFLOW.initial, new)[0]
+        verdict = WORKFLOW.decider.decide(WORKFLOW.decider.initial, new)[0]
         return verdict if isinstance(verdict, NoteChangeRefused) else None
 
     # 2. Closing ------------------------------------------------------------------------------

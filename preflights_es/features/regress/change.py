@@ -154,7 +154,7 @@ def _lead_of_other_provider(
 ) -> Lead | None:
     strict = before is not None and before.strict
     if change.provider == "mock":
-        return Lead("mock", workflow.version, (), strict) if workflow.always_led else None
+        return Lead("mock", workflow.decider.version, (), strict) if workflow.led.always else None
     if change.provider == "sim":
         return replace(simulated(change), strict=strict)
     said = _parameters_for_provider(change, change.provider)
@@ -179,13 +179,13 @@ def _parameters_for_provider(change: RunChange, provider: str) -> Pairs:
 def _prompts(before: Pairs, lead: Lead | None, change: RunChange, workflow: Workflow[Any]) -> Pairs:
     if lead is None:
         return before
-    todays = dict(workflow.prompts)
+    todays = dict(workflow.led.prompts)
     named = {p.name: p.version or todays[p.name] for p in change.prompts if p.name in todays}
-    return tuple({**dict(before or workflow.prompts), **named}.items())
+    return tuple({**dict(before or workflow.led.prompts), **named}.items())
 
 
 def _candidate_texts(change: RunChange, workflow: Workflow[Any]) -> Pairs:
-    todays = dict(workflow.prompts)
+    todays = dict(workflow.led.prompts)
     ours = (p for p in change.prompts if p.text and p.name in todays)
     return tuple((p.version or todays[p.name], p.text) for p in ours)
 
@@ -249,9 +249,9 @@ def _prompt_changes(pairs: Pairs) -> Iterable[PromptChange]:
     for name, value in pairs:
         if names.count(name) > 1:
             raise SettingsError(f"the prompt {name} is named twice")
-        packages = [one.package for one in workflows if name in dict(one.prompts)]
+        packages = [one.led.package for one in workflows if name in dict(one.led.prompts)]
         if not packages:
-            known = sorted({name for one in workflows for name, _ in one.prompts})
+            known = sorted({name for one in workflows for name, _ in one.led.prompts})
             raise SettingsError(f"no prompt {name!r}: expected one of {', '.join(known)}")
         if not _VERSION.fullmatch(value):
             yield PromptChange(name, text=_read_prompt_file(value))

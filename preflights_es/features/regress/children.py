@@ -171,7 +171,7 @@ class Runs:
             LogDamaged, LogFromFuture, WorkflowMissing, SessionFaulted: as `recording` says.
         """
         recorded = self.recording(stored, None)
-        label = recorded.workflow.reached(recorded.session.state)
+        label = recorded.workflow.shown.reached(recorded.session.state)
         return self.ran(recorded, self.change, label).child.stored
 
     def side(self, recorded: Recording, label: Reached) -> RunMeasures:
@@ -251,7 +251,7 @@ class ChildPlay:
             await self.child.settle()
 
     def _answer(self, version: int) -> Answers | None:
-        child, answers = self.child, self.child.recording.workflow.answers
+        child, answers = self.child, self.child.recording.workflow.asked.answers
         if answers is None or not (self._accepted or self._answered):
             return None
         for key in [question.id for question in child.questions()]:
@@ -327,7 +327,7 @@ class Answerer:
         """
         if request.call in self._lost:
             raise LLMLostError(self._lost[request.call])
-        if self._reasking.generation(request, self._recording.workflow) is not None:
+        if self._reasking.generation(request, self._recording.workflow.decider) is not None:
             return await self._reasking.provider(request).respond(request)
         is_written = request.provider in WRITERS
         if is_written or not self._anew:
@@ -377,7 +377,7 @@ def side_of(
     """
     asked = [event for event in events if isinstance(event, CompletionRequested)]
     outcomes = [e for e in events if isinstance(e, (CompletionReceived, CompletionFailed))]
-    result = workflow.reached(session.state).result
+    result = workflow.shown.reached(session.state).result
     is_known = not brought_nothing(events)
     agrees = (
         None

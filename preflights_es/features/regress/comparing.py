@@ -92,7 +92,7 @@ class _Judging:
         self._replayer = replayer
         self._recorded = recorded
         workflow, state = recorded.workflow, recorded.session.state
-        self._label = workflow.reached(state)
+        self._label = workflow.shown.reached(state)
         self._before = runs.side(recorded, self._label)
         self._asked = questions(recorded.events)
 
@@ -100,7 +100,7 @@ class _Judging:
     def _asks(self) -> tuple[str, ...]:
         """Keys of the questions that the recording leaves open."""
         recorded = self._recorded
-        view = recorded.workflow.view(recorded.session.state)
+        view = recorded.workflow.shown.view(recorded.session.state)
         return tuple(question.id for question in view.questions)
 
     def case(self, made: Made) -> Case:

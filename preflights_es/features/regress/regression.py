@@ -117,7 +117,7 @@ class Regression:
             read = recording(self._workflows, stored, None)
         except (LogDamaged, LogFromFuture, SessionFaulted):
             return ""
-        return read.workflow.view(read.session.state).intention
+        return read.workflow.shown.view(read.session.state).intention
 
     def calls(self, stored: Sequence[Stored], head: bytes | None = None) -> int:
         """Calls of a model that judging a session takes at most, both sides counted."""

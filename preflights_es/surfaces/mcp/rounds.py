@@ -425,7 +425,7 @@ def _differing_decision_notices(session: View) -> list[str]:
 def is_relayed(session: View) -> bool:
     """Whether its log can say that a client passed a person's answer on."""
     workflow = WORKFLOWS.get(session.workflow)
-    return workflow is not None and workflow.relayed is not None
+    return workflow is not None and workflow.asked.relayed is not None
 
 
 def _instruct_agent_to_ask(session: View, question: Question) -> str:

@@ -94,7 +94,7 @@ def _inbox_session_page(
         "shape": shape,
         "question": session.questions[0] if session.questions else None,
         "options": _options_without_other,
-        "decides": handle.workflow.decided is not None,
+        "decides": handle.workflow.filed.decided is not None,
         "again": _revisable_answers(handle, shape) if session.to_do or session.can_accept else [],
         "accepts": session.can_accept and is_seen,
         "differing": [o for o in shape.get("related", ()) if o.needs_choice and session.can_accept],

@@ -286,7 +286,7 @@ class SessionAtEvent(msgspec.Struct, frozen=True):
 def stood_behind(read: Read, versions: Iterable[int]) -> dict[int, SessionAtEvent]:
     """A session behind some of its events, by their versions; it is folded once."""
     covered = erased_before(read.stored)
-    session: Session[Any] = Session(read.workflow.initial, version=max(covered - 1, 0))
+    session: Session[Any] = Session(read.workflow.decider.initial, version=max(covered - 1, 0))
     found = {}
     for version in sorted({*versions}):
         if version <= covered:  # the erasure itself is folded from nothing
@@ -319,7 +319,7 @@ def evolve_recorded_event(
     if found := misplaced(session, event, one):
         raise LogDamaged(where, session.version + 1, found)
     try:
-        return kernel.evolve(workflow, session, event)
+        return kernel.evolve(workflow.decider, session, event)
     except Exception as error:  # a bug of ours, or of the workflow: it is shown in its place
         name = workflow.name
         raise SessionFaulted(one.session_id, session.version + 1, error, name) from error

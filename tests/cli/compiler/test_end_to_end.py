@@ -176,7 +176,7 @@ async def _led(begun: PassBegun, lead: Lead) -> list[str]:
         for _ in range(TURNS_MAX):
             handle = (await runner.settle(handle, provider)).handle
             ends.append(_checked(runner, handle))
-            view = WORKFLOW.view(handle.session.state)
+            view = WORKFLOW.shown.view(handle.session.state)
             if ends[-1] == "waiting":
                 handle = runner.submit(
                     handle, StepRetried(at=NOON, actor=ADA), runner.new_id()

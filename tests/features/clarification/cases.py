@@ -63,7 +63,7 @@ def declared(
         intention=intention,
         project=PROJECT,
         uid=UID,
-        setup=Setup("0.1.0", WORKFLOW.version),
+        setup=Setup("0.1.0", WORKFLOW.decider.version),
         heuristics=heuristics,
         pack=pack,
         language=language,
@@ -159,25 +159,25 @@ def due(name: str, kind: str = "adr", call: str = "artifact-1") -> ArtifactDue:
 
 def log(*inputs: Input) -> list[Event]:
     """The Inputs with the Decisions that follow from each."""
-    session: Session[ClarificationState] = kernel.begin(WORKFLOW)
+    session: Session[ClarificationState] = kernel.begin(WORKFLOW.decider)
     events: list[Event] = []
     for new in inputs:
-        batch = (new, *kernel.decide(WORKFLOW, session, new))
+        batch = (new, *kernel.decide(WORKFLOW.decider, session, new))
         for event in batch:
-            session = kernel.evolve(WORKFLOW, session, event)
+            session = kernel.evolve(WORKFLOW.decider, session, event)
         events += batch
     return events
 
 
 def after(*inputs: Input) -> ClarificationState:
     """The state that the Inputs and what follows from them fold to."""
-    return kernel.fold(WORKFLOW, log(*inputs)).state
+    return kernel.fold(WORKFLOW.decider, log(*inputs)).state
 
 
 def check(*given: Input, when: Input, then: tuple[Decision, ...]) -> None:
     """What follows from one more Input, after those given."""
-    session = kernel.fold(WORKFLOW, log(*given))
-    assert kernel.decide(WORKFLOW, session, when) == then
+    session = kernel.fold(WORKFLOW.decider, log(*given))
+    assert kernel.decide(WORKFLOW.decider, session, when) == then
 
 
 def config_of(*categories: Any) -> HeuristicsConfig:

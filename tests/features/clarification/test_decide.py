@@ -95,7 +95,7 @@ def test_an_answer_is_an_option_however_its_accents_are_typed(
 
 
 def test_what_is_said_with_the_intention_is_told_to_the_model() -> None:
-    lead = Setup("0.1.0", WORKFLOW.version, lead=Lead("script", "model-1"))
+    lead = Setup("0.1.0", WORKFLOW.decider.version, lead=Lead("script", "model-1"))
     said = (GivenAnswer("change_category", ("Infra",)),)
     first = replace(declared("Add OAuth"), setup=lead, answers=said)
     *_, taken, request = decide(ClarificationState(), first)
@@ -873,4 +873,4 @@ def test_an_input_of_another_workflow_is_refused() -> None:
     [answered(), answered(change_category="Infra"), acknowledged(), superseded(), renumbered(1)],
 )
 def test_a_session_that_begins_with_anything_is_decided(new: Input) -> None:
-    assert kernel.decide(WORKFLOW, kernel.begin(WORKFLOW), new)
+    assert kernel.decide(WORKFLOW.decider, kernel.begin(WORKFLOW.decider), new)

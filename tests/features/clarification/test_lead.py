@@ -99,7 +99,10 @@ class Led:
             project=PROJECT,
             uid=UID,
             setup=Setup(
-                "0", WORKFLOW.version, "script", lead=Lead("script", "model-1", strict=strict)
+                "0",
+                WORKFLOW.decider.version,
+                "script",
+                lead=Lead("script", "model-1", strict=strict),
             ),
             heuristics=HeuristicsConfig(),
             known=known,
@@ -284,7 +287,7 @@ def test_further_questions_depend_on_answers_and_have_fields_of_their_own() -> N
 
 
 def rules_progress(led: Led) -> float:
-    return WORKFLOW.view(led.state).progress
+    return WORKFLOW.shown.view(led.state).progress
 
 
 def test_another_first_answer_drops_what_was_asked_because_of_the_old_one() -> None:
@@ -472,7 +475,7 @@ def test_a_failed_call_is_made_once_more_after_a_pause_then_the_rules_go_on(
     assert (fell.contract, fell.reason) == ("clarify.v1", kind)
     assert led.state.turns.question is not None
     assert led.state.turns.question.question == "Which authentication approach?"
-    assert kind in WORKFLOW.view(led.state).warnings[0]
+    assert kind in WORKFLOW.shown.view(led.state).warnings[0]
     led.answer(auth_strategy="OAuth")
     assert led.state.offer.patch == OAUTH
     assert len(led.provider.requests) == (1 if wait is None else 2)
@@ -482,7 +485,7 @@ def test_a_failed_call_is_made_once_more_after_a_pause_then_the_rules_go_on(
 def test_a_rejected_request_is_not_sent_again_and_the_warning_says_why() -> None:
     led = Led(LLMRequestRejectedError("openai: the key in OPENAI_API_KEY was refused"))
     assert (led.waits, len(led.provider.requests)) == ([], 1)
-    (warning,) = WORKFLOW.view(led.state).warnings
+    (warning,) = WORKFLOW.shown.view(led.state).warnings
     assert warning == (
         "no usable answer from the model (request_rejected: openai: the key in OPENAI_API_KEY was "
         "refused): the rules went on"

@@ -137,7 +137,7 @@ def begun(project: dict[str, Any], intention: str) -> ClarificationState:
         intention=intention,
         project="house",
         uid=UID,
-        setup=Setup("0", WORKFLOW.version, "sim", lead=Lead("sim", "model-1")),
+        setup=Setup("0", WORKFLOW.decider.version, "sim", lead=Lead("sim", "model-1")),
         heuristics=NO_TABLES,
         pack=STANDARD,
         context=LLMContext("Python (3 files)", tuple(signals), records),

@@ -66,10 +66,10 @@ def of_former_rules(*later: Input) -> ClarificationState:
         *log(declared("Add OAuth")),
         *(answered(auth_strategy="TBD"), REFUSED_BY_NOW, PatchProposed(patch=patch, hint="adr")),
     ]
-    session = kernel.fold(WORKFLOW, events)
+    session = kernel.fold(WORKFLOW.decider, events)
     for new in later:
-        for event in (new, *kernel.decide(WORKFLOW, session, new)):
-            session = kernel.evolve(WORKFLOW, session, event)
+        for event in (new, *kernel.decide(WORKFLOW.decider, session, new)):
+            session = kernel.evolve(WORKFLOW.decider, session, event)
     return session.state
 
 
@@ -194,14 +194,14 @@ def test_a_view_says_all_of_an_accepted_session() -> None:
 def test_the_kind_of_an_accepted_decision_is_the_recorded_one() -> None:
     events = log(*ACCEPTED)
     was_task = [replace(e, kind="task") if isinstance(e, DecisionRecorded) else e for e in events]
-    assert views.view(kernel.fold(WORKFLOW, events).state).kind == "adr"
-    assert views.view(kernel.fold(WORKFLOW, was_task).state).kind == "task"
+    assert views.view(kernel.fold(WORKFLOW.decider, events).state).kind == "adr"
+    assert views.view(kernel.fold(WORKFLOW.decider, was_task).state).kind == "task"
 
 
 def test_the_hint_of_a_proposal_is_the_recorded_one() -> None:
     was = [replace(e, hint="task") if isinstance(e, PatchProposed) else e for e in log(*READY)]
-    assert views.view(kernel.fold(WORKFLOW, log(*READY)).state).decision_hint == "adr"
-    assert views.view(kernel.fold(WORKFLOW, was).state).decision_hint == "task"
+    assert views.view(kernel.fold(WORKFLOW.decider, log(*READY)).state).decision_hint == "adr"
+    assert views.view(kernel.fold(WORKFLOW.decider, was).state).decision_hint == "task"
 
 
 def test_the_kind_follows_the_mark() -> None:

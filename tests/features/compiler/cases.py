@@ -160,6 +160,6 @@ class Compiled(ScriptedSession[CompilerState]):
 
     @property
     def view(self) -> PlanView:
-        view = WORKFLOW.view(self.state)
+        view = WORKFLOW.shown.view(self.state)
         assert isinstance(view, PlanView)
         return view

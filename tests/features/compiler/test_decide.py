@@ -334,7 +334,7 @@ def test_what_is_accepted_is_the_artifact_as_it_is_shown() -> None:
     compiled = Compiled()
     shown = compiled.view.artifact
     assert shown is not None
-    accepting = WORKFLOW.accepting(compiled.state, {})
+    accepting = WORKFLOW.asked.accepting(compiled.state, {})
     assert accepting.fields == {"id": shown.id, "sha256": shown.sha256}
     assert (accepting.kind, accepting.numbered) == ("", False)
     assert compiled.view.can_accept
@@ -342,7 +342,7 @@ def test_what_is_accepted_is_the_artifact_as_it_is_shown() -> None:
 
 def test_of_no_artifact_nothing_is_accepted() -> None:
     for compiled in (Compiled("no JSON"), Compiled(MISSING)):
-        fields = WORKFLOW.accepting(compiled.state, {}).fields
+        fields = WORKFLOW.asked.accepting(compiled.state, {}).fields
         assert refused(compiled.approve(**fields)) == "no_plan"
         assert not compiled.view.can_accept
 

@@ -143,11 +143,11 @@ def test_the_views_agree_and_the_status_says_what_is_open(moves: list[SessionMov
     sessions = _after_each(played.events)
     for session in sessions:
         state: CompilerState = session.state
-        view = WORKFLOW.view(state)
+        view = WORKFLOW.shown.view(state)
         assert (view.status == "needs_answers") == (view.questions != ())
         assert bool(view.to_do) == (view.status in ("needs_answers", "ready", "proposed"))
         assert view.can_accept == (view.status in ("ready", "proposed"))
-        reached = WORKFLOW.reached(state)
+        reached = WORKFLOW.shown.reached(state)
         assert (reached.result is None) == (state.plan is None)
         assert (reached.accepted is not None) == (state.filed != "draft")
         told = envelope(state)
@@ -191,8 +191,8 @@ def test_any_log_can_be_shown_and_goes_on(events: list[Event], new: Input) -> No
     state = reduce(evolve, events, CompilerState())
     assert decide(state, new)
     assert file_text(state) == canonical_json(envelope(state)).decode() + "\n"
-    assert canonical_json(WORKFLOW.view(state))
-    assert WORKFLOW.reached(state) is not None
+    assert canonical_json(WORKFLOW.shown.view(state))
+    assert WORKFLOW.shown.reached(state) is not None
     assert len(planned_passes(events, [kernel.Session(state=state)])) <= len(events)
 
 
@@ -208,5 +208,5 @@ def judged(new: PassBegun) -> None:
 
 
 def _after_each(events: list[Event]) -> list[kernel.Session[CompilerState]]:
-    session = kernel.begin(WORKFLOW)
-    return [session := kernel.evolve(WORKFLOW, session, event) for event in events]
+    session = kernel.begin(WORKFLOW.decider)
+    return [session := kernel.evolve(WORKFLOW.decider, session, event) for event in events]

@@ -29,12 +29,12 @@ KEYS: Final = [
 
 def records(compiled: Compiled) -> tuple[Planned, ...]:
     """What other rooms read of a session's artifacts."""
-    session, sessions = kernel.begin(WORKFLOW), []
+    session, sessions = kernel.begin(WORKFLOW.decider), []
     for event in compiled.log:
-        session = kernel.evolve(WORKFLOW, session, event)
+        session = kernel.evolve(WORKFLOW.decider, session, event)
         sessions.append(session)
-    assert WORKFLOW.planned is not None
-    return WORKFLOW.planned(compiled.log, sessions)
+    assert WORKFLOW.filed.planned is not None
+    return WORKFLOW.filed.planned(compiled.log, sessions)
 
 
 # 1. The view ---------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def test_a_report_has_an_envelope_too() -> None:
 
 
 def test_where_nothing_came_of_a_pass_there_is_no_envelope() -> None:
-    assert envelope(WORKFLOW.initial) == {}
+    assert envelope(WORKFLOW.decider.initial) == {}
 
 
 # 3. For other rooms --------------------------------------------------------------------------
@@ -124,14 +124,14 @@ def test_where_nothing_came_of_a_pass_there_is_no_envelope() -> None:
 
 def test_what_it_comes_to_is_the_payload_as_accepted_where_a_person_approved_it() -> None:
     payload = PAYLOADS["project"]
-    assert WORKFLOW.reached(Compiled("no JSON").state) == Reached()
-    assert WORKFLOW.reached(Compiled().state) == Reached(result=payload)
-    assert WORKFLOW.reached(Compiled().approve(ROBOT).state) == Reached(result=payload)
-    assert WORKFLOW.reached(Compiled().reject().state) == Reached(result=payload)
+    assert WORKFLOW.shown.reached(Compiled("no JSON").state) == Reached()
+    assert WORKFLOW.shown.reached(Compiled().state) == Reached(result=payload)
+    assert WORKFLOW.shown.reached(Compiled().approve(ROBOT).state) == Reached(result=payload)
+    assert WORKFLOW.shown.reached(Compiled().reject().state) == Reached(result=payload)
     approved = Compiled(MISSING, payload).answer("Ada").approve()
     found = Reached(result=payload, accepted=payload, answers=(("missing_1", "Ada"),))
-    assert WORKFLOW.reached(approved.state) == found
-    assert WORKFLOW.reached(approved.supersede().state) == found
+    assert WORKFLOW.shown.reached(approved.state) == found
+    assert WORKFLOW.shown.reached(approved.supersede().state) == found
 
 
 def test_every_artifact_and_report_is_listed_with_what_was_read() -> None:
@@ -169,7 +169,7 @@ def test_a_record_follows_every_change_of_standing() -> None:
 
 
 def test_the_name_of_every_file_is_one_that_may_be_written() -> None:
-    filing = WORKFLOW.filing
+    filing = WORKFLOW.filed.filing
     assert filing is not None
     for name in PASSES:
         (due,) = Compiled(name=name).approve().events(ArtifactDue)

@@ -62,7 +62,7 @@ class Note(ScriptedSession[ExtractionState]):
             actor=ADA,
             note=note,
             project=PROJECT,
-            setup=Setup("0", WORKFLOW.version, "script", lead=lead),
+            setup=Setup("0", WORKFLOW.decider.version, "script", lead=lead),
             language=language,
             noted_at="2026-11-22T09:30+01:00",
             time_zone="Europe/Berlin",
@@ -90,7 +90,7 @@ class Note(ScriptedSession[ExtractionState]):
 
     @property
     def view(self) -> NoteView:
-        view = WORKFLOW.view(self.state)
+        view = WORKFLOW.shown.view(self.state)
         assert isinstance(view, NoteView)
         return view
 

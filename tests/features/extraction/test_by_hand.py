@@ -103,11 +103,11 @@ def test_a_value_that_is_none_is_refused_by_its_name(
 
 def test_an_item_may_begin_a_session_of_its_own() -> None:
     new = ItemAdded(at=NOON, actor=ADA, type="idea", title="Podcast", language="de")
-    session = kernel.begin(WORKFLOW)
-    for one in (new, *kernel.decide(WORKFLOW, session, new)):
-        session = kernel.evolve(WORKFLOW, session, one)
+    session = kernel.begin(WORKFLOW.decider)
+    for one in (new, *kernel.decide(WORKFLOW.decider, session, new)):
+        session = kernel.evolve(WORKFLOW.decider, session, one)
     state: ExtractionState = session.state
-    view = WORKFLOW.view(state)
+    view = WORKFLOW.shown.view(state)
     assert [item.title for item in state.items] == ["Podcast"]
     assert (view.status, view.intention, state.language) == ("done", "Podcast", "de")
 

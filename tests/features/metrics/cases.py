@@ -64,8 +64,8 @@ class Asked(ScriptedSession[MetricsState]):
     ) -> None:
         rules = ReferenceProvider(references()) if by_rules else None
         super().__init__(*replies, provider=rules)
-        lead = Lead("script", WORKFLOW.version, strict=strict)
-        first = put(text, Setup("0", WORKFLOW.version, "script", lead=lead), language)
+        lead = Lead("script", WORKFLOW.decider.version, strict=strict)
+        first = put(text, Setup("0", WORKFLOW.decider.version, "script", lead=lead), language)
         self.open(first)
 
     def answer(self, *values: str, key: str = "") -> Asked:

@@ -76,7 +76,7 @@ FLAWS = set(get_args(FlawKind))
 SESSIONS = {
     *STATUSES,
     *TROUBLES,
-    *(status for one in WORKFLOWS.values() for status in one.statuses),
+    *(status for one in WORKFLOWS.values() for status in one.shown.statuses),
 }
 STORED: dict[tuple[str, str], set[str]] = {
     ("decisions", "standing"): set(get_args(Standing)),

@@ -96,7 +96,7 @@ class Planned(ScriptedSession[PlanningState]):
 
     @property
     def view(self) -> DayView:
-        return WORKFLOW.view(self.state)  # type: ignore[return-value]  # it makes no other
+        return WORKFLOW.shown.view(self.state)  # type: ignore[return-value]  # it makes no other
 
     @property
     def chosen(self) -> tuple[str | None, tuple[str, ...], int]:

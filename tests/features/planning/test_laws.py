@@ -54,7 +54,7 @@ def test_a_fallback_is_followed_by_a_plan_of_the_rules(moves: list[SessionMove])
 def test_the_status_says_what_there_is(moves: list[SessionMove]) -> None:
     for _, session in run(moves).steps():
         state: PlanningState = session.state
-        view = WORKFLOW.view(state)
+        view = WORKFLOW.shown.view(state)
         assert 0.0 <= view.progress <= 1.0
         assert not view.questions
         if state.plan is not None and not state.led.request and not state.led.stalled:

@@ -25,6 +25,7 @@ from preflights_es.words.workflow import Workflow
 from tests.fixed import salt
 from tests.led import Case as Led
 from tests.led import Session
+from tests.toy import altered
 
 Events = Sequence[Stored]
 Payload = dict[str, Any]
@@ -102,7 +103,8 @@ def ruled(workflow: Workflow[Any], where: Callable[[Any], bool], **changes: Any)
 
     def decide(state: Any, new: Input) -> Any:
         return tuple(
-            replace(one, **changes) if where(one) else one for one in workflow.decide(state, new)
+            replace(one, **changes) if where(one) else one
+            for one in workflow.decider.decide(state, new)
         )
 
-    return replace(workflow, decide=decide)
+    return altered(workflow, decide=decide)

@@ -60,6 +60,7 @@ from tests.features.regress.sessions import child_of, judged, led, place, ruled
 from tests.fixed import salt
 from tests.history.sessions import Led, real, sim
 from tests.history.test_goldens import FILES
+from tests.toy import altered
 
 RECORDED: Final[dict[str, Any]] = {"keeps_recording": True}
 CHILD = "01a0c450-6c02-7000-8000-0000000000ff"
@@ -256,9 +257,9 @@ def proposing() -> Workflow[toy.State]:
     def view(state: toy.State) -> View:
         return View(status="done", intention="", questions=() if state.asked else (owner,))
 
-    return replace(
+    return altered(
         toy.WORKFLOW,
-        events=(*toy.WORKFLOW.events, OwnerGiven),
+        events=(*toy.WORKFLOW.decider.events, OwnerGiven),
         answers=OwnerGiven,
         decide=decide,
         evolve=evolve,

@@ -119,8 +119,10 @@ def test_a_difference_names_the_command_that_repeats_it(project: Path) -> None:
         "from msgspec.structs import replace\n"
         "from preflights_es.runtime.features import WORKFLOWS\n"
         "def decide(state, new):\n"
-        "    return WORKFLOW.decide(state, new)[:1]\n"
-        "WORKFLOWS['clarification'] = replace(WORKFLOW, decide=decide)\n"
+        "    return WORKFLOW.decider.decide(state, new)[:1]\n"
+        "WORKFLOWS['clarification'] = replace(\n"
+        "    WORKFLOW, decider=replace(WORKFLOW.decider, decide=decide)\n"
+        ")\n"
     )
     code, said = _tested(project)
     assert code == 1

@@ -183,10 +183,10 @@ def test_of_an_erased_session_nothing_is_said_but_the_erasure() -> None:
 
 def erased(session: Read) -> tuple[Stored, ...]:
     new = SessionErased(at=1, actor=Actor("user", "Ada"))
-    codec, head = Codec(session.workflow), session.head
+    codec, head = Codec(session.workflow.decider), session.head
     drafts = (
         codec.draft(new, "erasing"),
-        *map(codec.draft, decide(session.workflow, session.sessions[-1], new)),
+        *map(codec.draft, decide(session.workflow.decider, session.sessions[-1], new)),
     )
     batch = AppendBatch(
         session_id=head.session_id,

@@ -29,9 +29,10 @@ from preflights_es.features.clarification.domain.views import (
 )
 from preflights_es.kernel.events import ArtifactDue, Decision, Input, SessionAbandoned, Signable
 from preflights_es.kernel.ports import SettingsTable
+from preflights_es.kernel.session import Decider
 from preflights_es.words.decisions import Accepting
 from preflights_es.words.signing import read_input_content
-from preflights_es.words.workflow import Workflow
+from preflights_es.words.workflow import AskedPart, FiledPart, LedPart, ShownPart, Workflow
 
 # Imported late: a command that only shows a session does without.
 
@@ -69,38 +70,48 @@ def _settings() -> SettingsTable:
 
 
 WORKFLOW: Workflow[ClarificationState] = Workflow(
-    name="clarification",
-    package="preflights_es.features.clarification",
-    version="clarification/1",
-    events=EVENTS,
-    initial=ClarificationState(),
-    decide=_decide_clarification,
-    evolve=evolve,
-    is_terminal=is_terminal,
-    view=view,
-    statuses=("needs_answers", "ready", "stopped", "proposed", "accepted", "superseded"),
-    settled=("stopped", "accepted", "superseded"),
-    number=lambda state: state.filed.number,
-    folder=lambda state: state.filed.folder,
-    acknowledges=DecisionAcknowledged,
-    accepting=_clarification_acceptance,
-    abandoned=_abandoned,
-    proposal=_clarification_proposal,
-    fixed=fixed_values,
-    record=record_from_state,
-    decided=decided_in_sessions,
-    reached=clarification_reached,
-    behind=sessions_behind,
-    related=related,
-    quotes=quotes,
-    answerable=answerable,
-    answers=ClarificationAnswersGiven,
-    revisions=AnswersRevised,
-    relayed=AnswersRelayed,
-    written=True,
-    reasons=RationaleGiven,
-    lead=lambda state: state.led.lead,
-    settings=_settings,
-    policy=POLICY,
-    prompts=tuple(PROMPTS.items()),
+    decider=Decider(
+        name="clarification",
+        version="clarification/1",
+        events=EVENTS,
+        initial=ClarificationState(),
+        decide=_decide_clarification,
+        evolve=evolve,
+        is_terminal=is_terminal,
+        abandoned=_abandoned,
+    ),
+    shown=ShownPart(
+        view=view,
+        statuses=("needs_answers", "ready", "stopped", "proposed", "accepted", "superseded"),
+        settled=("stopped", "accepted", "superseded"),
+        reached=clarification_reached,
+        proposal=_clarification_proposal,
+        fixed=fixed_values,
+    ),
+    filed=FiledPart(
+        record=record_from_state,
+        number=lambda state: state.filed.number,
+        folder=lambda state: state.filed.folder,
+        decided=decided_in_sessions,
+        behind=sessions_behind,
+        related=related,
+        quotes=quotes,
+    ),
+    led=LedPart(
+        lead=lambda state: state.led.lead,
+        policy=POLICY,
+        package="preflights_es.features.clarification",
+        prompts=tuple(PROMPTS.items()),
+    ),
+    asked=AskedPart(
+        written=True,
+        settings=_settings,
+        answerable=answerable,
+        answers=ClarificationAnswersGiven,
+        revisions=AnswersRevised,
+        relayed=AnswersRelayed,
+        reasons=RationaleGiven,
+        acknowledges=DecisionAcknowledged,
+        accepting=_clarification_acceptance,
+    ),
 )

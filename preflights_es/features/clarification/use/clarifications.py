@@ -488,4 +488,4 @@ def asking(
         # The same key with another question is another command.
         (("sha256", sha256(text.encode()).hexdigest()),),
     )
-    return Setup(__version__, WORKFLOW.version, lead.provider, (), lead)
+    return Setup(__version__, WORKFLOW.decider.version, lead.provider, (), lead)

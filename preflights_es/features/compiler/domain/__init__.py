@@ -18,31 +18,42 @@ from preflights_es.features.compiler.domain.views import (
     view,
 )
 from preflights_es.kernel.events import Filing
-from preflights_es.words.workflow import Workflow
+from preflights_es.kernel.session import Decider
+from preflights_es.words.workflow import AskedPart, FiledPart, LedPart, ShownPart, Workflow
 
 WORKFLOW: Workflow[CompilerState] = Workflow(
-    name="compiler",
-    package="preflights_es.features.compiler",
-    version="compiler/1",
-    events=EVENTS,
-    initial=CompilerState(),
-    decide=decide,
-    evolve=evolve,
-    is_terminal=is_terminal,
-    view=view,
-    statuses=("needs_answers", "ready", "stopped", "proposed", "accepted", "superseded"),
-    settled=("stopped", "accepted", "superseded"),
-    acknowledges=PlanApproved,
-    accepting=accept_pass_state,
-    fixed=fixed_pass_values,
-    planned=planned_passes,
-    filing=Filing(folder=FOLDER, name=FILE, template=TEMPLATE, text=file_text),
-    reached=pass_reached,
-    answers=PassAnswersGiven,
-    lead=lambda state: state.led.lead,
-    policy=POLICY,
-    prompts=tuple(PROMPTS.items()),
-    always_led=True,
-    temperature=0.0,  # one plan of one text (seed 2, 8.1)
-    aside=True,
+    decider=Decider(
+        name="compiler",
+        version="compiler/1",
+        events=EVENTS,
+        initial=CompilerState(),
+        decide=decide,
+        evolve=evolve,
+        is_terminal=is_terminal,
+    ),
+    shown=ShownPart(
+        view=view,
+        statuses=("needs_answers", "ready", "stopped", "proposed", "accepted", "superseded"),
+        settled=("stopped", "accepted", "superseded"),
+        reached=pass_reached,
+        fixed=fixed_pass_values,
+        aside=True,
+    ),
+    filed=FiledPart(
+        filing=Filing(folder=FOLDER, name=FILE, template=TEMPLATE, text=file_text),
+        planned=planned_passes,
+    ),
+    led=LedPart(
+        lead=lambda state: state.led.lead,
+        policy=POLICY,
+        package="preflights_es.features.compiler",
+        prompts=tuple(PROMPTS.items()),
+        always=True,
+        temperature=0.0,  # one plan of one text (seed 2, 8.1)
+    ),
+    asked=AskedPart(
+        answers=PassAnswersGiven,
+        acknowledges=PlanApproved,
+        accepting=accept_pass_state,
+    ),
 )

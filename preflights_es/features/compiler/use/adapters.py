@@ -138,7 +138,7 @@ def first_input(
         pass_type=row.name,
         project="",
         uid="",
-        setup=Setup(preflights=__version__, decider=WORKFLOW.version, lead=lead),
+        setup=Setup(preflights=__version__, decider=WORKFLOW.decider.version, lead=lead),
         documents=tuple(
             Document(path=path, sha256="", text=context.project_files[path]) for path in paths
         ),
@@ -252,7 +252,7 @@ class Adapter(LLMPort):
             found = replace(found, keys={**found.keys, found.provider: Secret(api_key)})
         if found.top_p is None:
             said_none = found.temperature is None
-            heat = WORKFLOW.temperature if said_none else found.temperature
+            heat = WORKFLOW.led.temperature if said_none else found.temperature
             found = replace(found, temperature=heat, top_p=TOP_P)
         self.settings: Settings = found
         self.model, self.max_tokens, self.timeout = found.model, found.max_tokens, found.timeout_s

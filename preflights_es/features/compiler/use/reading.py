@@ -133,9 +133,9 @@ def decisions_in_force(request: Request) -> tuple[ReadDecision, ...]:
 
 
 def _read_session_decision(handle: Handle) -> ReadDecision | None:
-    if handle.workflow.record is None:
+    if handle.workflow.filed.record is None:
         return None
-    record = handle.workflow.record(handle.session.state)
+    record = handle.workflow.filed.record(handle.session.state)
     because = record.rationale.because
     return ReadDecision(
         uid=record.uid,

@@ -91,9 +91,9 @@ def preview_pass_inputs(request: Request, wanted: WantedPass) -> PassBegun:
     asked = _check_wanted_pass(request, wanted)
     setup = Setup(
         preflights=__version__,
-        decider=WORKFLOW.version,
+        decider=WORKFLOW.decider.version,
         provider=request.leads.settings.provider,
-        prompts=WORKFLOW.prompts,
+        prompts=WORKFLOW.led.prompts,
         lead=request.leads.configured(WORKFLOW),
     )
     return _make_pass_begun(request, setup, _read_pass_inputs(request, asked, setup))

@@ -10,25 +10,36 @@ from preflights_es.features.extraction.domain.state import (
     note_reached,
     view,
 )
-from preflights_es.words.workflow import Workflow
+from preflights_es.kernel.session import Decider
+from preflights_es.words.workflow import AskedPart, FiledPart, LedPart, ShownPart, Workflow
 
 WORKFLOW: Workflow[ExtractionState] = Workflow(
-    name="extraction",
-    package="preflights_es.features.extraction",
-    version="extraction/1",
-    events=EVENTS,
-    initial=ExtractionState(),
-    decide=decide,
-    evolve=evolve,
-    is_terminal=is_terminal,
-    view=view,
-    statuses=("needs_answers", "stopped", "done"),
-    settled=("done",),
-    items=kept_items,
-    reached=note_reached,
-    answers=NoteAnswersGiven,
-    lead=lambda state: state.led.lead,
-    policy=POLICY,
-    prompts=tuple(PROMPTS.items()),
-    aside=True,
+    decider=Decider(
+        name="extraction",
+        version="extraction/1",
+        events=EVENTS,
+        initial=ExtractionState(),
+        decide=decide,
+        evolve=evolve,
+        is_terminal=is_terminal,
+    ),
+    shown=ShownPart(
+        view=view,
+        statuses=("needs_answers", "stopped", "done"),
+        settled=("done",),
+        reached=note_reached,
+        aside=True,
+    ),
+    filed=FiledPart(
+        items=kept_items,
+    ),
+    led=LedPart(
+        lead=lambda state: state.led.lead,
+        policy=POLICY,
+        package="preflights_es.features.extraction",
+        prompts=tuple(PROMPTS.items()),
+    ),
+    asked=AskedPart(
+        answers=NoteAnswersGiven,
+    ),
 )

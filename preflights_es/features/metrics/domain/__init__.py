@@ -14,25 +14,34 @@ from preflights_es.features.metrics.domain.state import (
     metrics_reached,
     view,
 )
-from preflights_es.words.workflow import Workflow
+from preflights_es.kernel.session import Decider
+from preflights_es.words.workflow import AskedPart, LedPart, ShownPart, Workflow
 
 WORKFLOW: Workflow[MetricsState] = Workflow(
-    name="metrics",
-    package="preflights_es.features.metrics",
-    version="metrics/1",
-    events=EVENTS,
-    initial=MetricsState(),
-    decide=decide,
-    evolve=evolve,
-    is_terminal=is_terminal,
-    view=view,
-    statuses=("needs_answers", "stopped", "done"),
-    settled=("stopped", "done"),
-    reached=metrics_reached,
-    answers=MetricsAnswersGiven,
-    lead=lambda state: state.led.lead,
-    policy=POLICY,
-    prompts=tuple(PROMPTS.items()),
-    always_led=True,
-    aside=True,
+    decider=Decider(
+        name="metrics",
+        version="metrics/1",
+        events=EVENTS,
+        initial=MetricsState(),
+        decide=decide,
+        evolve=evolve,
+        is_terminal=is_terminal,
+    ),
+    shown=ShownPart(
+        view=view,
+        statuses=("needs_answers", "stopped", "done"),
+        settled=("stopped", "done"),
+        reached=metrics_reached,
+        aside=True,
+    ),
+    led=LedPart(
+        lead=lambda state: state.led.lead,
+        policy=POLICY,
+        package="preflights_es.features.metrics",
+        prompts=tuple(PROMPTS.items()),
+        always=True,
+    ),
+    asked=AskedPart(
+        answers=MetricsAnswersGiven,
+    ),
 )

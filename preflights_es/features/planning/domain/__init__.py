@@ -9,23 +9,32 @@ from preflights_es.features.planning.domain.state import (
     planning_reached,
     view,
 )
-from preflights_es.words.workflow import Workflow
+from preflights_es.kernel.session import Decider
+from preflights_es.words.workflow import AskedPart, LedPart, ShownPart, Workflow
 
 WORKFLOW: Workflow[PlanningState] = Workflow(
-    name="planning",
-    package="preflights_es.features.planning",
-    version="planning/1",
-    events=EVENTS,
-    initial=PlanningState(),
-    decide=decide,
-    evolve=evolve,
-    is_terminal=is_terminal,
-    view=view,
-    statuses=("stopped", "done"),
-    settled=("stopped", "done"),
-    reached=planning_reached,
-    lead=lambda state: state.led.lead,
-    prompts=tuple(PROMPTS.items()),
-    settings=planning_settings_table,
-    aside=True,
+    decider=Decider(
+        name="planning",
+        version="planning/1",
+        events=EVENTS,
+        initial=PlanningState(),
+        decide=decide,
+        evolve=evolve,
+        is_terminal=is_terminal,
+    ),
+    shown=ShownPart(
+        view=view,
+        statuses=("stopped", "done"),
+        settled=("stopped", "done"),
+        reached=planning_reached,
+        aside=True,
+    ),
+    led=LedPart(
+        lead=lambda state: state.led.lead,
+        package="preflights_es.features.planning",
+        prompts=tuple(PROMPTS.items()),
+    ),
+    asked=AskedPart(
+        settings=planning_settings_table,
+    ),
 )

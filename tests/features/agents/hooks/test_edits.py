@@ -33,7 +33,7 @@ def decide(house: Opened, one: Decided, *, accepts: bool = True) -> str:
     request = house.request(ADA)
     chosen, *others = one.options
     written = written_question(f"Which {one.topic}?", one.options, one.topic)
-    workflow = next(name for name, w in house.process.runner.workflows.items() if w.written)
+    workflow = next(name for name, w in house.process.runner.workflows.items() if w.asked.written)
     reasons = StatedReasons(alternatives=tuple(map(RejectedAlternative, others)))
     text = f"Choose: {one.topic}"
     new = NewSession(text, workflow, written=written, reasons=reasons)

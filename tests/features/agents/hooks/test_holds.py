@@ -38,7 +38,7 @@ def decide(
     written = written_question(f"Which {topic}?", options, topic)
     others = tuple(map(RejectedAlternative, options[1:]))
     reasons = StatedReasons("it is known here", alternatives=others, paths=paths, hold=hold)
-    workflow = next(name for name, w in house.process.runner.workflows.items() if w.written)
+    workflow = next(name for name, w in house.process.runner.workflows.items() if w.asked.written)
     new = NewSession(f"Choose: {topic}", workflow, written=written, reasons=reasons)
     begun = sessions.start_session(request, new)
     sessions.answer_session(request, begun.session_id, {"": options[0]})
