@@ -25,5 +25,5 @@ def decide(state: Any, new: Input) -> tuple[Decision, ...]:
 
 
 if __name__ == "__main__":
-    WORKFLOWS["clarification"] = replace(SOUND, decide=decide)
+    WORKFLOWS["clarification"] = replace(SOUND, decider=replace(SOUND.decider, decide=decide))
     main()

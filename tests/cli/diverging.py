@@ -35,5 +35,5 @@ def changed(decision: Decision) -> Decision:
 
 
 if __name__ == "__main__":
-    WORKFLOWS["clarification"] = replace(BEFORE, decide=decide)
+    WORKFLOWS["clarification"] = replace(BEFORE, decider=replace(BEFORE.decider, decide=decide))
     main()

@@ -25,5 +25,5 @@ def evolve(state: Any, event: Event) -> Any:
 
 
 if __name__ == "__main__":
-    WORKFLOWS["clarification"] = replace(SOUND, evolve=evolve)
+    WORKFLOWS["clarification"] = replace(SOUND, decider=replace(SOUND.decider, evolve=evolve))
     main()

@@ -49,8 +49,8 @@ def asking() -> Workflow[toy.State]:
             status="needs_answers", intention=state.said[0], questions=(TONE,), to_do="answer"
         )
 
-    return replace(
-        *(plain,),
+    return toy.altered(
+        plain,
         events=(*plain.decider.events, ToneGiven),
         decide=decide,
         evolve=evolve,

@@ -71,8 +71,8 @@ def accepting(state: State, said: Any) -> Accepting:
     return Accepting("adr", numbered=True, fields={"said": state.said[0]})
 
 
-WORKFLOW: Final = replace(
-    *(toy.WORKFLOW,),
+WORKFLOW: Final = toy.altered(
+    toy.WORKFLOW,
     events=(*toy.WORKFLOW.decider.events, Agreed),
     initial=State(),
     decide=decide,
