@@ -12,6 +12,7 @@ from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
 from preflights_es.use.bootstrap import Opened, opened_process
 from preflights_es.use.sessions import accept_session
+from preflights_es.use.use_cases import NewAcceptance
 from preflights_es.words.questions import AskOutcome, Observed
 
 QUESTION: Final = "Which database should orders use?"
@@ -36,7 +37,7 @@ def accepted_in_browser(folder: Path, session: str) -> None:
     """A person's word by a page."""
     opened = opened_process(folder)
     person = Actor("user", "Ada")
-    accept_session(opened.request().another(person, way="browser"), session)
+    accept_session(opened.request().another(person, way="browser"), NewAcceptance(session))
     opened.process.close()
 
 

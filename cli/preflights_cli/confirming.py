@@ -17,6 +17,7 @@ from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.use import sessions
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewAcceptance
 from preflights_es.words.workflow import View
 
 NAMED_MAX: Final = 3  # decisions that one contradicts
@@ -67,7 +68,8 @@ def confirmed(app: Request, voice: Voice, proposed: Sequence[View], by: str | No
 def _confirmed(app: Request, one: View, by: str | None) -> int:
     """Confirm one as it was seen; what is not done is one line on stderr."""
     try:
-        done = sessions.accept_session(app, one.session_id, by=by, expect=one.version)
+        new = NewAcceptance(one.session_id, by=by, expect=one.version)
+        done = sessions.accept_session(app, new)
     except Refused as refused:
         reason = escaped_text(error_with_advice(refused))
         click.echo(f"{short_session(one.session_id)} is not confirmed: {reason}", err=True)

@@ -31,7 +31,7 @@ from preflights_es.use import bootstrap, sessions
 from preflights_es.use.answers import Given
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
-from preflights_es.use.use_cases import NewSession
+from preflights_es.use.use_cases import NewAcceptance, NewSession
 from preflights_es.words.decisions import Choices, Hold, RejectedAlternative, StatedReasons
 from preflights_es.words.questions import Option, written_question
 from preflights_es.words.workflow import View
@@ -246,9 +246,8 @@ class Preflights:
         kept = tuple((keep or {}).items())
         said = Choices(tuple(supersedes), kept, tuple(exceptions), again)
         request = self._signing(self.request(key=key), sign)
-        return sessions.accept_session(
-            request, session, by=by, expect=expect, reasons=why, choices=said
-        )
+        new = NewAcceptance(session, by=by, expect=expect, reasons=why, choices=said)
+        return sessions.accept_session(request, new)
 
     @_check_argument_types
     def approve(

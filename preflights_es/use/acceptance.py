@@ -26,31 +26,23 @@ from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.answers import finish_due_documents
 from preflights_es.use.foreign import record_form
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewAcceptance
 from preflights_es.words.decisions import RecordForm
 from preflights_es.words.workflow import View, numbered
 
 
-def accept_proposal(
-    request: Request,
-    session: str,
-    *,
-    by: str | None = None,
-    expect: int | None = None,
-    relays: bool = False,
-) -> View:
+def accept_proposal(request: Request, new: NewAcceptance) -> View:
     """Accept what is proposed in a session of any workflow, as it is now or as it was seen.
-
-    Args:
-        relays: whether an agent's client passes a person's acceptance on.
 
     Raises:
         SessionMoved: the session is at another version.
         Refused: nothing there can be accepted.
     """
-    handle, expect = begin_acceptance(request, session, expect)
+    assert new.reasons is None, "a workflow that takes reasons has an acceptance of its own"
+    handle, expect = begin_acceptance(request, new.session, new.expect)
     cls = handle.workflow.asked.acknowledges or Input
     own = Acceptances.of(request)
-    how: dict[str, Any] = {"by": by, "expect": expect, "relays": relays}
+    how: dict[str, Any] = {"by": new.by, "expect": expect, "relays": new.elicited}
     step = own.acknowledged(handle.session_id, cls, {}, **how)
     notice_agent(request, step)
     return finish_due_documents(request, step)

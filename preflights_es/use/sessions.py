@@ -47,8 +47,8 @@ from preflights_es.use.answers import (
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import AgentPrompt, Result, SessionRow, session_of
-from preflights_es.use.use_cases import NewSession
-from preflights_es.words.decisions import Choices, StatedReasons
+from preflights_es.use.use_cases import NewAcceptance, NewSession
+from preflights_es.words.decisions import StatedReasons
 from preflights_es.words.questions import Observed
 from preflights_es.words.workflow import STATUSES, UNKNOWN, ErasedBy, View
 
@@ -163,25 +163,8 @@ def conversed(request: Request, session: View) -> View:
     return show(request, session.session_id) if session.is_recalled else session
 
 
-def accept_session(
-    request: Request,
-    session: str,
-    *,
-    by: str | None = None,
-    expect: int | None = None,
-    reasons: StatedReasons | None = None,
-    choices: Choices | None = None,
-    elicited: bool = False,
-) -> View:
+def accept_session(request: Request, new: NewAcceptance) -> View:
     """Accept what is proposed: a decision where a person does it, else a proposal.
-
-    Args:
-        reasons: why it is decided so; they are recorded first.
-        choices: what becomes of decisions in force that differ.
-        elicited: whether a person accepted in a form of the agent's client. It counts as the
-            person's where the user's own settings say so, else as the agent's.
-        by: the person, where the request is a script's.
-        expect: the version at which the person saw it.
 
     Raises:
         SessionMoved: the session is at another version.
@@ -190,26 +173,23 @@ def accept_session(
     from preflights_es.use import acceptance  # looking needs none of it
 
     try:
-        handle = request.sessions.load(session)
+        handle = request.sessions.load(new.session)
     except UnknownSession:  # an agent is told that a person accepts, whatever it names
-        acceptance.Acceptances.of(request).refuse_relaying(by, session)
+        acceptance.Acceptances.of(request).refuse_relaying(new.by, new.session)
         raise
     workflow = handle.workflow
     feature = FEATURES.get(workflow.name)
     has_own = feature is not None and feature.accept
     own = feature.loaded(feature.accept) if feature and has_own else acceptance.accept_proposal
-    more: dict[str, Any] = {}
-    if reasons is not None:
-        taking(workflow, reasons, request.process.sanitizer)
-        more["reasons"] = reasons
-    if choices:
-        if "resolved" not in getattr(workflow.asked.acknowledges, "__struct_fields__", ()):
-            message = f"a session of the workflow {workflow.name} replaces and keeps nothing"
-            raise Refused(message, code="no_choices", workflow=workflow.name)
-        more["choices"] = choices
-    if elicited and request.process.settings.agents.elicited_acceptance:
-        more["relays"] = True
-    done: View = own(request, handle.session_id, by=by, expect=expect, **more)
+    if new.reasons is not None:
+        taking(workflow, new.reasons, request.process.sanitizer)
+    if new.choices and "resolved" not in getattr(
+        workflow.asked.acknowledges, "__struct_fields__", ()
+    ):
+        message = f"a session of the workflow {workflow.name} replaces and keeps nothing"
+        raise Refused(message, code="no_choices", workflow=workflow.name)
+    counts = new.elicited and request.process.settings.agents.elicited_acceptance
+    done: View = own(request, replace(new, session=handle.session_id, elicited=counts))
     return done
 
 

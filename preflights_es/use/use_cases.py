@@ -43,3 +43,23 @@ class NewSession(msgspec.Struct, frozen=True):
     """The person who accepts, or who keeps."""
     choices: Choices | None = None
     """With `accepts`, what becomes of decisions in force that differ."""
+
+
+class NewAcceptance(msgspec.Struct, frozen=True):
+    """What is said to accept what a session proposes."""
+
+    session: str
+    by: str | None = None
+    """The person, where the request is a script's."""
+    expect: int | None = None
+    """The version at which the person saw it."""
+    mark: Literal["", "task", "adr"] = ""
+    """What a person said about the reach of the change."""
+    reasons: StatedReasons | None = None
+    """Why it is decided so; they are recorded first."""
+    choices: Choices | None = None
+    """What becomes of decisions in force that differ. Where one is missing, nothing is accepted,
+    and `related` of the result says which."""
+    elicited: bool = False
+    """Whether a person accepted in a form of the agent's client. It counts as the person's where
+    the user's own settings say so, else as the agent's."""

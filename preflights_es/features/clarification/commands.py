@@ -30,14 +30,13 @@ from preflights_cli.rendering import say_session_result
 from preflights_es.features.clarification import display
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.values import Mark
-from preflights_es.features.clarification.use.sessions import accept_clarification
 from preflights_es.kernel.errors import Refused, UnknownSession
 from preflights_es.kernel.text import escaped_text
 from preflights_es.runtime.finding import LAST
 from preflights_es.use import sessions
 from preflights_es.use.request import Request
-from preflights_es.use.use_cases import NewSession
-from preflights_es.words.decisions import Choices, StatedReasons
+from preflights_es.use.use_cases import NewAcceptance, NewSession
+from preflights_es.words.decisions import Choices
 from preflights_es.words.questions import Option, WrittenQuestion, lacking, written_question
 from preflights_es.words.workflow import View
 
@@ -386,16 +385,7 @@ def _refuse_contradictions(
 @with_reason_options
 @key_option
 @writing_command
-def accept_command(
-    session: str | None,
-    by: str | None,
-    expect: int | None,
-    mark: Mark,
-    choices: Choices,
-    reasons: StatedReasons | None,
-    app: Request,
-    voice: Voice,
-) -> int:
+def accept_command(session: str | None, app: Request, voice: Voice, **said: Any) -> int:
     """Accept the proposed decision, show it, and write its document.
 
     Without SESSION it accepts the only proposal that waits; where several wait, it lists them.
@@ -415,13 +405,13 @@ def accept_command(
       preflights accept last --by Ada --supersedes ADR-0003
       preflights accept last --by Ada --keep 5f4439e9="The old app stays on it"
     """
-    session = session or _find_waiting_proposal(app, voice)
-    if mark:
-        _check_mark_fits_session(app, session, mark)
+    new = NewAcceptance(session or _find_waiting_proposal(app, voice), **said)
+    if new.mark:
+        _check_mark_fits_session(app, new.session, new.mark)
     try:
-        found = _accept_with_mark(app, session, by, mark, expect, reasons, choices)
+        found = sessions.accept_session(app, new)
     except UnknownSession as unknown:
-        if session != LAST:  # it may lie in a file
+        if new.session != LAST:  # it may lie in a file
             raise
         raise Refused(str(unknown), code="no_session_to_accept", **unknown.fields) from unknown
     if voice.as_json or not is_terminal():
@@ -431,30 +421,13 @@ def accept_command(
     from preflights_es.features.clarification.conversation import resolved
 
     def try_again(choices: Choices, seen: View) -> View:
-        return _accept_with_mark(app, seen.session_id, by, mark, seen.version, None, choices)
+        said_now = {"session": seen.session_id, "expect": seen.version, "choices": choices}
+        return sessions.accept_session(app, replace(new, reasons=None, **said_now))
 
     try:
-        return say_session_result(voice, resolved(voice, found, choices, try_again))
+        return say_session_result(voice, resolved(voice, found, new.choices, try_again))
     except ConversationLeft:
         return EXIT_WAITING
-
-
-def _accept_with_mark(
-    app: Request,
-    session: str,
-    by: str | None,
-    mark: Mark,
-    expect: int | None,
-    reasons: StatedReasons | None,
-    choices: Choices,
-) -> View:
-    if mark:
-        return accept_clarification(
-            app, session, by=by, mark=mark, expect=expect, reasons=reasons, choices=choices
-        )
-    return sessions.accept_session(
-        app, session, by=by, expect=expect, reasons=reasons, choices=choices
-    )
 
 
 def _check_mark_fits_session(app: Request, session: str, mark: str) -> None:

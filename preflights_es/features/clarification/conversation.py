@@ -64,6 +64,7 @@ from preflights_es.kernel.text import caseless, escaped_text, one_line
 from preflights_es.use import sessions
 from preflights_es.use.inbox import PROPOSED
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewAcceptance
 from preflights_es.words.decisions import (
     Choices,
     Related,
@@ -180,9 +181,8 @@ def _accept_with_choices(
     """The session once the person has chosen about older decisions that differ, too."""
 
     def again(choices: Choices | None, seen: View) -> View:
-        return accept_clarification(
-            app, seen.session_id, by=by, expect=seen.version, choices=choices
-        )
+        new = NewAcceptance(seen.session_id, by=by, expect=seen.version, choices=choices)
+        return accept_clarification(app, new)
 
     return resolved(voice, again(said, session), said, again)
 

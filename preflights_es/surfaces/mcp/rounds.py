@@ -27,6 +27,7 @@ from preflights_es.use import sessions
 from preflights_es.use.inbox import PROPOSED
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
+from preflights_es.use.use_cases import NewAcceptance
 from preflights_es.words.questions import Question
 from preflights_es.words.workflow import View
 
@@ -564,4 +565,5 @@ async def _accept_from_form(
 
 def _accept_at_round(request: Request, at: Round, *, elicited: bool = False) -> View:
     mine(request, at.session)
-    return sessions.accept_session(request, at.session, expect=at.version, elicited=elicited)
+    new = NewAcceptance(at.session, expect=at.version, elicited=elicited)
+    return sessions.accept_session(request, new)

@@ -25,6 +25,7 @@ from preflights_es.surfaces.view.rendering import (
 from preflights_es.use import sessions
 from preflights_es.use.answers import asked_in
 from preflights_es.use.inbox import inbox, waiting_of
+from preflights_es.use.use_cases import NewAcceptance
 from preflights_es.words.decisions import HOLDS, Choices, Hold, RejectedAlternative, StatedReasons
 from preflights_es.words.questions import Question
 from preflights_es.words.workflow import View
@@ -213,11 +214,10 @@ def submit_acceptance_form(asked: PageRequest) -> Answer:
     The page is shown again where the person has to choose about a decision in force that differs.
     """
     handle = _mine(asked)
-    choices = _choices_of_form(asked)
-    done = sessions.accept_session(
-        asked.request, handle.session_id, expect=_shown_version_of_form(asked), choices=choices
+    new = NewAcceptance(
+        handle.session_id, expect=_shown_version_of_form(asked), choices=_choices_of_form(asked)
     )
-    return _done(asked, done)
+    return _done(asked, sessions.accept_session(asked.request, new))
 
 
 def _choices_of_form(asked: PageRequest) -> Choices | None:

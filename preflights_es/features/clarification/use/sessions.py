@@ -19,7 +19,7 @@ from preflights_es.features.clarification.domain.state import (
     ClarificationState,
     is_accepted_by_person,
 )
-from preflights_es.features.clarification.domain.values import Mark, select_suggested_values
+from preflights_es.features.clarification.domain.values import select_suggested_values
 from preflights_es.features.clarification.domain.views import ClarificationView, RelatedDecision
 from preflights_es.features.clarification.use.clarifications import (
     Clarifications,
@@ -42,7 +42,7 @@ from preflights_es.use.answers import (
     with_reasons,
 )
 from preflights_es.use.request import Request
-from preflights_es.use.use_cases import NewSession
+from preflights_es.use.use_cases import NewAcceptance, NewSession
 from preflights_es.words.decisions import (
     EXCEPTION,
     Choice,
@@ -50,7 +50,6 @@ from preflights_es.words.decisions import (
     OlderDecision,
     Related,
     Resolution,
-    StatedReasons,
 )
 from preflights_es.words.items import ItemRef, item_id
 from preflights_es.words.questions import Question, Refusal, is_placeholder
@@ -248,42 +247,25 @@ def _submitted(
     return finish_due_documents(request, own.submitted(handle, kind, {}, expect=expect))
 
 
-def accept_clarification(
-    request: Request,
-    session: str,
-    *,
-    by: str | None = None,
-    mark: Mark = "",
-    expect: int | None = None,
-    reasons: StatedReasons | None = None,
-    choices: Choices | None = None,
-    relays: bool = False,
-) -> View:
-    """Accept what is proposed, as it is now or at the version that the person saw.
-
-    Args:
-        reasons: why it is decided so; they are recorded first.
-        choices: what becomes of decisions in force that differ. Where one is missing, nothing is
-            accepted, and `related` of the result says which.
-        relays: whether an agent's client passes a person's acceptance on.
-    """
-    choosing = Choosing(request, choices)
-    handle, expect = begin_acceptance(request, session, expect)
+def accept_clarification(request: Request, new: NewAcceptance) -> View:
+    """Accept what is proposed, as it is now or at the version that the person saw."""
+    choosing = Choosing(request, new.choices)
+    handle, expect = begin_acceptance(request, new.session, new.expect)
     own = clarifications_of(request)
-    own.refuse_relaying(by, short_session(handle.session_id))
-    if reasons is not None:
-        said = submit_reasons(own, handle, reasons, expect, by)
+    own.refuse_relaying(new.by, short_session(handle.session_id))
+    if new.reasons is not None:
+        said = submit_reasons(own, handle, new.reasons, expect, new.by)
         if any(isinstance(one, Refusal) for one in said.decisions):
             return finish_due_documents(request, said)
         handle, expect = said.handle, said.handle.version
     step = own.accept(
         *(handle.session_id, choosing.completed, choosing.is_said),
-        by=by,
-        mark=mark,
+        by=new.by,
+        mark=new.mark,
         expect=expect,
-        relays=relays,
+        relays=new.elicited,
     )
-    step = _keep_same_decision(own, step, choosing, by)
+    step = _keep_same_decision(own, step, choosing, new.by)
     return choosing.told(finish_due_documents(request, _notice_acceptance(request, own, step)))
 
 

@@ -30,6 +30,7 @@ from preflights_es.runtime.runner import Handle, ProposedInput, Step
 from preflights_es.use.acceptance import Acceptances, begin_acceptance, notice_agent
 from preflights_es.use.answers import finish_due_documents
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewAcceptance
 from preflights_es.words.workflow import View
 
 TYPE: Final = "TestPlan"
@@ -58,11 +59,10 @@ def approve(
     return _record_plan_approval(request, own, plan_named(request, typed), by, expect=expect)
 
 
-def accept_pass(
-    request: Request, session: str, *, by: str | None = None, expect: int | None = None
-) -> View:
+def accept_pass(request: Request, new: NewAcceptance) -> View:
     """Approve the artifact of a session; as `approve`, by the session's id."""
-    return _record_plan_approval(request, Approvals(request), session, by, expect=expect)
+    own = Approvals(request)
+    return _record_plan_approval(request, own, new.session, new.by, expect=new.expect)
 
 
 def reject(request: Request, typed: str, reason: str, *, by: str | None = None) -> View:

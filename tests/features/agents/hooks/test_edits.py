@@ -18,7 +18,7 @@ from preflights_es.kernel.events import Actor
 from preflights_es.system import files
 from preflights_es.use import sessions
 from preflights_es.use.bootstrap import Opened, opened_process
-from preflights_es.use.use_cases import NewSession
+from preflights_es.use.use_cases import NewAcceptance, NewSession
 from preflights_es.words.decisions import RejectedAlternative, StatedReasons
 from preflights_es.words.questions import written_question
 from tests.each import each
@@ -40,7 +40,7 @@ def decide(house: Opened, one: Decided, *, accepts: bool = True) -> str:
     begun = sessions.start_session(request, new)
     sessions.answer_session(request, begun.session_id, {"": chosen})
     if accepts:
-        sessions.accept_session(request, begun.session_id)
+        sessions.accept_session(request, NewAcceptance(begun.session_id))
     return begun.session_id
 
 

@@ -15,7 +15,7 @@ from preflights_es.features.agents.hooks.memory import FILE, Memory
 from preflights_es.kernel.events import Actor
 from preflights_es.use import sessions
 from preflights_es.use.bootstrap import Opened, opened_process
-from preflights_es.use.use_cases import NewSession
+from preflights_es.use.use_cases import NewAcceptance, NewSession
 from preflights_es.words.decisions import Hold, RejectedAlternative, StatedReasons
 from preflights_es.words.questions import written_question
 from tests.features.agents.hooks.edit_cases import edit, patch, run
@@ -42,7 +42,7 @@ def decide(
     new = NewSession(f"Choose: {topic}", workflow, written=written, reasons=reasons)
     begun = sessions.start_session(request, new)
     sessions.answer_session(request, begun.session_id, {"": options[0]})
-    sessions.accept_session(house.request(by), begun.session_id)
+    sessions.accept_session(house.request(by), NewAcceptance(begun.session_id))
 
 
 @pytest.fixture(name="house")
