@@ -162,11 +162,19 @@ class Preflights:
             SettingsError: the provider of the settings lacks something; nothing is recorded.
         """
         written = (
-            written_question(question, options, topic, recommend, matters, scope, evidence)
+            written_question(
+                question,
+                options,
+                topic,
+                recommend,
+                why=matters,
+                scope=scope,
+                evidence=evidence,
+            )
             if question is not None
             else None
         )
-        why = _reasons_of_call(because, consequences, alternatives, paths, hold)
+        why = _reasons_of_call(because, consequences, alternatives, paths=paths, hold=hold)
         new = NewSession(text, workflow, answers or (), written=written, reasons=why, scope=scope)
         return sessions.start_session(self.request(key=key), new)
 
@@ -198,7 +206,7 @@ class Preflights:
             UnknownSession, AmbiguousSession: none or several match.
             Refused: the session takes no answers any more.
         """
-        why = _reasons_of_call(because, consequences, alternatives, paths, hold)
+        why = _reasons_of_call(because, consequences, alternatives, paths=paths, hold=hold)
         request = self.request(key=key)
         return sessions.answer_session(
             request, session, answers, revise=revise, relays=relayed, reasons=why
@@ -242,7 +250,7 @@ class Preflights:
             SessionMoved: the session is at another version.
             Refused: nothing there can be accepted.
         """
-        why = _reasons_of_call(because, consequences, alternatives, paths, hold)
+        why = _reasons_of_call(because, consequences, alternatives, paths=paths, hold=hold)
         kept = tuple((keep or {}).items())
         said = Choices(tuple(supersedes), kept, tuple(exceptions), again)
         request = self._signing(self.request(key=key), sign)
@@ -472,6 +480,7 @@ def _reasons_of_call(
     because: str,
     consequences: Sequence[str],
     alternatives: Alternatives,
+    *,
     paths: Sequence[str] | None,
     hold: Hold | None,
 ) -> StatedReasons | None:

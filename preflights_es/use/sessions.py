@@ -49,7 +49,6 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import AgentPrompt, Result, SessionRow, session_of
 from preflights_es.use.use_cases import NewAcceptance, NewSession
 from preflights_es.words.decisions import StatedReasons
-from preflights_es.words.questions import Observed
 from preflights_es.words.workflow import STATUSES, UNKNOWN, ErasedBy, View
 
 LISTED: Final = 20  # sessions of a list that is not whole
@@ -127,24 +126,6 @@ def answer_session(
     )
     step = request.sessions.answer(handle, answers, revise=revise, relays=relays, expect=expect)
     return finish_due_documents(request, with_reasons(request.sessions, step, reasons))
-
-
-def observe(
-    request: Request,
-    question: str,
-    options: Sequence[str],
-    answers: Sequence[str],
-    observed: Observed,
-    **more: Any,
-) -> View:
-    """Record a question that an agent asked elsewhere, in the workflow whose sessions begin so.
-
-    Raises:
-        Refused: nothing of it can be asked.
-    """
-    record = FEATURES.port("observe")
-    done: View = record(request, question, options, answers, observed, **more)
-    return done
 
 
 def _address_answers(given: Pairs, handle: Handle, *, again: bool) -> Pairs:

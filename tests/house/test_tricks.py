@@ -9,8 +9,6 @@ from tests.house.tricks import find_tricks
 PENDING = (
     "preflights_es/features/clarification/",
     "preflights_es/kernel/",
-    "preflights_es/surfaces/api.py",
-    "preflights_es/use/sessions.py",
 )
 """They are rebuilt at present, and are mended with it."""
 

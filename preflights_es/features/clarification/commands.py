@@ -126,9 +126,9 @@ def question_options(command: Callable[..., R]) -> Callable[..., R]:
                 [Option(one, means.get(one, ""), flaws.get(one, "")) for one in labels],
                 topic or "",
                 _split_option_text(recommend, labels, "--recommend") if recommend else None,
-                matters or "",
-                more["scope"] or "",
-                evidence,
+                why=matters or "",
+                scope=more["scope"] or "",
+                evidence=evidence,
             )
         return command(*args, written=written, **more)
 

@@ -206,10 +206,10 @@ def _build_agent_question(given: Begun) -> WrittenQuestion | None:
         map(_option, given.options),
         given.topic,
         recommended,
-        given.why,
-        given.scope,
-        given.evidence,
-        given.consequences,
+        why=given.why,
+        scope=given.scope,
+        evidence=given.evidence,
+        consequences=given.consequences,
     )
 
 

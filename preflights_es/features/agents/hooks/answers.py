@@ -98,11 +98,12 @@ def _observe(
     Args:
         waits: those of the event so far; they are added to.
     """
-    from preflights_es.use.sessions import observe
+    from preflights_es.runtime.features import FEATURES
 
+    record = FEATURES.port("observe")
     while len(waits) < WAITS_MAX:
         try:
-            observe(
+            record(
                 request,
                 asked.question,
                 asked.options,

@@ -178,7 +178,10 @@ class Clarifications(Acceptances):
         said |= {"mark": new.mark}
         said |= {"scope": scope} if (scope := one_line(new.scope).strip()) else {}
         return self.opened(
-            *(WORKFLOW, IntentionDeclared, said, setup),
+            WORKFLOW,
+            IntentionDeclared,
+            said,
+            setup,
             beside=beside,
             is_same=is_same,
             check=completed,
@@ -227,7 +230,9 @@ class Clarifications(Acceptances):
             if (met := self._inputs.before(wanted)) is not None:
                 return Step(met, ())
         return self.acknowledged(
-            *(session_id, DecisionAcknowledged, {"mark": mark}),
+            session_id,
+            DecisionAcknowledged,
+            {"mark": mark},
             by=by,
             expect=expect,
             complete=complete,
@@ -488,4 +493,4 @@ def asking(
         # The same key with another question is another command.
         (("sha256", sha256(text.encode()).hexdigest()),),
     )
-    return Setup(__version__, WORKFLOW.decider.version, lead.provider, (), lead)
+    return Setup(__version__, WORKFLOW.decider.version, lead.provider, lead=lead)

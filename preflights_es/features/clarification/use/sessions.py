@@ -82,13 +82,15 @@ def start_clarification(request: Request, new: NewSession) -> View:
     asked = asking(request, new.written, tables) if new.written else None
     setup = asked or request.setup(WORKFLOW, strict=new.strict)
     step = own.open(
-        *(new, setup, tables),
+        new,
+        setup,
+        tables,
         context=knowing.context_of(request.process),
         language=settings.language if settings.is_language_said else None,
         item=ItemRef(listed.item.number, listed.handle.source) if listed else None,
         title=listed.item.title if listed else "",
         told=lambda: knowing.find_known_decisions(
-            request, new.text, tables, new.scope, new.written
+            request, new.text, tables, new.scope, written=new.written
         ),
         check=partial(_refuse_unfit_start, choosing, listed, new.keep_known),
     )
@@ -222,7 +224,9 @@ def dismiss_topic(request: Request, session: str, *, expect: int | None = None) 
     Args:
         expect: the version at which the session was shown.
     """
-    return _submitted(request, session, TopicDismissed, expect, "only a decision has a topic")
+    return _submitted(
+        request, session, TopicDismissed, expect=expect, refusal="only a decision has a topic"
+    )
 
 
 def file_task(request: Request, session: str, *, expect: int | None = None) -> View:
@@ -231,13 +235,16 @@ def file_task(request: Request, session: str, *, expect: int | None = None) -> V
     Args:
         expect: the version at which the session was shown.
     """
-    return _submitted(request, session, FiledAsTask, expect, "only a decision becomes a task")
+    return _submitted(
+        request, session, FiledAsTask, expect=expect, refusal="only a decision becomes a task"
+    )
 
 
 def _submitted(
     request: Request,
     session: str,
     kind: type[TopicDismissed | FiledAsTask],
+    *,
     expect: int | None,
     refusal: str,
 ) -> View:
@@ -254,12 +261,14 @@ def accept_clarification(request: Request, new: NewAcceptance) -> View:
     own = clarifications_of(request)
     own.refuse_relaying(new.by, short_session(handle.session_id))
     if new.reasons is not None:
-        said = submit_reasons(own, handle, new.reasons, expect, new.by)
+        said = submit_reasons(own, handle, new.reasons, expect, by=new.by)
         if any(isinstance(one, Refusal) for one in said.decisions):
             return finish_due_documents(request, said)
         handle, expect = said.handle, said.handle.version
     step = own.accept(
-        *(handle.session_id, choosing.completed, choosing.is_said),
+        handle.session_id,
+        choosing.completed,
+        choosing.is_said,
         by=new.by,
         mark=new.mark,
         expect=expect,
