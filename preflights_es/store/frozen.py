@@ -38,6 +38,14 @@ class SqlStatement(msgspec.Struct, frozen=True, omit_defaults=True):
         return [*map(values.__getitem__, self.names)] if self.names is not None else values
 
 
+class FrozenStatement(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A statement as the file holds it: in lines, so that a difference can be read."""
+
+    sql: tuple[str, ...]
+    names: tuple[str, ...] | None = None
+    fixed: dict[str, Any] = {}
+
+
 class FrozenColumn(msgspec.Struct, frozen=True, array_like=True):
     """A column of a table."""
 
@@ -70,7 +78,8 @@ class Room(dict[str, SqlStatement]):
         self._raw = frozen().rooms[name]
 
     def __missing__(self, name: str) -> SqlStatement:
-        made = self[name] = msgspec.json.decode(self._raw[name], type=SqlStatement)
+        found = msgspec.json.decode(self._raw[name], type=FrozenStatement)
+        made = self[name] = SqlStatement(" ".join(found.sql), found.names, found.fixed)
         return made
 
 

@@ -8,7 +8,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from textwrap import TextWrapper
+from typing import Any, Final
 
 import msgspec
 from alembic.script import ScriptDirectory
@@ -20,13 +21,18 @@ from sqlalchemy.dialects import sqlite
 import preflights_es
 from preflights_es.store import frozen, migrate, tables
 from preflights_es.store.core_statements import compile_statement, rooms
-from preflights_es.store.frozen import FrozenColumn, ValueKind
+from preflights_es.store.frozen import FrozenColumn, FrozenStatement, SqlStatement, ValueKind
 from preflights_es.store.opening import database_at
 from preflights_es.store.urls import parse_log_address
 
 PAGE = Path(preflights_es.__file__).parents[1] / "docs" / "specs" / "log.md"
 _PROJECTED = re.compile(
     r"^(?P<before>\| `(?P<table>projected_\w+)` \|[^|]*\| )(?P<columns>[^|]*) \|$", re.MULTILINE
+)
+COLUMNS: Final = 100
+_WRAPPER: Final = TextWrapper(COLUMNS - 8, break_long_words=False, break_on_hyphens=False)
+_CLAUSE: Final = re.compile(
+    r"(?<!DELETE) (?=(?:FROM|WHERE|ORDER BY|LIMIT|VALUES|SET|UNION|ON CONFLICT) )"
 )
 _KINDS: dict[type, ValueKind] = {
     BigInteger: "whole",
@@ -38,7 +44,7 @@ _KINDS: dict[type, ValueKind] = {
 
 
 def statements() -> str:
-    """The file of statements, as Core compiles them today: one a line."""
+    """The file of statements, as Core compiles them today, in lines of about 100 columns."""
     dialect = sqlite.dialect()
     made = {
         "schema": ScriptDirectory.from_config(migrate.config()).get_current_head(),
@@ -47,32 +53,40 @@ def statements() -> str:
             for name, table in tables.metadata.tables.items()
         },
         "rooms": {
-            room: {name: compile_statement(element, dialect) for name, element in elements.items()}
+            room: {
+                name: _wrapped(compile_statement(one, dialect)) for name, one in elements.items()
+            }
             for room, elements in rooms("sqlite").items()
         },
     }
-    return _by_line(msgspec.to_builtins(made))
+    return _json_lines(msgspec.to_builtins(made)) + "\n"
+
+
+def _wrapped(statement: SqlStatement) -> FrozenStatement:
+    """Each clause begins a line."""
+    clauses = _CLAUSE.split(statement.sql)
+    lines = (line for clause in clauses for line in _WRAPPER.wrap(clause))
+    return FrozenStatement(tuple(lines), statement.names, statement.fixed)
 
 
 def _column(column: CoreColumn[object]) -> FrozenColumn:
     return FrozenColumn(str(column.name), _KINDS[type(column.type)], bool(column.nullable))
 
 
-def _by_line(made: dict[str, Any]) -> str:
-    """JSON with a line for each table and each statement."""
-    parts = [
-        f'"schema": {json.dumps(made["schema"])}',
-        f'"tables": {_lines(made["tables"])}',
-        '"rooms": {\n'
-        + ",\n".join(f"{json.dumps(room)}: {_lines(some)}" for room, some in made["rooms"].items())
-        + "\n}",
-    ]
-    return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-def _lines(values: dict[str, Any]) -> str:
-    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in values.items()]
-    return "{\n" + ",\n".join(lines) + "\n}"
+def _json_lines(value: Any, indent: str = "", before: str = "") -> str:
+    """JSON on one line where that is short, else a line for each of its members."""
+    whole = before + json.dumps(value)
+    if not isinstance(value, dict | list | tuple) or len(indent + whole) < COLUMNS:
+        return whole
+    inner = f"{indent} " if before else indent  # the members of the whole are not indented
+    if isinstance(value, dict):
+        lines = [_json_lines(one, inner, f"{json.dumps(key)}: ") for key, one in value.items()]
+    elif " " not in "".join(map(str, value)):  # names of columns
+        lines = [line.rstrip(",") for line in _WRAPPER.wrap(whole[len(before) + 1 : -1])]
+    else:
+        lines = [_json_lines(item, inner) for item in value]
+    begin, end = "{}" if isinstance(value, dict) else "[]"
+    return f"{before}{begin}\n{inner}" + f",\n{inner}".join(lines) + f"\n{indent}{end}"
 
 
 def new_tables() -> str:
