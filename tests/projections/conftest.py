@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from preflights_es.store.sql import SqlStore
+from tests.postgres import SECOND_ENGINE
 from tests.store.given import at, sql
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", SECOND_ENGINE])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
     """An empty log, in every engine."""
     is_file = request.param == "sqlite"

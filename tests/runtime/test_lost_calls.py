@@ -16,12 +16,13 @@ from preflights_es.store.sql import SqlStore
 from preflights_es.testing import ScriptedProvider
 from tests import toy
 from tests.fixed import PROJECT, Clock, Ids, salt
+from tests.postgres import SECOND_ENGINE
 from tests.projections.given import changed
 
 SESSION = "00000001-0000-7000-8000-000000000001"
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", SECOND_ENGINE])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
     """An empty log, in every engine."""
     is_file = request.param == "sqlite"

@@ -15,6 +15,7 @@ import pytest
 from tests.cli.compiler.planning import documented, planned
 from tests.cli.terminal import terminal
 from tests.each import each
+from tests.postgres import SECOND_ENGINE
 from tests.signing.house import ADA, AGENT, Signing
 from tests.signing.keys import (
     ROOT,
@@ -259,7 +260,7 @@ def moves(house: Signing, session: str, database: str = "") -> dict[str, str]:
     return meanwhile(house, "sh", "-c", f'{there} {house.folder} "{database}" {session}')
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", SECOND_ENGINE])
 def database(request: pytest.FixtureRequest, house: Signing) -> tuple[str, ...]:
     """Words of the log: its file, or a server."""
     if request.param == "sqlite":

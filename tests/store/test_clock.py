@@ -37,6 +37,7 @@ from preflights_es.use.use_cases import NewSession
 from tests import toy
 from tests.cli.program import Result
 from tests.fixed import NOON, PROJECT, Clock, Ids, salt
+from tests.postgres import SECOND_ENGINE
 from tests.projections.given import following, kept
 from tests.runtime.performing import Hands
 from tests.store.mortal import ROOT
@@ -98,6 +99,13 @@ class Timed(Request):
         self.process.documents.finish(clarifications_of(self).accept(session_id).handle)
         self.process.finish_pending()
         return session_id
+
+
+@pytest.fixture(params=["sqlite", SECOND_ENGINE])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty log: the clock is the process's, whatever the engine."""
+    is_file = request.param == "sqlite"
+    return str(tmp_path / "log.db" if is_file else request.getfixturevalue("postgres"))
 
 
 @pytest.fixture(params=CLOCKS)

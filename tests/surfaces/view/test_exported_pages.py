@@ -484,6 +484,7 @@ def _longer(size: int, text: str) -> str:
     return f"{text}{'&' * size}" if " " in text else text
 
 
+@pytest.mark.slow("sizes")
 def test_no_page_is_larger_than_a_browser_likes(
     shop: Project, browser: Browser, address: str
 ) -> None:

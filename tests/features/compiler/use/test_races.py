@@ -14,11 +14,12 @@ from preflights_es.features.compiler.use.artifacts import plan_named, plan_rows
 from preflights_es.kernel.errors import Refused
 from preflights_es.runtime.runner import Handle, ProposedInput
 from tests.features.compiler.use.shop import Shop
+from tests.postgres import SECOND_ENGINE
 
 AT_ONCE = 4
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", SECOND_ENGINE])
 def shop(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
     monkeypatch.setenv("HOME", str(tmp_path))
     is_file = request.param == "sqlite"

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 import preflights_es
+from tests.postgres import SECOND_ENGINE
 from tests.providers.server import FakeAPI
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", SECOND_ENGINE])
 def log(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Any]:
