@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -27,10 +28,15 @@ def names_by_file(paths: list[Path], *kinds: type[ast.AST]) -> dict[Path, list[s
     """Names of top-level definitions of these kinds, without underscores in front."""
     found = {}
     for path in paths:
-        tree = ast.parse(path.read_text("utf-8"))
-        defined = (getattr(node, "name", "") for node in tree.body if isinstance(node, kinds))
+        top = _top_level(path)
+        defined = (getattr(node, "name", "") for node in top if isinstance(node, kinds))
         found[path] = [name.lstrip("_") for name in defined]
     return found
+
+
+@cache
+def _top_level(path: Path) -> list[ast.stmt]:
+    return ast.parse(path.read_text("utf-8")).body
 
 
 def files_of_names(names: Mapping[Path, list[str]]) -> Counter[str]:
