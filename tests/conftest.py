@@ -30,7 +30,7 @@ settings.register_profile("dev", _PATIENT)
 settings.register_profile("ci", _PATIENT, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 # `make test` tries a few examples of each property, `make test-slow` all of them.
-settings.register_profile("few", _PATIENT, max_examples=15, derandomize=bool(os.environ.get("CI")))
+settings.register_profile("few", _PATIENT, max_examples=8, derandomize=bool(os.environ.get("CI")))
 
 SLOW: Final = {
     "kills": "programs are killed or interrupted, again and again",

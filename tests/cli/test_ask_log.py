@@ -215,6 +215,7 @@ def test_a_task_says_how_it_was_filed_and_has_a_day(log: Log) -> None:
 # 3. Metrics ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("whole runs")
 def test_every_metric_runs_on_a_log_of_real_sessions(
     log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,7 @@ def site(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize(
     ("name", "content"),
     [

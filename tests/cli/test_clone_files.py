@@ -266,6 +266,7 @@ def test_a_folder_whose_name_only_resembles_gits_is_taken(house: Project) -> Non
 READING = (("start", "Add login", "--answers-file"), ("note", "--file"))
 
 
+@pytest.mark.slow("sizes")
 @pytest.mark.parametrize("words", READING, ids=" ".join)
 def test_a_device_a_folder_and_a_huge_file_are_one_line(
     house: Project, words: tuple[str, ...]

@@ -484,6 +484,7 @@ def _extending(shop: Project) -> Iterator[Any]:
     yield clone.call("admin", "import", "-", "--json", "--db", "empty.db", stdin=alone).json
 
 
+@pytest.mark.slow("whole runs")
 @pytest.mark.needs("ssh-keygen")
 def test_the_fields_of_the_audit_are_those_that_are_documented(
     shop: Project, tmp_path: Path
@@ -588,6 +589,7 @@ def test_the_fields_of_a_day_are_those_that_are_documented(shop: Project) -> Non
     check("day/1", nothing, whole, part, assumed)
 
 
+@pytest.mark.slow("whole runs")
 def test_the_fields_of_a_plan_are_those_that_are_documented(shop: Project, api: FakeAPI) -> None:
     env = asked(shop, api)
     asking = shop.show()
@@ -618,6 +620,7 @@ def test_the_fields_of_artifacts_are_those_that_are_documented(shop: Project) ->
     check("artifact/1", one, opaque=("row", "envelope"))
 
 
+@pytest.mark.slow("whole runs")
 def test_the_fields_of_a_replay_are_those_that_are_documented(shop: Project) -> None:
     assert shop.call("start", "Add login", "--no-input").code == 3
     folder = Path(__file__).parent

@@ -85,6 +85,7 @@ def test_no_command_shows_a_text_that_moves_the_terminal(house: Project, text: s
     assert house.call("admin", "renumber").is_safe()
 
 
+@pytest.mark.slow("sizes")
 @each(
     "words",
     [

@@ -102,6 +102,7 @@ def test_what_fails_before_the_first_page_leaves_nothing_on_stdout(house: Projec
     assert (done.code, done.out) == (4, "")
 
 
+@pytest.mark.slow("sizes")
 def test_lists_have_every_session_once_in_order(house: Project, tmp_path: Path) -> None:
     many(tmp_path / "many.jsonl", 1_100)
     assert house.call("admin", "import", str(tmp_path / "many.jsonl")).code == 0
@@ -114,6 +115,7 @@ def test_lists_have_every_session_once_in_order(house: Project, tmp_path: Path) 
     assert len(house.call("sessions", "--json").json["sessions"]) == 20
 
 
+@pytest.mark.slow("sizes")
 def test_a_list_that_is_read_no_further_ends_with_141(house: Project, tmp_path: Path) -> None:
     many(tmp_path / "many.jsonl", 1_100)
     assert house.call("admin", "import", str(tmp_path / "many.jsonl")).code == 0

@@ -103,6 +103,7 @@ def test_an_empty_key_is_a_mistake(house: Project) -> None:
     assert house.call(*START, "--key", " ").code == 2
 
 
+@pytest.mark.slow("crowds")
 def test_many_processes_under_one_key_open_one_session(house: Project) -> None:
     processes = [house.started("start", "Add login", "--key", "k", "--json") for _ in range(4)]
     outs = {process.communicate()[0] for process in processes}
@@ -314,6 +315,7 @@ def test_a_faulted_session_that_is_set_aside_twice_is_set_aside_once(house: Proj
 # Many at once ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("crowds")
 def test_many_processes_accept_under_one_key_what_one_of_them_accepted(house: Project) -> None:
     house.call(*START, "--no-input")
     words = ("accept", "last", "--by", "Ada", "--key", "k")
@@ -324,6 +326,7 @@ def test_many_processes_accept_under_one_key_what_one_of_them_accepted(house: Pr
     assert tags.count("clarification.decision_recorded.v1") == 1
 
 
+@pytest.mark.slow("crowds")
 def test_many_processes_under_one_key_abandon_one_session_of_many(house: Project) -> None:
     sessions = [house.started_session(f"Add a cache {n}") for n in range(4)]
     processes = [house.started("abandon", id_, "--key", "k") for id_ in sessions]

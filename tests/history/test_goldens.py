@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from preflights_es.features.clarification.domain.events import QuestionSuggested
 from preflights_es.history.replayer import Replayer
 from preflights_es.history.report import describe_session_outcome
@@ -51,6 +53,7 @@ def test_what_the_reference_said_in_a_golden_is_computed_again(path: Path) -> No
         assert (result.generation, result.reasked >= len(said)) == ("", True)
 
 
+@pytest.mark.slow("whole runs")
 @each(("path", "golden"), every().items())
 def test_recording_a_golden_again_comes_to_the_same_decisions(
     path: Path, golden: Callable[[Recorder], None]

@@ -430,6 +430,7 @@ def test_any_json_ends_in_a_completion_or_an_error(value: Any, code: int, where:
             raise asked.reported(said, http_body.reported_in(said.body), str(code))
 
 
+@pytest.mark.slow("whole runs")
 def test_the_rest_of_the_error_bodies_goes_through_the_sdks(api: FakeAPI, endpoint: str) -> None:
     odd: list[Any] = [
         {"error": {"details": 3, "type": []}},

@@ -237,6 +237,7 @@ def starved(counts: Counter[Any], options: Any) -> list[Any]:
     return [option for option in options if counts[option] < SHARE_MIN * counts.total()]
 
 
+@pytest.mark.slow("fuzzing")
 @each("data", ["tea", "Bob moved, never again, therefore unrelated", "Bob moved"])
 def test_no_evolution_starves_over_seeds(data: str) -> None:
     prompt = f"Detect evolution: {data}"
@@ -252,6 +253,7 @@ def test_no_category_starves_over_seeds(data: str) -> None:
     assert not starved(Counter(len(answer) for answer in answers), (1, 2, 3))
 
 
+@pytest.mark.slow("fuzzing")
 @each("context", ["", "met ", "at ", "in ", "using ", "on "])
 def test_no_type_of_an_unknown_name_starves_over_seeds(context: str) -> None:
     prompt = f"Extract entities from: we were {context}Xylo"

@@ -89,6 +89,7 @@ ODD_MAX: Final = 650
 """Tokens of a brief in which every text is one that no language has: it is estimated too low."""
 
 
+@pytest.mark.slow("sizes")
 @given(st.text(min_size=1, max_size=200))
 def test_a_brief_is_short_whatever_its_records_say(text: str) -> None:
     assert tokens(full(text).text) < ODD_MAX

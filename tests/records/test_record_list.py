@@ -180,6 +180,7 @@ def test_a_cache_that_is_damaged_or_anothers_is_not_believed(
     assert listed(other, cache) == Records(())
 
 
+@pytest.mark.slow("fuzzing")
 def test_one_byte_that_is_no_utf_8_in_the_cache_changes_nothing(folder: Path, cache: Path) -> None:
     (folder / "0001-x.md").write_text(RECORD)
     expected = words(listed(folder, cache))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -309,6 +310,7 @@ def test_no_text_raises(text: str) -> None:
 MILLION = 1_000_000  # characters
 
 
+@pytest.mark.slow("sizes")
 @each("unit", ["a", "@", "password=", "-----BEGIN", "a@", "a.", "eyJ", "://a:", "[redacted:", "\\"])
 def test_a_long_text_without_a_secret_stays(unit: str) -> None:
     text = unit * (200_000 // len(unit))

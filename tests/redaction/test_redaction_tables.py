@@ -7,6 +7,7 @@ examples, the phone numbers of ranges that are kept for fiction. `↵` stands fo
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -80,6 +81,7 @@ mysql -v|docker login |seed phrase: it |mnemonic is |c2VjcmV0 |c2VjcmV0"""
 """Labels without values, parts of numbers, and options without values."""
 
 
+@pytest.mark.slow("sizes")
 @each("unit", [*UNITS.strip("\n").replace("\n", "|").split("|"), "mysql \\\n"])
 def test_a_long_text_without_a_whole_secret_stays(unit: str) -> None:
     text = unit * (LONG // len(unit))

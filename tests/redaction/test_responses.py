@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -212,6 +213,7 @@ def test_a_response_is_redacted_once(text: str) -> None:
     assert response_redacted(once) == once
 
 
+@pytest.mark.slow("sizes")
 @each(
     "unit",
     [

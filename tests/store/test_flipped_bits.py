@@ -51,6 +51,7 @@ def read_all(path: Path) -> None:
         store.check()
 
 
+@pytest.mark.slow("fuzzing")
 @pytest.mark.parametrize("kind", ["header", "schema"])
 def test_a_flipped_bit_is_damage_or_does_no_harm(whole: bytes, tmp_path: Path, kind: str) -> None:
     first, last = 0, HEADER

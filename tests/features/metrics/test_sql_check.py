@@ -161,6 +161,7 @@ def test_a_text_that_the_renderer_itself_uses_is_refused() -> None:
     )
 
 
+@pytest.mark.slow("sizes")
 def test_a_query_close_to_every_limit_is_still_rendered_as_itself() -> None:
     wide = "SELECT " + ", ".join(f"began_on AS b{n}" for n in range(1_000)) + " FROM sessions"
     deep = "SELECT " + "abs(" * 39 + "turns" + ")" * 39 + " AS a FROM sessions"

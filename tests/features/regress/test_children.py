@@ -152,6 +152,7 @@ def test_another_provider_is_something_to_the_rules_too() -> None:
     assert ("provider", False) in kinds(case)
 
 
+@pytest.mark.slow("whole runs")
 @each("path", FILES)
 def test_every_golden_has_a_child_that_replays_from_its_file_alone(path: Path) -> None:
     lines = path.read_bytes().splitlines()

@@ -221,6 +221,7 @@ CHANGES = (
 )
 
 
+@pytest.mark.slow("whole runs")
 @each("change", CHANGES)
 def test_no_session_ends_the_run(change: RunChange | None) -> None:
     regression = Regression(WORKFLOWS, own_code(), change)

@@ -205,6 +205,7 @@ def test_the_command_says_what_it_publishes(shop: Project, decided: Any) -> None
     )
 
 
+@pytest.mark.slow("sizes")
 def test_a_long_session_has_its_timeline_in_parts(shop: Project) -> None:
     id_ = shop.started_session()
     for n in range(110):

@@ -456,6 +456,7 @@ def _narrowed(browser: Browser, name: str, value: str, titles: list[str]) -> Non
     browser.shows("return document.getElementById('found').hidden", bool(titles))
 
 
+@pytest.mark.slow("whole runs")
 def test_hostile_words_stand_as_text(browser: Browser, shop: Project, address: str) -> None:
     with (GOLDENS / "a_model_leads.jsonl").open("rb") as file:
         stored = list(jsonl.stored(jsonl.lines_in(file, "golden"), "golden"))

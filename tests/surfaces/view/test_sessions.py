@@ -289,6 +289,7 @@ def test_a_payload_is_shown_to_the_byte(of_file: OpenFile) -> None:
         assert found.headers["content-disposition"].startswith("attachment")
 
 
+@pytest.mark.slow("sizes")
 def test_a_large_payload_comes_in_parts(of_file: OpenFile) -> None:
     events = list(golden("a_model_leads")[0])
     text = '\\"<&\u202e' * 300_000
@@ -351,6 +352,7 @@ EVIL: Final = (
 )
 
 
+@pytest.mark.slow("whole runs")
 @each("word", EVIL)
 def test_hostile_words_stand_as_text_in_every_page_of_a_session(
     of_file: OpenFile, word: str
@@ -454,6 +456,7 @@ def test_parts_of_a_long_session_lead_to_each_other(of_file: OpenFile) -> None:
 SESSION: Final = "01900000-0000-7000-8000-00000000abcd"
 
 
+@pytest.mark.slow("sizes")
 def test_a_page_that_no_browser_likes_names_the_command_instead(of_file: OpenFile) -> None:
     (events, *_) = [one for one in golden("a_model_leads") if one]
     large = told(events, lambda text: f"{text}{'&' * 200_000}" if " " in text else text)
