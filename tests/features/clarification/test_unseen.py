@@ -7,7 +7,7 @@ author had seen the shape of an answer and its limits, neither prompt nor rules.
 from __future__ import annotations
 
 import json
-from functools import reduce
+from functools import cache, reduce
 from typing import Any, Final
 
 from preflights_es.features.clarification.domain import WORKFLOW, contracts, lead
@@ -146,16 +146,19 @@ def begun(project: dict[str, Any], intention: str) -> ClarificationState:
     return reduce(evolve, (new, *decide(ClarificationState(), new)), ClarificationState())
 
 
-BEGUN: Final = {
-    one["text"]: (begun(project, one["text"]), one)
-    for project in LED["projects"]
-    for one in project["intentions"]
-}
+@cache
+def all_begun() -> dict[str, tuple[ClarificationState, dict[str, Any]]]:
+    """A session of each intention, by its text."""
+    return {
+        one["text"]: (begun(project, one["text"]), one)
+        for project in LED["projects"]
+        for one in project["intentions"]
+    }
 
 
 def is_usable(intention: str, text: str) -> bool:
     """Whether a response passes judging, unchanged."""
-    state, _ = BEGUN[intention]
+    state, _ = all_begun()[intention]
     verdict = judge_session_response(
         text, contracts.CLARIFY, lambda payload: lead.clarify_violations(state, payload)
     )
@@ -163,8 +166,8 @@ def is_usable(intention: str, text: str) -> bool:
 
 
 def test_every_request_holds_what_the_question_needs_within_its_budget() -> None:
-    assert len(BEGUN) == 150
-    for state, one in BEGUN.values():
+    assert len(all_begun()) == 150
+    for state, one in all_begun().values():
         request = state.led.request
         assert isinstance(request, CompletionRequested)
         text = "\n".join(message.content for message in request.messages)
@@ -173,7 +176,7 @@ def test_every_request_holds_what_the_question_needs_within_its_budget() -> None
 
 
 def test_good_answers_pass_unchanged() -> None:
-    good = [(text, one) for text, (_, said) in BEGUN.items() for one in said["good"]]
+    good = [(text, one) for text, (_, said) in all_begun().items() for one in said["good"]]
     assert len(good) == 450
     passed = [is_usable(text, json.dumps(one, ensure_ascii=False)) for text, one in good]
     assert sum(passed) == 450
