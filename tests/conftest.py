@@ -44,7 +44,7 @@ SLOW: Final = {
     "whole runs": "programs, servers or a browser work through a whole example",
 }
 """Why a test may be slow: the words of `slow`."""
-SLOW_MAX: Final = 600  # tests, of all that are parametrized; a quarter are a second engine
+SLOW_MAX: Final = 650  # tests, of all that are parametrized; a quarter are a second engine
 TEST_S: Final = 60  # seconds of one test, with its fixtures: what hangs ends with its stack
 SLOW_TEST_S: Final = 300
 SLOW_TESTS: Final = pytest.StashKey[list[str]]()

@@ -268,6 +268,7 @@ def test_two_processes_answer_one_session_and_one_wins(house: Project) -> None:
     assert house.call("replay", "last").code == 0
 
 
+@pytest.mark.slow("crowds")
 def test_two_processes_accept_and_number_records_apart(house: Project) -> None:
     ids = []
     for i in range(3):
@@ -283,6 +284,7 @@ def test_two_processes_accept_and_number_records_apart(house: Project) -> None:
     assert {house.call("admin", "render", id_, "--check").code for id_ in ids} == {0}
 
 
+@pytest.mark.slow("crowds")
 def test_two_processes_may_both_be_the_first(empty: Project) -> None:
     with ThreadPoolExecutor() as pool:
         done = list(pool.map(lambda i: empty.run("start", f"Add login {i}"), range(3)))

@@ -93,6 +93,7 @@ def test_a_decision_that_cannot_be_read_back_faults_the_session_until_the_code_i
     assert blocked("replay", "last").code == 0
 
 
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -147,6 +148,7 @@ def renamed(blocked: Blocked) -> Blocked:
     return blocked.with_code(RENAMED)
 
 
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize(
     "words",
     [
@@ -169,6 +171,7 @@ def test_an_event_that_todays_code_does_not_take_is_no_damage(
     assert renamed("replay", "last").code == 0, "nothing was recorded"
 
 
+@pytest.mark.slow("whole runs")
 def test_a_regression_run_judges_no_session_that_cannot_be_read(renamed: Blocked) -> None:
     assert renamed("admin", "export", "-o", "all.jsonl", "last").code == 0
     for words in (("regress", "--workflow", "blocker"), ("regress", "all.jsonl")):
@@ -179,6 +182,7 @@ def test_a_regression_run_judges_no_session_that_cannot_be_read(renamed: Blocked
         assert "damaged" not in done.out
 
 
+@pytest.mark.slow("whole runs")
 def test_what_needs_no_workflow_goes_on(renamed: Blocked) -> None:
     done = renamed("audit", "verify")
     assert (done.code, WHY in re.sub(r"\s+", " ", done.out)) == (0, True), done

@@ -6,6 +6,8 @@ import os
 from hashlib import sha256
 from pathlib import Path
 
+import pytest
+
 from tests.cli.program import Project
 from tests.house.test_smallest_workflow import BLOCKS
 from tests.installed import installed
@@ -39,6 +41,7 @@ def test_a_printed_prompt_is_tried_in_its_own_place(house: Project) -> None:
     assert done.code in (0, 6), done.err
 
 
+@pytest.mark.slow("whole runs")
 def test_prompts_of_another_package_are_listed_and_tried(house: Project, tmp_path: Path) -> None:
     name = 'name="blocker"'
     code = BLOCKS["preflights_blocker.py"].replace(

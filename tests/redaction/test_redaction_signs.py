@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ WAYS: Final = [way.split(" | ", 1)[1] for way in _WAYS if _FLAG not in way]
 FORMATS: Final = (*rules(_KEYS), *rules(_TOKENS))
 
 
+@pytest.mark.slow("fuzzing")
 @each("way", WAYS)
 def test_a_way_that_matches_is_a_possible_way(way: str) -> None:
     @given(st.from_regex(way))

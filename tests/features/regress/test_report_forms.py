@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
 from preflights_es.features.regress.commands.regress import FORMATS
@@ -15,6 +16,7 @@ from tests.each import each
 from tests.features.regress import given_reports as given
 
 
+@pytest.mark.slow("whole runs")
 @each("make", [given.usual, given.strict, given.hostile])
 def test_junit_meets_the_schema_that_jenkins_publishes(make: Callable[[], Report]) -> None:
     import xmlschema  # takes half a second, which only this test needs
