@@ -217,7 +217,7 @@ def test_a_bug_in_a_package_is_said_to_be_its_own(blocked: Blocked) -> None:
     done = blocked("answer", "last", "Pin the compiler")
     assert done.code == 70
     is_said(done, BUG)
-    blocked.with_code(replaced("for one in sessions.rows", "for one in 1 / 0 or sessions.rows"))
+    blocked.with_code(replaced("for one in sessions.", "for one in 1 / 0 or sessions."))
     done = blocked("blockers")
     assert done.code == 70
     is_said(done, BUG)
