@@ -105,6 +105,7 @@ def test_ctrl_c_ends_a_query(orders: Path) -> None:
     assert time.monotonic() - began < 10
 
 
+@pytest.mark.slow("sizes")
 @pytest.mark.parametrize(
     "call",
     [

@@ -233,6 +233,7 @@ def test_a_file_of_many_sessions_is_replayed_one_by_one(house: Project) -> None:
     assert peak < path.stat().st_size / 2
 
 
+@pytest.mark.slow("sizes")
 @pytest.mark.parametrize("command", ["admin import", "replay"])
 @pytest.mark.parametrize(
     "payload",

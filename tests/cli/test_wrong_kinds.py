@@ -63,6 +63,7 @@ HEADER: Final = 100  # bytes of the file's header
 PAGE_SIZE: Final = 8192  # bytes; the schema lies on the first page
 
 
+@pytest.mark.slow("fuzzing")
 def test_a_name_in_the_schema_that_is_no_text_ends_with_exit_code_4(house: Project) -> None:
     house.decided()
     with closing(sqlite3.connect(house.log)) as log:
