@@ -23,12 +23,14 @@ from preflights_es.features.clarification.domain.events import (
     PatchProposed,
     ScopeNoted,
 )
+from preflights_es.features.clarification.domain.rules import RecordKind
 from preflights_es.features.clarification.domain.state import ClarificationState, is_terminal
 from preflights_es.features.clarification.domain.values import (
     OTHER_OPTION,
     Category,
     DecisionPatch,
     Field,
+    Mark,
     Resolved,
     Source,
 )
@@ -241,12 +243,18 @@ def test_a_secondary_answer_leaves_the_question_open() -> None:
     assert (state.turns.question, state.turns.turn) == (asked("Authentication", 1).question, 1)
 
 
-def test_a_secondary_answer_after_the_patch_proposes_a_fuller_one() -> None:
+@each(
+    ("key", "option", "other"),
+    [("auth_library", "Authlib", None), ("auth_library__other", OTHER_OPTION, "Authlib")],
+)
+def test_a_secondary_answer_after_the_patch_proposes_a_fuller_one(
+    key: str, option: str, other: str | None
+) -> None:
     check(
         *READY,
-        when=answered(auth_library="Authlib"),
+        when=answered(**{key: "Authlib"}),
         then=(
-            accepted("auth_library", "Authlib", "Library", "Authlib", "typed"),
+            accepted("auth_library", option, "Library", "Authlib", "typed", other=other),
             PatchProposed(
                 patch=DecisionPatch("Authentication", (*OAUTH.fields, ("Library", "Authlib"))),
                 hint="adr",
@@ -312,20 +320,6 @@ def test_a_companion_counts_as_other_with_its_text(answers: dict[str, str]) -> N
             ),
             PatchProposed(
                 patch=DecisionPatch("Authentication", (("Strategy", "Passkeys"),)), hint="adr"
-            ),
-        ),
-    )
-
-
-def test_a_companion_alone_counts_for_a_secondary_field_too() -> None:
-    check(
-        *READY,
-        when=answered(auth_library__other="Authlib"),
-        then=(
-            accepted("auth_library", OTHER_OPTION, "Library", "Authlib", "typed", other="Authlib"),
-            PatchProposed(
-                patch=DecisionPatch("Authentication", (*OAUTH.fields, ("Library", "Authlib"))),
-                hint="adr",
             ),
         ),
     )
@@ -667,28 +661,24 @@ def test_a_record_needs_a_number() -> None:
     )
 
 
-def test_a_task_bears_its_uid_and_no_number() -> None:
+@each(
+    ("mark", "kind", "number", "document"),
+    [
+        ("", "adr", 7, "0007-use-react-for-the-frontend.md"),
+        ("task", "task", None, "0123456789ab-use-react-for-the-frontend.md"),
+    ],
+)
+def test_a_decision_is_a_record_unless_a_person_says_task(
+    mark: Mark, kind: RecordKind, number: int | None, document: str
+) -> None:
     react = DecisionPatch("Frontend", (("Framework", "React"),))
     check(
         declared("Rework the ui"),
         answered(frontend_framework="React"),
-        when=acknowledged(react, number=7, mark="task"),
+        when=acknowledged(react, number=7, mark=mark),
         then=(
-            DecisionRecorded(status="accepted", kind="task", number=None),
-            due("0123456789ab-use-react-for-the-frontend.md", "task"),
-        ),
-    )
-
-
-def test_a_decision_is_a_record_unless_a_person_says_task() -> None:
-    react = DecisionPatch("Frontend", (("Framework", "React"),))
-    check(
-        declared("Rework the ui"),
-        answered(frontend_framework="React"),
-        when=acknowledged(react, number=7),
-        then=(
-            DecisionRecorded(status="accepted", kind="adr", number=7),
-            due("0007-use-react-for-the-frontend.md"),
+            DecisionRecorded(status="accepted", kind=kind, number=number),
+            due(document, kind),
         ),
     )
 
