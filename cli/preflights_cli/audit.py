@@ -100,7 +100,9 @@ def verify_command(
     found = replace(found, broken=tuple(broken), skipped=skipped)
     voice.json(found)
     for one in found.broken:
-        voice.say(_broken(one))
+        event = f", event {one.version}" if one.version else ""
+        where = escaped_text(short_session(one.session_id)) if one.session_id else "the log"
+        voice.say(f"{where}{event}: {escaped_text(one.found)}")
     voice.say(_summary(found))
     for line in _signatures(found.signatures) if found.signatures else ():
         voice.say(line)
@@ -132,12 +134,6 @@ def _passed_over(passed: Passed, *, named: bool) -> Iterator[str]:
         yield f"what follows from session {short_session(one.session_id)}: {escaped_text(str(one))}"
     yield from map(escaped_text, passed.files)
     yield from passed.projections
-
-
-def _broken(broken: Broken) -> str:
-    event = f", event {broken.version}" if broken.version else ""
-    where = escaped_text(short_session(broken.session_id)) if broken.session_id else "the log"
-    return f"{where}{event}: {escaped_text(broken.found)}"
 
 
 def _summary(found: Verification) -> str:

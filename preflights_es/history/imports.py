@@ -284,10 +284,11 @@ class Reviewing:
         was = self._relations(before).superseded_by
         now = (relations_of(workflow, after) or Relations()).superseded_by
         counts = Counter((one.type, *actor) for one in tail if (actor := said_by(one)))
+        title = "" if before.session.closed == "erased" else one_line(before.view.intention)
         return SessionChange(
             session_id=before.session_id,
             project=before.project,
-            title=_shorten_session_title(before),
+            title=shortened(title, TITLE_MAX),
             version=before.version,
             new_events=len(tail),
             said=tuple(ActorInputs(*who, n) for who, n in counts.most_common(SAID_MAX)),
@@ -397,12 +398,6 @@ def _pick_related_sessions(of: Relations, side: Side) -> tuple[Related, ...]:
 
 def _is_closed(workflow: Workflow[Any], session: Session[Any]) -> bool:
     return bool(session.closed) or workflow.is_terminal(session.state)
-
-
-def _shorten_session_title(handle: Handle) -> str:
-    if handle.session.closed == "erased":
-        return ""
-    return shortened(one_line(handle.view.intention), TITLE_MAX)
 
 
 class Importer(msgspec.Struct, frozen=True):

@@ -72,14 +72,10 @@ def upgrade(database: Database, *, hurries: bool = False, scripts: Path | None =
                     return
                 except (sqlite3.OperationalError, DatabaseError) as error:
                     if time.monotonic() > until or not database.raced(error):
-                        raise _of_driver(error) from None
+                        wrapped = error.orig if isinstance(error, DatabaseError) else None
+                        raise wrapped or error from None
                     time.sleep(WAIT_S)
     except CommandError as error:
         raise LogDamaged(shown_url(database.url), 0, str(error)) from error
     finally:
         database.close()
-
-
-def _of_driver(error: Exception) -> BaseException:
-    """What SQLAlchemy wrapped."""
-    return error.orig or error if isinstance(error, DatabaseError) else error

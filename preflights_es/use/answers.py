@@ -67,8 +67,11 @@ def addressed(given: Pairs, asked: Asked, question: Question | None = None) -> P
                     else labels.get(_fold_label(label), label) + "".join(own)
                 )
                 text = _numbered(questions.get(key), text)
+            elif question is None:
+                message = f"no question is open that {text!r} could answer: give KEY=VALUE"
+                raise Refused(message, code="nothing_asked")
             else:
-                key, text = _answering(question, text)
+                key, text = question.id, resolve_option_number(question, text)
             found.setdefault(key, []).extend([text] if values else [])
     return [(key, tuple(texts)) for key, texts in found.items()]
 
@@ -89,13 +92,6 @@ def _split_labelled_value(text: str, labels: Mapping[str, str]) -> tuple[str, st
     """`LABEL=VALUE`, where a field has this label; any other text is a value as it is."""
     label, equals, value = text.partition("=")
     return (label, value) if equals and _fold_label(label) in labels else ("", text)
-
-
-def _answering(question: Question | None, text: str) -> tuple[str, str]:
-    if question is None:
-        message = f"no question is open that {text!r} could answer: give KEY=VALUE"
-        raise Refused(message, code="nothing_asked")
-    return question.id, resolve_option_number(question, text)
 
 
 def _numbered(question: Question | None, text: str) -> str:

@@ -248,7 +248,8 @@ def _find_lost_sessions(request: Request, at: int | None) -> dict[str, Any]:
     damage: ProjectionDamaged | None = None
     try:
         for row in process.projector.rows("sessions", process.project, "unfolded"):
-            if not _may_decide(row["workflow"]):
+            known = WORKFLOWS.get(row["workflow"])
+            if known is not None and known.filed.decided is None:
                 continue
             erased += row["status"] == "erased" and (at is None or row["began_at"] <= at)
             if is_unfolded(row) and len(lost) < LOST_MAX:
@@ -269,11 +270,6 @@ def _folds(request: Request, session_id: str) -> bool:
     except PreflightsError:
         return False
     return True
-
-
-def _may_decide(workflow: str) -> bool:
-    known = WORKFLOWS.get(workflow)
-    return known is None or known.filed.decided is not None
 
 
 def is_unfolded(row: Mapping[str, Any]) -> bool:

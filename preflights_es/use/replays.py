@@ -199,7 +199,10 @@ def rerun(
     """
     found = streams(request, named, drawn)
     if again.mode == "whatif":
-        found = _require_one_stream(found)
+        first = list(islice(found, 2))
+        if len(first) > 1:
+            raise Misused("a what-if is about one session, found more: name one")
+        found = iter(first)
     if out is not None and os.path.lexists(out):
         raise Refused(f"{out} exists: name a new file")
     results: list[Rerun] = []
@@ -211,14 +214,6 @@ def rerun(
             children.append(child)
     ids = {} if out is None else _write_children(out, children)
     return Reruns(sessions=tuple(_reran(one, ids, everything) for one in results))
-
-
-def _require_one_stream(found: Iterator[Stream]) -> Iterator[Stream]:
-    """The one session that there is."""
-    first = list(islice(found, 2))
-    if len(first) > 1:
-        raise Misused("a what-if is about one session, found more: name one")
-    return iter(first)
 
 
 def _run_recording_again(leads: Leads, recorded: Recording, again: Again) -> tuple[Rerun, Child]:

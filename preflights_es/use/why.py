@@ -227,6 +227,7 @@ def _trace_value_origin(
     origin: Origin,
     came: tuple[ImportedBy, ...],
 ) -> tuple[Why, str]:
+    begun = _context_behind_version(read, 1)
     found = Why(
         session_id=read.head.session_id,
         uid=decided.uid,
@@ -240,8 +241,8 @@ def _trace_value_origin(
         version=origin.version,
         keyword=_context_behind_version(read, origin.version).keyword,
         intention=_intention(read, decided),
-        task=_task(read),
-        observed=_context_behind_version(read, 1).observed,
+        task=item_id(begun.item.source.session_id, begun.item.number) if begun.item else None,
+        observed=begun.observed,
         question=_origin_question(read, origin),
         answer=_origin_answer(read, origin),
         response=response_of(read, origin.response),
@@ -282,11 +283,6 @@ def _session(read: Read, sources: tuple[SourceSession, ...]) -> WhySession:
         begun=Intention(version=1, by=Who.of(first.actor), at=iso(first.at), text=text),
         read=sources,
     )
-
-
-def _task(read: Read) -> str | None:
-    item = _context_behind_version(read, 1).item
-    return None if item is None else item_id(item.source.session_id, item.number)
 
 
 def _origin_question(read: Read, origin: Origin) -> WhyQuestion | None:

@@ -53,7 +53,7 @@ def _tricks_of(tree: ast.Module, takes_positions: set[str]) -> Iterator[tuple[in
                     yield node.lineno, "a condition is multiplied: write `a if b else c`"
             case ast.Starred(value=ast.Tuple() | ast.List()):
                 yield node.lineno, "a literal is unpacked: write its parts"
-            case ast.Call(func=ast.Name("len"), args=[ast.Constant()]):
+            case ast.Call(func=ast.Name("len"), args=[ast.Constant() | ast.Tuple() | ast.List()]):
                 yield node.lineno, "the length of a literal: give the number a name"
             case ast.Call(func=ast.Name(name) | ast.Attribute(attr=name), args=args):
                 if len(args) > POSITIONAL_MAX and name not in takes_positions:

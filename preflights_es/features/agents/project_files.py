@@ -392,8 +392,8 @@ def block(found: str | None, body: str) -> FilePlan:
 
 
 def _unedited(found: str) -> re.Match[str] | None:
-    there = _BLOCK.search(found) if len(_MARK.findall(found)) == len((_BEGIN, _END)) else None
-    if there is None:
+    there = _BLOCK.search(found)
+    if there is None or len(_MARK.findall(found)) != 2:  # where it begins, and where it ends
         return None
     body = there["body"].replace("\r\n", "\n")
     return there if digest_of_body(body) == there["digest"] else None

@@ -198,7 +198,9 @@ class Notes(Sessions):
         Raises:
             Refused: it cannot be recorded; or, where no model leads, a line of it is wrong.
         """
-        when = {"noted_at": noted_at, "time_zone": _zone(time_zone)}
+        # A bad variable must not make a note fail.
+        is_bad = problem(time_zone, NAME_MAX) or time_zone != one_line(time_zone)
+        when = {"noted_at": noted_at, "time_zone": "" if is_bad else time_zone}
         said = {"note": note, "language": language}
         return self.opened(
             WORKFLOW, NoteTaken, said, setup, beside=lambda: when, check=_refuse_bad_line
@@ -294,8 +296,3 @@ def _refuse_bad_line(new: Input) -> Input:
         message = f"line {found.number}, {line!r}: found {found.found}, expected {found.expected}"
         raise Refused(message, code="bad_line", line=found.number)
     return new
-
-
-def _zone(name: str) -> str:
-    """The name, or empty if it is invalid: a bad variable must not make a note fail."""
-    return "" if problem(name, NAME_MAX) or name != one_line(name) else name

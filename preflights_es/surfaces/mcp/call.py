@@ -108,7 +108,8 @@ class ToolCall:
     ) -> None:
         self.desk = desk
         self._context = context
-        self.round = _round(params)
+        state = None if params is None else params.request_state  # its seal was checked before
+        self.round = None if state is None else msgspec.json.decode(state, type=Round)
         """The round that this call answers; None of a first call."""
         self.brought = _accepted_form_content(
             ((params and params.input_responses) or {}).get(ROUND)
@@ -198,13 +199,6 @@ def _accepted_form_content(response: object) -> Mapping[str, Any] | None:
     if not isinstance(response, types.ElicitResult) or response.action != "accept":
         return None
     return response.content or {}
-
-
-def _round(params: types.InputResponseRequestParams | None) -> Round | None:
-    """The round as this server sealed it; the seal was checked before."""
-    if params is None or params.request_state is None:
-        return None
-    return msgspec.json.decode(params.request_state, type=Round)
 
 
 def _client(

@@ -378,6 +378,12 @@ def session_standing(session: View) -> SessionStanding:
     """A session as tools give it."""
     asked = session.questions[0] if session.questions else None
     id_, gate = short_session(session.session_id), session.shape().get("gate")
+    # A person chooses at a terminal about each decision that an acceptance differs from.
+    differing = [one for one in session.shape().get("related", ()) if one.needs_choice]
+    refused = [
+        *(one.message for one in session.refusals),
+        *(f"it differs from a decision in force: {one.title}" for one in differing),
+    ]
     return SessionStanding(
         session=id_,
         status=session.status,
@@ -385,7 +391,7 @@ def session_standing(session: View) -> SessionStanding:
         decided=decided_values_by_field(session),
         question=question_in_words(session, asked) if asked else "",
         options=_options_with_dismissal(session, asked) if asked else (),
-        refused=(*(one.message for one in session.refusals), *_differing_decision_notices(session)),
+        refused=tuple(refused),
         record=session.document or "",
         in_force=tuple(one.said() for one in _known_decisions_beside(session)),
         next=_next_agent_step(session, asked),
@@ -413,14 +419,6 @@ def _next_agent_step(session: View, asked: Question | None) -> str:
     how = DIFFERS if first.differs else AGAINST if first.turned_down else SETTLED
     name = first.line.partition(" ")[0]
     return how.format(name=name, value=escaped_text(one_line(first.turned_down))) + said
-
-
-def _differing_decision_notices(session: View) -> list[str]:
-    """What an acceptance differs from: a person chooses about each at a terminal."""
-    related = session.shape().get("related", ())
-    return [
-        f"it differs from a decision in force: {one.title}" for one in related if one.needs_choice
-    ]
 
 
 def is_relayed(session: View) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from html import unescape
 from types import MappingProxyType
@@ -267,6 +267,7 @@ class _Building:
             texts = {n: (stored[n - 1].data or b"").decode() for n in sorted(here)}
             path = f"sessions/{id_}{f'-{number}' if number > 1 else ''}.html"
             self.pages[f"/sessions/{id_}?page={number}"] = path
+            is_much = sum(min(len(one), TEXT_MAX) for one in texts.values()) > TEXTS_MAX
             values = {
                 "title": row.title,
                 "section": "",
@@ -284,7 +285,7 @@ class _Building:
                 "page": number,
                 "hashes": {m.version: stored[m.version - 1].hash.hex() for m in part.marks},
                 "texts": texts,
-                "most": _page_text_limit(texts.values()),
+                "most": TEXTS_MAX // len(texts) if is_much else TEXT_MAX,
                 "file": f"/sessions/{id_}.jsonl" if self.sessions else "",
             }
             command = f"preflights log {id_[-12:]}"
@@ -379,12 +380,6 @@ def _published_calls(read: Read, said: set[int]) -> dict[int, ProviderCall]:
     }
     found = usage.fold_provider_calls(read) if outcomes else ()
     return {one.version: one for one in found if one.attempt and one.call in outcomes}
-
-
-def _page_text_limit(texts: Collection[str]) -> int:
-    """How many characters of each text a page shows."""
-    is_much = sum(min(len(one), TEXT_MAX) for one in texts) > TEXTS_MAX
-    return TEXTS_MAX // len(texts) if is_much else TEXT_MAX
 
 
 def _index(rows: Iterable[DecisionRow]) -> list[tuple[str, ...]]:

@@ -94,7 +94,8 @@ def _inbox_session_page(
         "session": session,
         "shape": shape,
         "question": session.questions[0] if session.questions else None,
-        "options": _options_without_other,
+        # Without the one for own words.
+        "options": lambda asked: [option for option in asked.options if not _is_other(option)],
         "decides": handle.workflow.filed.decided is not None,
         "again": _revisable_answers(handle, shape) if session.to_do or session.can_accept else [],
         "accepts": session.can_accept and is_seen,
@@ -107,11 +108,6 @@ def _inbox_session_page(
     return Page(
         "waiting.html", values, f"preflights show {short_session(session.session_id)}", status
     )
-
-
-def _options_without_other(question: Question) -> list[str]:
-    """Without the one for own words."""
-    return [option for option in question.options if not _is_other(option)]
 
 
 def _is_other(option: str) -> bool:

@@ -22,7 +22,6 @@ from preflights_es.kernel.events import Event
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.json import ABSENT, canonical_json, decode_plain_json, differences
 from preflights_es.kernel.ports import Head, Stored
-from preflights_es.kernel.session import Session
 from preflights_es.kernel.text import shortened
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
@@ -190,18 +189,13 @@ def _view_at_event(at: Looked, version: int, stood: timeline.SessionAtEvent) -> 
     if is_undecided:
         session = replace(session, undecided=None)
     try:
-        return ViewAtEvent(_build_session_view(at, session, version), is_undecided=is_undecided)
+        one = at.read.stored[version - 1]
+        handle = Handle(one.session_id, one.project, at.read.workflow, session, hash=one.hash)
+        return ViewAtEvent(session_of(Step(handle, ())), is_undecided=is_undecided)
     except PreflightsError as error:
         return ViewAtEvent(why=str(error))
     except Exception as error:  # the view of a workflow, perhaps of another package
         return ViewAtEvent(why=f"its view fails: {type(error).__name__}: {error}")
-
-
-def _build_session_view(at: Looked, session: Session[Any], version: int) -> View:
-    read = at.read
-    one = read.stored[version - 1]
-    handle = Handle(one.session_id, one.project, read.workflow, session, hash=one.hash)
-    return session_of(Step(handle, ()))
 
 
 class Changed(msgspec.Struct, frozen=True):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any, Final
 
 from preflights_es.kernel.text import late_pattern
@@ -224,10 +225,6 @@ def _setup_cfg(text: str) -> Iterator[object]:
 # 2. Formats of lines, and programs -----------------------------------------------------------
 
 
-def _requirements(text: str) -> Iterator[object]:
-    return _required(text.splitlines())
-
-
 def _required(lines: Iterable[str]) -> Iterator[str]:
     """Names of requirements; of a URL only the name that it is said to have."""
     for line in lines:
@@ -268,10 +265,6 @@ def _image(said: object) -> str:
     return rest if is_host else first + slash + rest
 
 
-def _gemfile(text: str) -> Iterator[object]:
-    return _declared(_GEM, text)
-
-
 def _gradle(text: str) -> Iterator[object]:
     return _declared(_GRADLE, text)
 
@@ -290,29 +283,25 @@ def _uncommented(text: str) -> str:
     return first + "".join(one.partition("-->")[2] for one in others)
 
 
-def _mix(text: str) -> Iterator[object]:
-    return _declared(_MIX, text)
-
-
 def _declared(form: re.Pattern[str], text: str) -> Iterator[object]:
     return (found[1] for line in text.splitlines() if (found := form.match(line)))
 
 
 _READERS: Final[Mapping[str, Read]] = {
     "pyproject.toml": _pyproject,
-    "requirements*.txt": _requirements,
+    "requirements*.txt": lambda text: _required(text.splitlines()),
     "Pipfile": _pipfile,
     "setup.cfg": _setup_cfg,
     "package.json": _package_json,
     "go.mod": _go_mod,
     "Cargo.toml": _cargo,
-    "Gemfile": _gemfile,
+    "Gemfile": partial(_declared, _GEM),
     "composer.json": _composer,
     "pom.xml": _pom,
     "build.gradle": _gradle,
     "build.gradle.kts": _gradle,
     "*.csproj": _csproj,
-    "mix.exs": _mix,
+    "mix.exs": partial(_declared, _MIX),
     "compose*.y*ml": _compose,
     "docker-compose*.y*ml": _compose,
     "*Dockerfile": _dockerfile,

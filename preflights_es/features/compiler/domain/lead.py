@@ -265,14 +265,11 @@ def reported(
         created_at=outcome.at,
         depends_on=tuple(one.id for one in begun.plans),
     )
-    asks = kind == MISSING and state.rounds < ROUNDS_MAX
-    return (report, _question_from_rejection(state, rejected)) if asks and rejected else (report,)
-
-
-def _question_from_rejection(state: CompilerState, rejected: Rejected) -> PassQuestionAsked:
+    if rejected is None or kind != MISSING or state.rounds >= ROUNDS_MAX:
+        return (report,)
     said = rejected.details if visible(rejected.details) else QUESTION
     key = f"missing_{state.rounds + 1}"
-    return PassQuestionAsked(question=Question(key, "free_text", said))
+    return report, PassQuestionAsked(question=Question(key, "free_text", said))
 
 
 def _summary(outcome: Outcome, rejected: Rejected | None, reason: str) -> str:

@@ -45,7 +45,8 @@ _GUESSED: Final = ("Accounts", "Orders", "Billing", "Search", "Reports")
 def vary_pass_response(name: PassName, draws: Draws, request: CompletionRequested) -> str:
     """A response to a pass."""
     kind = draws.weighted(_KINDS, _WEIGHTS)
-    if kind == "missing_information" and not _is_answered(request):
+    is_answered = sum(one.role == "user" for one in request.messages) > 1
+    if kind == "missing_information" and not is_answered:
         return _encode_pass_payload(draws, {"error": kind, "details": draws.pick(_LACKS)})
     if kind == "invalid_request":
         return _encode_pass_payload(draws, {"error": kind, "details": draws.pick(_REFUSALS)})
@@ -54,10 +55,6 @@ def vary_pass_response(name: PassName, draws: Draws, request: CompletionRequeste
     more = draws.sample(parts, draws.below(len(parts) + 1))
     broken = [draws.pick(bad)] if kind == "refused" else []
     return _encode_pass_payload(draws, {**payload, list_: [*payload[list_], *more, *broken]})
-
-
-def _is_answered(request: CompletionRequested) -> bool:
-    return sum(one.role == "user" for one in request.messages) > 1
 
 
 def base(draws: Draws, _request: CompletionRequested) -> str:

@@ -223,9 +223,9 @@ class CompilerPass(ABC):
                 raise Refused(message, code="forbidden_input", path=path)
         for name in self.required_inputs:
             if not _has(context, self._row, name):
-                message = (
-                    f"the pass {self._row.name} needs {_describe_needed_input(self._row, name)}"
-                )
+                needed = _find_needed_plan(self._row, name)
+                told = f"{name} ({needed.standing})" if needed else name
+                message = f"the pass {self._row.name} needs {told}"
                 raise Refused(message, code="input_missing", input=name)
         for id_, held in context.artifacts.items():
             if (status := unpack_artifact(held)[1]) not in IN_FORCE:
@@ -334,11 +334,6 @@ def _has(context: CompilerContext, row: Pass, name: str) -> bool:
 
 def _find_needed_plan(row: Pass, name: str) -> Needed | None:
     return next((one for one in row.plans if one.type == name), None)
-
-
-def _describe_needed_input(row: Pass, name: str) -> str:
-    needed = _find_needed_plan(row, name)
-    return f"{name} ({needed.standing})" if needed else name
 
 
 # 3. Artifacts ---------------------------------------------------------------------------------

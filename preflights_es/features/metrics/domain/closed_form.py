@@ -175,8 +175,9 @@ def _part_at(
     found = [*_metrics_at(tokens, at, words.metrics), *_equals_at(tokens, at, words.dimensions)]
     found += _groups_at(tokens, at, words.dimensions, BY + AND if goes_on else BY)
     if _is_bare(tokens[at]):
-        found += _top_at(tokens, at)
         bare = [one.name if _is_bare(one) else "" for one in tokens[at:]]
+        if bare[0] == "top" and bare[1:] and _PLACES.fullmatch(bare[1]):
+            found.append((2, Top(int(bare[1]))))
         if named := range_at(bare, today):
             found.append((named[0], DayRangePart(named[1])))
     longest = max((count for count, _ in found), default=1)
@@ -240,9 +241,3 @@ def _groups_at(
         yield longest
     elif step:
         yield 2, GroupedBy(step, following.name)
-
-
-def _top_at(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, Part]]:
-    names = [one.name for one in tokens[at : at + 2] if _is_bare(one)]
-    if len(names) == len(("top", "N")) and names[0] == "top" and _PLACES.fullmatch(names[1]):
-        yield 2, Top(int(names[1]))
