@@ -231,14 +231,7 @@ def recording(
         input_id = stored[version - 1].input_id
         assert input_id is not None, "an Input has an id: its place was checked"
         turns.append(
-            Turn(
-                version,
-                new,
-                input_id,
-                decisions=tuple(events[version:end]),
-                before=before,
-                aside=aside,
-            )
+            Turn(version, new, input_id, tuple(events[version:end]), before=before, aside=aside)
         )
     return Recording(workflow, tuple(stored), tuple(events), tuple(turns), session=session)
 

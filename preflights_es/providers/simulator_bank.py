@@ -23,17 +23,10 @@ ENTITY_TYPES: Final = ("person", "organization", "place", "technology", "date", 
 ENTITIES_MAX: Final = 12
 QUERIES_MAX: Final = 5
 EVOLUTIONS: Final = ("update", "extend", "derive", "contradict", "none")
-CATEGORIES: Final = (
-    "preferences",
-    "people",
-    "work",
-    "places",
-    "events",
-    "health",
-    "finance",
-    "learning",
-    "technology",
-    "facts",
+CATEGORIES: Final = tuple(
+    """
+    preferences people work places events health finance learning technology facts
+    """.split()  # noqa: SIM905  a table
 )
 CATEGORIES_MAX: Final = 3
 

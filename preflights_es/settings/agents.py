@@ -32,6 +32,7 @@ class Sign(NamedTuple):
 
 
 _CURSOR: Final = "https://github.com/entireio/cli/pull/2317"
+_GOOSE: Final = "https://github.com/block/goose/pull/7017"
 _CODEX: Final = "https://github.com/openai/codex/blob/main/codex-rs/core/src/spawn.rs"
 
 SIGNS: Final = (
@@ -94,16 +95,8 @@ SIGNS: Final = (
         "read",
         source="https://github.com/cline/cline/blob/main/src/hosts/vscode/terminal/VscodeTerminalRegistry.ts",
     ),
-    Sign(
-        "goose",
-        "GOOSE_TERMINAL",
-        "2026-02",
-        "read",
-        source="https://github.com/block/goose/pull/7017",
-    ),
-    Sign(
-        "goose", "AGENT=goose", "2026-02", "read", source="https://github.com/block/goose/pull/7017"
-    ),
+    Sign("goose", "GOOSE_TERMINAL", "2026-02", "read", source=_GOOSE),
+    Sign("goose", "AGENT=goose", "2026-02", "read", source=_GOOSE),
 )
 """In the order of the search."""
 

@@ -224,12 +224,7 @@ class Signatures:
             if found.verdict == "signed" and shown.get("patch"):
                 decides = _decides(*(shown[name] for name in ("patch", "scope", "paths", "hold")))
             yield SignedAct(
-                one.version,
-                one.type,
-                found,
-                decides=decides,
-                is_persons=is_persons,
-                is_refused=is_refused,
+                one.version, one.type, found, decides, is_persons=is_persons, is_refused=is_refused
             )
 
     def _is_for_here(self, made: Signature | UnsetType) -> bool:

@@ -98,13 +98,7 @@ def _follow(database: str, place: Path, tell: Callable[[Notice], None]) -> None:
             transfer = Transfer(_runner(here), here, projected())
             deque(
                 _import_lacking_sessions(
-                    log,
-                    transfer,
-                    here,
-                    where=database,
-                    agrees=lambda _: True,
-                    refused={},
-                    importer=None,
+                    log, transfer, here, database, agrees=lambda _: True, refused={}, importer=None
                 ),
                 maxlen=0,
             )

@@ -23,16 +23,11 @@ from preflights_es.system.files import Unreadable
 CONTENT_MAX: Final = 2_000_000  # bytes of a file that is read
 READ_MAX: Final = 256_000_000  # bytes of all that is read of git at once
 GIT_S: Final = 60  # seconds
-_DIFF: Final = (
-    "diff-index",
-    "--raw",
-    "-z",
-    "--no-abbrev",
-    "--no-renames",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--ignore-submodules=dirty",
-    "--relative",
+_DIFF: Final = tuple(
+    """
+    diff-index --raw -z --no-abbrev --no-renames --no-ext-diff --no-textconv
+    --ignore-submodules=dirty --relative
+    """.split()  # noqa: SIM905  a command
 )
 _REGULAR: Final = (b"100644", b"100755")
 ENCODING: Final = "working-tree-encoding"

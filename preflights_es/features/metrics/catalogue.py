@@ -43,18 +43,10 @@ Folders = tuple[Path, Path]
 
 _SHIPPED: Final = Path(__file__).parent / "data" / "catalogue"
 BUILT_IN: Final[Folders] = (_SHIPPED / "metrics", _SHIPPED / "snippets")
-_KEYS: Final = (
-    "name",
-    "aliases",
-    "description",
-    "sql",
-    "snippet",
-    "dimensions",
-    "date",
-    "unit",
-    "words",
-    "values",
-    "kind",
+_KEYS: Final = tuple(
+    """
+    name aliases description sql snippet dimensions date unit words values kind
+    """.split()  # noqa: SIM905  a table
 )
 DIMENSIONS: Final = "dimensions.yaml"
 """Beside the metrics: `words` and `values` of dimensions, for all metrics that have these."""
