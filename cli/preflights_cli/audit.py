@@ -199,10 +199,10 @@ def _say_projections(voice: Voice, astray: Sequence[Astray]) -> None:
 
 
 def _say_unwritten(voice: Voice, unwritten: Sequence[Unwritten]) -> None:
-    for one in unwritten[:UNWRITTEN_MAX]:
-        id_ = short_session(one.session_id)
+    for document in unwritten[:UNWRITTEN_MAX]:
+        id_ = short_session(document.session_id)
         voice.say(
-            f"{id_}: {escaped_text(one.path)} came with an import and was not written here: "
+            f"{id_}: {escaped_text(document.path)} came with an import and was not written here: "
             f"`preflights resume {id_}` writes it"
         )
     if more := max(len(unwritten) - UNWRITTEN_MAX, 0):

@@ -315,7 +315,13 @@ def _opening(
         language, key = options.pop("language", None), options.pop("key", None)
         who, signs = options.pop("who"), options.pop("sign", None)
         with open_program(
-            voice, database, asked, language, who=who, key=key or "", access=access_of(options)
+            voice=voice,
+            database=database,
+            asked=asked,
+            language=language,
+            who=who,
+            key=key or "",
+            access=access_of(options),
         ) as app:
             if signs is not None:
                 app.signs = signs

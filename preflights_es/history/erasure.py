@@ -110,13 +110,13 @@ def _find_session_quotes(runner: Runner, head: Head) -> Iterator[Quoted]:
         may_name = workflow.filed.quotes is not None or cls is None or has_sources(cls)
         if one.input_id is None or one.data is None or not may_name:
             continue
-        event = runner.codec(workflow).decode(one)
+        event = runner.codec(workflow).decode(line)
         named = quotes(event)
         yield from named
         known = {quoted.session_id for quoted in named}
         for source in sources(event):
             if source.session_id not in known:
-                yield Quoted("known" if one.version == 1 else "named", source.session_id)
+                yield Quoted("known" if line.version == 1 else "named", source.session_id)
 
 
 def _status_and_title(runner: Runner, stored: Sequence[Stored]) -> tuple[str, str]:
@@ -544,11 +544,11 @@ class Erasure(Sessions):
 def _asked_for(artifacts: Iterable[Event | None]) -> Iterator[str]:
     """Paths that were written, at or beside one that was asked for: others are no documents."""
     due: set[str] = set()
-    for one in artifacts:
-        if isinstance(one, ArtifactDue):
-            due.add(one.path)
-        elif isinstance(one, ArtifactWritten) and _NEW.sub("", one.path) in due:
-            yield one.path
+    for artifact in artifacts:
+        if isinstance(artifact, ArtifactDue):
+            due.add(artifact.path)
+        elif isinstance(artifact, ArtifactWritten) and _NEW.sub("", artifact.path) in due:
+            yield artifact.path
 
 
 def _name_files_beside(path: str) -> Iterator[str]:

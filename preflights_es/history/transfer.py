@@ -413,9 +413,9 @@ def _together(sessions: Iterable[T]) -> Iterator[list[T]]:
     """Batches of sessions that fit in memory and are imported or queried at once."""
     some: list[T] = []
     size = 0
-    for one in sessions:
-        some.append(one)
-        size += one.size
+    for session in sessions:
+        some.append(session)
+        size += session.size
         if size >= TOGETHER:
             yield some
             some, size = [], 0

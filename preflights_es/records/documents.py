@@ -331,11 +331,11 @@ class Documents:
 
     def _dues(self, stored: Iterable[Stored]) -> Iterator[tuple[ArtifactDue, int]]:
         """The requests for documents, each with its version."""
-        for one in stored:
-            if one.type == ArtifactDue.tag:
-                due = shared_event(one)
+        for line in stored:
+            if line.type == ArtifactDue.tag:
+                due = shared_event(line)
                 assert isinstance(due, ArtifactDue), "its tag says so"
-                yield due, one.version
+                yield due, line.version
 
     def _written(self, handle: Handle, due: ArtifactDue) -> Step:
         if (path := self._superfluous(handle)) and not self._is_tracked(path):

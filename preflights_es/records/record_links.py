@@ -91,15 +91,15 @@ def with_links(content: bytes, path: str, places: Mapping[str, NewPlace]) -> byt
     plain, wide = narrow(content)
     text = plain.decode()
     made, at = [], 0
-    for one in pointing_at(text, path, places):
-        if not one.is_sure:
+    for pointing in pointing_at(text, path, places):
+        if not pointing.is_sure:
             continue
-        old = text[one.start : one.end]
-        before = _relabelled(text[at : one.start], one.place, _LABEL_BEFORE.search)
-        made += [before, quote(one.place.new_stem) if "%" in old else one.place.new_stem]
-        at = one.end
+        old = text[pointing.start : pointing.end]
+        before = _relabelled(text[at : pointing.start], pointing.place, _LABEL_BEFORE.search)
+        made += [before, quote(pointing.place.new_stem) if "%" in old else pointing.place.new_stem]
+        at = pointing.end
         if (label := _LABEL_BEHIND.match(text, at)) is not None:
-            made.append(_relabelled(label[0], one.place, _LABEL_BEHIND.match))
+            made.append(_relabelled(label[0], pointing.place, _LABEL_BEHIND.match))
             at = label.end()
     made.append(text[at:])
     changed = "".join(made)

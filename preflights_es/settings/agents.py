@@ -123,12 +123,12 @@ def _format_agent_version(said: str) -> str:
 
 def signs(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Pairs of an agent's name and a variable that shows it."""
-    for one in SIGNS:
-        name, equals, value = one.variable.partition("=")
+    for sign in SIGNS:
+        name, equals, value = sign.variable.partition("=")
         if name != NAMED and (
             env.get(name) == value if equals else _is_value_set(env.get(name, ""))
         ):
-            yield one.agent, name
+            yield sign.agent, name
     if _is_value_set(env.get(NAMED, "")):
         yield "agent", NAMED
 

@@ -306,13 +306,13 @@ def imported(
     came: list[SessionImported] = []
     collisions = Collisions(request.process.runner)
     with _open_rereadable_file(file, drawn) as source:
-        for one in request.process.transfer.imported(
+        for session in request.process.transfer.imported(
             source.lines, file.name, source.progress, agrees=agreed, importer=importer
         ):
-            tell(one)
-            collisions.look(one)
+            tell(session)
+            collisions.look(session)
             if lists:
-                came.append(SessionImported.of(one))
+                came.append(SessionImported.of(session))
     return Imported(
         sessions=tuple(came),
         collisions=tuple(collisions.found()),

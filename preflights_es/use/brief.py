@@ -245,12 +245,12 @@ def _quote_decision_row(
 def _excluded(row: DecisionRow, by_uid: Mapping[str, DecisionRow]) -> Iterable[str]:
     """What it was chosen over, and the values that it replaced."""
     yield from (one.name for one in row.alternatives)
-    for one in (row.supersedes, *row.also_supersedes):
-        if one is None:
+    for replaced in (row.supersedes, *row.also_supersedes):
+        if replaced is None:
             continue
-        former = by_uid.get(one.uid)
+        former = by_uid.get(replaced.uid)
         if former is None:  # of another tool or clone, or erased
-            value = value_in(one.title)
+            value = value_in(replaced.title)
             if value and canonical(value) not in (canonical(own) for _, own in row.fields):
                 yield value
             continue

@@ -116,12 +116,12 @@ def streams(
     request: Request, named: Sequence[str | SessionFile], drawn: Drawn = undrawn
 ) -> Iterator[Stream]:
     """The sessions of the log that are named, and those of files."""
-    for one in named:
-        if isinstance(one, SessionFile):
-            yield from ((events, None) for events in sessions_of(one, drawn))
+    for session in named:
+        if isinstance(session, SessionFile):
+            yield from ((events, None) for events in sessions_of(session, drawn))
             continue
         # It opens the log for them alone: a file needs none.
-        found = request.reading.session(one)
+        found = request.reading.session(session)
         head = found.head
         yield found.process.store.read(found.session_id), head.hash if head else None
 

@@ -192,16 +192,16 @@ def _trace_field_in_log(request: Request, process: Process, what: str) -> list[t
     if process.projector.behind:
         request.tell(process.projector.behind)
     values = []
-    for one in reversed(having):
+    for row in reversed(having):
         try:
-            read = process.history(one.session_id)
+            read = process.history(row.session_id)
         except PreflightsError as error:
             request.notice(error.code, str(error), **error.fields)
             continue  # it hides no other decision
         # A row says where to look; what is so is what the session's own log folds to.
         patches = read.patches
-        if one.decided not in patches:
-            id_ = short_session(one.session_id)
+        if row.decided not in patches:
+            id_ = short_session(row.session_id)
             text = f"the projection 'decisions' keeps of session {id_} what its log does not say"
             request.notice("projection_differs", text, session=id_)
         came = imports_of(process, read)
@@ -408,12 +408,13 @@ def artifacts_of(
     if not field:
         return tuple(_why_artifact(process, read, one, came) for one in found)
     told, known = [], dict[str, None]()
-    for one in found:
-        payload = decode_plain_json(getattr(read.folded[one.version - 1], "payload", "{}").encode())
+    for plan in found:
+        said = getattr(read.folded[plan.version - 1], "payload", "{}")
+        payload = decode_plain_json(said.encode())
         known |= dict.fromkeys(payload if isinstance(payload, dict) else ())
         with suppress(LookupError, ValueError, TypeError):
             value = reduce(_inner, field.strip("/").replace("/", ".").split("."), payload)
-            told.append(replace(_why_artifact(process, read, one, came), field=field, value=value))
+            told.append(replace(_why_artifact(process, read, plan, came), field=field, value=value))
     if not told:
         one = found[-1]
         has = f"it has {', '.join(known)}"

@@ -202,15 +202,15 @@ def _codes(found: Iterable[Finding], trouble: str) -> Iterator[int]:
 def _change_of_named_files(tree: WorkTree, typed: Iterable[str], cwd: Path | None) -> ChangeSet:
     """The files that are named, and those in a folder that is."""
     root, paths = tree.root, dict[str, None]()
-    for one in typed:
-        is_root = os.path.realpath((cwd or root) / one) == os.path.realpath(root)
-        path = "" if is_root else project_path(root, one, cwd)
+    for named in typed:
+        is_root = os.path.realpath((cwd or root) / named) == os.path.realpath(root)
+        path = "" if is_root else project_path(root, named, cwd)
         inside = tree.below(path) if is_root or path.endswith("/") else [path]
         if not inside:
-            raise Refused(f"{one!r} holds no file: name one that is there", code="no_file")
+            raise Refused(f"{named!r} holds no file: name one that is there", code="no_file")
         is_there = os.path.lexists(root / path) or path in tree.files or was_there(root, path)
         if not is_there:
-            message = f"{one!r} is no file here, and was none at HEAD: name one that is there"
+            message = f"{named!r} is no file here, and was none at HEAD: name one that is there"
             raise Refused(message, code="no_file")
         paths |= dict.fromkeys(inside)
     lies = {path: root / path for path in paths}
@@ -263,14 +263,14 @@ def _unused(
 ) -> Iterator[Finding]:
     """Patterns of decisions in force that match no file."""
     own = {row.session_id: row.artifact or "" for row in rows if isinstance(row, DecisionRow)}
-    for one in unused_of(rows, tree, compared_max):
-        name = escaped_text(one.name)
+    for unused in unused_of(rows, tree, compared_max):
+        name = escaped_text(unused.name)
         text = (
-            f"{name}: its pattern `{escaped_text(one.pattern)}` matches no file. Restore the "
+            f"{name}: its pattern `{escaped_text(unused.pattern)}` matches no file. Restore the "
             f"files, or {NEWER.format(name)} and says where it holds now"
         )
-        more = {"decision": one.name, "session_id": one.session_id}
-        record = [*filter(None, [own.get(one.session_id, one.name)])]
+        more = {"decision": unused.name, "session_id": unused.session_id}
+        record = [*filter(None, [own.get(unused.session_id, unused.name)])]
         yield finding("unused-pattern", "note", text, record, **more)
 
 
@@ -343,12 +343,12 @@ def _new_modules(root: Path, change: ChangeSet) -> dict[UsedName, str]:
         if one.path.endswith((".py", ".rb")) or not one.is_text or os.path.islink(root / one.path)
     ]
     new = {one.path for one in modules}
-    for one in modules:
-        found.setdefault(UsedName(one.name.partition(".")[0], "module"), one.path)
-        for folder in PurePosixPath(one.path).parents[:-1]:
+    for module in modules:
+        found.setdefault(UsedName(module.name.partition(".")[0], "module"), module.path)
+        for folder in PurePosixPath(module.path).parents[:-1]:
             lying = (folder / file.name for file in (root / folder).glob("*.py"))
             if all(file.as_posix() in new for file in lying):
-                found.setdefault(UsedName(folder.name, "module"), one.path)
+                found.setdefault(UsedName(folder.name, "module"), module.path)
     return found
 
 
@@ -406,11 +406,11 @@ def _contradictions(rows: Sequence[DecisionRow]) -> Iterator[Finding]:
     """Two values in force for one field at one place."""
     records = {f"ADR-{row.number}": row.artifact for row in rows if row.number is not None}
     newest_first = sorted(rows, key=lambda row: row.accepted_at or "", reverse=True)
-    for one in conflicts(newest_first):
-        said = " and ".join(f"{escaped_text(value)} ({name})" for value, name in one.values)
-        place = f" for {escaped_text(one.scope)}" if one.scope else ""
-        newest = one.values[0][1].partition(" ")[0]
-        what = ", ".join(map(escaped_text, filter(None, (one.category, one.field))))
+    for conflict in conflicts(newest_first):
+        said = " and ".join(f"{escaped_text(value)} ({name})" for value, name in conflict.values)
+        place = f" for {escaped_text(conflict.scope)}" if conflict.scope else ""
+        newest = conflict.values[0][1].partition(" ")[0]
+        what = ", ".join(map(escaped_text, filter(None, (conflict.category, conflict.field))))
         text = (
             f"{what}{place}: {said} are both in force. "
             f"Undo one: {NEWER.format(newest)}, or the other, or keep one as an exception"
@@ -426,11 +426,13 @@ def _unclear(found: Foreign, change: ChangeSet, *, is_whole: bool) -> Iterator[F
         is_whole: whether also those are told that the change does not touch.
     """
     touched = {one.path for one in change.files}
-    for one in found.doubtful:
-        is_new = not touched.isdisjoint((one.path, one.superseded_by))
+    for record in found.doubtful:
+        is_new = not touched.isdisjoint((record.path, record.superseded_by))
         if is_new or is_whole:
             level: Level = "warning" if is_new else "note"
-            yield finding("unclear-record", level, one.doubt, [one.path], decision=one.path)
+            yield finding(
+                "unclear-record", level, record.doubt, [record.path], decision=record.path
+            )
 
 
 # 4. Records and sessions ----------------------------------------------------------------------
@@ -454,17 +456,17 @@ def _differing_record_findings(
     )
     gone = (one.path for one in change.files if one.is_gone)
     touched = (one.path for one in change.files)
-    for one in differing_records(request, [*own, *others], gone, touched):
+    for differing in differing_records(request, [*own, *others], gone, touched):
         more = {
-            "decision": decision_name(one.row.number, one.row.uid),
-            "session_id": one.row.session_id,
+            "decision": decision_name(differing.row.number, differing.row.uid),
+            "session_id": differing.row.session_id,
         }
         yield finding(
             "record-differs",
             "error",
-            describe_differing_record(one),
-            [one.path],
-            line=one.line,
+            describe_differing_record(differing),
+            [differing.path],
+            line=differing.line,
             **more,
         )
 
@@ -501,12 +503,12 @@ def _naming(
 
 def _unread_records(records: Foreign) -> Iterator[Finding]:
     """Files that look like records, and cannot be read."""
-    for one in records.unread:
+    for record in records.unread:
         text = (
-            f"{escaped_text(one.path)} looks like a record and is not read: "
-            f"{escaped_text(one.why)}. What it decides is not checked"
+            f"{escaped_text(record.path)} looks like a record and is not read: "
+            f"{escaped_text(record.why)}. What it decides is not checked"
         )
-        yield finding("unread-record", "note", text, [one.path])
+        yield finding("unread-record", "note", text, [record.path])
 
 
 # 5. Numbers -----------------------------------------------------------------------------------

@@ -152,14 +152,14 @@ def _of_paths(
 ) -> Iterator[Concern]:
     tree = WorkTree(request.process.settings.root)
     found = []
-    for one in rows:
-        reach = one.said.reach
-        if one.said.uid in passed and reach.hold != "deny":
+    for row in rows:
+        reach = row.said.reach
+        if row.said.uid in passed and reach.hold != "deny":
             continue  # before its patterns are compiled, which costs as much as all else
         for path, place in places if reach.paths else ():
             if pattern := tree.matched(reach.paths, place) if place else "":
                 rank = (STRENGTH.index(reach.hold), -specificity(pattern))
-                found.append((rank, one, pattern, path))
+                found.append((rank, row, pattern, path))
                 break
     found.sort(key=lambda each: each[0])
     for _, one, pattern, path in found[:NAMED_MAX]:

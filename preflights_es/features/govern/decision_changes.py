@@ -156,11 +156,11 @@ class RecordsHere:
         self._paths = dict[str, ForeignRow]()
         self._moved = defaultdict[str, list[ForeignRow]](list)
         before = {one.path for one in base.records}
-        for one in records:
-            self._paths.setdefault(one.path, one)
-            if one.path not in before:  # else it is another one, however it is called
-                self._moved[_record_file_name(one)].append(one)
-                self._moved[f"/{one.title}"].append(one)
+        for record in records:
+            self._paths.setdefault(record.path, record)
+            if record.path not in before:  # else it is another one, however it is called
+                self._moved[_record_file_name(record)].append(record)
+                self._moved[f"/{record.title}"].append(record)
 
     def record_now(self, was: ForeignRow) -> ForeignRow | None:
         """At its path, else a new file of its name, else of its title.

@@ -400,10 +400,10 @@ def side_of(
 def _sum_outcome_tokens(outcomes: Iterable[CompletionReceived | CompletionFailed]) -> int | None:
     """In and out; None where the provider of a response said none."""
     total = 0
-    for one in outcomes:
-        if one.input_tokens is not None and one.output_tokens is not None:
-            total += one.input_tokens + one.output_tokens
-        elif isinstance(one, CompletionReceived):
+    for outcome in outcomes:
+        if outcome.input_tokens is not None and outcome.output_tokens is not None:
+            total += outcome.input_tokens + outcome.output_tokens
+        elif isinstance(outcome, CompletionReceived):
             return None
     return total
 
@@ -468,11 +468,11 @@ def _sum_call_costs(
 
     requests = {request.call: request for request in asked}
     total = Decimal(0)
-    for one in outcomes:
-        request, tokens = requests.get(one.call), (one.input_tokens, one.output_tokens)
-        if request is None or (isinstance(one, CompletionFailed) and tokens == (None, None)):
+    for outcome in outcomes:
+        request, tokens = requests.get(outcome.call), (outcome.input_tokens, outcome.output_tokens)
+        if request is None or (isinstance(outcome, CompletionFailed) and tokens == (None, None)):
             continue
-        row = {"provider": request.provider, "model": request.model, "at": one.at}
+        row = {"provider": request.provider, "model": request.model, "at": outcome.at}
         price = price_of(row, prices)
         if price is None or tokens[0] is None or tokens[1] is None:
             return None

@@ -327,11 +327,11 @@ class RegressionRun:
         return scheduled(batches, job, dask(options.scheduler), AHEAD * workers, ready=ready)
 
     def _take(self, found: Iterable[Case | SessionLeftOut]) -> None:
-        for one in found:
-            if isinstance(one, SessionLeftOut):
-                self.left.append(one)
+        for result in found:
+            if isinstance(result, SessionLeftOut):
+                self.left.append(result)
             else:
-                self.cases.append(self._repeatable(one))
+                self.cases.append(self._repeatable(result))
 
     def _repeatable(self, case: Case) -> Case:
         """With the command that repeats it alone."""
@@ -465,8 +465,8 @@ class Live:
         return PaidAnswers(cached("regress"), identity, clock_ids.now() / 1_000_000)
 
     def _asked(self, paid: PaidAnswers, sessions: Iterable[ReadSession]) -> Iterator[Case]:
-        for one in sessions:
-            case = self._regression.case(one.events, one.head, one.source)
+        for session in sessions:
+            case = self._regression.case(session.events, session.head, session.source)
             if isinstance(case, Case):
                 paid.keep_case(case)
                 yield case

@@ -82,16 +82,16 @@ def stacked(
         sums[one.begins or 0] = sums.get(one.begins or 0, 0) + (number(one.used) or 0)
     most = max(sums.values(), default=0)
     tops, bars = dict[int, float](), list[UsageBar]()
-    for one in sorted(spans, key=lambda one: _series(series, one.kind)):
-        value, begins = number(one.used) or 0, one.begins or 0
+    for span in sorted(spans, key=lambda one: _series(series, one.kind)):
+        value, begins = number(span.used) or 0, span.begins or 0
         if not value:
             continue
         height = value / most * HEIGHT
         top = tops.get(begins, HEIGHT) - height
         tops[begins] = top
-        told = f"{axis.told(begins)}, {one.kind or 'unnamed'}: {_format_usage_value(value)}"
+        told = f"{axis.told(begins)}, {span.kind or 'unnamed'}: {_format_usage_value(value)}"
         x, width = axis.x(begins)
-        place = _series(series, one.kind)
+        place = _series(series, span.kind)
         bars.append(
             UsageBar(x, round(top, 2), width, height=round(height, 2), series=place, told=told)
         )
@@ -105,8 +105,9 @@ def latencies(axis: Axis, spans: Sequence[UsedThen]) -> Plot:
     """The median as a bar, the longest call as a thin one."""
     most = max((one.used.latency_ms_max or 0 for one in spans), default=0)
     bars = []
-    for one in spans:
-        median, longest, begins = one.used.latency_ms_median, one.used.latency_ms_max, one.begins
+    for span in spans:
+        used, begins = span.used, span.begins
+        median, longest = used.latency_ms_median, used.latency_ms_max
         if not median or not longest or begins is None:
             continue
         x, width = axis.x(begins)

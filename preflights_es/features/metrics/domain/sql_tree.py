@@ -486,10 +486,10 @@ def _is_reached(tree: exp.Expr) -> bool:
     There are places where it looks for none. What it made of a name must be allowed, too.
     """
     seen = {id(one) for scope in traverse_scope(tree) for one in (*scope.columns, *scope.stars)}
-    for one in tree.find_all(exp.Column):
-        within = one.find_ancestor(exp.Select, exp.SetOperation)
+    for column in tree.find_all(exp.Column):
+        within = column.find_ancestor(exp.Select, exp.SetOperation)
         is_of_union = isinstance(within, exp.SetOperation)
-        is_ordered = isinstance(one.parent, exp.Ordered) and not one.table
-        if not (is_ordered if is_of_union else id(one) in seen or is_ordered):
+        is_ordered = isinstance(column.parent, exp.Ordered) and not column.table
+        if not (is_ordered if is_of_union else id(column) in seen or is_ordered):
             return False
     return all(type(one).__name__ in NODES for one in tree.walk())

@@ -77,12 +77,13 @@ def explained(case: Case) -> list[str]:
     if case.message:
         lines.append(escaped_text(case.message))
     lines += [f"cause: {cause(one)}" for one in case.causes]
-    for one in case.differences:
-        at = f"version {one.version}, {escaped_text(one.type)}, " if one.version else ""
-        lines.append(f"{at}{escaped_text(one.pointer) or 'the whole event'}")
+    for difference in case.differences:
+        tag = escaped_text(difference.type)
+        at = f"version {difference.version}, {tag}, " if difference.version else ""
+        lines.append(f"{at}{escaped_text(difference.pointer) or 'the whole event'}")
         lines += [
-            f"  expected: {format_replay_value(one.expected)}",
-            f"  actual:   {format_replay_value(one.actual)}",
+            f"  expected: {format_replay_value(difference.expected)}",
+            f"  actual:   {format_replay_value(difference.actual)}",
         ]
     if (more := case.difference_count - len(case.differences)) > 0:
         lines.append(f"and {count_in_words(more, 'more difference')}")
@@ -167,11 +168,11 @@ def _say_case(voice: Voice, case: Case, alike: int) -> None:
     voice.say(escaped_text(f"{name}{more} {case.outcome}{measures}: {tail}".rstrip(": ") + group))
     if case.intention:
         voice.say(escaped_text(f"  {_shorten_reported_value(case.intention)}"))
-    for one in case.differences:
-        event = f"event {one.version} {one.type} " if one.version else ""
-        place = f"{event}{one.pointer}".rstrip()
-        expected = _shorten_reported_value(one.expected)
-        actual = _shorten_reported_value(one.actual)
+    for difference in case.differences:
+        event = f"event {difference.version} {difference.type} " if difference.version else ""
+        place = f"{event}{difference.pointer}".rstrip()
+        expected = _shorten_reported_value(difference.expected)
+        actual = _shorten_reported_value(difference.actual)
         voice.say(escaped_text(f"  {place}: {expected} -> {actual}"))
     if (rest := case.difference_count - len(case.differences)) > 0:
         voice.say(f"  and {count_in_words(rest, 'more difference')}")
