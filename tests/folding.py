@@ -20,6 +20,7 @@ READERS: Final = (
     *("kernel/events.py", "kernel/session.py", "kernel/lead.py", "words/signing.py"),
     "words/imports.py",
     *("domain/events.py", "domain/values.py", "domain/state.py", "domain/evolve.py"),
+    "domain/standing.py",
     "domain/pack.py",  # the topics that the first event names by their hash
     "domain/reasons.py",  # puts reasons that count together; what judges one asks the kernel
 )

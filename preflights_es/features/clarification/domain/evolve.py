@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from msgspec import UNSET
@@ -41,11 +41,16 @@ from preflights_es.features.clarification.domain.events import (
     TopicsFound,
 )
 from preflights_es.features.clarification.domain.rules import OUR_FORM
+from preflights_es.features.clarification.domain.standing import (
+    Acknowledgement,
+    renumbered,
+    with_choices,
+    with_kept,
+    with_replaced,
+)
 from preflights_es.features.clarification.domain.state import (
     UNDECIDED,
-    Acknowledgement,
     ClarificationState,
-    DecisionStanding,
     FoundCategory,
     OpenedClarification,
     acknowledgement_day,
@@ -77,11 +82,8 @@ from preflights_es.kernel.events import (
 )
 from preflights_es.kernel.lead import WRITERS, FellBack
 from preflights_es.words.decisions import (
-    KeptDecision,
     Rationale,
     RejectedAlternative,
-    Related,
-    Resolution,
     Speaker,
 )
 from preflights_es.words.questions import Answers
@@ -474,7 +476,7 @@ def _after_record(state: ClarificationState, event: DecisionRecorded) -> Clarifi
         return state
     offer, standing = replace(state.offer, mark=new.mark or state.offer.mark), state.standing
     if event.status == "accepted" and new.resolved is not UNSET:
-        standing = _after_choices(standing, new.resolved)
+        standing = with_choices(standing, new.resolved)
     if event.status == "accepted" and offer.reach.paths:
         offer = replace(offer, reach=replace(offer.reach, by=new.actor.kind))
     done = Acknowledgement(
@@ -509,39 +511,12 @@ def _replace_provenance(
 # Other decisions -----------------------------------------------------------------------------
 
 
-def _after_choices(
-    standing: DecisionStanding, resolved: tuple[Resolution, ...]
-) -> DecisionStanding:
-    """With what a person chose about decisions that differ."""
-    found = ((one.choice, one.finding.related, one.reason) for one in resolved)
-    chosen = {_related_key(related): (choice, related, reason) for choice, related, reason in found}
-    replaced = [related for choice, related, _ in chosen.values() if choice == "supersedes"]
-    kept = [
-        KeptDecision(related, why) for choice, related, why in chosen.values() if choice == "keeps"
-    ]
-    own = tuple([_related_key(one.related) for one in kept])
-    return replace(_replacing(standing, replaced), kept=tuple(kept), kept_by_choice=own)
-
-
-def _replacing(standing: DecisionStanding, more: Sequence[Related]) -> DecisionStanding:
-    """With more decisions that it replaces, each once."""
-    before = (standing.supersedes, *standing.also_supersedes)
-    named = {_related_key(one): one for one in (*before, *more) if one is not None}
-    first, *others = (*named.values(), None)
-    return replace(standing, supersedes=first, also_supersedes=tuple(filter(None, others)))
-
-
-def _related_key(one: Related) -> str:
-    """What no other decision or record has."""
-    return one.uid or one.path or ""
-
-
 def _after_replacement(state: ClarificationState, _: ReplacementNoted) -> ClarificationState:
     new, standing = state.turns.input, state.standing
     if not isinstance(new, ReplacementChosen):
         return state
     source = standing.supersedes_source if standing.supersedes else new.source
-    standing = replace(_replacing(standing, [new.replaces]), supersedes_source=source)
+    standing = replace(with_replaced(standing, [new.replaces]), supersedes_source=source)
     return replace(state, standing=standing)
 
 
@@ -563,9 +538,7 @@ def _after_keeping(state: ClarificationState, _: DecisionMarkedKept) -> Clarific
     new, standing = state.turns.input, state.standing
     if not isinstance(new, DecisionKeptBeside) or new.by.uid in standing.kept_by_choice:
         return state
-    others = (one for one in standing.kept if one.related.uid != new.by.uid)
-    kept = (*others, KeptDecision(new.by, new.reason))
-    return replace(state, standing=replace(standing, kept=kept))
+    return replace(state, standing=with_kept(standing, new))
 
 
 def _after_renumbering(state: ClarificationState) -> ClarificationState:
@@ -574,31 +547,9 @@ def _after_renumbering(state: ClarificationState) -> ClarificationState:
         case DecisionRenumbered(number=number):
             return replace(state, filed=replace(state.filed, number=number))
         case ReferenceRenumbered() as new:
-            was = state.standing
-            standing = replace(
-                was,
-                supersedes=_renumber_optional_related(was.supersedes, new),
-                superseded_by=_renumber_optional_related(was.superseded_by, new),
-                also_supersedes=tuple(
-                    _renumber_related_decision(one, new) for one in was.also_supersedes
-                ),
-                kept=tuple(
-                    replace(o, related=_renumber_related_decision(o.related, new)) for o in was.kept
-                ),
-            )
-            return replace(state, standing=standing)
+            return replace(state, standing=renumbered(state.standing, new))
         case _:
             return state
-
-
-def _renumber_optional_related(related: Related | None, new: ReferenceRenumbered) -> Related | None:
-    return None if related is None else _renumber_related_decision(related, new)
-
-
-def _renumber_related_decision(related: Related, new: ReferenceRenumbered) -> Related:
-    if related.uid != new.uid:
-        return related
-    return replace(related, number=new.number, path=new.path)
 
 
 _AFTER: Final[Mapping[type[Event], Callable[[ClarificationState, Any], ClarificationState]]] = {

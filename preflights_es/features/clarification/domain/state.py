@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import (
     DecisionForModel,
-    DecisionKept,
     KnownLine,
     QuestionSuggested,
     TopicsFound,
@@ -21,6 +20,9 @@ from preflights_es.features.clarification.domain.rules import (
     TURNS_MAX,
     document_path,
     response_in,
+)
+from preflights_es.features.clarification.domain.standing import (
+    DecisionStanding,
 )
 from preflights_es.features.clarification.domain.values import (
     OTHER,
@@ -39,19 +41,15 @@ from preflights_es.features.clarification.domain.values import (
     Resolved,
 )
 from preflights_es.kernel.events import (
-    UNSEEN,
     Actor,
-    Evidence,
     Growing,
     Input,
-    SessionAbandoned,
-    SourceSession,
     WrittenFile,
 )
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.lead import LeadState
 from preflights_es.kernel.text import composed, cut_at_word, one_line
-from preflights_es.words.decisions import KeptDecision, Rationale, Reach, RecordForm, Related
+from preflights_es.words.decisions import Rationale, Reach, RecordForm, Related
 from preflights_es.words.items import ItemRef
 from preflights_es.words.language import (
     canonical,
@@ -68,20 +66,6 @@ if TYPE_CHECKING:
 NO_ACTOR = Actor("script")
 UNDECIDED: Final = ("task", "kept")
 """Why nothing more is asked, where an actor says that there is no decision to take."""
-
-
-class Acknowledgement(msgspec.Struct, frozen=True):
-    """Who accepted what, and as which kind of document."""
-
-    at: int
-    actor: Actor
-    status: Literal["proposed", "accepted"]
-    kind: Literal["adr", "task"]
-    relayed_by: Actor | None = None
-    """The actor that passed on what this actor said."""
-    evidence: Evidence = UNSEEN
-    signed_with: str = ""
-    """The key that its signature names; empty without one."""
 
 
 class OpenedClarification(msgspec.Struct, frozen=True, gc=False):
@@ -159,26 +143,6 @@ class OfferedDecision(msgspec.Struct, frozen=True, gc=False):
     reach: Reach = Reach()
     """Where and how strongly it holds."""
     mark: Mark = ""
-
-
-class DecisionStanding(msgspec.Struct, frozen=True, gc=False):
-    """What became of the proposal, and how it stands to other decisions."""
-
-    acknowledgement: Acknowledgement | None = None
-    rejected: SessionAbandoned | None = None
-    """By which a proposal with a document was declined or abandoned."""
-    keeps: DecisionKept | None = None
-    """The decision in force that it ended with, where nothing else was decided."""
-    superseded_by: Related | None = None
-    supersedes: Related | None = None
-    supersedes_source: SourceSession | None = None
-    """Its session as the person read it, where this one was begun to replace it."""
-    also_supersedes: tuple[Related, ...] = ()
-    """Others that it replaces."""
-    kept: tuple[KeptDecision, ...] = ()
-    """Decisions that stay in force beside it, although their values differ."""
-    kept_by_choice: tuple[str, ...] = ()
-    """The uids, or paths, of those that its own acceptance kept."""
 
 
 class FiledDocument(msgspec.Struct, frozen=True, gc=False):
