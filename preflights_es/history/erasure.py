@@ -105,18 +105,18 @@ def _find_session_quotes(runner: Runner, head: Head) -> Iterator[Quoted]:
     workflow = runner.workflow(head.workflow)
     classes = {cls.tag: cls for cls in workflow.decider.events}
     quotes = workflow.filed.quotes or (lambda _: ())
-    for one in runner.store.read(head.session_id):
-        cls = classes.get(one.type)
+    for stored in runner.store.read(head.session_id):
+        cls = classes.get(stored.type)
         may_name = workflow.filed.quotes is not None or cls is None or has_sources(cls)
-        if one.input_id is None or one.data is None or not may_name:
+        if stored.input_id is None or stored.data is None or not may_name:
             continue
-        event = runner.codec(workflow).decode(line)
+        event = runner.codec(workflow).decode(stored)
         named = quotes(event)
         yield from named
         known = {quoted.session_id for quoted in named}
         for source in sources(event):
             if source.session_id not in known:
-                yield Quoted("known" if line.version == 1 else "named", source.session_id)
+                yield Quoted("known" if stored.version == 1 else "named", source.session_id)
 
 
 def _status_and_title(runner: Runner, stored: Sequence[Stored]) -> tuple[str, str]:
