@@ -132,22 +132,26 @@ def _evolve_after_input(_: Decider[S], session: Session[S], new: Input) -> Sessi
     assert session.undecided is None or isinstance(new, InputQuarantined), (
         f"event {version} follows an undecided Input"
     )
-    return Session(session.state, version, session.calls, new, session.closed)
+    return Session(session.state, version, session.calls, new, closed=session.closed)
 
 
 def _after_erasure(decider: Decider[S], session: Session[S], new: SessionErased) -> Session[S]:
-    return Session(decider.initial, session.version + 1, (), new, session.closed)
+    return Session(
+        decider.initial, session.version + 1, calls=(), undecided=new, closed=session.closed
+    )
 
 
 def _after_closing(_: Decider[S], session: Session[S], event: SessionClosed) -> Session[S]:
     """The calls are closed as well, but for documents where the closing asked for one."""
     is_owed = session.undecided is None
     calls = tuple(call for call in session.calls if is_owed and isinstance(call, ArtifactDue))
-    return Session(session.state, session.version + 1, calls, None, event.status)
+    return Session(session.state, session.version + 1, calls, undecided=None, closed=event.status)
 
 
 def _after_ignoring(_: Decider[S], session: Session[S], __: Decision) -> Session[S]:
-    return Session(session.state, session.version + 1, session.calls, None, session.closed)
+    return Session(
+        session.state, session.version + 1, session.calls, undecided=None, closed=session.closed
+    )
 
 
 def _after_decision(decider: Decider[S], session: Session[S], event: Decision) -> Session[S]:
@@ -157,12 +161,14 @@ def _after_decision(decider: Decider[S], session: Session[S], event: Decision) -
         if calls and isinstance(before, Outcome):
             calls = tuple(call for call in calls if not _is_answer_to_call(before, call))
     state = decider.evolve(state, event)
-    return Session(state, session.version + 1, calls, None, session.closed)
+    return Session(state, session.version + 1, calls, undecided=None, closed=session.closed)
 
 
 def _after_request(decider: Decider[S], session: Session[S], event: OutsideRequest) -> Session[S]:
     after = _after_decision(decider, session, event)
-    return Session(after.state, after.version, (*after.calls, event), None, after.closed)
+    return Session(
+        after.state, after.version, (*after.calls, event), undecided=None, closed=after.closed
+    )
 
 
 After = Callable[[Decider[Any], Session[Any], Any], Session[Any]]

@@ -127,14 +127,14 @@ def written_question(
     places = [one.strip() for one in evidence]
     found = [(one, _LINES.search(one)) for one in places]
     return WrittenQuestion(
-        stripped(question),
-        tuple(one if isinstance(one, Option) else Option(stripped(one)) for one in options),
-        stripped(topic),
-        Recommended(*recommended) if recommended else None,
-        why,
-        scope,
-        tuple(consequences),
-        tuple(
+        question=stripped(question),
+        options=tuple(one if isinstance(one, Option) else Option(stripped(one)) for one in options),
+        topic=stripped(topic),
+        recommended=Recommended(*recommended) if recommended else None,
+        why=why,
+        scope=scope,
+        consequences=tuple(consequences),
+        evidence=tuple(
             EvidenceLines(one[: at.start()], at["lines"]) if at else EvidenceLines(one)
             for one, at in found
         ),
@@ -244,7 +244,7 @@ def text_answers(
     """
     verdicts: list[TextAccepted | AnswerRefusal] = []
     for given in new.answers:
-        verdict = _text_answer(given, question, answered, accepted, refused)
+        verdict = _text_answer(given, question, answered, accepted, refused=refused)
         if isinstance(verdict, TextAccepted):
             question, answered = None, (*answered, verdict.key)
         verdicts.append(verdict)

@@ -260,7 +260,7 @@ class ShownPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
 
 
 class FiledPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
-    """What is kept of a session outside its log: its document, its rows, and whom it names."""
+    """The document of a session, its rows in projections, and the sessions that it names."""
 
     record: Callable[[S], Record] | None = None
     """The content of the session's document in any state; None without a document."""

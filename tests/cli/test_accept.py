@@ -288,7 +288,7 @@ def test_one_document_that_cannot_be_written_holds_up_no_other(house: Project) -
     (house.folder / "docs" / "b").unlink()
     assert "does not lie in docs/b" in house.call("show").err
     named = [path.name for path in (house.folder / "docs" / "b").glob("*.md")]
-    assert named == ["0002-use-oauth-for-authentication.md"]
+    assert named == ["0001-use-oauth-for-authentication.md"], "a folder has its own numbers"
 
 
 def test_there_is_nothing_to_render_before_an_acceptance(house: Project) -> None:
