@@ -98,7 +98,7 @@ def _build_type_strategy(
 ) -> SearchStrategy[Any]:
     match info:
         case msgspec.inspect.StrType(pattern=str(pattern)):
-            return st.from_regex(pattern, fullmatch=True)
+            return st.from_regex(pattern, fullmatch=True, alphabet=st.characters(codec="utf-8"))
         case msgspec.inspect.StrType():
             return text
         case msgspec.inspect.IntType(ge=least, le=most):

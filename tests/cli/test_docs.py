@@ -436,10 +436,12 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     shown = shop.show(old["session_id"])
     observed = shop.show(observed_in(shop.folder))
     others = (asking, refused, moved, written, relayed, shown, observed, *beside(shop))
+    again = shop.call("start", "Use OAuth for authentication", "--json").json
+    down = shop.call("start", "Use SAML for the console", "--json").json
     lines = shop.call("start", "Make it calmer", "--json").json
     accepted_in_browser(shop.folder, observed["session_id"])
     browsed = shop.show(observed["session_id"])
-    check("session/1", old, new, *others, lines, browsed, differing(shop))
+    check("session/1", old, new, *others, again, down, lines, browsed, differing(shop))
     check("sessions/1", shop.call("sessions", "--json").json)
     check("log/1", *shop.events(), opaque="data")
     check("inbox/1", shop.call("inbox", "--json").json, opaque="files")
