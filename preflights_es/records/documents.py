@@ -234,9 +234,11 @@ class Documents:
                 code="no_brief",
                 workflow=handle.workflow.name,
             )
+        from preflights_es.records.record_brief import render_record_brief
+
         record = handle.workflow.filed.record(handle.session.state)
         record = replace(record, session_id=handle.session_id)
-        return render.render_record_brief(record, in_force, signature)
+        return render_record_brief(record, in_force, signature)
 
     def record_paths(self) -> list[str]:
         """The pages of the folders of records by their names, relative to the root.

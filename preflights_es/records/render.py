@@ -7,7 +7,7 @@ placeholder is empty is left out, so that no section says nothing.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -38,15 +38,11 @@ from preflights_es.words.decisions import (
     Related,
     ShownQuestion,
     Speaker,
-    alternative_text,
 )
 from preflights_es.words.language import continued
-from preflights_es.words.signing import Signed
 from preflights_es.words.workflow import Workflow
 
 TITLE_MAX: Final = 120  # characters of a heading
-BRIEF_BYTES_MAX: Final = 1_200  # about 300 tokens of English, under 400 of any script
-PROOF_MAX: Final = 150  # bytes of what a signature proves
 
 # What means something wherever it stands: an underscore inside a word and a lone ampersand do not.
 _MARKUP = late_pattern(r"[\\`*\[\]<>|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
@@ -66,35 +62,9 @@ def render_document(template: str, record: Record) -> str:
     Raises:
         LogFromFuture: this version has no such template.
     """
-    text = _fill_record_template(_template(template), _collect_template_values(record))
+    text = fill_record_template(read_template(template), _collect_template_values(record))
     text = _BLANKS.sub("\n\n", text)  # of what a section does not say
     return document_in_asciidoc(text) if record.path.endswith(ASCIIDOC) else text
-
-
-def render_record_brief(record: Record, in_force: str = "", signature: Signed | None = None) -> str:
-    """What a coding agent has to know before it starts, in fewer than 500 tokens.
-
-    What is open and what is decided come first; the intention gets the room they leave.
-
-    Args:
-        in_force: lines of other decisions, in the room beyond `BRIEF_BYTES_MAX`.
-        signature: what that of its own acceptance proves.
-    """
-    template = _template("brief.v1")
-    values = {"context": ">", "outcome": "*", "open": "*", "in_force": ""}
-    values["more"] = _before_you_code(record, str(signature or ""))
-    values["standing"] = _STANDING.get(record.status, "Superseded, do not follow")
-    room = BRIEF_BYTES_MAX - len(_fill_record_template(template, values).encode())
-    values["open"] = _list_within_room([("", question) for question in record.missing], room // 3)
-    if not record.fields and not record.missing:
-        values["open"] = "* Nothing was decided: ask before you choose a technology."
-    room -= len(values["open"].encode())
-    values["outcome"] = _list_within_room(_decided_values(record), room * 2 // 3)
-    if not values["outcome"]:
-        values["standing"] = ""  # a section of which nothing is said is left out
-    room -= len(values["outcome"].encode())
-    values["context"] = _fitted(record.intention, room, _quote_as_block)
-    return _fill_record_template(template, values | {"in_force": in_force.rstrip("\n")})
 
 
 def check_template(workflow: Workflow[Any], template: str) -> None:
@@ -104,13 +74,13 @@ def check_template(workflow: Workflow[Any], template: str) -> None:
         LogFromFuture: it has no such template.
     """
     if workflow.filed.filing is None:
-        _template(template)
+        read_template(template)
     elif template != workflow.filed.filing.template:
         raise _unknown(template)
 
 
 @cache
-def _template(name: str) -> str:
+def read_template(name: str) -> str:
     # The name stands in a log, which may come from elsewhere: it must not lead to another file.
     found = Path(__file__).with_name("templates") / f"{name}.md"
     if not _TEMPLATE.fullmatch(name) or not found.is_file():
@@ -123,7 +93,7 @@ def _unknown(template: str) -> LogFromFuture:
     return LogFromFuture(f"{found}: upgrade preflights")
 
 
-def _fill_record_template(template: str, values: Mapping[str, str]) -> str:
+def fill_record_template(template: str, values: Mapping[str, str]) -> str:
     from string import Template
 
     head, *sections = _SECTION.split(template)
@@ -154,7 +124,7 @@ def _collect_template_values(record: Record) -> dict[str, str]:
         "uid": _yaml(record.uid),
         "session": _yaml(record.session_id),
         "title": inline(shortened(record.title, TITLE_MAX)),
-        "context": _quote_as_block(record.intention),
+        "context": quote_as_block(record.intention),
         "question": "\n\n".join(
             _render_shown_question(one, record) for one in record.shown if one.by
         ),
@@ -563,76 +533,7 @@ def _link_target(related: Related, record: Record) -> str:
     return f"../{name}" if has_own else name
 
 
-# 2. The brief --------------------------------------------------------------------------------
-
-
-def _decided_values(record: Record) -> list[tuple[str, str]]:
-    """Pairs of name and value."""
-    if not record.fields:
-        return []
-    category = [("Category", record.category)] if record.category else []
-    because = record.rationale.because
-    reason = [("Because", because.text)] if because else []
-    rejected = [("Not", alternative_text(one)) for one in record.rationale.alternatives]
-    return category + [(field.name, field.value) for field in record.fields] + reason + rejected
-
-
-def _list_within_room(pairs: list[tuple[str, str]], room: int) -> str:
-    """A list, in at most so many bytes; says how many more there are where they do not fit."""
-    lines: list[str] = []
-    left = room - len(_more(len(pairs)).encode())
-    for count, (name, value) in enumerate(pairs):
-        shown_name = f"{_fitted(one_line(name), room // 6)}: " if name else ""
-        line = f"* {shown_name}{_fitted(one_line(value), room // 3)}\n"
-        left -= len(line.encode())
-        if left < 0:
-            lines.append(_more(len(pairs) - count))
-            break
-        lines.append(line)
-    return "".join(lines).rstrip("\n")
-
-
-def _more(count: int) -> str:
-    return f"* … and {count} more: see the session\n"
-
-
-def _fitted(text: str, room: int, form: Callable[[str], str] | None = None) -> str:
-    """The text in its form, cut so that it takes at most so many bytes."""
-    form = form or inline
-    width = min(len(text), room)
-    found = form(shortened(text, width))
-    while (size := len(found.encode())) > room and width > 1:
-        width = max(1, min(width - 1, width * room // size))
-        found = form(shortened(text, width))
-    return found
-
-
-def _before_you_code(record: Record, accepted: str) -> str:
-    newer = f" by {inline(related_name(record.superseded_by))}" if record.superseded_by else ""
-    lines = (
-        _STATE.get(record.status, "").format(newer=newer),
-        f"Its acceptance: {_fitted(accepted, PROOF_MAX)}." if accepted else "",
-        "Ask the person before you decide anything that is not decided above.",
-        f"Source: Preflights session {record.session_id[-8:]}.",
-    )
-    return "\n".join(filter(None, lines))
-
-
-_STANDING: Final = {
-    "accepted": "Decided, do not reconsider",
-    "proposed": "Proposed, not accepted yet",
-    "rejected": "Rejected, do not follow",
-    "open": "Proposed, not accepted yet",
-}
-_STATE: Final = {
-    "open": "No person has accepted this yet: treat it as a proposal.",
-    "proposed": "No person has accepted this yet: treat it as a proposal.",
-    "rejected": "This proposal was rejected: do not follow it.",
-    "superseded": "This decision was superseded{newer}: ask for the newer one.",
-}
-
-
-# 3. Text that forges nothing -----------------------------------------------------------------
+# 2. Text that forges nothing -----------------------------------------------------------------
 
 
 def inline(text: str) -> str:
@@ -641,7 +542,7 @@ def inline(text: str) -> str:
     return _COUNT.sub(r"\1\\", _MARGINS.sub(r"\\\g<0>", escaped))
 
 
-def _quote_as_block(text: str) -> str:
+def quote_as_block(text: str) -> str:
     """A block quote, so that no line of the text can begin a section."""
     lines = shown_lines(text).strip().split("\n")
     return "\n".join(f"> {inline(line)}".rstrip() for line in lines)

@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.errors import LogFromFuture
 from preflights_es.records import render
-from preflights_es.records.render import render_document, render_record_brief
+from preflights_es.records.record_brief import render_record_brief
+from preflights_es.records.render import render_document
 from preflights_es.words.decisions import (
     AttributedReason,
     KeptDecision,

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.text import escaped_text, one_line, shown_lines
 from preflights_es.records.foreign_records import foreign_record
-from preflights_es.records.render import BRIEF_BYTES_MAX, render_document, render_record_brief
+from preflights_es.records.record_brief import BRIEF_BYTES_MAX, render_record_brief
+from preflights_es.records.render import render_document
 from preflights_es.words.decisions import (
     AttributedReason,
     NotChosen,
