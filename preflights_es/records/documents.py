@@ -42,7 +42,7 @@ from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.chain import verified
 from preflights_es.store.codec import shared_event
 from preflights_es.system.files import Unreadable
-from preflights_es.words.decisions import Record
+from preflights_es.words.decisions import Record, list_superseded
 from preflights_es.words.workflow import Workflow
 
 if TYPE_CHECKING:
@@ -419,8 +419,7 @@ class Documents:
         """
         assert handle.workflow.filed.record is not None, "a document is due"
         record = handle.workflow.filed.record(handle.session.state)
-        replaced = (record.supersedes, *record.also_supersedes)
-        marked = [one.path for one in replaced if one and not one.uid and one.path]
+        marked = [one.path for one in list_superseded(record) if not one.uid and one.path]
         if record.status != "accepted" or not marked:
             return
         from preflights_es.records.record_status import NewStatus, with_status

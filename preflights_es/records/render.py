@@ -38,6 +38,7 @@ from preflights_es.words.decisions import (
     Related,
     ShownQuestion,
     Speaker,
+    list_superseded,
 )
 from preflights_es.words.language import continued
 from preflights_es.words.workflow import Workflow
@@ -477,11 +478,7 @@ def _evidence(record: Record) -> Iterator[str]:
 
 def _render_superseded_decisions(record: Record) -> Iterator[str]:
     """The decisions whose place it took."""
-    if record.supersedes is not None:
-        yield _phrase_in_language(
-            record, "Supersedes {}", _link_related_decision(record.supersedes, record)
-        )
-    for one in record.also_supersedes:
+    for one in list_superseded(record):
         yield _phrase_in_language(record, "Supersedes {}", _link_related_decision(one, record))
 
 

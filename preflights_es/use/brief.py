@@ -24,7 +24,7 @@ from preflights_es.use.inbox import inbox
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
 from preflights_es.use.turned_down import value_in
-from preflights_es.words.decisions import OPEN_FIELD, Related
+from preflights_es.words.decisions import OPEN_FIELD, Related, list_superseded
 from preflights_es.words.language import canonical, collect_search_words, cut_word_beginnings
 from preflights_es.words.signing import IN_SHORT
 
@@ -245,9 +245,7 @@ def _quote_decision_row(
 def _excluded(row: DecisionRow, by_uid: Mapping[str, DecisionRow]) -> Iterable[str]:
     """What it was chosen over, and the values that it replaced."""
     yield from (one.name for one in row.alternatives)
-    for replaced in (row.supersedes, *row.also_supersedes):
-        if replaced is None:
-            continue
+    for replaced in list_superseded(row):
         former = by_uid.get(replaced.uid)
         if former is None:  # of another tool or clone, or erased
             value = value_in(replaced.title)

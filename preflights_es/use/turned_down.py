@@ -15,7 +15,7 @@ from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.results import DecisionRow
-from preflights_es.words.decisions import NotChosen, Related
+from preflights_es.words.decisions import NotChosen, Superseding, list_superseded
 from preflights_es.words.language import canonical
 
 CHAIN_MAX = 20  # decisions that replaced one another, as far as they are followed
@@ -31,17 +31,13 @@ class TurnedDown(NamedTuple):
     """The decision whose value it was; empty where it stands under *Instead of*."""
 
 
-class Deciding(Protocol):
+class Deciding(Superseding, Protocol):
     """A decision, as far as it says what it turned down."""
 
     @property
     def fields(self) -> tuple[tuple[str, str], ...]: ...
     @property
     def turned_down(self) -> tuple[NotChosen, ...]: ...
-    @property
-    def supersedes(self) -> Related | None: ...
-    @property
-    def also_supersedes(self) -> tuple[Related, ...]: ...
 
 
 def turned_down(one: Deciding, former: Mapping[str, Deciding]) -> tuple[TurnedDown, ...]:
@@ -63,9 +59,7 @@ def _superseded_values(
     one: Deciding, former: Mapping[str, Deciding], fields: set[str], depth: int = 0
 ) -> Iterator[TurnedDown]:
     """The values of what it superseded, and of what those had superseded."""
-    for old in (one.supersedes, *one.also_supersedes):
-        if old is None or depth > CHAIN_MAX:
-            continue
+    for old in list_superseded(one) if depth <= CHAIN_MAX else ():
         name = decision_name(old.number, old.uid) or one_line(old.title)
         was = former.get(old.uid) if old.uid else None
         if was is None:  # of another tool or clone

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from re import Pattern
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Protocol
 
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
@@ -316,6 +316,20 @@ class Related(Value, frozen=True):
     path: str | UnsetType = UNSET
     """Of its record, relative to the project's root; not written where that is `NNNN-title.md` in
     the folder of the one that points at it. A record of another tool has it, and no uid."""
+
+
+class Superseding(Protocol):
+    """What may name decisions that it replaces."""
+
+    @property
+    def supersedes(self) -> Related | None: ...
+    @property
+    def also_supersedes(self) -> tuple[Related, ...]: ...
+
+
+def list_superseded(one: Superseding) -> tuple[Related, ...]:
+    """All decisions that one replaces."""
+    return tuple(filter(None, (one.supersedes, *one.also_supersedes)))
 
 
 class KeptDecision(Value, frozen=True):

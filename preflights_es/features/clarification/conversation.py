@@ -69,6 +69,7 @@ from preflights_es.words.decisions import (
     Choices,
     Related,
     StatedReasons,
+    list_superseded,
 )
 from preflights_es.words.questions import Question, is_placeholder
 from preflights_es.words.workflow import View
@@ -205,7 +206,7 @@ def _say_proposal(voice: Voice, session: View) -> None:
         gate = (gate_line(found, say),) if found.gate else ()
         for line in (*provenance_lines(found.provenance, say), *rationale_lines(found, say), *gate):
             voice.say(f"  {line}")
-        for old in filter(None, (found.supersedes, *found.also_supersedes)):
+        for old in list_superseded(found):
             voice.say(f"  {say('replaces {name}', name=_numbered_decision_title(old))}")
 
 
@@ -309,10 +310,9 @@ def _settled_by(app: Request, found: ClarificationView, choices: Choices | None)
     """Sessions, and paths of records, of which the person said already what becomes of them."""
     said = choices or Choices()
     typed = (*said.supersedes, *(typed for typed, _ in said.keeps), *said.exceptions)
-    replaced = (found.supersedes, *found.also_supersedes)
     named = map(clarifications_of(app).former, typed)
     return {
-        *(one.session_id or one.path or "" for one in replaced if one),
+        *(one.session_id or one.path or "" for one in list_superseded(found)),
         *(session_id or file for session_id, file in named),
     }
 
@@ -336,10 +336,7 @@ def _settled(app: Request, session: View, text: str) -> View:
     say_refusals(after)
     if key == "r" and not after.not_done:
         known = as_clarification(after).known[int(place or "1") - 1]
-        replaced = filter(
-            None, (as_clarification(after).supersedes, *as_clarification(after).also_supersedes)
-        )
-        for old in replaced:
+        for old in list_superseded(as_clarification(after)):
             if (old.session_id or old.path) == (known.session_id or known.path):
                 click.echo(
                     say("{name} is replaced once you accept.", name=_numbered_decision_title(old))

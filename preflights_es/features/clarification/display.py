@@ -25,7 +25,14 @@ from preflights_es.features.clarification.domain.views import (
 )
 from preflights_es.kernel.ids import decision_name, short_session
 from preflights_es.kernel.text import escaped_text, one_line
-from preflights_es.words.decisions import EXCEPTION, HELD, Related, Speaker, alternative_text
+from preflights_es.words.decisions import (
+    EXCEPTION,
+    HELD,
+    Related,
+    Speaker,
+    alternative_text,
+    list_superseded,
+)
 from preflights_es.words.questions import Question
 from preflights_es.words.workflow import View
 
@@ -147,9 +154,8 @@ _ALSO_STATED: Final = "The intention also states: {said}. Start a decision for e
 
 def _other_decision_lines(found: ClarificationView, say: Say) -> Iterator[str]:
     """One line a decision that it replaces, that replaced it, or that stays in force beside it."""
-    for old in (found.supersedes, *found.also_supersedes):
-        if old is not None:
-            yield say("replaces {name}", name=f"{_older_decision_name(old)}: {one_line(old.title)}")
+    for old in list_superseded(found):
+        yield say("replaces {name}", name=f"{_older_decision_name(old)}: {one_line(old.title)}")
     if by := found.superseded_by:
         yield say("replaced by {name}", name=f"{short_session(by.uid)}: {one_line(by.title)}")
     for one in found.kept:

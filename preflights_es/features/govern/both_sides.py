@@ -29,6 +29,7 @@ from preflights_es.use.foreign import Foreign, ForeignRow
 from preflights_es.use.holding import is_counted
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow
+from preflights_es.words.decisions import list_superseded
 
 
 class BothSides:
@@ -197,12 +198,7 @@ class BothSides:
     def in_force(self) -> Iterator[DecisionRow | ForeignRow]:
         """Those that count: a decision of this change replaces one that does not say so yet."""
         own = [row for row in self.rows if row.standing == "accepted" and row.accepted_at]
-        replaced = {
-            one.uid or one.path
-            for row in own
-            for one in (row.supersedes, *row.also_supersedes)
-            if one is not None
-        }
+        replaced = {one.uid or one.path for row in own for one in list_superseded(row)}
         yield from (row for row in own if row.uid not in replaced)
         yield from (row for row in self.records if row.is_held and row.path not in replaced)
 

@@ -21,7 +21,7 @@ from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.projections.projection import decode_projected_value
 from preflights_es.use.request import Request
 from preflights_es.use.work_tree import WorkTree
-from preflights_es.words.decisions import Hold, Reach, specificity
+from preflights_es.words.decisions import Hold, Reach, list_superseded, specificity
 
 if TYPE_CHECKING:
     from preflights_es.features.govern.domain.imports import UsedName
@@ -232,7 +232,7 @@ def _read_whole_decisions(
     own = [one.whole() for one in rows]
     records = records_beside(request, everything=True).rows
     others: list[Row] = [one for one in records if one.status == "superseded"]
-    if any(one.supersedes or one.also_supersedes for one in own):
+    if any(map(list_superseded, own)):
         others += [one.whole() for one in request.reading.rows(_projected_superseded_decisions)]
     return [*own, *(one for one in records if one.is_held)], others
 

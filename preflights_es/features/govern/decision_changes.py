@@ -12,7 +12,7 @@ from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.holding import is_counted
 from preflights_es.use.results import DecisionRow
-from preflights_es.words.decisions import Related
+from preflights_es.words.decisions import Related, list_superseded
 
 Row = DecisionRow | ForeignRow
 TITLE_MAX: Final = 80  # characters of a title that is quoted
@@ -56,12 +56,9 @@ def decision_changes(
     own = {row.uid: row for row in every if isinstance(row, DecisionRow)}
     before = {row.uid: row for row in base.rows if is_counted(row)}
     signed = [one for one in own.values() if is_counted(one) and is_signed(one.session_id)]
-    replaced = {one.uid for row in signed for one in _list_superseded_decisions(row)}
+    replaced = {one.uid for row in signed for one in list_superseded(row)}
     titles = {
-        one.path or one.title
-        for row in signed
-        for one in _list_superseded_decisions(row)
-        if not one.uid
+        one.path or one.title for row in signed for one in list_superseded(row) if not one.uid
     }
     for was in before.values():
         if what := _describe_decision_change(was, own.get(was.uid)):
@@ -75,18 +72,12 @@ def decision_changes(
             )
     for uid, path in touched.items():
         if (row := own.get(uid)) and is_counted(row) and uid not in before:
-            older = ", ".join(
-                _name_related_decision(one) for one in _list_superseded_decisions(row)
-            )
+            older = ", ".join(_name_related_decision(one) for one in list_superseded(row))
             what = f"is decided in this change{f', and replaces {older}' if older else ''}"
             yield DecisionChange(
                 row, path, what, was_decided=False, is_signed=is_signed(row.session_id)
             )
     yield from _of_records(base, records, titles)
-
-
-def _list_superseded_decisions(row: DecisionRow) -> list[Related]:
-    return [one for one in (row.supersedes, *row.also_supersedes) if one is not None]
 
 
 def _name_related_decision(one: Related) -> str:

@@ -11,6 +11,7 @@ from preflights_es.use.decisions import log_decisions
 from preflights_es.use.foreign import read_foreign_records
 from preflights_es.use.process import Process
 from preflights_es.use.turned_down import Deciding, former_of, turned_down
+from preflights_es.words.decisions import list_superseded
 
 
 class ProposalWithPaths(Deciding, Protocol):
@@ -23,7 +24,7 @@ class ProposalWithPaths(Deciding, Protocol):
 def stopped(process: Process, one: ProposalWithPaths) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Products that it will stop, and those that it will not, since another decision has them."""
     every = [*log_decisions(process, everything=True)]
-    replaced = [old.uid or old.path for old in (one.supersedes, *one.also_supersedes) if old]
+    replaced = [old.uid or old.path for old in list_superseded(one)]
     names = [what.name for what in turned_down(one, former_of(every))]
     named = [name for name in names if products.is_product(name)]
     if not named or one.paths:

@@ -11,7 +11,7 @@ import msgspec
 from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.use.results import DecisionRow
-from preflights_es.words.decisions import EXCEPTION, Related
+from preflights_es.words.decisions import EXCEPTION, Related, list_superseded
 
 # 1. Days -------------------------------------------------------------------------------------
 
@@ -172,7 +172,7 @@ def graph(rows: Iterable[DecisionRow]) -> Graph | None:
 
 def _related_older_decisions(one: DecisionRow) -> list[tuple[Related, Kind]]:
     """The older decisions that one is about; a record without a session has no uid."""
-    replaced = [(old, "supersedes") for old in (one.supersedes, *one.also_supersedes) if old]
+    replaced = [(old, "supersedes") for old in list_superseded(one)]
     kept = [(two.related, "exception" if two.reason == EXCEPTION else "beside") for two in one.kept]
     found: list[tuple[Related, Kind]] = [*replaced, *kept]  # type: ignore[list-item]  # literals
     return [(old, kind) for old, kind in found if old.uid]

@@ -67,7 +67,7 @@ def with_replaced(standing: DecisionStanding, more: Sequence[Related]) -> Decisi
     """With more decisions that it replaces, each once."""
     before = (standing.supersedes, *standing.also_supersedes)
     named = {_related_key(one): one for one in (*before, *more) if one is not None}
-    first, *others = (*named.values(), None)
+    first, *others = named.values() or (None,)
     return replace(standing, supersedes=first, also_supersedes=tuple(filter(None, others)))
 
 

@@ -49,7 +49,7 @@ from preflights_es.kernel.events import (
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.lead import LeadState
 from preflights_es.kernel.text import composed, cut_at_word, one_line
-from preflights_es.words.decisions import Rationale, Reach, RecordForm, Related
+from preflights_es.words.decisions import Rationale, Reach, RecordForm, Related, list_superseded
 from preflights_es.words.items import ItemRef
 from preflights_es.words.language import (
     canonical,
@@ -243,15 +243,9 @@ def is_accepted_by_person(state: ClarificationState) -> bool:
 
 def related_to(state: ClarificationState) -> tuple[Related, ...]:
     """The decisions that its document names."""
-    ends = (
-        state.standing.supersedes,
-        *state.standing.also_supersedes,
-        state.standing.superseded_by,
-    )
-    return (
-        *(one for one in ends if one is not None),
-        *(one.related for one in state.standing.kept),
-    )
+    standing = state.standing
+    later = (standing.superseded_by,) if standing.superseded_by is not None else ()
+    return (*list_superseded(standing), *later, *(one.related for one in standing.kept))
 
 
 def is_due(state: ClarificationState) -> bool:

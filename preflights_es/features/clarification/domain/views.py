@@ -39,6 +39,7 @@ from preflights_es.words.decisions import (
     Related,
     Relations,
     Speaker,
+    list_superseded,
 )
 from preflights_es.words.language import canonical
 from preflights_es.words.questions import (
@@ -514,13 +515,9 @@ def clarification_reached(state: ClarificationState) -> Reached:
 def related(state: ClarificationState) -> Relations:
     """What an accepted decision says of others; a mere intention does not count."""
     # A record without a session says nothing of this one.
-    replaced = (
-        (state.standing.supersedes, *state.standing.also_supersedes)
-        if is_accepted_by_person(state)
-        else ()
-    )
+    replaced = list_superseded(state.standing) if is_accepted_by_person(state) else ()
     return Relations(
-        tuple(one for one in replaced if one is not None and one.uid),
+        tuple(one for one in replaced if one.uid),
         state.standing.superseded_by,
         tuple(one.related for one in state.standing.kept if one.related.uid),
     )

@@ -56,7 +56,7 @@ from preflights_es.use.acceptance import Acceptances
 from preflights_es.use.answers import normalize_answer_pairs, with_taken
 from preflights_es.use.request import Request
 from preflights_es.use.use_cases import NewSession
-from preflights_es.words.decisions import OlderDecision, Related
+from preflights_es.words.decisions import OlderDecision, Related, list_superseded
 from preflights_es.words.items import ItemRef
 from preflights_es.words.questions import Language, Observed, WrittenQuestion, answers_in
 
@@ -330,9 +330,9 @@ class Clarifications(Acceptances):
     def _superseded_by(
         self, state: ClarificationState, first: ProposedInput
     ) -> Iterator[ProposedInput]:
-        for one in (state.standing.supersedes, *state.standing.also_supersedes):
+        for one in list_superseded(state.standing):
             # Of a record without a session the status changes with the document.
-            if one is None or not one.uid or self.load(one.uid).session.closed == "erased":
+            if not one.uid or self.load(one.uid).session.closed == "erased":
                 continue
             former, _ = self._supersedable(one.uid)
             by = _as_related(first, former)

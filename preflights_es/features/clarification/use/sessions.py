@@ -50,6 +50,7 @@ from preflights_es.words.decisions import (
     OlderDecision,
     Related,
     Resolution,
+    list_superseded,
 )
 from preflights_es.words.items import ItemRef, item_id
 from preflights_es.words.questions import Question, Refusal, is_placeholder
@@ -449,11 +450,7 @@ class Choosing:
 
     def _resolved(self, state: ClarificationState, own: str) -> tuple[Resolution, ...]:
         by_id = {one.related.session_id: one for one in self.found}
-        replaced = {
-            one.session_id or one.path
-            for one in (state.standing.supersedes, *state.standing.also_supersedes)
-            if one
-        }
+        replaced = {one.session_id or one.path for one in list_superseded(state.standing)}
         resolved: list[Resolution] = []
         for key, (typed, choice, reason) in self._chosen.items():
             if key in replaced and choice == "supersedes":

@@ -34,7 +34,7 @@ from preflights_es.system.files import Unreadable
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
-from preflights_es.words.decisions import DecidedPatch, Evolution, OlderDecision
+from preflights_es.words.decisions import DecidedPatch, Evolution, OlderDecision, list_superseded
 from preflights_es.words.language import canonical, collect_search_words, fold_letters
 
 COMPARED_MAX: Final = 1_000
@@ -157,11 +157,7 @@ def compare_older_decisions(
         except (ValueError, TypeError, RecursionError) as error:
             raise ProjectionDamaged("decisions", f"session {session_id}: {error}") from error
         older.setdefault(session_id, one)
-    replaced = {
-        one.session_id
-        for one in (state.standing.supersedes, *state.standing.also_supersedes)
-        if one
-    }
+    replaced = {one.session_id for one in list_superseded(state.standing)}
     for session_id, one in older.items():
         if session_id in replaced:
             continue
@@ -282,9 +278,7 @@ def tell_differing(request: Request, handle: Handle, chosen: Collection[str] = (
         chosen: paths of those of which a person said what becomes of them.
     """
     state: ClarificationState = handle.session.state
-    named = {
-        one.path for one in (state.standing.supersedes, *state.standing.also_supersedes) if one
-    }
+    named = {one.path for one in list_superseded(state.standing)}
     for row in _differing_foreign_records(request, state):
         if row.path in named or row.path in chosen:
             continue

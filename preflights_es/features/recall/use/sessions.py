@@ -33,7 +33,7 @@ from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import NOT_EXPECTED, session_of
 from preflights_es.use.use_cases import NewSession
-from preflights_es.words.decisions import DecidedPatch, Related, alternative_text
+from preflights_es.words.decisions import DecidedPatch, Related, alternative_text, list_superseded
 from preflights_es.words.language import collect_search_words
 
 
@@ -167,9 +167,8 @@ def _best_matching_line(patch: DecidedPatch, terms: Sequence[str]) -> str:
 
 def _stands(patch: DecidedPatch) -> tuple[Stands, ...]:
     """How a decision stands to others, as its own session has it."""
-    former = (patch.supersedes, *patch.also_supersedes)
     links: list[tuple[Link, Related | None, str]] = [
-        *(("supersedes", one, "") for one in former),
+        *(("supersedes", one, "") for one in list_superseded(patch)),
         ("superseded_by", patch.superseded_by, ""),
         *(("contradict", one.related, one.reason) for one in patch.kept),
     ]
