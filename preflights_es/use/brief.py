@@ -123,7 +123,7 @@ def list_decisions_beside_session(request: Request, session_id: str, task: str, 
     rows = sorted(list_decisions(request, everything=True), key=_decision_moved_at, reverse=True)
     accepted = [row for row in rows if row.standing == "accepted"]
     others, clashes = _parted([*accepted, *_foreign_records_in_force(request, rows)[0]])
-    others = [r for r in others if isinstance(r, ForeignRow) or r.session_id != session_id]
+    others = [r for r in others if r.session_id != session_id]
     found, near, count = _select_brief_decisions(request, others, rows, task)
     if not (found or clashes):
         return ""
@@ -136,8 +136,8 @@ def _parted(
 ) -> tuple[list[DecisionRow | ForeignRow], list[list[_Valued]]]:
     """What is in force without what collides, and that."""
     clashes = [*colliding(in_force)]
-    apart = {_brief_row_key(one.row) for place in clashes for one in place}
-    return [row for row in in_force if _brief_row_key(row) not in apart], clashes
+    apart = {one.row.uid for place in clashes for one in place}
+    return [row for row in in_force if row.uid not in apart], clashes
 
 
 def _select_brief_decisions(
@@ -153,7 +153,7 @@ def _select_brief_decisions(
     Args:
         rows: all decisions, also those that were superseded.
     """
-    found = {_brief_row_key(row): row for row in holding}
+    found = {row.uid: row for row in holding}
     order: dict[str, int] = {}
     if found and task.strip():
         order = FEATURES.port("ranks")(request, task, is_task=True)
@@ -166,10 +166,6 @@ def _select_brief_decisions(
         for row in chosen
     ]
     return made, min(len(first), TOLD_MAX), len(found)
-
-
-def _brief_row_key(row: DecisionRow | ForeignRow) -> str:
-    return row.path if isinstance(row, ForeignRow) else row.uid
 
 
 def _brief_row_day(row: DecisionRow | ForeignRow) -> str:
@@ -303,10 +299,7 @@ def colliding(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[list[_Valued
 
 def _valued(row: DecisionRow | ForeignRow) -> Iterator[tuple[tuple[str, str], _Valued]]:
     """The values of a decision or a record, behind what two of one topic have in common."""
-    if isinstance(row, ForeignRow):
-        fields: tuple[tuple[str, str], ...] = ((row.category, row.value),) if row.value else ()
-    else:
-        fields = row.fields
+    fields = row.fields
     # A label of a person's own is no topic: it names no place.
     is_own = bool(fields) and fields[0][0] == OPEN_FIELD
     has_topic = row.category not in ("", OTHER) and not is_own

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from msgspec.structs import replace
 
@@ -28,7 +28,7 @@ from preflights_es.runtime.features import FEATURES
 from preflights_es.system.files import Unreadable, regular
 from preflights_es.use.process import Process
 from preflights_es.use.results import Result
-from preflights_es.words.decisions import RecordForm, pattern_problem
+from preflights_es.words.decisions import Hold, RecordForm, pattern_problem
 
 LOOKED_AT_MAX: Final = 50  # records that are read for the form of a new one, the last by name
 
@@ -58,6 +58,26 @@ class ForeignRow(Result, frozen=True):
     scope: str
     paths: tuple[str, ...]
     """Patterns of the files that it says it holds for; everywhere where there are none."""
+
+    session_id: ClassVar = ""
+    """It has none, as it has no session file."""
+    file: ClassVar = None
+    hold: ClassVar[Hold] = "tell"
+
+    @property
+    def name(self) -> str:
+        """What people call it: its path, which no other record has."""
+        return self.path
+
+    @property
+    def uid(self) -> str:
+        """The same, in place of a decision's uid."""
+        return self.path
+
+    @property
+    def fields(self) -> tuple[tuple[str, str], ...]:
+        """What its title states: the topic stands for the field."""
+        return ((self.category, self.value),) if self.value else ()
 
     @property
     def is_held(self) -> bool:

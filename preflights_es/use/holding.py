@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Final
 
 from preflights_es.kernel.errors import AmbiguousSession, RecordWithoutSession, UnknownSession
-from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.use.decisions import list_decisions, records_beside
 from preflights_es.use.foreign import Foreign, ForeignRow
@@ -167,10 +166,8 @@ def unused_of(
             if tree.compared > most:
                 return
             if not tree.has_match(pattern):
-                session_id = "" if isinstance(one, ForeignRow) else one.session_id
-                name = decision_or_record_name(one)
                 yield UnusedPattern(
-                    name=name, title=one.title, pattern=pattern, session_id=session_id
+                    name=one.name, title=one.title, pattern=pattern, session_id=one.session_id
                 )
 
 
@@ -186,12 +183,12 @@ def as_held(
     """
     if isinstance(one, ForeignRow):
         return Held(
-            name=decision_or_record_name(one),
+            name=one.name,
             pattern=pattern,
             hold="tell",
             title=one.title,
             category=one.category,
-            fields=((one.category, one.value),) if one.value else (),
+            fields=one.fields,
             because="",
             instead_of=(),
             accepted_at=one.date,
@@ -205,7 +202,7 @@ def as_held(
         )
     later = one.superseded_by
     return Held(
-        name=decision_or_record_name(one),
+        name=one.name,
         pattern=pattern,
         hold=one.hold,
         title=one.title,
@@ -216,18 +213,13 @@ def as_held(
         accepted_at=one.accepted_at or "",
         accepted_by=one.acknowledged_by,
         standing=one.standing,
-        superseded_by=decision_name(later.number, later.uid) if later else "",
+        superseded_by=later.name if later else "",
         session_id=one.session_id,
         uid=one.uid,
         record=one.artifact or "",
         file=one.file,
         signature=one.signature,
     )
-
-
-def decision_or_record_name(one: DecisionRow | ForeignRow) -> str:
-    """What people call a decision; of a record of another tool its path."""
-    return one.path if isinstance(one, ForeignRow) else decision_name(one.number, one.uid)
 
 
 def describe_holding_decision(one: Held) -> str:

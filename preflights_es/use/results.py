@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.errors import Notice
 from preflights_es.kernel.events import Actor, Decision
-from preflights_es.kernel.ids import iso, iso_or_none
+from preflights_es.kernel.ids import decision_name, iso, iso_or_none
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.inputs import AskedElsewhere, RecalledStep
 from preflights_es.runtime.runner import Handle, Step
@@ -238,6 +238,11 @@ class DecisionRow(Result, frozen=True):
     """The session file that says so, where the log does not."""
     signature: Signed | None = None
     """What the signature of its acceptance proves; None without one."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return decision_name(self.number, self.uid)
 
     @property
     def turned_down(self) -> tuple[NotChosen, ...]:

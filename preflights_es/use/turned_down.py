@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
-from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.foreign import ForeignRow
@@ -60,7 +59,7 @@ def _superseded_values(
 ) -> Iterator[TurnedDown]:
     """The values of what it superseded, and of what those had superseded."""
     for old in list_superseded(one) if depth <= CHAIN_MAX else ():
-        name = decision_name(old.number, old.uid) or one_line(old.title)
+        name = old.name or one_line(old.title)
         was = former.get(old.uid) if old.uid else None
         if was is None:  # of another tool or clone
             if value := value_in(old.title):
@@ -143,14 +142,13 @@ def describe_turned_down(one: DecisionRow | ForeignRow, what: TurnedDown, mark: 
         return f"{escaped_text(one.path)} took the place of {former_name}, which chose {said}"
     by = one.acknowledged_by
     who = escaped_text(one_line(by.name)) if by and by.name else "a person"
-    name = decision_name(one.number, one.uid)
     day = (one.accepted_at or one.proposed_at).partition("T")[0]
     chose = ", ".join(escaped_text(one_line(value)) for _, value in one.fields)
     did = "replaced" if what.former else "turned down"
     of = f" ({escaped_text(what.former)})" if what.former else ""
     because = what.why or (one.because.text if one.because else "")
     why = f": {escaped_text(one_line(because))}" if because else ""
-    return f"{name}{mark}: on {day} {who} {did} {said}{of} for {chose}{why}"
+    return f"{one.name}{mark}: on {day} {who} {did} {said}{of} for {chose}{why}"
 
 
 def former_of(rows: Iterable[DecisionRow]) -> dict[str, DecisionRow]:

@@ -24,6 +24,7 @@ from preflights_es.kernel.events import (
     Whole,
     WrittenFile,
 )
+from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.text import late_pattern, slug
 from preflights_es.words.questions import EvidenceLines, Option, Recommended
 
@@ -317,6 +318,11 @@ class Related(Value, frozen=True):
     """Of its record, relative to the project's root; not written where that is `NNNN-title.md` in
     the folder of the one that points at it. A record of another tool has it, and no uid."""
 
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return decision_name(self.number, self.uid)
+
 
 class Superseding(Protocol):
     """What may name decisions that it replaces."""
@@ -503,6 +509,11 @@ class DecidedPatch(Value, frozen=True, kw_only=True):
     """The actor who began the session; it is added where projections read the session."""
     former: tuple[FormerStanding, ...] = ()
     """What its number, its document and the decision before it were since it was acknowledged."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return decision_name(self.number, self.uid)
 
     def stood(self, at: int) -> DecidedPatch:
         """The record at the end of a microsecond in which it was in force."""

@@ -59,7 +59,6 @@ from preflights_es.features.clarification.use.sessions import (
     replace_known,
 )
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.text import caseless, escaped_text, one_line
 from preflights_es.use import sessions
 from preflights_es.use.inbox import PROPOSED
@@ -346,8 +345,7 @@ def _settled(app: Request, session: View, text: str) -> View:
 
 def _numbered_decision_title(old: Related) -> str:
     """An older decision by its number, where it has one, and its title."""
-    name = decision_name(old.number, old.uid)
-    return escaped_text(f"{name} {one_line(old.title)}".strip())
+    return escaped_text(f"{old.name} {one_line(old.title)}".strip())
 
 
 # 2. A question: a menu, or the decision in own words; and the two lines behind it ----------------

@@ -116,7 +116,7 @@ def _known_decision_lines(found: ClarificationView, say: Say) -> Iterator[str]:
         for place, one in enumerate(found.known, 1):
             yield f"{place}. {known_line(one, say)}"
     if (kept := found.keeps) is not None:
-        name = decision_name(kept.number, kept.uid) or "a record"
+        name = kept.name or "a record"
         says = "{name} says the same: {title}" if _is_same(found) else "{name} is kept: {title}"
         yield escaped_text(say(says, name=name, title=one_line(kept.title)))
 
@@ -181,7 +181,7 @@ def clarification_hint(session: View) -> str:
     if decisions_awaiting_choice(session):
         return say("Or revise an answer: preflights revise {id} KEY=VALUE", id=id_)
     if kept := found.keeps:
-        name, id_ = decision_name(kept.number, kept.uid), short_session(kept.uid)
+        name, id_ = kept.name, short_session(kept.uid)
         look = f" {say('Look at it with: preflights show {id}', id=id_)}" if id_ else ""
         if _is_same(found) and (found.because or found.alternatives):
             return say(_REASONS_LOST, name=name) + look

@@ -18,10 +18,8 @@ from preflights_es.features.govern.required_signatures import (
     unsigned_acceptances,
 )
 from preflights_es.features.govern.session_changes import SessionChanges
-from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.text import escaped_text
 from preflights_es.settings.signing import REPOSITORY
-from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.request import Request
 from preflights_es.use.signatures import Signatures, acceptances
 
@@ -125,10 +123,7 @@ def _proof(
 
 
 def _changed_decision_finding(one: DecisionChange, level: Level) -> Finding:
-    if isinstance(one.row, ForeignRow):
-        name, session_id = one.row.path, ""
-    else:
-        name, session_id = decision_name(one.row.number, one.row.uid), one.row.session_id
+    name = one.row.name
     text = f"{escaped_text(name)} ({escaped_text(one.row.title)}) {escaped_text(one.what)}"
     if not one.was_decided:
         level = "note"  # an acceptance without a signature is a finding of its own
@@ -136,7 +131,7 @@ def _changed_decision_finding(one: DecisionChange, level: Level) -> Finding:
         level = "warning"
     elif level == "error":
         text += ", and no signer of the base signed that"
-    more = {"decision": name, "session_id": session_id}
+    more = {"decision": name, "session_id": one.row.session_id}
     return finding("decision-changed", level, text, [one.path] if one.path else [], **more)
 
 

@@ -59,7 +59,6 @@ from preflights_es.features.govern.records import describe_differing_record, dif
 from preflights_es.features.govern.required_signatures import signatures_at
 from preflights_es.features.govern.session_changes import SessionChanges
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.text import escaped_text
 from preflights_es.records.foreign_records import record_header
 from preflights_es.records.record_folder import folder_of
@@ -394,8 +393,7 @@ def _turned_down_finding(
     file = next(file for file in change.files if file.path == paths[0])
     lines = (decode_file_text(content_of(root, file) or b"") or "").splitlines()
     line = next((at for at, said in enumerate(lines, 1) if one.name in said), None)
-    session_id = "" if isinstance(what.row, ForeignRow) else what.row.session_id
-    more = {"decision": what.name, "session_id": session_id, "line": line}
+    more = {"decision": what.name, "session_id": what.row.session_id, "line": line}
     return finding("turned-down", "error", text, paths, **more)
 
 
@@ -457,10 +455,7 @@ def _differing_record_findings(
     gone = (one.path for one in change.files if one.is_gone)
     touched = (one.path for one in change.files)
     for differing in differing_records(request, [*own, *others], gone, touched):
-        more = {
-            "decision": decision_name(differing.row.number, differing.row.uid),
-            "session_id": differing.row.session_id,
-        }
+        more = {"decision": differing.row.name, "session_id": differing.row.session_id}
         yield finding(
             "record-differs",
             "error",

@@ -191,7 +191,6 @@ def _of_imports(
     """
     from preflights_es.features.govern.domain.products import find_option_use
     from preflights_es.features.govern.gate import barred, find_barred_uses
-    from preflights_es.use.foreign import ForeignRow
     from preflights_es.use.turned_down import describe_turned_down
 
     tree, before = WorkTree(request.process.settings.root), [*former]
@@ -202,8 +201,7 @@ def _of_imports(
         # What is remembered of it holds no word of the decision.
         key = sha256(f"{one.name} {one.what.name}".encode("utf-8", "replace")).hexdigest()
         uid = key[:_DIGITS]
-        hold: Hold = "tell" if isinstance(row, ForeignRow) else row.hold
-        hold = "ask" if hold == "tell" and not row.paths else hold
+        hold: Hold = "ask" if row.hold == "tell" and not row.paths else row.hold
         if uid in done and hold != "deny":
             continue
         files = ((new[name], name) for name in names)
@@ -217,7 +215,7 @@ def _of_imports(
             done.add(uid)
             place = _shorten_concern_text(_relative(file, tree.root) or file)
             where = f"edit ({place})" if file else "command"
-            mark = "" if isinstance(row, ForeignRow) or not row.file else " (file)"
+            mark = " (file)" if row.file else ""
             use = f"This {where} uses it ({_shorten_concern_text(name.name)})"
             line = f"{describe_turned_down(row, one.what, mark)}. {use}."
             yield Concern(uid, one.name, hold, line=line, file=file, by_path=False)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from preflights_es.features.govern.base_side import BaseSide
-from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.holding import is_counted
@@ -65,8 +64,8 @@ def decision_changes(
             path = base.sessions[was.session_id].path if was.session_id in base.sessions else ""
             is_proven = is_signed(was.session_id) if was.uid not in own else was.uid in replaced
             yield DecisionChange(was, path, what, was_decided=True, is_signed=is_proven)
-        elif (number := own[was.uid].number) != was.number:
-            what = f"is called {decision_name(number, was.uid)} now"
+        elif own[was.uid].number != was.number:
+            what = f"is called {own[was.uid].name} now"
             yield DecisionChange(
                 was, base.sessions[was.session_id].path, what, was_decided=True, is_signed=True
             )
@@ -81,9 +80,7 @@ def decision_changes(
 
 
 def _name_related_decision(one: Related) -> str:
-    return (
-        decision_name(one.number, one.uid) if one.uid else repr(_shorten_decision_text(one.title))
-    )
+    return one.name if one.uid else repr(_shorten_decision_text(one.title))
 
 
 def _shorten_decision_text(text: str) -> str:

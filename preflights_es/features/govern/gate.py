@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from preflights_es.features.govern.domain import products
 from preflights_es.features.govern.domain.imports import UsedName
-from preflights_es.kernel.ids import decision_name
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.results import DecisionRow
 from preflights_es.use.turned_down import TurnedDown, binds, former_of, of_records, turned_down
@@ -23,9 +22,8 @@ class Barred(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What people call the decision; of a record of another tool its path."""
-        row = self.row
-        return row.path if isinstance(row, ForeignRow) else decision_name(row.number, row.uid)
+        """What people call the decision."""
+        return self.row.name
 
 
 def barred(in_force: Sequence[Row], others: Iterable[Row]) -> list[Barred]:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from preflights_es.kernel.errors import ArtifactOutside, PreflightsError
-from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.text import escaped_text, late_pattern, one_line, shortened
 from preflights_es.records.documents import Documents
 from preflights_es.records.foreign_records import foreign_record
@@ -105,10 +104,9 @@ def edited_records(request: Request) -> tuple[str, ...]:
 
 def describe_differing_record(one: DifferingRecord) -> str:
     """What is wrong, and what to do."""
-    name = decision_name(one.row.number, one.row.uid)
     return (
         f"{escaped_text(one.path)} says something else than its session: {one.why}. "
-        f"Undo that edit, or accept a decision that replaces {name}"
+        f"Undo that edit, or accept a decision that replaces {one.row.name}"
     )
 
 

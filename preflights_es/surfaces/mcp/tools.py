@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.ids import decision_name, short_session
+from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import caseless, escaped_text, shortened
 from preflights_es.surfaces.mcp.call import Round, ToolCall
 from preflights_es.surfaces.mcp.rounds import (
@@ -115,7 +115,7 @@ async def run_decisions_tool(call: ToolCall, given: DecisionsArguments) -> Decis
 def _decision_for_agent(row: DecisionRow) -> DecisionTold:
     by = row.acknowledged_by
     return DecisionTold(
-        name=decision_name(row.number, row.uid),
+        name=row.name,
         session=short_session(row.session_id),
         title=row.title,
         topic=row.category,

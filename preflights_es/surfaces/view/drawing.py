@@ -8,7 +8,6 @@ from typing import Final, Literal
 
 import msgspec
 
-from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.use.results import DecisionRow
 from preflights_es.words.decisions import EXCEPTION, Related, list_superseded
@@ -179,14 +178,14 @@ def _related_older_decisions(one: DecisionRow) -> list[tuple[Related, Kind]]:
 
 
 def _drawn_decision(one: DecisionRow) -> tuple[str, tuple[str, str, str, bool]]:
-    name, title = decision_name(one.number, one.uid), shortened(one_line(one.title), TITLE_MAX)
+    name, title = one.name, shortened(one_line(one.title), TITLE_MAX)
     day = (one.accepted_at or one.proposed_at).partition("T")[0]
     return one.uid, (name, title, day, one.superseded_by is not None)
 
 
 def _ghost(old: Related) -> tuple[str, tuple[str, str, str, bool]]:
     title = shortened(one_line(old.title), TITLE_MAX)
-    return old.uid, (decision_name(old.number, old.uid), title, "", True)
+    return old.uid, (old.name, title, "", True)
 
 
 def _place_decision_nodes(

@@ -25,7 +25,7 @@ from preflights_es.features.recall.use.subjects import Subject, Titled, stems_of
 from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import SourceSession
-from preflights_es.kernel.ids import decision_name, iso
+from preflights_es.kernel.ids import iso
 from preflights_es.kernel.text import INTENTION_MAX, caseless, escaped_text, one_line, shortened
 from preflights_es.records.record_header import TitleStatement
 from preflights_es.runtime.sanitizing import Sanitizer
@@ -186,7 +186,6 @@ def _build_known_line(
         head = None
     if head is None:
         return None
-    name = decision_name(one.number, one.uid)
     at = max(one.acknowledged_at or 0, 0)
     because = one.rationale.because
     reason = because.text if because else ""
@@ -194,7 +193,7 @@ def _build_known_line(
         reason = against.other.why_not or reason
     reason = f": {one_line(reason)}" if reason else ""
     return KnownLine(
-        line=shortened(f"{name} {one_line(one.title)} ({iso(at)[:DAY]}){reason}", LINE_MAX),
+        line=shortened(f"{one.name} {one_line(one.title)} ({iso(at)[:DAY]}){reason}", LINE_MAX),
         kept=Related(one.uid, one.title, one.number, found.session_id),
         since=at,
         is_here=is_here,

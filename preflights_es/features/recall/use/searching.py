@@ -68,16 +68,15 @@ class DecisionOrRecord(NamedTuple):
     @property
     def name(self) -> str:
         """Its uid; of a record its path."""
-        return self.of.path if isinstance(self.of, ForeignRow) else self.of.uid
+        return self.of.uid
 
     @property
     def titled(self) -> Titled:
         """What it is compared by."""
         one = self.of
-        if isinstance(one, ForeignRow):
-            stated = (one.value,) if one.value else ()
-            return Titled(one.title, stated, one.scope, one.category, chosen=self.chosen)
         values = tuple(value for _, value in one.fields)
+        if isinstance(one, ForeignRow):
+            return Titled(one.title, values, one.scope, one.category, chosen=self.chosen)
         return Titled(one.title, values, one.scope or "", one.category)
 
 
