@@ -38,7 +38,6 @@ class PatchRow(msgspec.Struct, frozen=True):
     """A patch, and the session that it stands in."""
 
     session_id: str
-    project: str
     decided: DecidedPatch
 
 
@@ -83,7 +82,7 @@ def decode_patch_row(row: Mapping[str, Any]) -> PatchRow:
         ProjectionDamaged: no fold writes such a row.
     """
     decided = decode_projected_value(DECISIONS.name, row, "decided", DecidedPatch)
-    return PatchRow(row["session_id"], row["project"], decided)
+    return PatchRow(row["session_id"], decided)
 
 
 def filter_decisions_in_force(

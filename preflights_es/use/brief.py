@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -69,7 +70,7 @@ def compose_brief(request: Request, task: str = "") -> ProjectBrief:
         task: what the agent is about to do; decisions that concern it come first, with reasons.
     """
     waiting = inbox(request, deciding=True)
-    rows = sorted(list_decisions(request, everything=True), key=_decision_moved_at, reverse=True)
+    rows = _list_newest_decisions(request)
     accepted = [row for row in rows if row.standing == "accepted"]
     foreign, unclear = _foreign_records_in_force(request, rows)
     others, clashes = _parted([*accepted, *foreign])
@@ -120,7 +121,7 @@ def list_decisions_beside_session(request: Request, session_id: str, task: str, 
         task: what the session is about.
         room: estimated tokens that they may have.
     """
-    rows = sorted(list_decisions(request, everything=True), key=_decision_moved_at, reverse=True)
+    rows = _list_newest_decisions(request)
     accepted = [row for row in rows if row.standing == "accepted"]
     others, clashes = _parted([*accepted, *_foreign_records_in_force(request, rows)[0]])
     others = [r for r in others if r.session_id != session_id]
@@ -129,6 +130,11 @@ def list_decisions_beside_session(request: Request, session_id: str, task: str, 
         return ""
     conflicts = [*map(_conflict, clashes)]
     return list_decisions_in_force(found, count, room, near, conflicts=conflicts)[0]
+
+
+def _list_newest_decisions(request: Request) -> list[DecisionRow]:
+    rows = list_decisions(request, everything=True)
+    return sorted(rows, key=attrgetter("moved_at"), reverse=True)
 
 
 def _parted(
@@ -169,7 +175,7 @@ def _select_brief_decisions(
 
 
 def _brief_row_day(row: DecisionRow | ForeignRow) -> str:
-    return (row.date if isinstance(row, ForeignRow) else _decision_moved_at(row))[:DAY]
+    return (row.date if isinstance(row, ForeignRow) else row.moved_at)[:DAY]
 
 
 def _foreign_records_in_force(
@@ -207,10 +213,6 @@ def _quote_foreign_row(row: ForeignRow) -> BriefDecision:
     )
 
 
-def _decision_moved_at(row: DecisionRow) -> str:
-    return row.accepted_at or row.proposed_at
-
-
 def _brief_decision_name(number: int | None, uid: str) -> str:
     return short_session(uid) if number is None else f"ADR-{number}"
 
@@ -228,7 +230,7 @@ def _quote_decision_row(
         category="" if row.category == OTHER else row.category,
         scope=row.scope,
         fields=row.fields,
-        because=row.because.text if row.because else "",
+        because=row.reason,
         excludes=tuple(dict.fromkeys(_excluded(row, by_uid))),
         beside=tuple((_beside_name(one.related), one.reason) for one in row.kept),
         date=_brief_row_day(row),

@@ -208,7 +208,7 @@ def as_held(
         title=one.title,
         category=one.category,
         fields=one.fields,
-        because=one.because.text if one.because else "",
+        because=one.reason,
         instead_of=tuple(other.name for other in turned_down(one, former)),
         accepted_at=one.accepted_at or "",
         accepted_by=one.acknowledged_by,

@@ -245,6 +245,16 @@ class DecisionRow(Result, frozen=True):
         return decision_name(self.number, self.uid)
 
     @property
+    def moved_at(self) -> str:
+        """When it was accepted, or else proposed."""
+        return self.accepted_at or self.proposed_at
+
+    @property
+    def reason(self) -> str:
+        """Why it is taken; empty where that is not said."""
+        return self.because.text if self.because else ""
+
+    @property
     def turned_down(self) -> tuple[NotChosen, ...]:
         """What was named under *Instead of*."""
         return named_instead(self.alternatives)

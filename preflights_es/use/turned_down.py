@@ -142,11 +142,11 @@ def describe_turned_down(one: DecisionRow | ForeignRow, what: TurnedDown, mark: 
         return f"{escaped_text(one.path)} took the place of {former_name}, which chose {said}"
     by = one.acknowledged_by
     who = escaped_text(one_line(by.name)) if by and by.name else "a person"
-    day = (one.accepted_at or one.proposed_at).partition("T")[0]
+    day = one.moved_at.partition("T")[0]
     chose = ", ".join(escaped_text(one_line(value)) for _, value in one.fields)
     did = "replaced" if what.former else "turned down"
     of = f" ({escaped_text(what.former)})" if what.former else ""
-    because = what.why or (one.because.text if one.because else "")
+    because = what.why or one.reason
     why = f": {escaped_text(one_line(because))}" if because else ""
     return f"{one.name}{mark}: on {day} {who} {did} {said}{of} for {chose}{why}"
 

@@ -110,7 +110,7 @@ def decided_in(request: Request, session: str) -> DecisionRow:
     read = found.process.history(found.session_id)
     if not read.patches:
         refuse_undecided(read, "no_decision")
-    patch = PatchRow(found.session_id, found.process.project, read.patches[-1])
+    patch = PatchRow(found.session_id, read.patches[-1])
     return replace(row_of(found.process, patch), file=found.file)
 
 

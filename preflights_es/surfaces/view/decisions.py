@@ -161,7 +161,7 @@ def _is_same_topic(one: str, two: str) -> bool:
 
 def _order(row: DecisionRow) -> tuple[str, str, str]:
     """By topic and scope, the newest first."""
-    at = (row.accepted_at or row.proposed_at).translate(BACKWARDS)
+    at = row.moved_at.translate(BACKWARDS)
     return row.category.casefold(), row.scope.casefold(), at
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from operator import attrgetter
 from typing import Final, Literal
 
 import msgspec
@@ -132,7 +133,7 @@ def graph(rows: Iterable[DecisionRow]) -> Graph | None:
     shown = {one.uid: one for one in rows}
     pairs = [
         (one, old, kind)
-        for one in sorted(shown.values(), key=lambda one: one.accepted_at or one.proposed_at)
+        for one in sorted(shown.values(), key=attrgetter("moved_at"))
         for old, kind in _related_older_decisions(one)
     ]
     if not pairs:
@@ -179,7 +180,7 @@ def _related_older_decisions(one: DecisionRow) -> list[tuple[Related, Kind]]:
 
 def _drawn_decision(one: DecisionRow) -> tuple[str, tuple[str, str, str, bool]]:
     name, title = one.name, shortened(one_line(one.title), TITLE_MAX)
-    day = (one.accepted_at or one.proposed_at).partition("T")[0]
+    day = one.moved_at.partition("T")[0]
     return one.uid, (name, title, day, one.superseded_by is not None)
 
 

@@ -392,8 +392,7 @@ def _index(rows: Iterable[DecisionRow]) -> list[tuple[str, ...]]:
         standing = "" if row.standing == "accepted" else row.standing
         beside = (row.category, row.scope, by, _accepted_day(row), standing)
         values = (value for pair in row.fields for value in pair)
-        because = row.because.text if row.because else ""
-        words = " ".join((row.title, *values, because, *beside)).lower()
+        words = " ".join((row.title, *values, row.reason, *beside)).lower()
         about = " · ".join(filter(None, beside))
         shown = (shown_lines(one) for one in (row.title, about, words, row.category))
         ended = (row.superseded_at or "").partition("T")[0]
