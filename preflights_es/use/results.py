@@ -186,18 +186,8 @@ class ShownOrigin(Result, frozen=True):
     @classmethod
     def of(cls, origin: Origin) -> Self:
         """As a projection keeps it."""
-        return cls(
-            key=origin.key,
-            field=origin.field,
-            value=origin.value,
-            source=origin.source,
-            by=Who.said(origin),
-            at=iso(origin.at),
-            version=origin.version,
-            input=origin.input,
-            asked=origin.asked,
-            response=origin.response,
-        )
+        said = {"by": Who.said(origin), "at": iso(origin.at)}
+        return cls(**msgspec.structs.asdict(origin) | said)
 
 
 class DecisionRow(Result, frozen=True):
@@ -265,32 +255,28 @@ class DecisionRow(Result, frozen=True):
         from preflights_es.projections.decisions import accepted_at
 
         decided: DecidedPatch = one.decided
+        told = {name: getattr(decided, name) for name in _TOLD}
         return cls(
+            **told,
             session_id=one.session_id,
-            version=decided.version,
-            uid=decided.uid,
-            title=decided.title,
-            standing=decided.standing,
-            kind=decided.kind,
-            number=decided.number,
-            category=decided.category,
             scope=decided.scope or "",
-            fields=decided.fields,
             provenance=tuple(map(ShownOrigin.of, decided.origins)),
-            response=decided.response,
             proposed_at=iso(decided.proposed_at),
             acknowledged_at=iso_or_none(decided.acknowledged_at),
             acknowledged_by=Who.of(decided.acknowledged_by),
             relayed_by=Who.of(decided.relayed_by),
             accepted_at=iso_or_none(accepted_at(decided)),
             superseded_at=iso_or_none(decided.superseded_at),
-            supersedes=decided.supersedes,
-            superseded_by=decided.superseded_by,
-            also_supersedes=decided.also_supersedes,
-            kept=decided.kept,
             artifact=decided.written.path if decided.written else None,
             sha256=decided.written.sha256 if decided.written else None,
             paths=decided.reach.paths if decided.reach else (),
             hold=decided.reach.hold if decided.reach else "tell",
             **msgspec.structs.asdict(decided.rationale),
         )
+
+
+_TOLD: Final = (
+    *("version", "uid", "title", "standing", "kind", "number", "category", "fields", "response"),
+    *("supersedes", "superseded_by", "also_supersedes", "kept"),
+)
+"""What a row says as the projection keeps it, under the same name."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import msgspec
+
 from preflights_es.features.clarification.domain import rules
 from preflights_es.features.clarification.domain.events import KnownLine, TopicsFound
 from preflights_es.features.clarification.domain.state import (
@@ -348,9 +350,7 @@ def view(state: ClarificationState) -> ClarificationView:
         number=state.filed.number,
         turn=state.turns.turn,
         title=one_line(title_of(state)),
-        because=state.offer.rationale.because,
-        consequences=state.offer.rationale.consequences,
-        alternatives=state.offer.rationale.alternatives,
+        **msgspec.structs.asdict(state.offer.rationale),
         paths=state.offer.reach.paths,
         paths_by=state.offer.reach.by if state.offer.reach.paths else "",
         hold=state.offer.reach.hold,
