@@ -21,6 +21,7 @@ ALLOWED: Final = {
     "preflights_es/settings/load.py": "the same table",
     "preflights_es/surfaces/async_api.py": "a public name: the coroutine of `recall`",
     "preflights_es/surfaces/api.py": "a public name: the workflow of `start`, where none is given",
+    "preflights_es/use/use_cases.py": "the same workflow",
 }
 OTHERS: Final = re.compile(
     r"preflights_es\.judging\.extraction|Judging a response: extraction|jinja2\.compiler"

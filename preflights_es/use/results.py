@@ -275,8 +275,8 @@ class DecisionRow(Result, frozen=True):
         )
 
 
-_TOLD: Final = (
-    *("version", "uid", "title", "standing", "kind", "number", "category", "fields", "response"),
-    *("supersedes", "superseded_by", "also_supersedes", "kept"),
-)
+_TOLD: Final = """
+    version uid title standing kind number category fields response supersedes superseded_by
+    also_supersedes kept
+    """.split()  # noqa: SIM905  a table
 """What a row says as the projection keeps it, under the same name."""

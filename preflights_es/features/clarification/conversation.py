@@ -97,7 +97,7 @@ def run(
         _say_in_force(app, voice, session, choices)
     session = conversed(app, voice, session, _turn)
     return _confirm_proposal(
-        *(app, voice, session), is_told=is_asked, accepting=accepting, by=by, choices=choices
+        app, voice, session, is_told=is_asked, accepting=accepting, by=by, choices=choices
     )
 
 
@@ -127,7 +127,7 @@ def _confirm_proposal(
     draft, is_new = "", True
     while session.can_accept:
         if is_new:
-            session = _before_proposal(app, voice, session, by, choices, is_told=is_told)
+            session = _before_proposal(app, voice, session, by, choices=choices, is_told=is_told)
             is_new, is_told = False, True
             continue
         _say_proposal(voice, session)
@@ -138,7 +138,7 @@ def _confirm_proposal(
         if key != "r" and _is_known_key(key):
             session = _settled(app, session, key)
         elif key == "a":
-            session = _accept_with_choices(app, voice, session, by, choices)
+            session = _accept_with_choices(app, voice, session, by, said=choices)
             say_refusals(session)
             break
         elif key == "d":
@@ -359,7 +359,9 @@ def _turn(app: Request, voice: Voice, session: View) -> View:
     told = " ".join(say(_MEANS[key]) for key in keys if key in _MEANS)
     try:
         given = ask_for_answer(
-            *(voice, session, question),
+            voice,
+            session,
+            question,
             prompt=say("Decision: ") if is_whole else "",
             is_key=lambda text: _is_key(text, keys) or (is_whole and text in _MENU_KEYS),
             keys_help=told,

@@ -415,7 +415,7 @@ def _alternatives(text: str, look: Lookup) -> list[str]:
     """The values of a list of nothing else; of names that are unknown at most half."""
     written = [without_article(one.strip()) for one in _OR.split(text)]
     known = [look.value(one) for one in written]
-    is_known = 2 * len([*filter(None, known)]) >= len(known)
+    is_known = 2 * sum(map(bool, known)) >= len(known)
     found = [value or one for value, one in zip(known, written, strict=True)]
     return (
         found

@@ -212,7 +212,7 @@ def _with_category_named(
 ) -> ClarificationState:
     """With how the category became known, in place of what was so before."""
     key = state.found.heuristics.category.id
-    named = Provenance(key, "Category", name, source, by or state.actor.kind)
+    named = Provenance(key, "Category", name, source, by=by or state.actor.kind)
     provenance = _replace_provenance(state.turns.provenance, named)
     return replace(state, turns=replace(state.turns, provenance=provenance))
 
@@ -357,7 +357,9 @@ def _after_answer(
     answers = {**turns.answers, event.key: Resolved(event.value, event.source)}
     relayed_by = new.relayed_by if isinstance(new, AnswersRelayed) else None
     by = state.actor.kind
-    given = Provenance(event.key, event.field, event.value, event.source, by, relayed_by)
+    given = Provenance(
+        event.key, event.field, event.value, source=event.source, by=by, relayed_by=relayed_by
+    )
     answers_open = turns.question is not None and turns.question.id == event.key
     found, before = state.found, turns.provenance
     if _depends_on(state, event):  # what was asked after another answer falls with it
@@ -463,7 +465,7 @@ def _with_suggested(state: ClarificationState, patch: DecisionPatch) -> tuple[Pr
         return state.turns.provenance
     fields = {field.name: field.id for field in state.found.fields()}
     added = (
-        Provenance(fields[name], name, value, "suggested", "model")
+        Provenance(fields[name], name, value, "suggested", by="model")
         for name, value in suggested
         if name in fields
     )
@@ -483,10 +485,10 @@ def _after_record(state: ClarificationState, event: DecisionRecorded) -> Clarifi
         new.at,
         new.actor,
         event.status,
-        event.kind,
-        new.relayed_by,
-        new.evidence,
-        made_with(new.signature),
+        kind=event.kind,
+        relayed_by=new.relayed_by,
+        evidence=new.evidence,
+        signed_with=made_with(new.signature),
     )
     return replace(
         state,

@@ -147,14 +147,16 @@ def _see(trail: PatchTrail, event: Event, said: DecisionCause, state: Clarificat
 
 _SEEN: Final = frozenset(
     (
-        *(
-            ClarificationQuestionAsked,
-            CategoryDetected,
-            TopicsFound,
-            ClarificationAnswerAccepted,
-            QuestionSuggested,
-        ),
-        *(PatchProposed, RationaleNoted, ReachNoted, DecisionRecorded, DecisionMarkedSuperseded),
+        ClarificationQuestionAsked,
+        CategoryDetected,
+        TopicsFound,
+        ClarificationAnswerAccepted,
+        QuestionSuggested,
+        PatchProposed,
+        RationaleNoted,
+        ReachNoted,
+        DecisionRecorded,
+        DecisionMarkedSuperseded,
     )
 )
 """What `_see` looks at: most events are none of these."""
@@ -174,7 +176,9 @@ def _record_former_decision(
 
 def _former_standing(state: ClarificationState, until: int) -> FormerStanding:
     standing, filed = state.standing, state.filed
-    return FormerStanding(until, filed.number, standing.supersedes, filed.written, standing.kept)
+    return FormerStanding(
+        until, filed.number, standing.supersedes, filed.written, kept=standing.kept
+    )
 
 
 def _patch(

@@ -93,7 +93,9 @@ def request_clarification_step(state: ClarificationState, step: Step) -> Complet
     default = rules.PROMPTS[step]
     is_written = step == "clarify" and state.found.writer is not None
     contract = "written.v1" if is_written else f"{step}.v1"
-    return requested(*(state.led, step, contract, (PACKAGE, step, default), said), output=contract)
+    return requested(
+        state.led, step, contract, (PACKAGE, step, default), messages=said, output=contract
+    )
 
 
 def _surroundings(state: ClarificationState) -> str:
@@ -127,7 +129,7 @@ def _section(title: str, texts: Iterable[str], room: int) -> list[str]:
     """A list within so many characters; what comes first stays."""
     kept: list[str] = []
     for text in filter(None, texts):
-        room -= len(text) + len("* \n")
+        room -= len(f"* {text}\n")
         if room < 0:
             break
         kept.append(f"* {text}")

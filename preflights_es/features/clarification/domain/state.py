@@ -448,14 +448,14 @@ def path_of(state: ClarificationState) -> str:
 
 def acknowledgement_day(at: int) -> str:
     """A day of UTC, ISO 8601; of what no calendar has, the nearest that it has."""
-    return iso(at)[: len("2026-11-23")]
+    return iso(at).partition("T")[0]
 
 
 def as_related(state: ClarificationState, session_id: str, folder: str) -> Related:
     """An acknowledged decision, as a document in a folder points at it."""
     title = title_of(state)
     found = Related(state.opened.uid, title, state.filed.number, session_id)
-    usual = document_path(folder, "adr", state.filed.number, state.opened.uid, title)
+    usual = document_path(folder, "adr", state.filed.number, state.opened.uid, title=title)
     if state.filed.number is None or path_of(state) == usual:
         return found
     return replace(found, path=path_of(state))

@@ -182,7 +182,7 @@ class RelatedDecision(Value, frozen=True, kw_only=True):
         return cls(
             uid=old.uid,
             session_id=old.session_id,
-            date=iso(one.accepted_at)[: len("2026-11-23")],
+            date=iso(one.accepted_at).partition("T")[0],
             number=old.number,
             title=old.title,
             category=one.category,
@@ -241,16 +241,19 @@ class ClarificationView(View, frozen=True, kw_only=True):
     FORMAT = "session/1"
     UNCOMPARED = frozenset(
         (
-            *(
-                "acknowledged_by",
-                "relayed_by",
-                "evidence",
-                "signature",
-                "gate",
-                "offer",
-                "fields",
-            ),
-            *("artifacts", "supersedes", "superseded_by", "also_supersedes", "kept", "keeps"),
+            "acknowledged_by",
+            "relayed_by",
+            "evidence",
+            "signature",
+            "gate",
+            "offer",
+            "fields",
+            "artifacts",
+            "supersedes",
+            "superseded_by",
+            "also_supersedes",
+            "kept",
+            "keeps",
         )
     )
 

@@ -42,7 +42,6 @@ KNOWN_MAX: Final = 3
 FOUND_MAX: Final = 30  # matches of memory that are looked at
 PLACED_MAX: Final = 50  # decisions of a topic that are looked at
 LINE_MAX: Final = 200  # characters
-DAY: Final = len("2026-11-24")
 
 
 def find_known_decisions(
@@ -192,8 +191,9 @@ def _build_known_line(
     if against is not None:
         reason = against.other.why_not or reason
     reason = f": {one_line(reason)}" if reason else ""
+    day = iso(at).partition("T")[0]
     return KnownLine(
-        line=shortened(f"{one.name} {one_line(one.title)} ({iso(at)[:DAY]}){reason}", LINE_MAX),
+        line=shortened(f"{one.name} {one_line(one.title)} ({day}){reason}", LINE_MAX),
         kept=Related(one.uid, one.title, one.number, found.session_id),
         since=at,
         is_here=is_here,

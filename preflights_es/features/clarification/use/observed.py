@@ -92,7 +92,7 @@ def record_observed_question(
         own_request, before = _as_agent(request, observed, question), None
         own_request.finish_pending()
         handle = _open_observed_session(
-            own_request, question, options, said, observed, topic
+            own_request, question, options, said=said, observed=observed, topic=topic
         ).handle
     else:
         handle = before

@@ -88,7 +88,7 @@ class _AgedRecord(msgspec.Struct, frozen=True):
     def age(self) -> tuple[str, int, str, str]:
         """Oldest first: the day that it bears, else that of its first commit; then that commit."""
         is_new = self.committed_s == UNCOMMITTED_S
-        committed = "9" if is_new else iso(self.committed_s * 1_000_000)[: len("2026-11-23")]
+        committed = "9" if is_new else iso(self.committed_s * 1_000_000).partition("T")[0]
         session = self.header.session
         return (self.header.date or committed, self.committed_s, session, self.path)
 
@@ -186,7 +186,7 @@ def resolve_number_collisions(
         ]
         for entry in sorted(entries, key=lambda one: one.age)[1:]:
             number = _next(sessions, entry.path, taken)
-            moves += _move_record(runner, sessions, documents, entry, number, write=write)
+            moves += _move_record(runner, sessions, documents, entry, number=number, write=write)
     moved = {move.session_id for move in moves}
     for session_id in second:
         handle = None if session_id in moved else _without_place(runner, documents, session_id)
@@ -195,7 +195,7 @@ def resolve_number_collisions(
             number = _next(sessions, path, taken)
             moves.append(Move(path, _renumbered_path(path, number), session_id))
             if write:
-                _record_new_number(runner, sessions, documents, handle, number)
+                _record_new_number(runner, sessions, documents, handle, number=number)
     return moves
 
 
@@ -268,8 +268,16 @@ def _first_commits(root: Path, paths: Sequence[str]) -> dict[str, int]:
     from preflights_es.system import git
 
     words = (
-        *("-c", "core.quotePath=false", "log", "--diff-filter=A", "--no-renames", "--relative"),
-        *("--format=%x00%at", "--name-only", "--", *(f":(literal){path}" for path in paths)),
+        "-c",
+        "core.quotePath=false",
+        "log",
+        "--diff-filter=A",
+        "--no-renames",
+        "--relative",
+        "--format=%x00%at",
+        "--name-only",
+        "--",
+        *(f":(literal){path}" for path in paths),
     )
     said = git.read_git_text(words, root, surroundings(), GIT_S) or ""
     found: dict[str, int] = {}
@@ -299,7 +307,9 @@ def _move_record(
                 entry.path
             ):
                 moving = (entry.path, _renumbered_path(entry.path, number))
-            _record_new_number(runner, sessions, documents, handle, number, moving)
+            _record_new_number(
+                runner, sessions, documents, handle=handle, number=number, moving=moving
+            )
     for path in entry.files if handle is None else entry.files[1:]:
         yield Move(path, _renumbered_path(path, number))
         if write:
