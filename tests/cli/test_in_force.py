@@ -120,6 +120,7 @@ def test_r_and_enter_revises_where_something_is_in_force(kafka: Project) -> None
     with terminal(kafka, "start", "Use NATS") as t:
         t.proposal()
         t.press("r")
+        t.expect("r")  # a line is read from here on
         t.type("")
         t.expect("Which answer")
         t.end()
