@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from preflights_es.store.tables import metadata
+from preflights_es.store.core_tables import metadata
 
 connection = context.config.attributes.get("connection")
 if connection is None:

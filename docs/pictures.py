@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from preflights_es.surfaces.view.guard import Keys
+from preflights_es.surfaces.view.rendering import Keys
 from preflights_es.surfaces.view.server import Site, bound, serving
 from preflights_es.use.bootstrap import opened_process
 from tests.browser import Browser, chromium

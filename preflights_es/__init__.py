@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from preflights_es.words.questions import Question as Question
     from preflights_es.providers.apis import AnthropicProvider as AnthropicProvider
     from preflights_es.providers.base import LLMProvider as LLMProvider
-    from preflights_es.providers.faults import (
+    from preflights_es.providers.simulator import (
         FaultConfig as FaultConfig,
         FaultyProvider as FaultyProvider,
         FaultyStore as FaultyStore,
@@ -77,7 +77,7 @@ if TYPE_CHECKING:
         Replay as Replay,
         Replayer as Replayer,
     )
-    from preflights_es.features.compiler.use.adapters import (
+    from preflights_es.features.compiler.adapters import (
         BASE_SYSTEM_PROMPT as BASE_SYSTEM_PROMPT,
         ArtifactType as ArtifactType,
         ClaudeAdapter as ClaudeAdapter,
@@ -89,7 +89,7 @@ if TYPE_CHECKING:
         PromptManager as PromptManager,
         StubLLMAdapter as StubLLMAdapter,
     )
-    from preflights_es.features.compiler.use.building import (
+    from preflights_es.features.compiler.building import (
         ArchitecturePlannerPass as ArchitecturePlannerPass,
         ArtifactBuilder as ArtifactBuilder,
         CompilerPass as CompilerPass,
@@ -144,15 +144,17 @@ _HOME = {
         "words.questions": "Question",
         "providers.apis": "AnthropicProvider OpenAIProvider",
         "providers.base": "LLMProvider",
-        "providers.faults": "FaultConfig FaultyProvider FaultyStore",
-        "providers.simulator": "FaultInjector PromptRouter ResponseBank SimLLMProvider",
+        "providers.simulator": """
+            FaultConfig FaultInjector FaultyProvider FaultyStore PromptRouter ResponseBank
+            SimLLMProvider
+        """,
         "redaction.masking": "redact",
         "history.replayer": "Replay Replayer",
-        "features.compiler.use.adapters": """
+        "features.compiler.adapters": """
             ArtifactType BASE_SYSTEM_PROMPT ClaudeAdapter CompilerContext CompilerPassType
             CompilerResult LLMPort OpenAIAdapter PromptManager StubLLMAdapter
         """,
-        "features.compiler.use.building": """
+        "features.compiler.building": """
             ArchitecturePlannerPass ArtifactBuilder CompilerPass CompilerPassRegistry
             ContextBuilder FailureReportPayload ImplementationPlannerPass ProjectPlannerPass
             RefactorPlannerPass ScaffoldPlannerPass TestDesignerPass

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from preflights_es.providers.capabilities import BASE_URL_VARIABLES, KEY_VARIABLES, NO_LIVE
 from preflights_es.runtime.runner import Runner
-from preflights_es.settings.agents import signs
+from preflights_es.settings.places import signs
 from tests.fixed import Clock, Ids, memory_runner
 from tests.postgres import empty_database, postgres, server
 

@@ -20,7 +20,7 @@ from preflights_es.kernel.json import is_too_deep
 from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import jsonl
-from preflights_es.store.codec import Codec
+from preflights_es.store.stored_events import Codec
 from tests.store.given import resealed
 
 REPLAYS: Final = Path(__file__).parents[1] / "replays"

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from preflights_es.features.clarification.domain.events import IntentionDeclared
 from preflights_es.features.clarification.domain.values import HeuristicsConfig
-from preflights_es.features.compiler.domain.values import DecidedField, PassName, ReadDecision
+from preflights_es.features.compiler.domain.events import DecidedField, PassName, ReadDecision
 from preflights_es.features.extraction.domain.events import NoteTaken
 from preflights_es.features.planning.domain.events import OpenTask, PlanAsked, PlanTask, Situation
 from preflights_es.history.replayer import Replay, Replayer

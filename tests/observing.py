@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.features.clarification.use.observed import record_observed_question
+from preflights_es.features.clarification.observed_questions import record_observed_question
 from preflights_es.kernel.errors import LogBusy
 from preflights_es.kernel.events import Actor
 from preflights_es.store.sql import SqlStore

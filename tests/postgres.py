@@ -26,7 +26,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from sqlalchemy.engine import URL, make_url
 
-from preflights_es.store import tables
+from preflights_es.store import core_tables
 from preflights_es.store.sql import SqlStore
 from tests.watchdog import user_group
 
@@ -99,7 +99,7 @@ class Server:
         with closing(connected(self.url(name))) as connection:
             # The guards of events look away from a replica's own hand. All goes in one trip.
             emptied = (
-                f'DELETE FROM "{table}"' for table in tables.metadata.tables.keys() - {"log"}
+                f'DELETE FROM "{table}"' for table in core_tables.metadata.tables.keys() - {"log"}
             )
             said = "; ".join(("SET session_replication_role = replica", *emptied))
             connection.execute(said.encode())

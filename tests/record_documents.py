@@ -11,18 +11,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from preflights_es.features.clarification.clarifications import Clarifications
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import FiledAsTask, RationaleGiven
 from preflights_es.features.clarification.domain.lead import written_question_response
 from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
 from preflights_es.features.clarification.domain.values import Heuristics, LLMContext, Mark
-from preflights_es.features.clarification.use.clarifications import Clarifications
 from preflights_es.kernel.errors import LLMAPIError
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.providers.recorded import GivenProvider
-from preflights_es.runtime.finding import Finder
-from preflights_es.runtime.inputs import Inputs
+from preflights_es.providers.base import GivenProvider
+from preflights_es.runtime.inputs import Finder, Inputs
 from preflights_es.runtime.runner import Handle
 from preflights_es.testing import Reply, ScriptedProvider
 from preflights_es.use.use_cases import NewSession

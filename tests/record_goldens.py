@@ -19,6 +19,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from preflights_es.features.clarification.clarifications import Clarifications
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import (
     ClarificationAnswersGiven,
@@ -47,7 +48,6 @@ from preflights_es.features.clarification.domain.values import (
     LLMContext,
     Mark,
 )
-from preflights_es.features.clarification.use.clarifications import Clarifications
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import SessionFaulted
 from preflights_es.kernel.events import (
@@ -63,9 +63,8 @@ from preflights_es.kernel.events import (
 )
 from preflights_es.kernel.lead import Lead, Setup, StepRetried
 from preflights_es.kernel.ports import Provider
-from preflights_es.providers.faults import FaultConfig
-from preflights_es.providers.recorded import GivenProvider
-from preflights_es.providers.simulator import SimLLMProvider
+from preflights_es.providers.base import GivenProvider
+from preflights_es.providers.simulator import FaultConfig, SimLLMProvider
 from preflights_es.records.documents import Documents
 from preflights_es.redaction.patterns import KINDS
 from preflights_es.runtime.features import WORKFLOWS

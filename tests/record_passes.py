@@ -12,24 +12,22 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from preflights_es.features.compiler.artifacts import approve, lock_tests, reject
 from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.events import (
+    PASSES,
+    DecidedField,
+    OmittedFromRequest,
     PassBegun,
+    PassName,
     PlanApproved,
     PlanLocked,
     PlanRejected,
     PlanSuperseded,
-)
-from preflights_es.features.compiler.domain.state import CompilerState
-from preflights_es.features.compiler.domain.values import (
-    PASSES,
-    DecidedField,
-    OmittedFromRequest,
-    PassName,
     ReadDecision,
 )
-from preflights_es.features.compiler.use.approval import approve, lock_tests, reject
-from preflights_es.features.compiler.use.sessions import WantedPass, run_pass
+from preflights_es.features.compiler.domain.state import CompilerState
+from preflights_es.features.compiler.passes import WantedPass, run_pass
 from preflights_es.kernel import errors
 from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.events import Actor, Input, SourceSession

@@ -46,7 +46,7 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.features.compiler.domain import events as compiler_events
 from preflights_es.features.extraction.domain import events as extraction_events
-from preflights_es.features.extraction.domain import reading
+from preflights_es.features.extraction.domain import rules
 from preflights_es.features.extraction.domain.events import ItemAdded, ItemClosed, NoteTaken
 from preflights_es.features.metrics.domain import events as metrics_events
 from preflights_es.features.planning.domain import events as planning_events
@@ -395,7 +395,7 @@ def _replied(asks: bool) -> Move:
         request = session.calls[0]
         if not isinstance(request, CompletionRequested):
             return StepRetried(at=NOON, actor=Actor("script"))
-        payload = json.loads(reading.answer_extraction_by_rules(request))
+        payload = json.loads(rules.answer_extraction_by_rules(request))
         if asks:
             payload["question"] = {"question": "What else?"}
             payload["items"].append({"type": "task", "title": "Email", "confidence": 0.5})

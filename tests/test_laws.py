@@ -15,8 +15,8 @@ from preflights_es.features.metrics.domain.events import FollowUpPut
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.events import Decision, Input
 from preflights_es.kernel.ports import AppendBatch
-from preflights_es.store import chain
-from preflights_es.store.codec import Codec
+from preflights_es.store import stored_events
+from preflights_es.store.stored_events import Codec
 from preflights_es.testing import LAWS, PlayedSession, check_laws, generated
 from preflights_es.words.questions import is_placeholder
 from tests import strategies
@@ -96,7 +96,7 @@ def test_events_survive_the_codec(name: str, data: st.DataObject) -> None:
     codec = Codec(workflow.decider)
     event = data.draw(generated.any_event(workflow))
     input_id = "i-1" if isinstance(event, Input) else None
-    (one,) = chain.sealed(
+    (one,) = stored_events.sealed(
         AppendBatch(
             session_id="s-1",
             project=PROJECT,

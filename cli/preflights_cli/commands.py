@@ -1,6 +1,6 @@
 """Every command by name, with its module and one line of help; groups import a command to run it.
 
-Only click is imported here: `--help` and a completion read this table and no command.
+Only click is imported here: `--help`, `admin` and a completion read this table and no command.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from preflights_es.kernel.feature import Feature
+
 
 Entry = tuple[str, str]
 """Where a command is, `module:name`, and one line of help."""
@@ -67,33 +68,33 @@ SHARED: Final[dict[tuple[str, ...], str]] = {
 """Neighbours of a section that stand in one row, so that `preflights --help` fits a screen."""
 
 _COMMANDS: Final[dict[str, tuple[str, str]]] = {
-    "answer": ("answer", "Answer the open question of a session."),
-    "revise": ("answer", "Change an answer that is not accepted yet."),
-    "resume": ("answer", "Continue a session."),
-    "abandon": ("answer", "Decline a proposal, or give up a session."),
+    "answer": ("inbox", "Answer the open question of a session."),
+    "revise": ("inbox", "Change an answer that is not accepted yet."),
+    "resume": ("inbox", "Continue a session."),
+    "abandon": ("inbox", "Decline a proposal, or give up a session."),
     "show": ("sessions", "Show a session."),
     "inbox": ("inbox", "List what waits for you, and the command that settles it."),
     "sessions": ("sessions", "List the sessions of this project."),
     "decisions": ("decisions", "List the decisions in force, today or on another day."),
-    "why": ("why", "Show where a decided value came from."),
+    "why": ("decisions", "Show where a decided value came from."),
     "prompt": ("sessions", "Print the brief for a coding agent."),
-    "facts": ("facts", "Show what the repository says of itself."),
-    "log": ("log", "Show the events of a session."),
-    "usage": ("usage", "Sum up provider calls: tokens, time, cost."),
+    "facts": ("models", "Show what the repository says of itself."),
+    "log": ("sessions", "Show the events of a session."),
+    "usage": ("models", "Sum up provider calls: tokens, time, cost."),
     "audit": ("audit", "Verify the log, and show who did what."),
-    "view": ("view", "Show decisions and sessions in a browser."),
-    "replay": ("replay", "Run recorded sessions again and compare every decision."),
-    "prompts": ("prompts", "List the prompts in use, or print one."),
-    "mcp": ("mcp", "Serve coding agents by the Model Context Protocol."),
-    "sync": ("transfer", "Bring the log and the session files together."),
-    "admin": ("admin", "Manage the log: its database, projections and files."),
-    "admin db": ("database", "Manage the log's database."),
-    "admin projections": ("projections", "Manage projections (derived tables)."),
-    "admin render": ("database", "Rebuild the document of a session."),
-    "admin erase": ("erase", "Erase the contents of sessions; the log keeps who erased them."),
-    "admin export": ("transfer", "Write a session as JSON Lines."),
-    "admin import": ("transfer", "Import sessions from a file."),
-    "admin completion": ("admin", "Print the completion script for a shell."),
+    "view": ("servers", "Show decisions and sessions in a browser."),
+    "replay": ("recordings", "Run recorded sessions again and compare every decision."),
+    "prompts": ("models", "List the prompts in use, or print one."),
+    "mcp": ("servers", "Serve coding agents by the Model Context Protocol."),
+    "sync": ("recordings", "Bring the log and the session files together."),
+    "admin": ("commands", "Manage the log: its database, projections and files."),
+    "admin db": ("upkeep", "Manage the log's database."),
+    "admin projections": ("upkeep", "Manage projections (derived tables)."),
+    "admin render": ("upkeep", "Rebuild the document of a session."),
+    "admin erase": ("upkeep", "Erase the contents of sessions; the log keeps who erased them."),
+    "admin export": ("recordings", "Write a session as JSON Lines."),
+    "admin import": ("recordings", "Import sessions from a file."),
+    "admin completion": ("commands", "Print the completion script for a shell."),
 }
 """Module and one line of help; a command of a group by both words."""
 
@@ -246,3 +247,35 @@ class Program(Lazy):
             message = "this is no command: to decide about it, put `start` before it"
             raise click.UsageError(f"found {args[0]!r}, and {message}")
         return super().resolve_command(ctx, args)
+
+
+@click.command(cls=Lazy, under="admin")
+def admin_command() -> None:
+    """Manage the log: its database, projections and files.
+
+    \b
+    Examples:
+      preflights admin db status
+      preflights admin export --all
+      preflights admin render last --check
+    """
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion_command(ctx: click.Context, shell: str) -> int:
+    """Print the completion script for a shell.
+
+    \b
+    Examples:
+      eval "$(preflights admin completion bash)"
+      preflights admin completion fish > ~/.config/fish/completions/preflights.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    cls = get_completion_class(shell)
+    assert cls is not None, "click knows the shells it offers"
+    root = ctx.find_root().command
+    click.echo(cls(root, {}, "preflights", "_PREFLIGHTS_COMPLETE").source())
+    return 0

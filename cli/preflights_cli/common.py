@@ -1,4 +1,6 @@
-"""What every command shares: its options, the program it opens, and how it speaks."""
+"""What every command shares: its options, the program it opens, how it speaks, and how it shows
+long work.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,10 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 import click
 
@@ -26,6 +29,10 @@ from preflights_es.settings.load import Options
 from preflights_es.store.urls import parse_log_address, shown_url
 from preflights_es.use import bootstrap as composition
 from preflights_es.use.request import Request
+
+if TYPE_CHECKING:
+    from preflights_es.use.results import Drawn, Update
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -419,3 +426,33 @@ def tell_behind(app: Request, voice: Voice) -> bool:
     if app.process.projector.behind:
         voice.notice(app.process.projector.behind)
     return bool(app.process.projector.behind)
+
+
+BAR_FROM: Final = 200  # sessions: fewer are done before a bar is drawn
+
+
+def bar(voice: Voice, label: str, *, least: int = BAR_FROM) -> Drawn:
+    """A bar on stderr, where that is a terminal and there is time to look at it.
+
+    Args:
+        least: a length below which there is none.
+    """
+
+    @contextmanager
+    def drawn(length: int) -> Iterator[Update]:
+        hidden = length < least or not sys.stderr.isatty() or voice.quiet
+        with click.progressbar(length=length, label=label, hidden=hidden, file=sys.stderr) as made:
+            yield made.update
+
+    return drawn
+
+
+def count_in_words(number: int, what: str) -> str:
+    """`1 session`, `2,000 sessions`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def tell_scrubbed(app: Request, voice: Voice, *, scrubbed: bool) -> None:
+    """Warn where erased bytes are not overwritten yet."""
+    if not scrubbed:
+        voice.warn(app.process.store.database.keeps)

@@ -1,4 +1,6 @@
-"""`inbox`: what waits, with the command that settles each; also for commands without a session."""
+"""`inbox`, `answer`, `revise`, `resume` and `abandon`: what waits, and what a person does with a
+session that is open, one by one or all after a look.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,36 @@ from typing import Final
 import click
 import msgspec
 
-from preflights_cli.common import Voice, by_option, is_terminal, sign_option, writing_where
-from preflights_cli.rendering import shown_of
+from preflights_cli import EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_WAITING, dialogue
+from preflights_cli import options as answer_options
+from preflights_cli.advice import error_with_advice
+from preflights_cli.common import (
+    Voice,
+    bar,
+    by_option,
+    count_in_words,
+    is_terminal,
+    key_option,
+    sign_option,
+    with_lead_options,
+    writing_command,
+    writing_where,
+)
+from preflights_cli.dialogue import say_session_result, session_exit_code, shown_of
+from preflights_cli.options import with_reason_options
 from preflights_cli.table import CELL_MAX, streamed
+from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.text import one_line, shortened
+from preflights_es.kernel.text import escaped_text, one_line, shortened
+from preflights_es.runtime.features import FEATURES
+from preflights_es.runtime.inputs import LAST
+from preflights_es.use import sessions
 from preflights_es.use.filed_sessions import FiledSession
-from preflights_es.use.inbox import Waiting, inbox, list_proposed_sessions
+from preflights_es.use.project_overview import Waiting, inbox, list_proposed_sessions, resumable
 from preflights_es.use.request import Request
+from preflights_es.use.use_cases import NewAcceptance
+from preflights_es.words.decisions import StatedReasons
+from preflights_es.words.workflow import View
 
 INTENTION_MIN: Final = 20  # characters that are shown of it, however long its origin is
 SAID: Final = {
@@ -62,15 +86,13 @@ def inbox_command(everything: bool, by: str | None, app: Request, voice: Voice) 
         raise click.UsageError(message)
     code = 0
     if everything:
-        from preflights_cli.confirming import confirmed  # looking confirms nothing
+        # looking confirms nothing
 
         code = confirmed(app, voice, list_proposed_sessions(app), by)
         if not voice.as_json:
             return code
     _say_inbox(app, voice)
     if is_terminal() and not (voice.as_json or voice.quiet) and app.actor.kind == "user":
-        from preflights_cli.confirming import one_by_one
-
         return one_by_one(app, voice, list_proposed_sessions(app))
     return code
 
@@ -143,3 +165,221 @@ def the_one(voice: Voice, found: Sequence[Waiting], what: str) -> str | None:
     named = ", ".join(short_session(one.session_id) for one in found)
     message = f"{len(found)} sessions wait ({named}): name the one to {what}"
     raise click.UsageError(message)
+
+
+@click.command()
+@click.argument("session")
+@click.argument("answer", nargs=-1, metavar="[KEY=]VALUE...")
+@click.option("--relayed", is_flag=True, help="Pass a person's words on; for agents and scripts.")
+@click.option(
+    "--not-this", is_flag=True, help="The menu is about something else; decide in own words."
+)
+@with_reason_options
+@key_option
+@writing_command
+def answer_command(
+    session: str,
+    answer: tuple[str, ...],
+    relayed: bool,
+    not_this: bool,
+    reasons: StatedReasons | None,
+    app: Request,
+    voice: Voice,
+) -> int:
+    """Answer the open question; a number stands for its option.
+
+    With --because and the like, say why; without an answer, only that is recorded.
+
+    \b
+    Examples:
+      preflights answer last OAuth
+      preflights answer last 2
+      preflights answer 3f9a12c4 db_type=PostgreSQL db_orm=SQLAlchemy
+      preflights answer last auth_strategy__other=Passkeys
+      preflights answer 3f9a12c4 OAuth --relayed
+      preflights answer last --not-this
+      preflights answer last OAuth --because "We know it" --alternative "SAML: too slow"
+    """
+    if not_this:
+        if answer or relayed or reasons is not None:
+            raise click.UsageError("--not-this stands alone: answer what is asked then")
+        return say_session_result(voice, FEATURES.port("dismiss_topic")(app, session))
+    _refuse_nothing(answer, reasons)
+    if relayed and not answer:
+        raise click.UsageError("--relayed takes an answer")
+    given = answer_options.parse_answer_words(answer)
+    return say_session_result(
+        voice, sessions.answer_session(app, session, given, relays=relayed, reasons=reasons)
+    )
+
+
+def _refuse_nothing(answer: tuple[str, ...], reasons: StatedReasons | None) -> None:
+    if reasons is None and not answer:
+        message = "give an answer, or why it is decided so (--because)"
+        raise click.UsageError(message)
+
+
+@click.command()
+@click.argument("session")
+@click.argument("answer", nargs=-1, metavar="KEY=VALUE...")
+@with_reason_options
+@key_option
+@writing_command
+def revise_command(
+    session: str,
+    answer: tuple[str, ...],
+    reasons: StatedReasons | None,
+    app: Request,
+    voice: Voice,
+) -> int:
+    """Change an answer before the decision is accepted; the old one stays in the log.
+
+    Another value drops the reason of the value before: say why with --because.
+
+    \b
+    Examples:
+      preflights revise last auth_strategy="Magic Link"
+      preflights revise last change_category=Database
+    """
+    _refuse_nothing(answer, reasons)
+    given = answer_options.keyed(answer)
+    return say_session_result(
+        voice, sessions.answer_session(app, session, given, revise=True, reasons=reasons)
+    )
+
+
+@click.command()
+@click.argument("session", required=False)
+@click.option("--no-input", is_flag=True, help="Ask no question; finish open calls and documents.")
+@with_lead_options
+@writing_command
+def resume_command(session: str | None, no_input: bool, app: Request, voice: Voice) -> int:
+    """Continue a session: at a terminal ask the open questions, else show the session.
+
+    Without SESSION it takes the only one that waits, and lists them where several wait; where none
+    does, it shows the last one.
+
+    If an error stopped the last step, the step runs now. With --provider or another option of a
+    model, that model takes the next steps (mock: the rules).
+
+    \b
+    Examples:
+      preflights resume
+      preflights resume 3f9a12c4 --provider openai --model gpt-5.1-mini
+    """
+    session = session or the_one(voice, resumable(app), "resume") or LAST
+    found = sessions.resume(app, session, anew=app.leads.named)
+    if is_terminal() and not (voice.as_json or no_input):
+        return dialogue.run_dialogue(app, voice, found)
+    return say_session_result(voice, found)
+
+
+@click.command()
+@click.argument("session")
+@click.option("--reason", default="", metavar="TEXT", help="Reason; it is recorded.")
+@click.option("--force", is_flag=True, help="Also end a session that cannot decide its last Input.")
+@key_option
+@writing_command
+def abandon_command(session: str, reason: str, force: bool, app: Request, voice: Voice) -> int:
+    """Decline a proposal, or give a session up; it stays in the log.
+
+    The record of a proposal then says `rejected`, with the reason. A record that git does not know,
+    and that no person edited, is removed instead.
+
+    \b
+    Examples:
+      preflights abandon last --reason "not needed any more"
+    """
+    found = sessions.abandon(app, session, reason, force=force)
+    if voice.as_json:
+        return say_session_result(voice, found)
+    voice.say(f"Abandoned {short_session(found.session_id)}.")
+    if found.written:
+        voice.say(f"  rejected in {escaped_text(found.written.path)}")
+    return 0
+
+
+NAMED_MAX: Final = 3  # decisions that one contradicts
+
+
+def one_by_one(app: Request, voice: Voice, proposed: Sequence[View]) -> int:
+    """Show each proposal, and take the person's word on it; 130 where the person stops."""
+    asked = [one for one in proposed if shown_of(one.workflow).conversation]
+    if not asked or not _person_confirms(f"\nLook at {_count_proposals(asked)} now, one by one?"):
+        return 0
+    for number, one in enumerate(asked, 1):
+        voice.say(f"\n{number} of {len(asked)}:")
+        shown_of(one.workflow).describe(voice, one)
+        if dialogue.run_dialogue(app, voice, one) == EXIT_INTERRUPTED:
+            return EXIT_INTERRUPTED
+    return 0
+
+
+def confirmed(app: Request, voice: Voice, proposed: Sequence[View], by: str | None) -> int:
+    """Confirm all proposals, each on its own; 1 where one was refused, 3 where one waits.
+
+    Raises:
+        UsageError: no person is there, and none is named.
+        Refused: an agent is at work.
+    """
+    if not proposed:
+        voice.say("No proposal waits.")
+        return 0
+    app.sessions.refuse_agent("confirm a proposal")
+    asks = is_terminal() and not voice.as_json
+    if not asks and by is None:
+        message = "a person confirms: run --all at a terminal, or name the person with --by"
+        raise click.UsageError(message)
+    if not voice.as_json:
+        for one in proposed:
+            shown_of(one.workflow).describe(voice, one)
+    if asks and not _person_confirms(f"Confirm {_count_proposals(proposed)}?"):
+        return EXIT_WAITING
+    with bar(voice, "Confirming")(len(proposed)) as update:
+        codes = []
+        for one in proposed:
+            codes.append(_confirmed(app, one, by))
+            update(1)
+    voice.say(f"Confirmed {codes.count(0)} of {_count_proposals(proposed)}.")
+    return EXIT_REFUSED if EXIT_REFUSED in codes else max(codes)
+
+
+def _confirmed(app: Request, one: View, by: str | None) -> int:
+    """Confirm one as it was seen; what is not done is one line on stderr."""
+    try:
+        new = NewAcceptance(one.session_id, by=by, expect=one.version)
+        done = sessions.accept_session(app, new)
+    except Refused as refused:
+        reason = escaped_text(error_with_advice(refused))
+        click.echo(f"{short_session(one.session_id)} is not confirmed: {reason}", err=True)
+        return EXIT_REFUSED
+    if code := session_exit_code(done):
+        why = "; ".join(refusal.message for refusal in done.refusals) or _waits(done)
+        settle = shown_of(one.workflow).accept.format(id=short_session(one.session_id))
+        click.echo(
+            f"{short_session(one.session_id)} is not confirmed: {escaped_text(why)}: {settle}",
+            err=True,
+        )
+    return code
+
+
+def _waits(done: View) -> str:
+    """What a person has to do, and the decisions that it is about."""
+    related = [one for one in getattr(done, "related", ()) if one.needs_choice]
+    named = (
+        f"{short_session(one.session_id)} {one_line(one.title)!r}" for one in related[:NAMED_MAX]
+    )
+    return f"{done.to_do} ({', '.join(named)})" if related else done.to_do
+
+
+def _count_proposals(proposed: Sequence[View]) -> str:
+    return count_in_words(len(proposed), "proposal")
+
+
+def _person_confirms(question: str) -> bool:
+    """Whether the person says yes; Ctrl-D says no."""
+    try:
+        return click.confirm(question)
+    except click.Abort:
+        click.echo()
+        return False

@@ -287,7 +287,7 @@ def _bug(
     error: BaseException, arguments: Sequence[str], replay: str = "", workflow: str = ""
 ) -> int:
     """Whose bug it is, type, message, place, and how to see it again."""
-    from preflights_cli.bugs import bug_of
+    from preflights_cli.advice import bug_of
     from preflights_es.kernel.text import escaped_text
 
     whose, place = bug_of(error, workflow)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from preflights_es.kernel.ports import Stored
-from preflights_es.store import chain, jsonl
+from preflights_es.store import jsonl, stored_events
 from tests.benchmarks import floor_led, replaying
 
 Session = tuple[Stored, ...]
@@ -30,7 +30,8 @@ def recorded(file: Path, sessions: int) -> list[Session]:
         file.write_bytes(b"\n".join(replaying.led_lines(sessions)) + b"\n")
     lines = file.read_bytes().splitlines()
     made = [
-        tuple(one) for one in chain.group_events_by_session(jsonl.stored(lines, file.name)).values()
+        tuple(one)
+        for one in stored_events.group_events_by_session(jsonl.stored(lines, file.name)).values()
     ]
     return made[:sessions]
 

@@ -26,11 +26,16 @@ from preflights_es.kernel.json import ABSENT, decode_plain_json, decoder, differ
 from preflights_es.kernel.lead import StepRetried
 from preflights_es.kernel.ports import AppendBatch, Provider, Stored
 from preflights_es.kernel.session import Session
-from preflights_es.providers.recorded import Unanswered
+from preflights_es.providers.base import Unanswered
 from preflights_es.runtime.performer import Performer, open_completion
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.store.chain import GENESIS, digest_payload, hash_event_link, stream_prefix
 from preflights_es.store.memory import MemoryStore
+from preflights_es.store.stored_events import (
+    GENESIS,
+    digest_payload,
+    hash_event_link,
+    stream_prefix,
+)
 from preflights_es.words.questions import Question, Refusal
 from preflights_es.words.workflow import Workflow, is_stalled
 

@@ -51,8 +51,7 @@ from preflights_es.records.files import fronts
 from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import CONFLICTS_MAX, Runner
 from preflights_es.runtime.sessions import Sessions
-from preflights_es.store.chain import erased_before
-from preflights_es.store.codec import shared_event
+from preflights_es.store.stored_events import erased_before, shared_event
 from preflights_es.system.files import Unreadable, regular
 from preflights_es.words.signing import proposal_text, read_input_content
 from preflights_es.words.workflow import UNKNOWN, compute_session_status

@@ -18,7 +18,7 @@ from preflights_es.kernel.ports import Archive, Stored
 from preflights_es.kernel.session import Session
 from preflights_es.kernel.text import NAME_MAX, one_line, shortened
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.store import chain, jsonl
+from preflights_es.store import jsonl, stored_events
 from preflights_es.words import imports
 from preflights_es.words.decisions import Related, Relations
 from preflights_es.words.imports import SessionsTaken, TakenSession
@@ -136,7 +136,9 @@ def _runs(pairs: Iterable[tuple[bytes, Stored]], where: str) -> Iterator[_Pairs]
         run.append((_fingerprint_line(line), event))
         size += len(line)
         if event.version != len(run):
-            chain.verified([event for _, event in run])  # it says so; all behind it would be held
+            stored_events.verified(
+                [event for _, event in run]
+            )  # it says so; all behind it would be held
         if size > MIXED_MAX:
             held = f"session {session_id} has more than {MIXED_MAX:,} bytes"
             raise Refused(f"{held} in {where}: it cannot be held in memory")

@@ -18,14 +18,13 @@ from preflights_es.kernel.events import Event, Input, InputQuarantined, Outcome,
 from preflights_es.kernel.lead import Lead, setup_of
 from preflights_es.kernel.ports import Provider, Stored
 from preflights_es.kernel.session import Decider, Session
-from preflights_es.providers.recorded import RecordedProvider, Unanswered, Unrecorded
+from preflights_es.providers.base import RecordedProvider, Unanswered, Unrecorded
 from preflights_es.redaction import patterns
 from preflights_es.redaction.masking import redact, response_redacted
 from preflights_es.redaction.patterns import SecretKind
 from preflights_es.runtime.performer import open_completion
 from preflights_es.runtime.runner import steps
-from preflights_es.store.chain import verified
-from preflights_es.store.codec import Codec
+from preflights_es.store.stored_events import Codec, verified
 from preflights_es.words.workflow import Workflow, find_known_workflow
 
 T = TypeVar("T")

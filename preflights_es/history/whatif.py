@@ -18,13 +18,13 @@ from preflights_es.history.recording import (
     Turn,
     step_of,
 )
-from preflights_es.history.report import Rerun, rerun
+from preflights_es.history.replayer import Rerun, rerun
 from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.errors import LLMLostError, SettingsError
 from preflights_es.kernel.events import Input, InputQuarantined, Outcome
 from preflights_es.kernel.lead import WRITERS, Lead, LeadChanged, LeadTaken, setup_of
 from preflights_es.kernel.session import Session
-from preflights_es.providers.recorded import RecordedProvider
+from preflights_es.providers.base import RecordedProvider
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.words.questions import Answers, GivenAnswer, Opening, answers_in
 

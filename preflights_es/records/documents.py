@@ -33,20 +33,18 @@ from preflights_es.kernel.text import late_pattern, slug
 from preflights_es.records import files, render
 from preflights_es.records.files import front_of
 from preflights_es.records.record_folder import RecordFolder
-from preflights_es.records.record_names import of_own_folder
-from preflights_es.records.record_numbers import numbered_groups, sequence_of
+from preflights_es.records.record_names import numbered_groups, of_own_folder, sequence_of
 from preflights_es.records.render import check_template
 from preflights_es.records.session_files import SessionFiles
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle, Runner, Step
-from preflights_es.store.chain import verified
-from preflights_es.store.codec import shared_event
+from preflights_es.store.stored_events import shared_event, verified
 from preflights_es.system.files import Unreadable
 from preflights_es.words.decisions import Record, list_superseded
 from preflights_es.words.workflow import Workflow
 
 if TYPE_CHECKING:
-    from preflights_es.records.record_header import RecordHeader
+    from preflights_es.records.record_names import RecordHeader
     from preflights_es.words.signing import Signed
 
 
@@ -422,7 +420,7 @@ class Documents:
         marked = [one.path for one in list_superseded(record) if not one.uid and one.path]
         if record.status != "accepted" or not marked:
             return
-        from preflights_es.records.record_status import NewStatus, with_status
+        from preflights_es.records.record_edits import NewStatus, with_status
 
         number = handle.workflow.filed.number(handle.session.state)
         name = f"task {record.uid}" if number is None else f"ADR-{number:04d}"
@@ -438,7 +436,7 @@ class Documents:
 
     def _mended(self, handle: Handle, due: ArtifactDue, content: bytes) -> bytes | None:
         """A person's edits with the status that the log gives; None where more has changed."""
-        from preflights_es.records.record_status import mend_record_status
+        from preflights_es.records.record_edits import mend_record_status
 
         id_, before = handle.session_id, None
         for asked, state in self._asked(self._stored(id_)):

@@ -11,13 +11,11 @@ from typing import Final
 import msgspec
 
 from preflights_es.kernel.text import late_pattern, shortened
-from preflights_es.records.record_header import (
+from preflights_es.records.record_names import (
     RECORD_MAX,
     ForeignRecord,
     RecordHeader,
     Tool,
-)
-from preflights_es.records.record_names import (
     day_of_file_name,
     is_first_page,
     is_other_page,

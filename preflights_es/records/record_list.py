@@ -1,9 +1,15 @@
-"""Lists the records of folders; what was read of a file is kept until the file changes."""
+"""Lists the records of folders: what was read of a file is kept until the file changes.
+
+Also which record replaced another where the older one does not say so, and which names and headings
+a new one takes over.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+import posixpath
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -14,18 +20,27 @@ from msgspec.structs import replace
 
 from preflights_es.kernel import __version__
 from preflights_es.kernel.errors import ArtifactOutside
+from preflights_es.kernel.text import late_pattern
 from preflights_es.records.files import checked_folder
 from preflights_es.records.record_folder import RecordFolder, is_passed_over
-from preflights_es.records.record_header import RECORD_MAX, RecordHeader, TitleStatement
 from preflights_es.records.record_names import (
     OTHER_TEXTS,
+    RECORD_MAX,
+    RecordHeader,
+    Reference,
+    TitleStatement,
+    day_of_file_name,
     is_dated,
     is_page,
+    is_record_name,
     name_of_record,
     number_of,
+    numbered_name,
+    numbered_path,
     title_of_name,
 )
 from preflights_es.system.files import Unreadable, read_cache, regular, write_cache
+from preflights_es.words.decisions import RecordForm
 
 READER: Final = f"{__version__}/9"  # a new number when records are read in another way
 CACHE_MAX: Final = 50_000_000  # bytes
@@ -302,3 +317,125 @@ def _checksum_of_rows(rows: Iterable[_CachedRecord], index: msgspec.Raw) -> int:
     for row in rows:
         check = crc32(row.words.packed, check)
     return check
+
+
+_DECIDED: Final = frozenset(("none", "accepted", "partly_superseded", "deprecated", "superseded"))
+"""What a record with one of these replaced is replaced, also where it holds no more itself."""
+
+
+def replaced_unsaid(records: Sequence[RecordHeader]) -> dict[str, RecordHeader]:
+    """By the path of an older record, the newer one that alone says that it replaced it."""
+    found: dict[str, RecordHeader] = {}
+    of_path = {one.path: one for one in records}
+    of_number: dict[tuple[str, int], list[RecordHeader]] = {}
+    for one in records:
+        if one.number is not None:
+            of_number.setdefault((_sequence(one.path), one.number), []).append(one)
+    for newer in records:
+        for named in newer.supersedes if newer.status in _DECIDED else ():
+            older = _find_named_record(named, newer.path, of_path, of_number)
+            if older and older is not newer and older.status in ("none", "accepted"):
+                found.setdefault(older.path, newer)
+    return found
+
+
+def _find_named_record(
+    named: Reference,
+    by: str,
+    of_path: Mapping[str, RecordHeader],
+    of_number: Mapping[tuple[str, int], Sequence[RecordHeader]],
+) -> RecordHeader | None:
+    """The record that another one names; None where that could be none or several.
+
+    Args:
+        by: the path of the one that names it.
+    """
+    path, folder = named.path, posixpath.dirname(by)
+    if "%" in path:
+        from urllib.parse import unquote  # few links have escapes
+
+        path = unquote(path)
+    for ending in ("", ".md"):
+        if found := of_path.get(posixpath.normpath(posixpath.join(folder, path + ending))):
+            return found
+    if "/" in path.removeprefix("./") or named.number is None:
+        return None
+    having = of_number.get((_sequence(by), named.number), ())
+    return having[0] if len(having) == 1 else None
+
+
+def _sequence(path: str) -> str:
+    """The folder in which a record's number counts."""
+    numbered = numbered_path(path)
+    return numbered.folder if numbered else posixpath.dirname(path)
+
+
+NYGARD: Final = "nygard.v1"
+_ENDINGS: Final = (".md", ".markdown", ".MD", ".adoc", ".asciidoc")  # of what we can write
+
+
+def form_of(names: Iterable[str], template: str = RecordForm().template) -> RecordForm:
+    """What most names of a folder have in common; what has no number and no day is passed over.
+
+    Args:
+        names: with `/README.md` or the like of those with a folder of their own.
+    """
+    names = [name for name in names if is_record_name(name)]
+    if names and all(map(day_of_file_name, names)):
+        return _dated(names, template)
+    numbered = [one for one in map(numbered_name, names) if one is not None]
+    if not numbered:
+        return RecordForm(template=template)
+    before = _most_frequent_text(_with_year(one.before) for one in numbered)
+    alike = [one for one in numbered if _with_year(one.before) == before]
+    padded = [len(one.digits) for one in alike if one.digits.startswith("0")]
+    return RecordForm(
+        before=before,
+        digits=max(padded, key=padded.count, default=min(len(one.digits) for one in alike)),
+        separator=_most_frequent_text(one.after[:1] for one in alike if one.after[:1] in "-_ ")
+        or "-",
+        ending=_most_frequent_ending(names),
+        template=template,
+    )
+
+
+def template_of(records: Sequence[RecordHeader], *, by_adr_tools: bool = False) -> str:
+    """Nygard's headings where all records of other tools have them, else those of MADR.
+
+    Args:
+        by_adr_tools: whether a file of adr-tools names the folder; then one record is enough, and
+            none is.
+    """
+    tools = {one.tool for one in records if not one.session} or {one.tool for one in records}
+    is_nygard = tools == {"nygard"} or (by_adr_tools and (not tools or "nygard" in tools))
+    return NYGARD if is_nygard else RecordForm().template
+
+
+def _dated(names: Sequence[str], template: str) -> RecordForm:
+    is_dashed = all(name[4] == "-" for name in names)
+    day = "YYYY-MM-DD" if is_dashed else "YYYYMMDD"
+    after = (name[len(day) :][:1] for name in names)
+    separator = _most_frequent_text(one for one in after if one in "-_ ") or "-"
+    return RecordForm(
+        separator=separator, ending=_most_frequent_ending(names), day=day, template=template
+    )
+
+
+def _with_year(before: str) -> str:
+    return _YEAR.sub("YYYY", before)
+
+
+_YEAR = late_pattern(r"\d{4}(?=[-_]$)")
+
+
+def _most_frequent_ending(names: Iterable[str]) -> str:
+    endings = (
+        name[name.find("/") :] if "/" in name else f".{name.rpartition('.')[2]}" for name in names
+    )
+    return _most_frequent_text(one for one in endings if one.endswith(_ENDINGS)) or ".md"
+
+
+def _most_frequent_text(found: Iterable[str]) -> str:
+    """The most frequent text; of several the first. Empty without any."""
+    counted = Counter(filter(None, found)).most_common(1)
+    return counted[0][0] if counted else ""

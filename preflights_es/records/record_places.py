@@ -31,8 +31,8 @@ from preflights_es.records.record_folder import (
     usual_folder,
     usual_folders,
 )
-from preflights_es.records.record_header import RecordHeader
 from preflights_es.records.record_names import (
+    RecordHeader,
     day_of_file_name,
     is_dated,
     is_page,

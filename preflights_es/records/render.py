@@ -25,8 +25,8 @@ from preflights_es.kernel.text import (
     shortened,
     shown_lines,
 )
-from preflights_es.records.asciidoc import document_in_asciidoc
 from preflights_es.records.record_names import ASCIIDOC
+from preflights_es.records.record_text import document_in_asciidoc
 from preflights_es.words.decisions import (
     EXCEPTION,
     OPEN_FIELD,

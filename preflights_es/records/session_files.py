@@ -23,7 +23,7 @@ from preflights_es.records.files import checked_folder
 from preflights_es.records.record_folder import DEFAULT, RecordFolder
 from preflights_es.records.record_places import RecordPlaces
 from preflights_es.store import jsonl
-from preflights_es.store.chain import verified
+from preflights_es.store.stored_events import verified
 from preflights_es.system import files as atomic_file
 from preflights_es.system.files import Unreadable
 

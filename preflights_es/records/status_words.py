@@ -9,8 +9,13 @@ from typing import Final, NamedTuple
 import msgspec
 
 from preflights_es.kernel.text import composed, late_pattern, one_line, shortened
-from preflights_es.records.record_header import Reference, Status
-from preflights_es.records.record_names import day_of_file_name, iso_day_or_empty, number_of
+from preflights_es.records.record_names import (
+    Reference,
+    Status,
+    day_of_file_name,
+    iso_day_or_empty,
+    number_of,
+)
 
 SAID_MAX: Final = 2_000  # characters of a status, a date or a list of references
 TEXT_MAX: Final = 200  # characters of a reference

@@ -36,7 +36,7 @@ from preflights_es.kernel.ports import (
 )
 from preflights_es.projections.projection import Projection, ProjectionReader, Read, unreadable
 from preflights_es.projections.sessions import SESSIONS
-from preflights_es.store.projection_feed import SqlFollowing
+from preflights_es.store.sql_projections import SqlFollowing
 
 TAKEN: Final = 200  # appends that are folded in one transaction
 PAGE: Final = 1_000  # sessions that a rebuild looks at together

@@ -43,8 +43,7 @@ from preflights_es.kernel.ports import AppendBatch, Draft, Head, Numbered, Provi
 from preflights_es.kernel.session import Session, misplaced
 from preflights_es.runtime.performer import Performed, Performer, open_completion
 from preflights_es.runtime.sanitizing import SECRETS_ALONE, Sanitizer
-from preflights_es.store.chain import erased_before, verified
-from preflights_es.store.codec import Codec
+from preflights_es.store.stored_events import Codec, erased_before, verified
 from preflights_es.words.workflow import View, Workflow, compute_session_status, find_known_workflow
 
 

@@ -1,15 +1,20 @@
-"""Where the project is, where its log lies, and who is at work."""
+"""Where the project is, where its log lies, and who is at work.
+
+A folder is what git says of it; an environment is a coding agent's or a CI's by what that agent
+sets for its commands, never by what a person keeps in a profile or an editor sets.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import Final
+from shlex import quote
+from typing import Final, Literal, NamedTuple
 from unicodedata import category
 
 import msgspec
@@ -24,7 +29,6 @@ from preflights_es.kernel.text import (
     problem,
     shortened,
 )
-from preflights_es.settings.agents import is_ci
 from preflights_es.settings.file import (
     KEYS,
     TEXT_MAX,
@@ -33,16 +37,285 @@ from preflights_es.settings.file import (
     PlansTable,
     SettingsFileSource,
 )
-from preflights_es.settings.project import (
-    FOLDER,
-    common_of,
-    is_git_s,
-    is_others,
-    named_by,
-    own_folder,
-    plain_name,
+from preflights_es.system.files import Unreadable, regular, resolved
+
+NAMED: Final = "AI_AGENT"  # https://github.com/vercel/vercel/pull/13762: holds the agent's name
+
+
+class Sign(NamedTuple):
+    """A variable that an agent sets for the commands that it runs."""
+
+    agent: str
+    variable: str
+    """Its name; with `=`, it counts with this value only."""
+    version: str
+    """Of the agent, where it was seen; else when that was."""
+    how: Literal["run", "read", "reported"]
+    """`run`: the agent ran `env` here, led by a scripted model. `read`: in what it ships or in its
+    source. `reported`: by others who ran it."""
+    source: str = ""
+    """Where, unless it was run here."""
+
+
+_CURSOR: Final = "https://github.com/entireio/cli/pull/2317"
+_GOOSE: Final = "https://github.com/block/goose/pull/7017"
+_CODEX: Final = "https://github.com/openai/codex/blob/main/codex-rs/core/src/spawn.rs"
+
+SIGNS: Final = (
+    # It set CLAUDECODE, too.
+    Sign(
+        "amp",
+        "AGENT=amp",
+        "2026-02",
+        "reported",
+        source="https://github.com/anthropics/claude-code/issues/24838",
+    ),
+    Sign("claude-code", "CLAUDECODE", "2.1.197", "run"),
+    Sign("claude-code", "CLAUDE_CODE_CHILD_SESSION", "2.1.197", "run"),
+    Sign("claude-code", "CLAUDE_CODE_SESSION_ID", "2.1.197", "run"),
+    Sign("claude-code", NAMED, "2.1.197", "run"),
+    Sign("cursor", "CURSOR_AGENT", "2026-09", "reported", source=_CURSOR),
+    Sign(
+        "cursor",
+        "CURSOR_EXTENSION_HOST_ROLE=agent-exec",
+        "2026-04",
+        "reported",
+        source="https://github.com/vercel/vercel/pull/15879",
+    ),
+    Sign("codex", "CODEX_CI", "0.169.0", "run"),
+    Sign("codex", "CODEX_SESSION_ID", "0.169.0", "run"),
+    Sign("codex", "CODEX_THREAD_ID", "0.169.0", "run"),
+    Sign("codex", "CODEX_TOOL_CALL_ID", "0.169.0", "run"),
+    # Only within its sandbox.
+    Sign("codex", "CODEX_SANDBOX", "0.169.0", "read", source=_CODEX),
+    Sign("codex", "CODEX_SANDBOX_NETWORK_DISABLED", "0.169.0", "read", source=_CODEX),
+    Sign("gemini-cli", "GEMINI_CLI", "0.61.0", "run"),
+    # It sets it for itself: a terminal within it inherits it.
+    Sign("opencode", "OPENCODE", "1.18.33", "run"),
+    Sign(
+        "copilot-cli",
+        "COPILOT_CLI",
+        "1.0.63",
+        "reported",
+        source="https://github.com/dynatrace-oss/dtctl/pull/289",
+    ),
+    Sign(
+        "copilot-vscode",
+        "COPILOT_AGENT",
+        "1.121",
+        "read",
+        source="https://github.com/microsoft/vscode/pull/316267",
+    ),
+    Sign(
+        "augment",
+        "AUGMENT_AGENT",
+        "0.36.0",
+        "read",
+        source="https://www.npmjs.com/package/@augmentcode/auggie",
+    ),
+    # The terminals that it opens in the editor, which a person may use as well.
+    Sign(
+        "cline",
+        "CLINE_ACTIVE",
+        "commit 31063c6",
+        "read",
+        source="https://github.com/cline/cline/blob/main/src/hosts/vscode/terminal/VscodeTerminalRegistry.ts",
+    ),
+    Sign("goose", "GOOSE_TERMINAL", "2026-02", "read", source=_GOOSE),
+    Sign("goose", "AGENT=goose", "2026-02", "read", source=_GOOSE),
 )
-from preflights_es.system.files import Unreadable, regular
+"""In the order of the search."""
+
+CI: Final = ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL", "TEAMCITY_VERSION", "TF_BUILD")
+"""https://github.com/watson/ci-info/blob/master/vendors.json; most set `CI`, too."""
+
+_VERSIONED: Final = late_pattern(r"([a-z][a-z-]*[a-z])[_/@ ]v?(\d+(?:[-._]\d+){1,3})(?=_|\W|\Z)")
+_UNSET: Final = ("", "0", "false", "no")
+_YES: Final = ("1", "true", "yes")
+
+
+def agent_of(env: Mapping[str, str]) -> str:
+    """The agent whose environment this is, with a version where it says one; empty without one."""
+    said = env.get(NAMED, "").strip()
+    found = next((name for name, _ in signs(env)), "")
+    return _format_agent_version(said) if found and _is_agent_name(said) else found
+
+
+def _format_agent_version(said: str) -> str:
+    """Name and version, where it is so written: `claude-code_2-1-330_harness`, `codex/0.169.0`."""
+    name = _VERSIONED.match(said)
+    return f"{name[1]} {re.sub('[-_]', '.', name[2])}" if name else said
+
+
+def signs(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Pairs of an agent's name and a variable that shows it."""
+    for sign in SIGNS:
+        name, equals, value = sign.variable.partition("=")
+        if name != NAMED and (
+            env.get(name) == value if equals else _is_value_set(env.get(name, ""))
+        ):
+            yield sign.agent, name
+    if _is_value_set(env.get(NAMED, "")):
+        yield "agent", NAMED
+
+
+def is_ci(env: Mapping[str, str]) -> bool:
+    """Whether a CI runs the program."""
+    return any(_is_value_set(env.get(name, "")) for name in CI)
+
+
+def _is_value_set(value: str) -> bool:
+    return value.strip().lower() not in _UNSET
+
+
+def _is_agent_name(text: str) -> bool:
+    return _is_value_set(text) and text.lower() not in _YES and not problem(text, NAME_MAX)
+
+
+FOLDER: Final = "preflights"
+POINTER_MAX: Final = 65_536  # bytes of a `.git`, `commondir` or `gitdir` file: a path
+_WORKTREE: Final = late_pattern(r"^[ \t]*worktree[ \t]*=[ \t]*(.+)$", re.MULTILINE)
+_BARE: Final = late_pattern(r"^[ \t]*bare[ \t]*=[ \t]*true[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_SECTION: Final = late_pattern(r"^[ \t]*\[", re.MULTILINE)
+_NAME: Final = late_pattern(r"^[ \t]*name[ \t]*=[ \t]*(.*?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_PLAIN: Final = late_pattern(r"[^\"\\#;\t\r\udc80-\udcff]+")
+"""A value that git takes as it stands."""
+_NO_SYSTEM: Final = "GIT_CONFIG_NOSYSTEM"
+"""The variable by which git leaves the file of the whole machine out."""
+_ELSEWHERE: Final = late_pattern(r"user|include|worktreeconfig", re.IGNORECASE)
+_HEAD: Final = late_pattern(r"ref:[ \t\r\n]*refs/|[0-9a-fA-F]{40}")
+INSTEAD: Final = "name the log with --db or PREFLIGHTS_DATABASE_URL"
+
+
+def is_git_s(folder: Path) -> bool:
+    """Whether git would take a folder for one of its own, by the rule that git itself has.
+
+    Source: `is_git_directory` and `validate_headref` of git's setup.c and path.c.
+    """
+    common = common_of(folder)
+    return (
+        common is not None
+        and _is_head(folder / "HEAD")
+        and all(os.access(common / name, os.X_OK) for name in ("objects", "refs"))
+    )
+
+
+def _is_head(path: Path) -> bool:
+    try:
+        if path.is_symlink():
+            return os.readlink(path).startswith("refs/")
+    except (OSError, ValueError):
+        return False
+    return _HEAD.match(read_git_pointer(path)) is not None
+
+
+def common_of(folder: Path) -> Path | None:
+    """What all work trees share: another folder where git's folder of a linked one names it."""
+    if not os.path.lexists(folder / "commondir"):
+        return folder
+    told = read_git_pointer(folder / "commondir").rstrip("\r\n")
+    return folder / told if told else None
+
+
+def named_by(dot: Path) -> Path | None:
+    """The folder that a `.git` file names; None where git calls it no such file, or no folder."""
+    key, _, path = read_git_pointer(dot).partition("gitdir: ")
+    pointed = dot.parent / path.rstrip("\r\n")
+    return pointed if not key and path.strip() and is_git_s(pointed) else None
+
+
+def git_index(root: Path) -> Path:
+    """The index of a work tree, which is another file in each linked one."""
+    dot = root / ".git"
+    return ((named_by(dot) if dot.is_file() else None) or dot) / "index"
+
+
+def is_others(*paths: Path) -> bool:
+    """Whether one of these belongs to another user, whose configuration git does not read."""
+    if sys.platform == "win32":
+        return False
+    return any(os.lstat(path).st_uid != os.geteuid() for path in paths)
+
+
+def own_folder(root: Path, common: Path) -> Path:
+    """The folder of the log in git's common directory.
+
+    Raises:
+        SettingsError: it is another repository's, or a link leads to it or to its log.
+    """
+    if not is_own(root, common):
+        raise SettingsError(
+            f"{root / '.git'} points at another repository, {common}: if this is a work tree of "
+            f"it, run `git worktree repair` there; else {INSTEAD}"
+        )
+    folder = common / FOLDER
+    for path in (folder, folder / "log.db"):
+        if path.is_symlink():
+            raise SettingsError(
+                f"{path} is a link, and may lead to any file: if you made it, name what it leads "
+                f"to with --db or PREFLIGHTS_DATABASE_URL; else remove it: rm {quote(str(path))}"
+            )
+    return folder
+
+
+def is_own(root: Path, common: Path) -> bool:
+    """Whether git's directory itself names this work tree as one of its own.
+
+    A directory that `git init --separate-git-dir` made names none, so one of those is believed.
+    """
+    root, common = root.resolve(), common.resolve()
+    if root in common.parents:
+        return True
+    config, linked = read_git_pointer(common / "config"), common / "worktrees"
+    if found := _WORKTREE.search(config):  # of a submodule
+        return resolved(common / found[1].strip()) == root
+    if linked.is_dir():
+        return any(_pointed(path) == root / ".git" for path in linked.glob("*/gitdir"))
+    return common.name != ".git" and is_git_s(common) and not _BARE.search(config)
+
+
+def _pointed(path: Path) -> Path | None:
+    """The `.git` of a linked work tree, as git keeps it; links of its folders followed."""
+    told = Path(path.parent, read_git_pointer(path).strip())
+    folder = resolved(told.parent)
+    return folder / told.name if folder else None
+
+
+def read_git_pointer(path: Path) -> str:
+    """What one of git's small files says; empty where it says nothing that git would take."""
+    try:
+        text = os.fsdecode(regular(path, POINTER_MAX))
+    except (OSError, Unreadable):
+        return ""
+    return "" if "\0" in text else text
+
+
+def plain_name(env: Mapping[str, str], common: Path | None) -> str | None:
+    """The name in the user's file of git, empty where no file can say one; None: git has to say it.
+
+    Args:
+        common: git's common directory; None outside of git.
+    """
+    if common is not None and (
+        not (told := read_git_pointer(common / "config")) or _ELSEWHERE.search(told)
+    ):
+        return None
+    if any("GIT_CONFIG" in key and key != _NO_SYSTEM for key in env):
+        return None
+    home = Path(env.get("HOME") or os.devnull)
+    files = (
+        home / ".gitconfig",
+        Path(env.get("XDG_CONFIG_HOME") or home / ".config", "git/config"),
+    )
+    if env.get(_NO_SYSTEM) in ("1", "true") and not any(map(os.path.lexists, files)):
+        return ""
+    own = read_git_pointer(files[0])
+    if "\\" in own or "include" in own.lower():
+        return None
+    sections = (part for part in _SECTION.split(own) if part[:5].lower() == "user]")
+    names = _NAME.findall("\n".join(part[5:] for part in sections))
+    return names[-1] if names and _PLAIN.fullmatch(names[-1]) else None
+
 
 _PASSWORD: Final = late_pattern(
     r"[^:/?#]+://(?:[^:/]*:[^@]+@|.*[?&](?:ssl)?password=[^&])", re.DOTALL

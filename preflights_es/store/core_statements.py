@@ -34,8 +34,8 @@ from sqlalchemy.sql import ClauseElement
 from sqlalchemy.sql.elements import BindParameter
 
 from preflights_es.kernel.events import ERASED_TAG
-from preflights_es.store import core_projections, tables
-from preflights_es.store.core_projections import among, select_session_events
+from preflights_es.store import core_tables
+from preflights_es.store.core_tables import among, select_session_events
 from preflights_es.store.frozen import (
     AT_ONCE,
     CLEAR,
@@ -72,13 +72,18 @@ def rooms(dialect: str) -> dict[str, dict[str, ClauseElement]]:
     """All statements, by the room that runs them and by name."""
     return {
         "log": {**_appending_and_reading(), **_erasing(), **_taking_over(dialect)},
-        "projections": core_projections.statements(dialect),
+        "projections": core_tables.statements(dialect),
         "side_tables": _of_side_tables(),
     }
 
 
-_h, _e, _c, _n = tables.heads.c, tables.events.c, tables.claims.c, tables.numbers.c
-_o = tables.outbox.c
+_h, _e, _c, _n = (
+    core_tables.heads.c,
+    core_tables.events.c,
+    core_tables.claims.c,
+    core_tables.numbers.c,
+)
+_o = core_tables.outbox.c
 # As every engine of ours says it; Core has it for each dialect apart, which is not known here.
 _SET_MARK: Final = (
     "INSERT INTO marks (projection, session_id, version) "
@@ -98,24 +103,24 @@ _holder = select(_n.session_id).where(
 
 def _appending_and_reading() -> dict[str, ClauseElement]:
     return {
-        "insert_head": insert(tables.heads),
-        "move_head": update(tables.heads)
+        "insert_head": insert(core_tables.heads),
+        "move_head": update(core_tables.heads)
         .where(
             _h.session_id == _ours,
             _h.version == bindparam("expected_version"),
             _h.head_hash == bindparam("expected_hash"),
         )
         .values(version=bindparam("to_version"), head_hash=bindparam("to_hash")),
-        "insert_event": insert(tables.events),
-        "insert_outbox": insert(tables.outbox),
-        "insert_claim": insert(tables.claims),
-        "delete_claim": delete(tables.claims).where(
+        "insert_event": insert(core_tables.events),
+        "insert_outbox": insert(core_tables.outbox),
+        "insert_claim": insert(core_tables.claims),
+        "delete_claim": delete(core_tables.claims).where(
             _c.session_id == _ours, _c.call == bindparam("of_call")
         ),
         "claimed": select(_c.owner, _c.until).where(
             _c.session_id == _ours, _c.call == bindparam("of_call")
         ),
-        "move_claim": update(tables.claims)
+        "move_claim": update(core_tables.claims)
         .where(
             _c.session_id == _ours,
             _c.call == bindparam("of_call"),
@@ -127,7 +132,7 @@ def _appending_and_reading() -> dict[str, ClauseElement]:
         .where(_c.project == bindparam("of_project"))
         .order_by(_c.session_id, _c.call),
         "session_calls": select(_c.call).where(_c.session_id == _ours),
-        "insert_number": insert(tables.numbers),
+        "insert_number": insert(core_tables.numbers),
         "numbers": select(_n.folder, _n.number, _n.session_id).where(
             _n.project == bindparam("of_project")
         ),
@@ -150,9 +155,9 @@ def _appending_and_reading() -> dict[str, ClauseElement]:
         )
         .order_by(_h.session_id.desc())
         .limit(MATCHES_MAX),
-        "count_sessions": select(func.count()).select_from(tables.heads),
-        "count_events": select(func.count()).select_from(tables.events),
-        "count_open_calls": select(func.count()).select_from(tables.claims),
+        "count_sessions": select(func.count()).select_from(core_tables.heads),
+        "count_events": select(func.count()).select_from(core_tables.events),
+        "count_open_calls": select(func.count()).select_from(core_tables.claims),
         "session_of_input": select(_e.session_id, _e.version).where(
             _e.input_id == bindparam("of_input")
         ),
@@ -160,14 +165,16 @@ def _appending_and_reading() -> dict[str, ClauseElement]:
 
 
 def _taking_over(dialect: str) -> dict[str, ClauseElement]:
-    row = {column.name: bindparam(column.name, type_=column.type) for column in tables.numbers.c}
-    keys = (column == row[column.name] for column in tables.numbers.primary_key)
+    row = {
+        column.name: bindparam(column.name, type_=column.type) for column in core_tables.numbers.c
+    }
+    keys = (column == row[column.name] for column in core_tables.numbers.primary_key)
     is_held = select(_n.number).where(*keys).exists()
-    whole = (tables.heads, tables.events, tables.outbox)
+    whole = (core_tables.heads, core_tables.events, core_tables.outbox)
     return {
         "heads_among": _head.where(among(dialect, _h.session_id)),
-        "insert_imported": insert(tables.imported_documents),
-        "insert_free_number": insert(tables.numbers).from_select(
+        "insert_imported": insert(core_tables.imported_documents),
+        "insert_free_number": insert(core_tables.numbers).from_select(
             [*row], select(*row.values()).where(~is_held)
         ),
         **{f"insert_many {one.name}": _many(one) for one in whole},
@@ -186,13 +193,15 @@ def _many(table: Table) -> ClauseElement:
 def _erasing() -> dict[str, ClauseElement]:
     before: BindParameter[int] = bindparam("before")
     return {
-        "drop_payloads": update(tables.events)
+        "drop_payloads": update(core_tables.events)
         .where(_e.session_id == _ours, _e.version < before)
         .values(data=null(), salt=null()),
-        "forget_calls": delete(tables.claims).where(tables.claims.c.session_id == _ours),
-        "forget_outbox": delete(tables.outbox).where(_o.session_id == _ours, _o.version < before),
-        "set_marks": update(tables.marks)
-        .where(tables.marks.c.session_id == _ours)
+        "forget_calls": delete(core_tables.claims).where(core_tables.claims.c.session_id == _ours),
+        "forget_outbox": delete(core_tables.outbox).where(
+            _o.session_id == _ours, _o.version < before
+        ),
+        "set_marks": update(core_tables.marks)
+        .where(core_tables.marks.c.session_id == _ours)
         .values(version=bindparam("to_version")),
         "set_mark": text(_SET_MARK),
         "headless": select(_e.session_id)
@@ -201,7 +210,7 @@ def _erasing() -> dict[str, ClauseElement]:
         .order_by(_e.session_id),
         **{
             f"{CLEAR}{table.name}": delete(table).where(table.c.session_id == _ours)
-            for table in tables.projected.values()
+            for table in core_tables.projected.values()
         },
     }
 
@@ -210,14 +219,14 @@ _OPENS: Final = ("completion.requested.v1", "artifact.due.v1")
 # Neither an Outcome that is ignored nor one in quarantine answers its call.
 _LEAVES_OPEN: Final = ("session.response_ignored.v1", "session.input_quarantined.v1")
 _ANSWERS: Final = ("completion.received.v1", "completion.failed.v1", "artifact.written.v1")
-_NAME_PROJECTS: Final = (tables.numbers, tables.claims, *tables.projected.values())
+_NAME_PROJECTS: Final = (core_tables.numbers, core_tables.claims, *core_tables.projected.values())
 """Tables whose rows name a session, and the project that it had."""
 
 
 def _of_side_tables() -> dict[str, ClauseElement]:
-    h, e, m = tables.heads.c, tables.events.c, tables.marks.c
-    o, c, n = tables.outbox.c, tables.claims.c, tables.numbers.c
-    p, i = tables.projections.c, tables.imported_documents.c
+    h, e, m = core_tables.heads.c, core_tables.events.c, core_tables.marks.c
+    o, c, n = core_tables.outbox.c, core_tables.claims.c, core_tables.numbers.c
+    p, i = core_tables.projections.c, core_tables.imported_documents.c
     at_most: Any = bindparam("at_most")
     after: Any = bindparam("after", type_=String)
 
@@ -225,7 +234,7 @@ def _of_side_tables() -> dict[str, ClauseElement]:
         of = table.c.session_id
         return (
             select(of, said, h.project, ours)
-            .select_from(table.outerjoin(tables.heads, h.session_id == of))
+            .select_from(table.outerjoin(core_tables.heads, h.session_id == of))
             .where(h.session_id.is_(None) | condition)
             .order_by(of)
             .limit(at_most)
@@ -233,22 +242,24 @@ def _of_side_tables() -> dict[str, ClauseElement]:
 
     kinds = case((_is_one_of(e.type, *_OPENS, *_LEAVES_OPEN), 1), else_=-1)
     # A number may be given under the name of another project than that of its session.
-    held = tables.numbers.join(tables.heads, h.session_id == n.session_id)
+    held = core_tables.numbers.join(core_tables.heads, h.session_id == n.session_id)
     is_erased = (
         select(e.session_id).where(e.session_id == n.session_id, e.type == ERASED_TAG).exists()
     )
     return {
         "untyped": select(e.session_id, e.version, h.project)
-        .select_from(tables.events.outerjoin(tables.heads, h.session_id == e.session_id))
+        .select_from(core_tables.events.outerjoin(core_tables.heads, h.session_id == e.session_id))
         .where(~_is_one_of(func.typeof(e.data), "text", "null"))
         .limit(at_most),
-        "strays_marks": strays(tables.marks, m.version, h.version, false()),
+        "strays_marks": strays(core_tables.marks, m.version, h.version, false()),
         "strays_outbox": strays(
-            tables.outbox, o.version, h.version, or_(o.version > h.version, o.version < 0)
+            core_tables.outbox, o.version, h.version, or_(o.version > h.version, o.version < 0)
         ),
-        "strays_claims": strays(tables.claims, c.project, h.project, false()),
+        "strays_claims": strays(core_tables.claims, c.project, h.project, false()),
         "unknown_marks": select(m.projection)
-        .where(~_is_one_of(m.projection, *tables.projected), m.projection.not_in(select(p.name)))
+        .where(
+            ~_is_one_of(m.projection, *core_tables.projected), m.projection.not_in(select(p.name))
+        )
         .distinct()
         .limit(at_most),
         "registered": select(p.name, p.version),
@@ -260,7 +271,7 @@ def _of_side_tables() -> dict[str, ClauseElement]:
         "moved": union(
             *(
                 select(table.c.session_id)
-                .select_from(table.join(tables.heads, h.session_id == table.c.session_id))
+                .select_from(table.join(core_tables.heads, h.session_id == table.c.session_id))
                 .where(table.c.project == bindparam("of_project"), h.project != table.c.project)
                 for table in _NAME_PROJECTS
             )

@@ -21,7 +21,7 @@ from preflights_es.kernel.ids import SALT_BYTES
 from preflights_es.kernel.json import NESTED_MAX, is_too_deep
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import late_pattern
-from preflights_es.store.chain import HASH_BYTES
+from preflights_es.store.stored_events import HASH_BYTES
 
 FORMAT: Final = 1
 FIRST: Final = b'{"format":%d}\n' % FORMAT

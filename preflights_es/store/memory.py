@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from preflights_es.kernel.errors import Conflict, DuplicateInput, NumberTaken
 from preflights_es.kernel.ids import TYPED_MIN
 from preflights_es.kernel.ports import AppendBatch, Arrival, Claim, Head, Numbered, Stored
-from preflights_es.store.chain import can_follow_head, erased_before, sealed
 from preflights_es.store.frozen import MATCHES_MAX
 from preflights_es.store.log_rows import UNCLAIMED, claimed, head_of
+from preflights_es.store.stored_events import can_follow_head, erased_before, sealed
 
 
 class MemoryStore:

@@ -20,9 +20,9 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.ids import TYPED_MIN
 from preflights_es.kernel.ports import Access, AppendBatch, Arrival, Claim, Head, Numbered, Stored
 from preflights_es.store import frozen, log_rows, opening
-from preflights_es.store.chain import can_follow_head, erased_before, sealed
 from preflights_es.store.database import Looking, Race, T, encode_value_list, event_of, together
 from preflights_es.store.log_rows import Calls, event_row, head_of
+from preflights_es.store.stored_events import can_follow_head, erased_before, sealed
 from preflights_es.store.urls import parse_log_address, shown_url
 
 _ALL: Final = 2**31 - 1  # rows, without a limit of the caller: every engine accepts it

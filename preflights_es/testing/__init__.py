@@ -4,10 +4,8 @@ Stands above every other room, and no other room imports it. It needs the extra 
 where sessions are generated.
 """
 
-from preflights_es.testing.goldens import check_golden, record_golden
-from preflights_es.testing.laws import LAWS, check_laws
-from preflights_es.testing.played import PlayedSession, SessionMove
-from preflights_es.testing.scripted import Reply, ScriptedProvider
+from preflights_es.testing.laws import LAWS, check_golden, check_laws, record_golden
+from preflights_es.testing.played import PlayedSession, Reply, ScriptedProvider, SessionMove
 
 __all__ = [
     "LAWS",

@@ -26,8 +26,7 @@ from preflights_es.kernel.events import (
     SessionAbandoned,
 )
 from preflights_es.kernel.session import Session
-from preflights_es.testing.counted import NOON
-from preflights_es.testing.played import SessionMove
+from preflights_es.testing.played import NOON, SessionMove
 from preflights_es.words.questions import Answers, GivenAnswer
 from preflights_es.words.workflow import Workflow
 

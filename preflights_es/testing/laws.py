@@ -1,29 +1,30 @@
-"""What holds for every session of every workflow, whatever comes in.
-
-Each law is a function of one played session, and raises an `AssertionError` that names the Input
-and the Decision at fault. `check_laws` asks all of them of many generated sessions.
-"""
+"""Laws that every workflow keeps, and golden sessions that are replayed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from preflights_es.history.replayer import Replayer
 from preflights_es.kernel import json
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.errors import RoundsExhausted, SessionFaulted
 from preflights_es.kernel.events import Decision, Event, Input, InputQuarantined
-from preflights_es.providers.recorded import GivenProvider
+from preflights_es.kernel.ports import Provider, Stored
+from preflights_es.providers.base import GivenProvider
 from preflights_es.runtime.performer import open_completion
-from preflights_es.store.codec import Codec
-from preflights_es.testing.counted import NOON
-from preflights_es.testing.played import PlayedSession, SessionMove
+from preflights_es.store import jsonl, stored_events
+from preflights_es.store.stored_events import Codec
+from preflights_es.testing.played import NOON, PlayedSession, SessionMove
+from preflights_es.use.replays import own_code
 from preflights_es.words.workflow import STATUSES, Workflow, compute_session_status
 
 if TYPE_CHECKING:
     from hypothesis import settings as Settings  # noqa: N812  a class that is called so
     from hypothesis.strategies import SearchStrategy
+
 
 Law = Callable[[PlayedSession], None]
 
@@ -217,3 +218,49 @@ def _broken(
     lines += [f"  Input {number}: {new!r}" for number, new in enumerate(inputs, 1)]
     lines += [f"  Decision: {decision!r}"] if decision is not None else []
     return AssertionError("\n".join(lines))
+
+
+def record_golden(
+    workflow: Workflow[Any],
+    inputs: Iterable[SessionMove],
+    path: Path,
+    provider: Provider | None = None,
+) -> None:
+    """Write the session that the Inputs come to, as an export writes one.
+
+    Time, ids and salts are counted: the same rules write the same bytes.
+
+    Args:
+        provider: answers the calls, where the first Input says who leads.
+
+    Raises:
+        SessionFaulted: deciding an Input failed; nothing is written.
+    """
+    session = PlayedSession(workflow, provider).play(inputs)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(jsonl.encode_event_file(session.stored))
+
+
+def golden_sessions(path: Path) -> list[list[Stored]]:
+    """The events of each session of a file.
+
+    Raises:
+        LogDamaged: it is no file of sessions.
+    """
+    lines = path.read_bytes().splitlines()
+    return list(stored_events.group_events_by_session(jsonl.stored(lines, path.name)).values())
+
+
+def check_golden(workflow: Workflow[Any], path: Path) -> None:
+    """See that each session of a file replays without a difference.
+
+    Raises:
+        AssertionError: one does not; names the file, the event and what differs.
+        LogDamaged: it is no file of sessions.
+    """
+    replayer = Replayer({workflow.name: workflow}, own_code())
+    for stored in golden_sessions(path):
+        replay = replayer.replay(stored)
+        if replay.status != "identical":
+            why = replay.fault or replay.divergences[0]
+            raise AssertionError(f"{path}: session {replay.session_id} is {replay.status}: {why}")

@@ -1,19 +1,102 @@
-"""A session that is played over a store in memory; it can be cut and resumed."""
+"""A session that is played on a store in memory, a clock and ids that count, and a provider that
+gives what a test wrote.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from json import dumps
 from typing import Any, Final, Self
 
 from preflights_es.history.replayer import Replay, Replayer
+from preflights_es.kernel import ids
 from preflights_es.kernel import session as kernel
+from preflights_es.kernel.completions import Completion, CompletionRequested
+from preflights_es.kernel.errors import LLMError
 from preflights_es.kernel.events import Event, Input
 from preflights_es.kernel.ports import AppendBatch, Provider, Stored
 from preflights_es.kernel.session import Session
+from preflights_es.providers.base import LLMProvider
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.testing.counted import NOON, memory_runner
+from preflights_es.store.memory import MemoryStore
 from preflights_es.words.workflow import Workflow
+
+NOON: Final = 1_790_000_000_000_000  # microseconds since 1970 UTC: a day of September 2026
+SECOND: Final = 1_000_000  # microseconds
+
+
+class Clock:
+    """Moves by a second at every look."""
+
+    def __init__(self, at: int = NOON) -> None:
+        self.at = at
+
+    def __call__(self) -> int:
+        """Microseconds since 1970 UTC."""
+        self.at += SECOND
+        return self.at
+
+
+class Ids:
+    """UUIDv7s that count."""
+
+    def __init__(self, count: int = 0) -> None:
+        self.count = count
+
+    def __call__(self) -> str:
+        """The next one."""
+        self.count += 1
+        return ids.uuid7(NOON // 1_000 + self.count, self.count.to_bytes(10, "big"))
+
+
+def salt() -> bytes:
+    """Sixteen bytes that hide nothing."""
+    return bytes(16)
+
+
+def memory_runner(
+    workflows: Mapping[str, Workflow[Any]], began: int = NOON, ids_from: int = 0
+) -> Runner:
+    """Workflows over an empty store in memory; no retry waits."""
+    clock = Clock(began)
+    return Runner(MemoryStore(clock, salt), workflows, clock, Ids(ids_from))
+
+
+Reply = str | dict[str, Any] | Completion | LLMError
+"""A text, an object that is sent as JSON, a whole completion, or a failure."""
+
+
+class ScriptedProvider(LLMProvider):
+    """Gives its replies in turn, and keeps what it was asked."""
+
+    name = "scripted"
+
+    def __init__(self, *replies: Reply) -> None:
+        self._replies = list(replies)
+        self.requests: list[CompletionRequested] = []
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        """The next reply.
+
+        Raises:
+            LLMError: the reply is one.
+            AssertionError: there is none left.
+        """
+        self.requests.append(request)
+        if not self._replies:
+            count = len(self.requests)
+            raise AssertionError(f"call {request.call!r} is number {count}: give another reply")
+        match self._replies.pop(0):
+            case LLMError() as error:
+                raise error
+            case Completion() as whole:
+                return whole
+            case str(text):
+                return Completion(text)
+            case payload:
+                return Completion(dumps(payload))
+
 
 SessionMove = Input | Callable[[Session[Any]], Input]
 """What comes next: an Input, or what makes one from the session as it stands."""

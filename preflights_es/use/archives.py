@@ -18,14 +18,13 @@ from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.ports import Arrival, Head, Stored
 from preflights_es.projections.projection import Read
-from preflights_es.runtime.finding import LAST
+from preflights_es.runtime.inputs import LAST
 from preflights_es.store import jsonl
-from preflights_es.store.chain import verified
+from preflights_es.store.stored_events import verified
 from preflights_es.system.files import new_file
 from preflights_es.use.process import Process
-from preflights_es.use.progress import Drawn, Update, undrawn
 from preflights_es.use.request import Request
-from preflights_es.use.results import Result
+from preflights_es.use.results import Drawn, Result, Update, undrawn
 from preflights_es.words.imports import NAME, SessionsTaken, TakenSession, accepted_by, origin_of
 from preflights_es.words.imports import NAME as IMPORTS
 from preflights_es.words.workflow import Workflow

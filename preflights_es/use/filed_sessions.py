@@ -30,8 +30,8 @@ from preflights_es.records.session_files import (
 )
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import jsonl
-from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.stored_events import erased_before, verified
 from preflights_es.system.files import Folder, Unreadable
 
 TAIL: Final = 4_096  # bytes: the last event of most sessions; of others the whole file is read

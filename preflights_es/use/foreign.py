@@ -18,12 +18,23 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.text import escaped_text, late_pattern
 from preflights_es.records import files
 from preflights_es.records.record_folder import folder_of, said_folders
-from preflights_es.records.record_forms import form_of, template_of
-from preflights_es.records.record_header import HELD, RECORD_MAX, ForeignRecord, RecordHeader
-from preflights_es.records.record_list import Records, UnreadRecord
-from preflights_es.records.record_names import numbered_name, of_own_folder
-from preflights_es.records.record_numbers import NumberClash, number_clashes
-from preflights_es.records.record_relations import replaced_unsaid
+from preflights_es.records.record_list import (
+    Records,
+    UnreadRecord,
+    form_of,
+    replaced_unsaid,
+    template_of,
+)
+from preflights_es.records.record_names import (
+    HELD,
+    RECORD_MAX,
+    ForeignRecord,
+    NumberClash,
+    RecordHeader,
+    number_clashes,
+    numbered_name,
+    of_own_folder,
+)
 from preflights_es.runtime.features import FEATURES
 from preflights_es.system.files import Unreadable, regular
 from preflights_es.use.process import Process

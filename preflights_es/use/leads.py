@@ -11,8 +11,7 @@ from preflights_es.kernel.errors import ProviderMissing, SettingsError
 from preflights_es.kernel.lead import WRITERS, Lead
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.runner import Handle
-from preflights_es.settings.load import Options, Settings
-from preflights_es.settings.providers import check_options
+from preflights_es.settings.load import Options, Settings, check_options
 from preflights_es.words.workflow import Workflow
 
 if TYPE_CHECKING:
@@ -35,11 +34,10 @@ def simulated(lead: Lead) -> LLMProvider:
         LogDamaged: the simulator does not know these parameters.
     """
     if lead.provider == "mock":
-        from preflights_es.providers.recorded import ReferenceProvider
+        from preflights_es.providers.base import ReferenceProvider
 
         return ReferenceProvider(references())
-    from preflights_es.providers.faults import FaultConfig
-    from preflights_es.providers.simulator import SimLLMProvider
+    from preflights_es.providers.simulator import FaultConfig, SimLLMProvider
 
     said = dict(lead.parameters)
     return SimLLMProvider(int(said["seed"]), FaultConfig.parsed(said["faults"]), bank())
@@ -204,7 +202,7 @@ class Leads:
         if lead.provider in CODE:
             return simulated(lead)
         if lead.provider in WRITERS:
-            from preflights_es.providers.recorded import GivenProvider
+            from preflights_es.providers.base import GivenProvider
 
             return GivenProvider(lead.provider, self.written)
         from preflights_es.providers.apis import build_chosen_provider

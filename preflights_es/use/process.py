@@ -1,4 +1,6 @@
-"""What lives as long as a process: settings, the log, and what reads and keeps it."""
+"""What lives as long as a process: settings, the log, its projections, and what reads and keeps
+them. What belongs to one caller stays in `request`.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,10 @@ from preflights_es.kernel.errors import (
     Notice,
     SettingsError,
 )
+from preflights_es.kernel.events import Event
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Access, Archive, Arrival, Head, Stored, Stream
+from preflights_es.kernel.session import misplaced
 from preflights_es.kernel.text import NAME_MAX, line_trouble
 from preflights_es.records.session_files import SessionFolder, SessionFolders, name_session_file
 from preflights_es.redaction.patterns import SECRETS
@@ -27,8 +31,8 @@ from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.settings.load import Settings, record_places, records_cache
-from preflights_es.store.chain import erased_before
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.stored_events import Codec, erased_before
 from preflights_es.system import clock_ids
 from preflights_es.system import files as atomic_file
 from preflights_es.use.filed_sessions import (
@@ -38,22 +42,59 @@ from preflights_es.use.filed_sessions import (
     ReadSessionFile,
     last_events,
 )
-from preflights_es.use.projections import build_projection_reader, projected, projections, projector
 from preflights_es.words.signing import bears_signature
+from preflights_es.words.workflow import Workflow
 
 if TYPE_CHECKING:
-    from preflights_es.history.side_tables import SideTableCheck
     from preflights_es.history.transfer import Transfer
-    from preflights_es.projections.projection import Read
+    from preflights_es.history.verification import SideTableCheck
+    from preflights_es.projections.projection import Projection, ProjectionReader, Read
     from preflights_es.records.documents import Documents
     from preflights_es.records.record_list import Records
     from preflights_es.records.record_places import RecordPlaces
     from preflights_es.records.session_files import SessionFiles, SessionFolder, SessionFolders
-    from preflights_es.runtime.projection_check import ProjectionCheck
+    from preflights_es.runtime.derived_rows import ProjectionCheck
     from preflights_es.runtime.projector import Projector
-    from preflights_es.store.projection_feed import SqlFollowing
+    from preflights_es.store.sql_projections import SqlFollowing
     from preflights_es.use.signatures import Signatures
     from preflights_es.words.signing import Signed
+
+
+def projector(log: SqlFollowing) -> Projector:
+    """What keeps the projections of a log."""
+    from preflights_es.runtime.projector import Projector
+
+    return Projector(log, projections(), build_projection_reader())
+
+
+def projected() -> list[str]:
+    """Tables of projections, each of which has rows by session."""
+    from preflights_es.store.frozen import PROJECTED
+
+    return [*PROJECTED.values()]
+
+
+def projections() -> tuple[Projection, ...]:
+    """All that are kept."""
+    from preflights_es.projections.projection import import_projections
+    from preflights_es.store.frozen import PROJECTED
+
+    return import_projections(PROJECTED)
+
+
+def build_projection_reader() -> ProjectionReader:
+    """What folds a session for a projection, or for the trail."""
+    from preflights_es.projections.projection import ProjectionReader
+
+    codecs: dict[str, Codec] = {}
+
+    def decoder(workflow: Workflow[Any]) -> Callable[[Stored], Event]:
+        if workflow.name not in codecs:
+            codecs[workflow.name] = Codec(workflow.decider)
+        return codecs[workflow.name].decode
+
+    return ProjectionReader(WORKFLOWS, decoder, misplaced)
+
 
 T = TypeVar("T")
 
@@ -302,7 +343,7 @@ class Process:
     @made_once
     def following(self) -> SqlFollowing:
         """What projections need of the log."""
-        from preflights_es.store.projection_feed import SqlFollowing
+        from preflights_es.store.sql_projections import SqlFollowing
 
         return SqlFollowing(self.store)
 
@@ -325,9 +366,9 @@ class Process:
     @contextmanager
     def projection_check(self) -> Iterator[ProjectionCheck]:
         """Compares projections with sessions, in a database that lasts as long."""
-        from preflights_es.runtime.projection_check import ProjectionCheck
-        from preflights_es.store.projection_feed import SqlFollowing
+        from preflights_es.runtime.derived_rows import ProjectionCheck
         from preflights_es.store.sql import temporary_log
+        from preflights_es.store.sql_projections import SqlFollowing
 
         def again(session_id: str) -> Stream | None:
             head = self.store.head(session_id)
@@ -342,8 +383,8 @@ class Process:
 
     def side_table_check(self) -> SideTableCheck:
         """Compares sessions with the tables beside their chains."""
-        from preflights_es.history.side_tables import SideTableCheck
-        from preflights_es.store.side_tables import SqlAuditing
+        from preflights_es.history.verification import SideTableCheck
+        from preflights_es.store.audit_evidence import SqlAuditing
 
         versions = {one.name: one.version for one in projections()}
         return SideTableCheck(self.runner, SqlAuditing(self.store), self._read, versions)

@@ -13,8 +13,7 @@ from msgspec.structs import asdict, replace
 
 from preflights_es.history.child import Child, sealed_as
 from preflights_es.history.recording import Code, Recording, driven, recording
-from preflights_es.history.replayer import Replay, Replayer
-from preflights_es.history.report import Rerun, drift
+from preflights_es.history.replayer import Replay, Replayer, Rerun, drift
 from preflights_es.history.whatif import Misused, Otherwise, Simulating, simulate
 from preflights_es.kernel.completions import CompletionRequested, versions
 from preflights_es.kernel.errors import (
@@ -28,7 +27,7 @@ from preflights_es.kernel.lead import WRITERS, Lead
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Decider
 from preflights_es.providers.base import LLMProvider
-from preflights_es.providers.faults import FaultConfig
+from preflights_es.providers.simulator import FaultConfig
 from preflights_es.redaction.patterns import SECRETS
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.sanitizing import Sanitizer
@@ -39,9 +38,8 @@ from preflights_es.system.files import new_file
 from preflights_es.use.answers import addressed
 from preflights_es.use.archives import SessionFile, sessions_of
 from preflights_es.use.leads import GENERATION, Leads, simulated
-from preflights_es.use.progress import Drawn, undrawn
 from preflights_es.use.request import Request
-from preflights_es.use.results import Result
+from preflights_es.use.results import Drawn, Result, undrawn
 from preflights_es.words.workflow import Workflow
 
 if TYPE_CHECKING:

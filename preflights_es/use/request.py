@@ -26,14 +26,13 @@ from preflights_es.runtime.sessions import Sessions
 from preflights_es.settings.load import surroundings
 from preflights_es.system.interpreter import ran
 from preflights_es.use.leads import CODE, Leads
-from preflights_es.use.process import Process
-from preflights_es.use.projections import projected
+from preflights_es.use.process import Process, projected
 from preflights_es.use.reading import RequestReading
 from preflights_es.words.workflow import Workflow
 
 if TYPE_CHECKING:
     from preflights_es.history.erasure import Erasure
-    from preflights_es.use.signing import Signer
+    from preflights_es.use.signatures import Signer
 
 
 SHOWN_AFTER_S: Final = 0.3  # a quicker answer shows nothing
@@ -160,7 +159,7 @@ class Request:
     def _signer(self) -> Signer | None:
         if not self.signs:
             return None
-        from preflights_es.use.signing import Signer  # most sign nothing
+        from preflights_es.use.signatures import Signer  # most sign nothing
 
         return Signer(self.process.settings, surroundings(), self.tell)
 

@@ -1,12 +1,14 @@
 """What the use cases return, as typed values; `--json` prints the same fields in the same order.
 
-A session is returned as the `View` that its workflow makes, with what the house knows of it.
+A session is returned as the `View` that its workflow makes, with what the house knows of it; on the
+way a service tells how far it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Final, Self
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -280,3 +282,23 @@ _TOLD: Final = """
     also_supersedes kept
     """.split()  # noqa: SIM905  a table
 """What a row says as the projection keeps it, under the same name."""
+
+
+T = TypeVar("T")
+
+Update = Callable[[int], object]
+"""Is told how many steps more are done."""
+Drawn = Callable[[int], AbstractContextManager[Update]]
+"""Makes the bar of a length."""
+
+
+def undrawn(_length: int) -> AbstractContextManager[Update]:
+    """No bar."""
+    return nullcontext(lambda _steps: None)
+
+
+def ticking(items: Iterable[T], update: Update) -> Iterator[T]:
+    """The same items, each a step."""
+    for item in items:
+        yield item
+        update(1)

@@ -25,11 +25,11 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import ERASED_TAG, Event, SessionErased
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.runtime.features import FEATURES, IMPORTS, WORKFLOWS
-from preflights_es.runtime.finding import is_listed
+from preflights_es.runtime.inputs import is_listed
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.store import chain
-from preflights_es.store.codec import shared_event
+from preflights_es.store import stored_events
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.stored_events import shared_event
 from preflights_es.system import clock_ids
 from preflights_es.use.answers import (
     Given,
@@ -234,7 +234,7 @@ def _notice_clash(request: Request, handle: Handle) -> None:
     written, number = handle.view.written, handle.workflow.filed.number(handle.session.state)
     if written is None or number is None:
         return
-    from preflights_es.records.record_numbers import clash_beside  # many sessions have no record
+    from preflights_es.records.record_names import clash_beside  # many sessions have no record
 
     if clash := clash_beside(request.process.settings.root, written.path, number):
         request.notice("number_clash", clash.text, paths=clash.paths)
@@ -388,7 +388,7 @@ def _status_of(error: PreflightsError) -> str:
 def prompt(request: Request, session: str) -> AgentPrompt:
     """The brief for a coding agent: what is decided, and what is still open."""
     from preflights_es.records.project_brief import IN_FORCE, LEAST, ROOM, estimate_tokens
-    from preflights_es.use.brief import list_decisions_beside_session
+    from preflights_es.use.project_overview import list_decisions_beside_session
 
     at = request.reading.session(session)
     handle = at.load()
@@ -440,7 +440,7 @@ def log(request: Request, session: str, *, decodes: bool = True) -> LoggedSessio
         events = tuple(_decode_or_keep_error(decode, one) for one in stored)
     damage = next((one for one in events if isinstance(one, Unread)), None)
     try:
-        chain.verified(stored, head.hash if head else None)
+        stored_events.verified(stored, head.hash if head else None)
     except LogDamaged as error:
         damage = error
     return LoggedSession(stored=stored, events=events, damage=damage)

@@ -26,8 +26,7 @@ from preflights_es.store.sqlite import copied
 from preflights_es.system import clock_ids
 from preflights_es.system import files as atomic_file
 from preflights_es.use.archives import Agreement, Lines, imported_each
-from preflights_es.use.process import Process
-from preflights_es.use.projections import projected
+from preflights_es.use.process import Process, projected
 
 SEEN: Final = "seen"
 """A file beside the log: its time is that of the last change that was seen in git's log."""

@@ -16,7 +16,7 @@ from preflights_es.projections.artifacts import decode_plan_row
 from preflights_es.projections.decisions import decode_patch_row
 from preflights_es.records import files
 from preflights_es.store import jsonl
-from preflights_es.store.chain import erased_before, verified
+from preflights_es.store.stored_events import erased_before, verified
 from preflights_es.system.files import Unreadable
 from preflights_es.use.archives import Agreement, Lines, SessionImported, imported_each, importer_of
 from preflights_es.use.decisions import notice_clashes

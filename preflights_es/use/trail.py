@@ -26,8 +26,7 @@ from preflights_es.projections.audit import (
     steps_of,
 )
 from preflights_es.projections.projection import Read
-from preflights_es.store.chain import erased
-from preflights_es.store.codec import shared_event
+from preflights_es.store.stored_events import erased, shared_event
 from preflights_es.use.archives import ImportedBy, add_import_acceptor, imports
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request

@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from preflights_es.kernel import ids
 from preflights_es.kernel.ports import AppendBatch, Draft, Stored
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.store import chain, jsonl
-from preflights_es.store.codec import Codec
+from preflights_es.store import jsonl, stored_events
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.stored_events import Codec
 from preflights_es.system import clock_ids
 
 SESSIONS: Final = 100_000
@@ -69,7 +69,9 @@ def sessions(count: int) -> Iterator[list[Stored]]:
 
 
 def _of(path: Path) -> list[list[Stored]]:
-    streams = chain.group_events_by_session(jsonl.stored(path.read_bytes().splitlines(), path.name))
+    streams = stored_events.group_events_by_session(
+        jsonl.stored(path.read_bytes().splitlines(), path.name)
+    )
     return [[*map(_today, some[:EVENTS])] for some in streams.values() if len(some) >= EVENTS]
 
 
@@ -100,7 +102,7 @@ def copied(events: list[Stored], session: str, project: str = "bench") -> list[S
         expected_hash=b"",
         events=drafts,
     )
-    return list(chain.sealed(batch, BEGAN * 1_000, clock_ids.salt))
+    return list(stored_events.sealed(batch, BEGAN * 1_000, clock_ids.salt))
 
 
 def _row(e: Stored) -> tuple[object, ...]:

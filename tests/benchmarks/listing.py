@@ -11,10 +11,10 @@ from contextlib import closing
 
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.projections.decisions import filter_decisions_in_force
-from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.sql_projections import SqlFollowing
 from preflights_es.system import clock_ids
-from preflights_es.use.projections import projector
+from preflights_es.use.process import projector
 from tests.benchmarks import large
 from tests.benchmarks.measure import Figure, paired
 

@@ -11,13 +11,13 @@ from hashlib import sha256
 from pathlib import Path
 
 import preflights_es
-from preflights_es.features.compiler.domain.values import PASSES, PassName
-from preflights_es.features.compiler.use.approval import approve, lock_tests
-from preflights_es.features.compiler.use.sessions import WantedPass, run_pass
+from preflights_es.features.compiler.artifacts import approve, lock_tests
+from preflights_es.features.compiler.domain.events import PASSES, PassName
+from preflights_es.features.compiler.passes import WantedPass, run_pass
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.store import chain, jsonl
+from preflights_es.store import jsonl, stored_events
 from preflights_es.use.replays import own_code
 from preflights_es.use.request import Request
 from tests.benchmarks.measure import Figure, paired, quickest
@@ -136,7 +136,7 @@ def _lines(folder: Path) -> list[bytes]:
 
 def _ours(lines: list[bytes]) -> float:
     began = time.process_time()
-    for events in chain.group_events_by_session(jsonl.stored(lines, "bench")).values():
+    for events in stored_events.group_events_by_session(jsonl.stored(lines, "bench")).values():
         assert Replayer(WORKFLOWS, own_code()).replay(events).status == "identical"
     return time.process_time() - began
 

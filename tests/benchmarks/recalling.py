@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final
 
 import preflights_es
-from preflights_es.features.clarification.use.clarifications import clarifications_of
-from preflights_es.features.clarification.use.sessions import start_clarification
-from preflights_es.features.recall.use.searching import RecordRows
+from preflights_es.features.clarification.clarifications import clarifications_of
+from preflights_es.features.clarification.use import start_clarification
+from preflights_es.features.recall.decision_search import RecordRows
 from preflights_es.kernel.ports import Stored
 from preflights_es.use import bootstrap
 from preflights_es.use.process import Process

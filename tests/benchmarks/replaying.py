@@ -14,7 +14,7 @@ from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.store import chain, jsonl
+from preflights_es.store import jsonl, stored_events
 from preflights_es.use.replays import own_code
 from preflights_es.use.use_cases import NewSession
 from tests.benchmarks import floor, floor_led
@@ -141,7 +141,7 @@ def _figure(
 def _ours(lines: list[bytes]) -> float:
     began = time.process_time()
     replayer = Replayer(WORKFLOWS, own_code())
-    for events in chain.group_events_by_session(jsonl.stored(lines, "bench")).values():
+    for events in stored_events.group_events_by_session(jsonl.stored(lines, "bench")).values():
         result = replayer.replay(events)
         assert result.status == "identical", result
     return time.process_time() - began

@@ -15,12 +15,12 @@ from typing import Any, Final
 
 from preflights_es.features.regress.batches import Piece, SessionBatch
 from preflights_es.features.regress.regress import RunOptions, regress
+from preflights_es.features.regress.regression import Job, Opened, dask, processes, scheduled
 from preflights_es.features.regress.selection import Selection
-from preflights_es.features.regress.workers import Job, Opened, dask, processes, scheduled
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.ports import Access, Arrival, Stored
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.store import chain, jsonl
+from preflights_es.store import jsonl, stored_events
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
 from preflights_es.use import bootstrap
@@ -46,7 +46,7 @@ raise SystemExit(code)
 def sessions() -> list[list[Stored]]:
     """A thousand sessions by the rules."""
     stored = jsonl.stored(replaying.recorded_lines(), "bench")
-    return list(chain.group_events_by_session(stored).values())
+    return list(stored_events.group_events_by_session(stored).values())
 
 
 @cache

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import preflights_es
 from preflights_cli.main import run_command_line
-from preflights_es.features.clarification.use.clarifications import clarifications_of
+from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.use.answers import finish_due_documents
 from tests.cli.forked import can_be_forked, forked
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import preflights_es
-from preflights_es.features.clarification.use.clarifications import clarifications_of
+from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.kernel.errors import StoreUnavailable
 from preflights_es.use.answers import finish_due_documents
 from tests.cli.program import Project

@@ -23,9 +23,9 @@ ERRORS: Final = [
 ]
 COMMAND: Final = re.compile(r"`preflights [a-z-]")
 SURFACES: Final = (
-    "preflights_es/surfaces/mcp/",
+    "preflights_es/surfaces/mcp_",
     "preflights_es/surfaces/view/",
-    "preflights_es/features/agents/hooks/edits.py",
+    "preflights_es/features/agents/hook_",
 )
 """What coding agents and people read: it says what to do, as the command line does."""
 FRAME: Final = "from preflights_cli"

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.metrics import log_views
+from preflights_es.features.metrics import catalogue
 from preflights_es.features.metrics.catalogue import own_catalogue
 from preflights_es.kernel.errors import Refused
 from preflights_es.store.guarded_query import Limits, QueryFailed, rows_here, run_guarded_query
@@ -47,7 +47,7 @@ def test_without_the_check_no_statement_writes_or_takes_long_in_sqlite(
     for dialect, sql in HOSTILE:
         if dialect == "sqlite":
             try:
-                found = rows_here(address, sql, log_views.projected_table_names(), LIMITS)
+                found = rows_here(address, sql, catalogue.projected_table_names(), LIMITS)
             except QueryFailed:
                 continue
             assert len(found.rows) <= LIMITS.rows, sql
@@ -56,10 +56,10 @@ def test_without_the_check_no_statement_writes_or_takes_long_in_sqlite(
     assert not list(tmp_path.rglob("x.db"))
     with pytest.raises(QueryFailed, match=r"not authorized|prohibited"):
         run_guarded_query(
-            address, "SELECT * FROM events", log_views.projected_table_names(), LIMITS
+            address, "SELECT * FROM events", catalogue.projected_table_names(), LIMITS
         )
     with pytest.raises(QueryFailed, match=r"more than 0\.5 seconds"):
-        run_guarded_query(address, SLOW_SQLITE, log_views.projected_table_names(), LIMITS)
+        run_guarded_query(address, SLOW_SQLITE, catalogue.projected_table_names(), LIMITS)
 
 
 def test_a_catalogue_may_read_a_view_and_names_in_any_case(
@@ -86,12 +86,12 @@ def test_what_passes_the_check_runs_in_sqlite(asked: Project) -> None:
     from preflights_es.features.metrics.domain.sql_check import bound, render_checked_query
 
     asked.call("ask", "sessions", "--run")
-    views = log_views.definitions("sqlite", None)
+    views = catalogue.definitions("sqlite", None)
     for dialect, sql in INNOCENT:
         if dialect == "sqlite":
             text = bound(render_checked_query(sql, "sqlite"), views)
             run_guarded_query(
-                SqliteFile(str(asked.log)), text, log_views.projected_table_names(), LIMITS
+                SqliteFile(str(asked.log)), text, catalogue.projected_table_names(), LIMITS
             )
 
 
@@ -186,20 +186,20 @@ def test_both_hold_in_postgresql(house: Project, postgres: str) -> None:
     found = house.call("ask", "sessions today", "--run", "--json", *at)
     assert found.code == 0, found.err
     assert found.json["result"]["rows"] == [[2]]
-    address, views = parse_log_address(postgres), log_views.definitions("postgres", None)
+    address, views = parse_log_address(postgres), catalogue.definitions("postgres", None)
     for dialect, sql in INNOCENT:
         if dialect == "postgres":
             rows_here(
                 address,
                 bound(render_checked_query(sql, "postgres"), views),
-                log_views.projected_table_names(),
+                catalogue.projected_table_names(),
                 LIMITS,
             )
     before, began = everything(postgres), time.monotonic()
     for dialect, sql in HOSTILE:
         if dialect == "postgres":
             try:
-                rows_here(address, sql, log_views.projected_table_names(), LIMITS)
+                rows_here(address, sql, catalogue.projected_table_names(), LIMITS)
             except QueryFailed:
                 continue
     assert time.monotonic() - began < 30
@@ -415,7 +415,7 @@ def test_a_query_in_postgresql_takes_the_login_for_readers(
             assert refused.code == 1
             assert "permission denied" in refused.err
             assert "read-1234" not in refused.err
-            tables = ", ".join(sorted(log_views.projected_table_names()))
+            tables = ", ".join(sorted(catalogue.projected_table_names()))
             owner.execute(b"GRANT USAGE ON SCHEMA public TO asker")
             owner.execute(f"GRANT SELECT ON {tables} TO asker".encode())
             done = house.call("ask", "sessions", "--run", "--json", *at, env=env)

@@ -8,8 +8,14 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.metrics import log_views
-from preflights_es.features.metrics.catalogue import BUILT_IN, check_for, metrics_of
+from preflights_es.features.metrics.catalogue import (
+    BUILT_IN,
+    check_for,
+    definitions,
+    metrics_of,
+    projected_table_names,
+    queryable_log_tables,
+)
 from preflights_es.features.metrics.domain.events import Dialect, Metric
 from preflights_es.features.metrics.domain.reference import answer_conversation
 from preflights_es.features.metrics.domain.sql_check import bound, render_checked_query
@@ -20,7 +26,7 @@ from tests.cli.asking import shop
 from tests.cli.program import Project
 from tests.postgres import SECOND_ENGINE
 
-METRICS = metrics_of(BUILT_IN, check_for("sqlite", log_views.queryable_log_tables()))
+METRICS = metrics_of(BUILT_IN, check_for("sqlite", queryable_log_tables()))
 DAY = 86_400_000_000  # microseconds
 Row = dict[str, Any]
 
@@ -33,7 +39,7 @@ class Log:
         files = {
             f"{one.name}_yaml": f"name: all {one.name}\n"
             f"sql: SELECT {', '.join(one.columns)} FROM {one.name}\n"
-            for one in log_views.queryable_log_tables()
+            for one in queryable_log_tables()
         }
         self.catalogue = shop(catalogue, **files)
 
@@ -56,11 +62,9 @@ class Log:
             (metric.name,), METRICS, date.fromisoformat(today()), "en", dialect=dialect
         )
         assert isinstance(reply, dict), reply
-        views = log_views.definitions(dialect, None, today=today())
+        views = definitions(dialect, None, today=today())
         query = bound(render_checked_query(reply["sql"], dialect), views)
-        return rows_here(
-            parse_log_address(self.url), query, log_views.projected_table_names(), Limits()
-        ).rows
+        return rows_here(parse_log_address(self.url), query, projected_table_names(), Limits()).rows
 
     def decision(self) -> Row:
         (row,) = self.table("decisions")

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from preflights_es.store import side_tables
+from preflights_es.store import audit_evidence
 from preflights_es.store.frozen import read_frozen_revision
 from tests.cli.program import Project
 from tests.cli.tampering import noted
@@ -155,10 +155,10 @@ def test_a_session_that_was_moved_to_another_project_is_named(house: Project, ke
 
 def test_the_guards_that_are_expected_are_those_of_the_migrations(house: Project) -> None:
     with closing(sqlite3.connect(house.log)) as log:
-        found = side_tables.trigger_trouble("sqlite", lambda look: look(log.cursor()))
+        found = audit_evidence.trigger_trouble("sqlite", lambda look: look(log.cursor()))
         assert list(found) == []
         names = log.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
-    assert {name for (name,) in names} == set(side_tables.ON_SQLITE)
+    assert {name for (name,) in names} == set(audit_evidence.ON_SQLITE)
 
 
 # Checkpoints ---------------------------------------------------------------------------------

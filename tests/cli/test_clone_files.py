@@ -14,8 +14,8 @@ from unittest.mock import patch
 import pytest
 
 from preflights_cli.options import FILE_MAX
+from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.features.clarification.domain import WORKFLOW
-from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.kernel.events import Actor
 from preflights_es.settings.load import load_settings
 from preflights_es.use.process import Process

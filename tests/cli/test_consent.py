@@ -17,7 +17,7 @@ from preflights_es.features.clarification.domain.events import (
 from preflights_es.kernel.events import Actor, Input, SessionAbandoned, SessionClosed, SessionErased
 from preflights_es.kernel.ports import Stored
 from preflights_es.store import jsonl
-from preflights_es.store.codec import Codec
+from preflights_es.store.stored_events import Codec
 from preflights_es.words.decisions import Related
 from tests.cli.program import Project
 from tests.cli.terminal import terminal

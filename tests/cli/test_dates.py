@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import click
 import pytest
 
-from preflights_cli.dates import Moment
+from preflights_cli.table import Moment
 from preflights_es.kernel.ids import EPOCH, iso
 from tests.cli.program import Project
 from tests.each import each

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from preflights_cli.progress import count_in_words
+from preflights_cli.common import count_in_words
 from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Stored

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pytest
 
-from preflights_es.features.agents.commands.hook import SIZE_MAX
+from preflights_es.features.agents.hook_command import SIZE_MAX
 from tests.cli.program import Project, environment
 from tests.cli.test_locked import locked
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.store.side_tables import SqlAuditing
+from preflights_es.store.audit_evidence import SqlAuditing
 from preflights_es.store.sql import SqlStore
 from tests.cli.program import Project
 from tests.fixed import Clock

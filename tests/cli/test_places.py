@@ -9,8 +9,8 @@ from typing import Final
 
 import pytest
 
+from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.features.clarification.domain.values import HeuristicsConfig
-from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.kernel.ports import Access
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.frozen import read_frozen_revision

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.compiler.use.artifacts import plan_rows, plans_in_force
+from preflights_es.features.compiler.artifacts import plan_rows, plans_in_force
 from tests.cli.clones import cloned, committed, pulled
 from tests.cli.compiler.planning import (
     PLANS,

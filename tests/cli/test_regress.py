@@ -17,7 +17,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.features.regress.commands.regress import FORMATS
+from preflights_es.features.regress.commands import FORMATS
 from preflights_es.features.regress.results import Noise
 from preflights_es.history.child import sealed_as
 from preflights_es.kernel.ports import Stored

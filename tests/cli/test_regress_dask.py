@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.regress.workers import Job, dask, scheduled
+from preflights_es.features.regress.regression import Job, dask, scheduled
 from tests.cli.program import Project
 from tests.cli.test_regress import lines, regress
 from tests.features.regress.test_workers import batches, mortal, told

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import preflights_es
+from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.features.clarification.domain.events import DecisionAcknowledged
-from preflights_es.features.clarification.use.clarifications import clarifications_of
-from preflights_es.features.clarification.use.sessions import Choosing
+from preflights_es.features.clarification.use import Choosing
 from preflights_es.runtime.runner import ProposedInput
 from tests.cli.program import Project, Result
 from tests.cli.terminal import terminal

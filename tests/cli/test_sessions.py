@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 import preflights_es
-from preflights_es.features.clarification.use.clarifications import clarifications_of
+from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import Refused
 from preflights_es.store.frozen import MATCHES_MAX

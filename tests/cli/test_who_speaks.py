@@ -8,7 +8,7 @@ import pytest
 
 import preflights_es
 from preflights_es.kernel.events import Actor
-from preflights_es.settings.agents import SIGNS, Sign
+from preflights_es.settings.places import SIGNS, Sign
 from tests.cli.program import Project
 from tests.cli.terminal import ANSWER, terminal
 from tests.each import each

@@ -21,8 +21,8 @@ from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.ports import Provider, Stored
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.store.codec import Codec
 from preflights_es.store.memory import MemoryStore
+from preflights_es.store.stored_events import Codec
 from preflights_es.use import leads as own_providers
 from preflights_es.use import replays
 from preflights_es.words.questions import GivenAnswer

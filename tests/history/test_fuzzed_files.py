@@ -38,9 +38,9 @@ from preflights_es.kernel.session import Session
 from preflights_es.records.documents import Documents
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
-from preflights_es.store import chain, jsonl
+from preflights_es.store import jsonl, stored_events
 from preflights_es.store.memory import MemoryStore
-from preflights_es.use import projections as kept
+from preflights_es.use import process as kept
 from preflights_es.use.replays import own_code
 from preflights_es.words.decisions import Related
 from preflights_es.words.questions import GivenAnswer
@@ -96,7 +96,7 @@ def look_at(log: Log, session_id: str) -> None:
         AssertionError: it does not verify.
     """
     stored = log.store.read(session_id)
-    assert chain.verified(stored) is stored
+    assert stored_events.verified(stored) is stored
     handle = log.runner.load(session_id)
     workflow, session = handle.workflow, handle.session
     view = workflow.shown.view(session.state)

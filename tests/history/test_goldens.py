@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from preflights_es.features.clarification.domain.events import QuestionSuggested
-from preflights_es.history.replayer import Replayer
-from preflights_es.history.report import describe_session_outcome
+from preflights_es.history.replayer import Replayer, describe_session_outcome
 from preflights_es.kernel.completions import COMPLETION_EVENTS, CompletionRequested
 from preflights_es.kernel.events import ARTIFACT_EVENTS, SESSION_EVENTS, SessionErased
 from preflights_es.kernel.lead import LED_EVENTS
@@ -17,8 +16,8 @@ from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import fold
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.store import jsonl
-from preflights_es.store.codec import Codec
-from preflights_es.testing.goldens import check_golden, golden_sessions
+from preflights_es.store.stored_events import Codec
+from preflights_es.testing.laws import check_golden, golden_sessions
 from preflights_es.use.replays import own_code
 from tests.each import each
 from tests.folding import judged_again

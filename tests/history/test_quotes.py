@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from preflights_es.features.clarification.clarifications import Clarifications
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import IntentionDeclared
 from preflights_es.features.clarification.domain.values import HeuristicsConfig
-from preflights_es.features.clarification.use.clarifications import Clarifications
 from preflights_es.history.erasure import Erasure, quotes_of
 from preflights_es.kernel.events import Actor, SourceSession
 from preflights_es.kernel.lead import Lead, Setup

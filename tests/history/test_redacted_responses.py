@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from preflights_es.history.recording import Code, recording
-from preflights_es.history.replayer import Replayer
-from preflights_es.history.report import drift
+from preflights_es.history.replayer import Replayer, drift
 from preflights_es.history.whatif import simulate
 from preflights_es.kernel.completions import Completion, CompletionFailed, CompletionReceived
 from preflights_es.kernel.errors import LLMAPIError

@@ -17,8 +17,8 @@ from preflights_es.kernel.errors import LogDamaged, LogFromFuture, SessionFaulte
 from preflights_es.kernel.events import ERASED_TAG, Event, InputQuarantined, SessionAbandoned
 from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.runner import Runner
-from preflights_es.store.codec import Codec
 from preflights_es.store.memory import MemoryStore
+from preflights_es.store.stored_events import Codec
 from preflights_es.words.workflow import Workflow
 from tests import toy
 from tests.each import each

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.history.recording import driven, recording
-from preflights_es.history.report import Rerun, drift
+from preflights_es.history.replayer import Rerun, drift
 from preflights_es.history.whatif import simulate
 from preflights_es.kernel.completions import CompletionFailed, CompletionRequested, Message
 from preflights_es.kernel.errors import (
@@ -30,7 +30,7 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import ERASED_TAG, Actor, SessionAbandoned
 from preflights_es.kernel.lead import LeadChanged, StepRetried
 from preflights_es.kernel.ports import Stored
-from preflights_es.providers.recorded import RecordedProvider, Unrecorded, error_of_failed_call
+from preflights_es.providers.base import RecordedProvider, Unrecorded, error_of_failed_call
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.testing import PlayedSession
 from preflights_es.use import leads as own_providers

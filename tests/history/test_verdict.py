@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from preflights_es.features.regress.cases import majority
 from preflights_es.features.regress.change import RunChange
-from preflights_es.features.regress.comparing import majority
 from preflights_es.features.regress.regress import explained_cases
 from preflights_es.features.regress.results import Case, Outcome, RunMeasures
 from preflights_es.features.regress.verdict import (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from preflights_es.features.clarification.domain.events import ClarificationAnswersGiven
 from preflights_es.history.child import Child, sealed_as
 from preflights_es.history.recording import Answering, Reasking, driven, recording, step_of
-from preflights_es.history.report import Rerun
+from preflights_es.history.replayer import Rerun
 from preflights_es.history.whatif import LiveNeeded, Misused, Otherwise, what_if
 from preflights_es.kernel.completions import (
     Completion,
@@ -24,12 +24,12 @@ from preflights_es.kernel.completions import (
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.kernel.lead import Lead, LeadChanged
 from preflights_es.kernel.ports import Provider, Stored
-from preflights_es.providers.recorded import Unanswered
+from preflights_es.providers.base import Unanswered
 from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.store import jsonl
-from preflights_es.store.chain import verified
+from preflights_es.store.stored_events import verified
 from preflights_es.use import leads as own_providers
 from preflights_es.use import replays
 from preflights_es.use import replays as reruns

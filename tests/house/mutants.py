@@ -43,8 +43,12 @@ SUBJECTS: Final = {
     ),
     "preflights_es/runtime/runner.py": ("runtime/test_runner", "kernel/test_session", *LOST, *LAWS),
     "preflights_es/runtime/performer.py": (*LOST, "runtime/test_runner", *MADE),
-    "preflights_es/store/chain.py": (*CHAIN, *LAWS),
-    "preflights_es/store/codec.py": ("store/test_codec", "runtime/test_runner", *LAWS),
+    "preflights_es/store/stored_events.py": (
+        *CHAIN,
+        "store/test_codec",
+        "runtime/test_runner",
+        *LAWS,
+    ),
 }
 """The modules that are changed, and the tests of each: first those that are fast and find most."""
 OPTIONS: Final = (

@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 import grimp
 
-from preflights_cli.rendering import Shown
+from preflights_cli.dialogue import Shown
 from preflights_es.kernel.feature import Feature
 from preflights_es.runtime.features import FEATURES
 from preflights_es.words.workflow import View, Workflow
@@ -18,7 +18,7 @@ FOLDER: Final = "preflights_es.features"
 ACROSS: Final = {
     ("clarification", "extraction"): {"domain.events", "use"},
     ("clarification", "recall"): {
-        *("domain.rules", "use.comparing", "use.searching", "use.subjects", "use.variants")
+        *("domain.rules", "decision_comparison", "decision_search", "word_variants")
     },
     ("planning", "extraction"): {"domain"},
     ("recall", "clarification"): {

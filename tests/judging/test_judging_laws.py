@@ -12,8 +12,15 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from preflights_es.judging.code_search import read_language_tables, rule_of
-from preflights_es.judging.contract import Accepted, Contract, OutputValidator, Rejected, judge
+from preflights_es.judging.contract import (
+    Accepted,
+    Contract,
+    OutputValidator,
+    Rejected,
+    judge,
+    read_language_tables,
+    rule_of,
+)
 from preflights_es.kernel.errors import LLMError
 from preflights_es.kernel.text import escaped_text
 from tests.each import each

@@ -8,10 +8,10 @@ from typing import Any, Final
 from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.projector import Projector
 from preflights_es.store.frozen import PROJECTED
-from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.sql_projections import SqlFollowing
 from preflights_es.store.urls import SqliteFile
-from preflights_es.use.projections import projector
+from preflights_es.use.process import projector
 from tests.projections.recording import Recording
 
 NAMES: Final = tuple(sorted(PROJECTED))

@@ -9,7 +9,7 @@ from typing import Final
 
 from preflights_es.kernel import ids
 from preflights_es.kernel.ports import AppendBatch, Draft, Head, Stored
-from preflights_es.store import chain, jsonl
+from preflights_es.store import jsonl, stored_events
 from tests.markdown import ROOT
 
 NOON: Final = 1_790_000_000_000  # milliseconds since 1970 UTC, as in `tests.fixed`
@@ -20,7 +20,7 @@ def goldens() -> tuple[tuple[Stored, ...], ...]:
     """Every golden session, of every workflow."""
     found = []
     for path in sorted(ROOT.glob("replays/*/*.jsonl")):
-        streams = chain.group_events_by_session(
+        streams = stored_events.group_events_by_session(
             jsonl.stored(path.read_bytes().splitlines(), path.name)
         )
         found += [tuple(events) for events in streams.values()]
@@ -35,7 +35,9 @@ def several() -> tuple[tuple[Stored, ...], ...]:
 def golden(name: str, workflow: str = "clarification") -> tuple[tuple[Stored, ...], ...]:
     """The sessions of one golden file."""
     path = ROOT / "replays" / workflow / f"{name}.jsonl"
-    streams = chain.group_events_by_session(jsonl.stored(path.read_bytes().splitlines(), path.name))
+    streams = stored_events.group_events_by_session(
+        jsonl.stored(path.read_bytes().splitlines(), path.name)
+    )
     return tuple(tuple(events) for events in streams.values())
 
 

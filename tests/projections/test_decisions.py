@@ -28,7 +28,7 @@ from preflights_es.projections.projection import Read
 from preflights_es.projections.sessions import fold_session_rows as session_rows
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.sql import SqlStore
-from preflights_es.use.projections import build_projection_reader
+from preflights_es.use.process import build_projection_reader
 from preflights_es.words.decisions import DecidedPatch, Origin
 from preflights_es.words.questions import Answers
 from tests.projections.given import following, recorded

@@ -12,8 +12,8 @@ import pytest
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.projections.decisions import filter_decisions_in_force
 from preflights_es.projections.sessions import SESSIONS
-from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.sql_projections import SqlFollowing
 from tests.projections.given import address, asked, changed, following, kept, recorded, tampered
 from tests.projections.recording import Recording, golden, new_id, several
 from tests.projections.test_projector import erase

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from preflights_es.kernel.ports import VALUE, Head, Stored, Stream
 from preflights_es.projections.memory import TERMS_MAX, counted_words
 from preflights_es.store.sql import SqlStore
-from preflights_es.use.projections import build_projection_reader
+from preflights_es.use.process import build_projection_reader
 from preflights_es.words.decisions import DecidedPatch
 from preflights_es.words.language import collect_search_words
 from tests.projections.given import following, kept, recorded

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from preflights_es.runtime import projector
-from preflights_es.store import projection_feed
+from preflights_es.store import sql_projections
 from tests.projections.given import from_zero, recorded, tampered
 from tests.projections.recording import goldens
 from tests.store.given import sql
@@ -29,7 +29,7 @@ def test_a_rebuild_comes_to_the_same_however_it_is_divided(
         whole = from_zero(store)
         monkeypatch.setattr(projector, "PAGE", page)
         monkeypatch.setattr(projector, "EVENTS", events)
-        monkeypatch.setattr(projection_feed, "RANGE", at_once)
+        monkeypatch.setattr(sql_projections, "RANGE", at_once)
         assert from_zero(store) == whole
         assert len(whole["sessions"]) == len(ids)
         assert [row["status"] for row in whole["sessions"]].count("damaged") == 2

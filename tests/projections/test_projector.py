@@ -20,10 +20,10 @@ from preflights_es.projections.sessions import SESSIONS
 from preflights_es.projections.usage import USAGE
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.projector import Projector
-from preflights_es.store.codec import Codec
-from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
-from preflights_es.use.projections import build_projection_reader
+from preflights_es.store.sql_projections import SqlFollowing
+from preflights_es.store.stored_events import Codec
+from preflights_es.use.process import build_projection_reader
 from tests.postgres import Server
 from tests.projections.given import (
     NAMES,

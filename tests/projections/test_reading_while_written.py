@@ -16,8 +16,8 @@ from preflights_es.kernel.errors import LogBusy
 from preflights_es.runtime import projector as projecting
 from preflights_es.runtime.projector import BUSY, UNWRITTEN, Projector
 from preflights_es.store.database import HURRY_MS
-from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.sql_projections import SqlFollowing
 from tests.fixed import Clock
 from tests.projections.given import address, following, kept, recorded
 from tests.projections.recording import goldens

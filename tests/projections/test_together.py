@@ -16,9 +16,9 @@ import pytest
 from preflights_es.kernel.ports import Fold, Folded, Head, Registered, Stream
 from preflights_es.projections.decisions import DECISIONS
 from preflights_es.projections.usage import USAGE
-from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
-from preflights_es.use.projections import projector
+from preflights_es.store.sql_projections import SqlFollowing
+from preflights_es.use.process import projector
 from tests.fixed import Clock
 from tests.markdown import ROOT
 from tests.projections.given import (

@@ -17,9 +17,9 @@ from preflights_es.kernel.ports import Row, Stored
 from preflights_es.projections.decisions import DECISIONS, decode_patch_row
 from preflights_es.projections.projection import Projection, Read
 from preflights_es.runtime.projector import Projector
-from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
-from preflights_es.use.projections import build_projection_reader, projections
+from preflights_es.store.sql_projections import SqlFollowing
+from preflights_es.use.process import build_projection_reader, projections
 from tests.projections.given import NAMES, changed, following, kept, recorded, tampered
 from tests.projections.recording import golden, new_id
 from tests.store.given import resealed, sql

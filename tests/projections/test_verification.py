@@ -11,13 +11,12 @@ from msgspec.structs import replace
 
 from preflights_es.history.verification import walked
 from preflights_es.kernel.ports import Draft, KeptRows, Stream
-from preflights_es.runtime import projection_check
-from preflights_es.runtime.projection_check import ProjectionCheck
+from preflights_es.runtime import derived_rows
+from preflights_es.runtime.derived_rows import ProjectionCheck
 from preflights_es.runtime.projector import Projector
-from preflights_es.store.projection_feed import SqlFollowing
-from preflights_es.store.projection_rows import SqlComparing
 from preflights_es.store.sql import SqlStore, temporary_log
-from preflights_es.use.projections import build_projection_reader, projections
+from preflights_es.store.sql_projections import SqlComparing, SqlFollowing
+from preflights_es.use.process import build_projection_reader, projections
 from tests.fixed import Clock
 from tests.projections.given import changed, following, recorded, tampered
 from tests.projections.recording import Recording, golden, goldens, new_id
@@ -87,7 +86,7 @@ def test_of_many_sessions_one_that_differs_is_found_wherever_it_lies(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows are written in portions, and compared in pages: where they end is of no matter."""
-    monkeypatch.setattr(projection_check, "EVENTS", 30)
+    monkeypatch.setattr(derived_rows, "EVENTS", 30)
     ids = recorded(store, golden("keyword_skips_the_generic_question") * 70, first=100)
     following(store).catch_up()
     assert found(store) == []

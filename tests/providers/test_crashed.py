@@ -19,8 +19,8 @@ from preflights_es.kernel.completions import (
     CompletionRequested,
 )
 from preflights_es.kernel.events import Event
-from preflights_es.store.codec import Codec
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.stored_events import Codec
 from tests import toy
 from tests.fixed import PROJECT, Clock, salt
 from tests.providers import server

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from preflights_es.records.record_forms import form_of, template_of
-from preflights_es.records.record_header import RecordHeader
+from preflights_es.records.record_list import form_of, template_of
+from preflights_es.records.record_names import RecordHeader
 from tests.each import each
 
 

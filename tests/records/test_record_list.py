@@ -12,9 +12,14 @@ import pytest
 
 from preflights_es.records.foreign_records import CHOSEN_MAX, foreign_record
 from preflights_es.records.record_folder import RecordFolder
-from preflights_es.records.record_header import RECORD_MAX, ForeignRecord, Reference
 from preflights_es.records.record_list import RACE_NS, Records, WordHit, records_in
-from preflights_es.records.record_names import day_of_file_name, number_of
+from preflights_es.records.record_names import (
+    RECORD_MAX,
+    ForeignRecord,
+    Reference,
+    day_of_file_name,
+    number_of,
+)
 from tests.each import each
 
 RECORD: Final = "# 1. Use Redis\n\n## Status\n\nAccepted\n\n## Context\n\n## Decision\n\nRedis.\n"

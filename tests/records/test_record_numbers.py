@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from preflights_es.records.record_numbers import number_clashes, numbered_groups, sequence_of
+from preflights_es.records.record_names import number_clashes, numbered_groups, sequence_of
 from tests.each import each
 
 

@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from preflights_es.records.foreign_records import foreign_record
-from preflights_es.records.record_header import Reference, Tool
-from preflights_es.records.record_status import NewStatus, with_status
+from preflights_es.records.record_edits import NewStatus, with_status
+from preflights_es.records.record_names import Reference, Tool
 from tests.each import each
 from tests.records.test_record_list import EXPECTED, RECORDS
 

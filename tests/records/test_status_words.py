@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from preflights_es.records.foreign_records import foreign_record
-from preflights_es.records.record_header import Reference
+from preflights_es.records.record_names import Reference
 from preflights_es.records.status_words import iso_date, parse_status_text, reference, references
 from tests.each import each
 from tests.filed_cases import filed_cases

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.records.record_header import RecordHeader
 from preflights_es.records.record_list import records_in
+from preflights_es.records.record_names import RecordHeader
 from preflights_es.records.record_places import RecordPlaces
 from tests.persons import git_repository
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from preflights_es.features.clarification.clarifications import Clarifications
 from preflights_es.features.clarification.domain.state import ClarificationState
 from preflights_es.features.clarification.domain.values import HeuristicsConfig
-from preflights_es.features.clarification.use.clarifications import Clarifications
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.errors import (
     ArtifactOutside,
@@ -25,8 +25,7 @@ from preflights_es.records.files import hash_of
 from preflights_es.records.record_folder import RecordFolder
 from preflights_es.records.record_list import records_in
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.runtime.finding import Finder
-from preflights_es.runtime.inputs import Inputs
+from preflights_es.runtime.inputs import Finder, Inputs
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
 from preflights_es.use.use_cases import NewSession

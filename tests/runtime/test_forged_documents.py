@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.features.clarification.use.renumber import resolve_number_collisions
+from preflights_es.features.clarification.renumbering import resolve_number_collisions
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.kernel.events import ArtifactWritten
 from preflights_es.records.documents import Documents

@@ -56,10 +56,9 @@ from preflights_es.runtime.runner import (
     Runner,
     Step,
 )
-from preflights_es.store.chain import sealed, verified
-from preflights_es.store.codec import Codec
 from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.stored_events import Codec, sealed, verified
 from preflights_es.testing import ScriptedProvider
 from preflights_es.words.workflow import Workflow, compute_session_status
 from tests import toy

@@ -11,7 +11,7 @@ import pytest
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.settings.file import DOTS_MAX, FILE_MAX
 from preflights_es.settings.load import load_settings
-from preflights_es.settings.project import POINTER_MAX
+from preflights_es.settings.places import POINTER_MAX
 from tests.persons import Person, git_repository
 
 

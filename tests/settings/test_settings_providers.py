@@ -12,8 +12,7 @@ from preflights_es.kernel import errors
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.providers.capabilities import DEFAULT_MODELS, KEY_VARIABLES, REAL
 from preflights_es.settings.file import KEYS
-from preflights_es.settings.load import Options, Settings, load_settings
-from preflights_es.settings.providers import PROVIDERS, check_options
+from preflights_es.settings.load import PROVIDERS, Options, Settings, check_options, load_settings
 from tests.each import each
 from tests.markdown import tables, ticked
 

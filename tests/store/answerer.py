@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.features.clarification.use.clarifications import clarifications_of
+from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.kernel.errors import Refused
 from preflights_es.use.request import Request
 from tests.store.decider import app

@@ -13,8 +13,8 @@ from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.features.clarification.domain import WORKFLOW
-from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.kernel.events import Actor
 from preflights_es.settings import load
 from preflights_es.store.core_statements import rooms

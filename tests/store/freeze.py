@@ -19,7 +19,7 @@ from sqlalchemy import String as CoreString
 from sqlalchemy.dialects import sqlite
 
 import preflights_es
-from preflights_es.store import frozen, migrate, tables
+from preflights_es.store import core_tables, frozen, migrate
 from preflights_es.store.core_statements import compile_statement, rooms
 from preflights_es.store.frozen import FrozenColumn, FrozenStatement, SqlStatement, ValueKind
 from preflights_es.store.opening import database_at
@@ -50,7 +50,7 @@ def statements() -> str:
         "schema": ScriptDirectory.from_config(migrate.config()).get_current_head(),
         "tables": {
             str(name): [_column(column) for column in table.c]
-            for name, table in tables.metadata.tables.items()
+            for name, table in core_tables.metadata.tables.items()
         },
         "rooms": {
             room: {
@@ -114,7 +114,7 @@ def page(text: str) -> str:
 
 
 def _columns(row: re.Match[str]) -> str:
-    table = tables.metadata.tables.get(row["table"])
+    table = core_tables.metadata.tables.get(row["table"])
     if table is None:
         return row[0]
     said = {cell.split("`")[1]: cell for cell in row["columns"].split(", ")}

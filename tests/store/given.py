@@ -14,16 +14,16 @@ from msgspec.structs import replace
 from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.kernel.ids import SALT_BYTES
 from preflights_es.kernel.ports import AppendBatch, Draft, Head, Numbered, Stored
-from preflights_es.store.chain import (
+from preflights_es.store.memory import MemoryStore
+from preflights_es.store.sql import SqlStore
+from preflights_es.store.sqlite import SqliteDatabase
+from preflights_es.store.stored_events import (
     GENESIS,
     digest_payload,
     hash_event_link,
     sealed,
     stream_prefix,
 )
-from preflights_es.store.memory import MemoryStore
-from preflights_es.store.sql import SqlStore
-from preflights_es.store.sqlite import SqliteDatabase
 from tests.fixed import NOON, PROJECT, Clock
 
 WORKFLOW: Final = "toy"

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
 
-from preflights_es.features.clarification.use.clarifications import clarifications_of
+from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.use.request import Request
 from tests.store.decider import app

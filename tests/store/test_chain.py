@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from preflights_es.kernel.errors import LogDamaged
 from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.kernel.ports import Stored
-from preflights_es.store.chain import (
+from preflights_es.store.stored_events import (
     can_follow_head,
     digest_payload,
     group_events_by_session,

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import pytest
 
+from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.features.clarification.domain import WORKFLOW
-from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.history.replayer import Replayer
 from preflights_es.history.verification import walked
 from preflights_es.kernel import ids
@@ -27,8 +27,8 @@ from preflights_es.projections.decisions import filter_decisions_in_force
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.settings import load
-from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.stored_events import verified
 from preflights_es.system import clock_ids
 from preflights_es.testing import ScriptedProvider
 from preflights_es.use.process import Process, made_once

@@ -34,9 +34,8 @@ from preflights_es.kernel.ports import Draft
 from preflights_es.kernel.session import Decider, Upcaster
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import jsonl
-from preflights_es.store.chain import verified
-from preflights_es.store.codec import Codec, unambiguous
 from preflights_es.store.memory import MemoryStore
+from preflights_es.store.stored_events import Codec, unambiguous, verified
 from preflights_es.words.decisions import Record
 from preflights_es.words.workflow import FiledPart, ShownPart, View, Workflow
 from tests import toy

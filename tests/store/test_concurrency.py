@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.features.clarification.domain import WORKFLOW
-from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Stored
 from preflights_es.records.session_files import FOLDER, differs, name_session_file
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.store.chain import verified
+from preflights_es.store.stored_events import verified
 from preflights_es.use.request import Request
 from preflights_es.use.use_cases import NewSession
 from tests.fixed import PROJECT

@@ -12,16 +12,16 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.errors import Conflict, DuplicateInput, LogDamaged, NumberTaken
 from preflights_es.kernel.ports import Arrival, Draft, Head, Numbered
-from preflights_es.store.chain import (
+from preflights_es.store.frozen import AT_ONCE, MATCHES_MAX
+from preflights_es.store.memory import MemoryStore
+from preflights_es.store.sql import SqlStore
+from preflights_es.store.stored_events import (
     GENESIS,
     digest_payload,
     hash_event_link,
     stream_prefix,
     verified,
 )
-from preflights_es.store.frozen import AT_ONCE, MATCHES_MAX
-from preflights_es.store.memory import MemoryStore
-from preflights_es.store.sql import SqlStore
 from tests.fixed import NOON, PROJECT, SECOND, Clock
 from tests.postgres import Server
 from tests.projections.given import changed

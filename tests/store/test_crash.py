@@ -14,8 +14,8 @@ from preflights_es.kernel.events import ArtifactDue
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.records.session_files import FOLDER, differs, name_session_file
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.stored_events import verified
 from preflights_es.use.request import Request
 from tests.fixed import PROJECT
 from tests.postgres import hung_up

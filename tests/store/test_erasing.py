@@ -14,10 +14,10 @@ from sqlalchemy import select
 from preflights_es.kernel.errors import Conflict
 from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.kernel.ports import Head
-from preflights_es.store import tables
-from preflights_es.store.chain import erased_before, verified
+from preflights_es.store import core_tables
 from preflights_es.store.frozen import PROJECTED, columns
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.stored_events import erased_before, verified
 from tests.fixed import PROJECT
 from tests.postgres import connected
 from tests.projections.given import following, recorded
@@ -131,7 +131,7 @@ def test_the_erasure_is_left_for_projections_and_what_came_before_is_not(log: Sq
     log.append([batch(1, said("more", "b"), heard("more"), after=head)])
     opened(log, 2)
     at = erase(log, 1)
-    rows = cursor(log).execute(str(select(tables.outbox))).fetchall()
+    rows = cursor(log).execute(str(select(core_tables.outbox))).fetchall()
     assert sorted(rows) == [(session_id(1), at.version), (session_id(2), 2)]
 
 

@@ -13,10 +13,10 @@ import pytest
 
 from preflights_es.kernel.errors import LogDamaged, LogFromFuture
 from preflights_es.kernel.ports import Access
-from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.sql_projections import SqlFollowing
 from preflights_es.store.sqlite import PAGE_SIZE
-from preflights_es.use import projections as kept
+from preflights_es.use import process as kept
 from tests.fixed import PROJECT, Clock
 from tests.store.given import Salt, opened, sql
 

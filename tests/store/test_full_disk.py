@@ -17,9 +17,9 @@ import pytest
 
 from preflights_es.kernel.errors import CommitUnknown, StoreError, StoreUnavailable
 from preflights_es.kernel.ports import AppendBatch, Head
-from preflights_es.store.chain import verified
-from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.sql_projections import SqlFollowing
+from preflights_es.store.stored_events import verified
 from tests.cli.program import Project, Result
 from tests.fixed import PROJECT, Clock
 from tests.postgres import SAFE, OwnServer

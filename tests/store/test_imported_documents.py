@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from preflights_es.kernel.ports import Arrival, Draft
-from preflights_es.store.side_tables import SqlAuditing
+from preflights_es.store.audit_evidence import SqlAuditing
 from preflights_es.store.sql import SqlStore
 from tests.fixed import Clock
 from tests.store.given import Salt, chain_of, said, session_id

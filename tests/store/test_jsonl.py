@@ -20,8 +20,8 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.ports import Draft, Stored
 from preflights_es.store import jsonl
-from preflights_es.store.chain import verified
 from preflights_es.store.jsonl import BLOCK, LINE_MAX
+from preflights_es.store.stored_events import verified
 from tests.each import each
 from tests.store.given import INPUT, chain_of, conversation, erased, heard, said
 

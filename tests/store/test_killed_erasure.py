@@ -11,8 +11,8 @@ import pytest
 from preflights_es.history.verification import walked
 from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.kernel.ports import Head
-from preflights_es.store.chain import verified
-from preflights_es.store.projection_feed import SqlFollowing
+from preflights_es.store.sql_projections import SqlFollowing
+from preflights_es.store.stored_events import verified
 from preflights_es.use.request import Request
 from tests.fixed import PROJECT
 from tests.postgres import hung_up

@@ -12,20 +12,20 @@ from typing import Final, NamedTuple
 
 import pytest
 
+from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import (
     ClarificationAnswersGiven,
     DecisionRecorded,
 )
 from preflights_es.features.clarification.domain.values import Mark
-from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.records.session_files import name_session_file
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.stored_events import verified
 from preflights_es.use.request import Request
 from preflights_es.use.use_cases import NewSession
 from tests.projections.given import following, kept

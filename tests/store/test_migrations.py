@@ -28,11 +28,11 @@ from preflights_es.kernel.errors import (
     PreflightsError,
     StoreUnavailable,
 )
-from preflights_es.store import frozen, migrate, sqlite, tables
-from preflights_es.store.chain import verified
+from preflights_es.store import core_tables, frozen, migrate, sqlite
 from preflights_es.store.opening import database_at
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import PAGE_SIZE
+from preflights_es.store.stored_events import verified
 from preflights_es.store.urls import POSTGRES, parse_log_address
 from tests.fixed import Clock
 from tests.postgres import Server, connected
@@ -97,7 +97,7 @@ def differences(place: str) -> list[Any]:
     engine = create_engine(url, poolclass=NullPool)
     with engine.connect() as connection:
         context = MigrationContext.configure(connection)
-        found: list[Any] = compare_metadata(context, tables.metadata)
+        found: list[Any] = compare_metadata(context, core_tables.metadata)
     engine.dispose()
     return found
 

@@ -26,7 +26,6 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.ports import Draft
 from preflights_es.store import frozen, jsonl
-from preflights_es.store.chain import verified
 from preflights_es.store.postgres import (
     CONNECT_TIMEOUT_S,
     IDLE_TIMEOUT_MS,
@@ -36,6 +35,7 @@ from preflights_es.store.postgres import (
     TRIES,
 )
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.stored_events import verified
 from preflights_es.store.urls import file_of, parse_log_address, shown_url
 from tests import markdown
 from tests.each import each

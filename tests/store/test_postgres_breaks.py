@@ -15,8 +15,8 @@ from typing import Final
 import psycopg
 import pytest
 
+from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.features.clarification.domain import WORKFLOW
-from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.errors import (
     CommitUnknown,
@@ -27,8 +27,8 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.ports import AppendBatch, Head, Numbered
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.stored_events import verified
 from preflights_es.use.use_cases import NewSession
 from tests.fixed import PROJECT
 from tests.postgres import UP_S, OwnServer, connected, hung_up

@@ -12,12 +12,12 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy.engine import make_url
 
+from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.features.clarification.domain import WORKFLOW
-from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.errors import StoreUnavailable
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.store import frozen, tables
+from preflights_es.store import core_tables, frozen
 from preflights_es.store.sql import SqlStore
 from preflights_es.use.use_cases import NewSession
 from tests.cli.program import Project
@@ -106,7 +106,7 @@ def _recorded(roles: Roles) -> None:
 def test_the_page_gives_every_table_to_a_role() -> None:
     lines = re.findall(r"ON ([\w,\s]+?)\s+TO", documented("SET search_path"))
     granted = {word for line in lines for word in re.split(r",\s+", line)}
-    assert granted >= tables.metadata.tables.keys() - {"log"}  # all read it, no role writes it
+    assert granted >= core_tables.metadata.tables.keys() - {"log"}  # all read it, no role writes it
 
 
 def test_a_writer_takes_a_session_from_its_beginning_to_its_document(
@@ -163,7 +163,7 @@ def test_neither_writer_nor_reader_changes_what_was_recorded(
         connection.execute(statement.encode())
 
 
-@pytest.mark.parametrize("table", tables.metadata.tables)
+@pytest.mark.parametrize("table", core_tables.metadata.tables)
 @pytest.mark.parametrize("verb", ["INSERT INTO {} DEFAULT VALUES", "DELETE FROM {}", "TRUNCATE {}"])
 def test_a_reader_writes_to_no_table(roles: Roles, table: str, verb: str) -> None:
     with closing(connected(roles.url("reader"))) as connection, pytest.raises(REFUSED, match=table):

@@ -29,9 +29,9 @@ from preflights_es.kernel.events import (
     Signature,
 )
 from preflights_es.kernel.ports import AppendBatch, Draft, Stored
-from preflights_es.store import chain, checkpoint, jsonl, tables
-from preflights_es.store.chain import sealed, verified
+from preflights_es.store import audit_evidence, core_tables, jsonl, stored_events
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS, PAGE_SIZE
+from preflights_es.store.stored_events import sealed, verified
 from preflights_es.words import imports, signing
 from tests import markdown
 from tests.markdown import ticked
@@ -193,13 +193,13 @@ def test_the_page_lists_the_tables_with_their_columns() -> None:
     assert said.pop("alembic_version") == {"version_num"}
     assert said == {
         name: {column.name for column in table.columns}
-        for name, table in tables.metadata.tables.items()
+        for name, table in core_tables.metadata.tables.items()
     }
 
 
 def test_the_page_names_the_limits_that_the_code_has() -> None:
     text = SPECIFICATION.read_text("utf-8")
-    assert f"text: `{chain.FORMAT}`" in text
+    assert f"text: `{stored_events.FORMAT}`" in text
     assert f"{jsonl.LINE_MAX:,} bytes" in text
     assert f"at most {jsonl.BLANK_MAX:,} of them" in text
     settings = {ticked(row["Setting"]): row["Value"] for row in TABLES["10. SQLite"]}
@@ -219,12 +219,12 @@ def test_the_root_of_the_page_is_the_hash_of_the_lines_above_it() -> None:
 
 
 def test_the_program_reads_and_writes_the_checkpoint_of_the_page() -> None:
-    found = checkpoint.parse_checkpoint(checkpoint_lines(), "log.md")
-    assert checkpoint.encode_checkpoint(found) == checkpoint_lines()
+    found = audit_evidence.parse_checkpoint(checkpoint_lines(), "log.md")
+    assert audit_evidence.encode_checkpoint(found) == checkpoint_lines()
 
 
 def test_the_page_lists_the_fields_of_a_checkpoint_in_their_order() -> None:
-    classes = (checkpoint.Scope, checkpoint.Tip, checkpoint.Root)
+    classes = (audit_evidence.Scope, audit_evidence.Tip, audit_evidence.Root)
     for row, cls in zip(TABLES["13. Checkpoint"], classes, strict=True):
         assert ticked(row["Fields"]) == cls.__struct_fields__
 

@@ -13,9 +13,9 @@ import pytest
 
 from preflights_es.kernel.errors import LogDamaged, SettingsError, StoreUnavailable
 from preflights_es.kernel.ports import Numbered
-from preflights_es.store.chain import sealed, verified
 from preflights_es.store.sql import SqlStore, temporary_log
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS, PAGE_SIZE
+from preflights_es.store.stored_events import sealed, verified
 from preflights_es.store.urls import file_of, parse_log_address, shown_url
 from tests.each import each
 from tests.fixed import PROJECT, Clock

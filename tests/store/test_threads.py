@@ -16,11 +16,11 @@ from typing import Any, Final
 import pytest
 
 from preflights_es.kernel.errors import Conflict, LogBusy, NumberTaken
-from preflights_es.store.chain import verified
 from preflights_es.store.database import HURRY_MS
-from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.sql_projections import SqlFollowing
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS
+from preflights_es.store.stored_events import verified
 from preflights_es.system import clock_ids
 from tests.projections.given import following, from_zero, kept, recorded
 from tests.projections.recording import goldens

@@ -11,7 +11,7 @@ from typing import Any, Final
 import psycopg
 import pytest
 
-from preflights_es.store.side_tables import ON_POSTGRESQL, SqlAuditing
+from preflights_es.store.audit_evidence import ON_POSTGRESQL, SqlAuditing
 from preflights_es.store.sql import SqlStore
 from tests.each import each
 from tests.postgres import connected

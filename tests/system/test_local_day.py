@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from preflights_es.features.planning.situation import find_ending_minute, starting
+from preflights_es.features.planning.use import find_ending_minute, starting
 from preflights_es.kernel.errors import Refused, StoreUnavailable
 from preflights_es.system import clock_ids
 from preflights_es.system.clock_ids import LocalDay

@@ -9,7 +9,7 @@ import pytest
 from preflights_es.kernel.errors import LLMTimeoutError, SessionFaulted
 from preflights_es.kernel.events import Input
 from preflights_es.testing import PlayedSession, ScriptedProvider, check_golden, record_golden
-from preflights_es.testing.goldens import golden_sessions
+from preflights_es.testing.laws import golden_sessions
 from tests import toy
 from tests.toy import Answered, asked, said
 

@@ -23,7 +23,7 @@ from preflights_es.kernel.events import (
 from preflights_es.records.documents import Documents
 from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.settings.agents import CI
+from preflights_es.settings.places import CI
 from preflights_es.store.memory import MemoryStore
 from preflights_es.use.acceptance import Acceptances
 from preflights_es.use.bootstrap import opened_process

@@ -6,9 +6,9 @@ FEATURE = Feature(
     "agents",
     __name__,
     commands={
-        "hook": ("commands.hook:hook_command", "Answer an event of a coding agent."),
+        "hook": ("hook_command:hook_command", "Answer an event of a coding agent."),
         "init": (
-            "commands.init:init_command",
+            "init_command:init_command",
             "Write files for coding agents, for a CI, or for plans.",
         ),
     },

@@ -25,14 +25,14 @@ from preflights_cli.common import (
     with_lead_options,
     writing_command,
 )
+from preflights_cli.dialogue import say_session_result
 from preflights_cli.options import from_file, keyed, with_reason_options
-from preflights_cli.rendering import say_session_result
 from preflights_es.features.clarification import display
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.values import Mark
 from preflights_es.kernel.errors import Refused, UnknownSession
 from preflights_es.kernel.text import escaped_text
-from preflights_es.runtime.finding import LAST
+from preflights_es.runtime.inputs import LAST
 from preflights_es.use import sessions
 from preflights_es.use.request import Request
 from preflights_es.use.use_cases import NewAcceptance, NewSession
@@ -445,7 +445,7 @@ def _find_waiting_proposal(app: Request, voice: Voice) -> str:
         Refused: none waits.
     """
     from preflights_cli.inbox import the_one  # most name a session
-    from preflights_es.use.inbox import acceptable
+    from preflights_es.use.project_overview import acceptable
 
     if app.key:
         message = "--key needs a session: a second run must find the same one"
@@ -469,7 +469,7 @@ def renumber_command(check: bool, app: Request, voice: Voice) -> int:
       preflights admin renumber --check
       preflights admin renumber
     """
-    from preflights_es.features.clarification.use.renumber import renumber  # numbers seldom collide
+    from preflights_es.features.clarification.renumbering import renumber  # numbers seldom collide
 
     app.finish_pending()
     done = renumber(app, write=not check)

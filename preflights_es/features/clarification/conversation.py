@@ -19,12 +19,15 @@ from preflights_cli.dialogue import (
     Pressed,
     ask_for_answer,
     conversed,
+    describe_session,
     read_typed_line,
+    say_refusals,
+    session_exit_code,
     submit_dialogue_answer,
 )
 from preflights_cli.german import Say, spoken
 from preflights_cli.options import alternative
-from preflights_cli.rendering import describe_session, say_refusals, session_exit_code
+from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.features.clarification.display import (
     LABELS,
     as_clarification,
@@ -48,8 +51,7 @@ from preflights_es.features.clarification.reasons_text import (
     parse_reasons_text,
     session_reasons,
 )
-from preflights_es.features.clarification.use.clarifications import clarifications_of
-from preflights_es.features.clarification.use.sessions import (
+from preflights_es.features.clarification.use import (
     accept_clarification,
     answerable,
     dismiss_topic,
@@ -61,7 +63,7 @@ from preflights_es.features.clarification.use.sessions import (
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.text import caseless, escaped_text, one_line
 from preflights_es.use import sessions
-from preflights_es.use.inbox import PROPOSED
+from preflights_es.use.project_overview import PROPOSED
 from preflights_es.use.request import Request
 from preflights_es.use.use_cases import NewAcceptance
 from preflights_es.words.decisions import (

@@ -11,12 +11,12 @@ from typing import Annotated, Any, Final
 from msgspec import Meta, ValidationError, convert
 from msgspec.structs import replace
 
-from preflights_es.features.clarification.use.knowing import context_of
-from preflights_es.features.clarification.use.observed import record_observed_question
+from preflights_es.features.clarification.known_decisions import context_of
+from preflights_es.features.clarification.observed_questions import record_observed_question
 from preflights_es.kernel.errors import CallHeld, ErasedSession, Refused
 from preflights_es.kernel.text import caseless, one_line
-from preflights_es.surfaces.mcp.call import ToolCall
-from preflights_es.surfaces.mcp.rounds import (
+from preflights_es.surfaces.mcp_calls import ToolCall
+from preflights_es.surfaces.mcp_rounds import (
     Arguments,
     Came,
     SessionStanding,
@@ -27,7 +27,7 @@ from preflights_es.surfaces.mcp.rounds import (
     session_standing,
 )
 from preflights_es.use import sessions
-from preflights_es.use.inbox import acceptable
+from preflights_es.use.project_overview import acceptable
 from preflights_es.use.request import Request
 from preflights_es.use.use_cases import NewSession
 from preflights_es.words.decisions import StatedReasons

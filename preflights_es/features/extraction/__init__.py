@@ -8,7 +8,7 @@ FEATURE = Feature(
     workflow="domain:WORKFLOW",
     refusal="use:note_refusal",
     start="use:start_note",
-    bank="domain.reading:BANK",
+    bank="domain.rules:BANK",
     shown="commands:SHOWN",
     commands={
         "note": (

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from preflights_es.features.extraction.domain import WORKFLOW, reading
+from preflights_es.features.extraction.domain import WORKFLOW, rules
 from preflights_es.features.extraction.domain.events import (
     ItemAdded,
     ItemClosed,
@@ -43,7 +43,7 @@ _REFUSED: Final = {
     "blank": "was given no value",
     "placeholder": "was given a placeholder, which says nothing",
     "several_values": "takes one value: put quotes around words that belong together",
-    "not_an_option": f"is no day: expected {reading.DAYS}",
+    "not_an_option": f"is no day: expected {rules.DAYS}",
 }
 _CHANGES: Final = {
     "unknown_item": "the note has no item of this number",
@@ -60,11 +60,11 @@ _EXPECTED: Final = {
     "duration_min": "1 to 480 minutes",
     "duration_max": "1 to 480 minutes, and at least the shortest",
     "importance": "low, normal or high",
-    "due": f"a day such as {reading.DAYS}",
+    "due": f"a day such as {rules.DAYS}",
     "energy": "deep_work, admin or creative",
     "start_time": "a time such as 14:30",
     "end_time": "a time such as 14:30",
-    "date": f"a day such as {reading.DAYS}",
+    "date": f"a day such as {rules.DAYS}",
     "content": "at most 20,000 characters",
 }
 _LABELS: Final = {
@@ -131,7 +131,7 @@ def _dated(fields: Fields) -> list[tuple[str, str]]:
     """The fields with dates in place of words for a day."""
     today = clock_ids.local(clock_ids.now())[0][:10]
     return [
-        (name, reading.day_said(typed, today) or typed if name in ("due", "date") else typed)
+        (name, rules.day_said(typed, today) or typed if name in ("due", "date") else typed)
         for name, typed in fields
     ]
 
@@ -290,8 +290,8 @@ def _refuse_bad_line(new: Input) -> Input:
     assert isinstance(new, NoteTaken), "a note begins with it"
     if new.setup.lead is not None:
         return new
-    found = reading.read_note(new.note, new.noted_at[:10])
-    if isinstance(found, reading.BadLine):
+    found = rules.read_note(new.note, new.noted_at[:10])
+    if isinstance(found, rules.BadLine):
         line = shortened(found.line, LINE_SHOWN)
         message = f"line {found.number}, {line!r}: found {found.found}, expected {found.expected}"
         raise Refused(message, code="bad_line", line=found.number)

@@ -12,9 +12,9 @@ FEATURE = Feature(
         ),
     },
     offers={
-        "edited_records": "records:edited_records",
+        "edited_records": "edited_records:edited_records",
         "edit_concerns": "concerns:edit_concerns",
         "installs": "concerns:installs",
-        "stopped": "proposals:stopped",
+        "stopped": "gate:stopped",
     },
 )

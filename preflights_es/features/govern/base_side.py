@@ -27,8 +27,7 @@ from preflights_es.kernel.errors import ArtifactOutside, PreflightsError, Settin
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Access, Stored
 from preflights_es.records.record_folder import ADR_DIR, LOG4BRAINS, folder_of, usual_folder
-from preflights_es.records.record_header import RecordHeader
-from preflights_es.records.record_names import is_page
+from preflights_es.records.record_names import RecordHeader, is_page
 from preflights_es.records.record_places import FOLDERS_MAX, PAGES_MAX, RecordPlaces
 from preflights_es.records.session_files import FOLDER, SIZE_MAX, name_session_file
 from preflights_es.settings.file import FILE, PYPROJECT

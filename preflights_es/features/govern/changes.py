@@ -1,7 +1,7 @@
-"""Which files a change touches, and what stands in them: git is asked, and runs no program.
-
-Names of files are bytes of strangers: what of them is no UTF-8 is a surrogate here.
-Git compares by plumbing alone: `git diff` itself runs filters that a repository configures.
+"""Which files a change touches, what stands in them, and which of them are session files: git is
+asked, and runs no program. Names of files are bytes of strangers: what of them is no UTF-8 is a
+surrogate here. Git compares by plumbing alone: `git diff` itself runs filters that a repository
+configures.
 """
 
 from __future__ import annotations
@@ -9,16 +9,22 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha1, sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from preflights_es.kernel.errors import PreflightsError
+from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import escaped_text, late_pattern
+from preflights_es.records.session_files import FOLDER, SIZE_MAX
 from preflights_es.settings.load import surroundings
+from preflights_es.store import jsonl
+from preflights_es.store.stored_events import verified
 from preflights_es.system import files, git
 from preflights_es.system.files import Unreadable
+from preflights_es.use.request import Request
 
 CONTENT_MAX: Final = 2_000_000  # bytes of a file that is read
 READ_MAX: Final = 256_000_000  # bytes of all that is read of git at once
@@ -386,3 +392,37 @@ def _unfiltered(root: Path) -> Mapping[str, str]:
         env[f"GIT_CONFIG_VALUE_{at}"] = "false" if key.endswith(".required") else ""
         env["GIT_CONFIG_COUNT"] = str(at + 1)
     return env
+
+
+class SessionChanges:
+    """The session files of a change, wherever they lie."""
+
+    def __init__(self, request: Request, change: ChangeSet, woken: Iterable[str] = ()) -> None:
+        """Args:
+        woken: paths of those that lay there unread, and are read since the change.
+        """
+        self.change = change
+        self._root = request.process.settings.root
+        folders = {folder.path for folder in request.process.session_folders}
+        files = (one for one in change.files if _is_session(one, folders))
+        now = (one for one in files if not one.is_gone)
+        self.now = (*now, *map(ChangedFile, woken))
+
+    def contents(self) -> Iterator[tuple[ChangedFile, bytes | None]]:
+        """What each holds now; None of one that is too large, or no file."""
+        return contents(self._root, self.now, SIZE_MAX)
+
+
+def _is_session(one: ChangedFile, folders: Collection[str]) -> bool:
+    is_there = one.folder in folders or f"/{one.folder}".endswith(f"/{FOLDER}")
+    return is_there and one.name.endswith(".jsonl")
+
+
+def events_of(content: bytes) -> tuple[Stored, ...]:
+    """The events of a session file; none where its chain does not hold."""
+    try:
+        stored = tuple(jsonl.stored(content.splitlines(keepends=True), ""))
+        verified(stored)
+    except PreflightsError:
+        return ()
+    return stored

@@ -19,18 +19,11 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from preflights_es.features.govern.base_findings import (
-    change_findings,
-    converted_findings,
-    lost_findings,
-    signer_findings,
-    unsigned_findings,
-)
-from preflights_es.features.govern.both_sides import BothSides
 from preflights_es.features.govern.changes import (
     CONTENT_MAX,
     ChangedFile,
     ChangeSet,
+    SessionChanges,
     content_of,
     contents,
     decode_file_text,
@@ -42,35 +35,41 @@ from preflights_es.features.govern.changes import (
     was_there,
 )
 from preflights_es.features.govern.concerns import is_own
-from preflights_es.features.govern.converted_files import converted_sources
+from preflights_es.features.govern.decision_changes import BothSides
 from preflights_es.features.govern.domain import products
 from preflights_es.features.govern.domain.imports import UsedName, is_read, used
+from preflights_es.features.govern.edited_records import (
+    describe_differing_record,
+    differing_records,
+)
 from preflights_es.features.govern.findings import (
     LEVELS,
     NAMED_MAX,
     NEWER,
     Finding,
     Level,
+    change_findings,
+    converted_findings,
+    converted_sources,
     files_said,
     finding,
+    lost_findings,
+    signatures_at,
+    signer_findings,
+    unsigned_findings,
 )
 from preflights_es.features.govern.gate import Barred, barred, find_barred_uses
-from preflights_es.features.govern.records import describe_differing_record, differing_records
-from preflights_es.features.govern.required_signatures import signatures_at
-from preflights_es.features.govern.session_changes import SessionChanges
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.text import escaped_text
 from preflights_es.records.foreign_records import record_header
 from preflights_es.records.record_folder import folder_of
-from preflights_es.records.record_header import HELD, RecordHeader
-from preflights_es.records.record_names import is_page
+from preflights_es.records.record_names import HELD, RecordHeader, is_page
 from preflights_es.system.files import Unreadable
-from preflights_es.use.brief import conflicts
 from preflights_es.use.foreign import Foreign, ForeignRow, number_clashes_of
 from preflights_es.use.holding import as_held, describe_holding_decision, is_counted, unused_of
-from preflights_es.use.progress import Drawn, ticking, undrawn
+from preflights_es.use.project_overview import conflicts
 from preflights_es.use.request import Request
-from preflights_es.use.results import DecisionRow, Result
+from preflights_es.use.results import DecisionRow, Drawn, Result, ticking, undrawn
 from preflights_es.use.turned_down import describe_turned_down as turned_down_line
 from preflights_es.use.turned_down import former_of
 from preflights_es.use.work_tree import WorkTree, project_path

@@ -1,17 +1,21 @@
-"""`check`: a change, held against what was decided."""
+"""`check`: a change, held against what was decided; printed for a person, as JSON, and as
+annotations of GitHub Actions. In an annotation, what comes from outside becomes no command of the
+runner.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import click
 
-from preflights_cli.common import Voice, reading_command, require_option_value
-from preflights_cli.progress import bar
-from preflights_cli.reports import check_report_files as check_reports
-from preflights_cli.reports import report_options, reports_of, write_report_files
+from preflights_cli.common import Voice, bar, count_in_words, reading_command, require_option_value
+from preflights_cli.options import check_report_files as check_reports
+from preflights_cli.options import report_options, reports_of, write_report_files
 from preflights_es.features.govern.check import Checked, check_change
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import escaped_text
 from preflights_es.use.request import Request
 
@@ -82,8 +86,6 @@ def check_command(
         drawn=bar(voice, "Checking"),
     )
     if wanted:
-        from preflights_es.features.govern.reports import RENDER
-
         write_report_files(lambda name: RENDER[name](found), wanted, replacing=replaces)
     voice.json(found)
     if all(file != "-" for _, file in wanted) and not voice.as_json:
@@ -92,7 +94,6 @@ def check_command(
 
 
 def _say_check_findings(voice: Voice, found: Checked) -> None:
-    from preflights_es.features.govern.reports import summed
 
     for text in found.left_out:
         voice.warn(f"not checked: {text}")
@@ -103,3 +104,60 @@ def _say_check_findings(voice: Voice, found: Checked) -> None:
     voice.say(summed(found))
     if any(one.decision for one in found.findings):
         voice.hint("`preflights start INTENTION --supersedes DECISION` begins what replaces one.")
+
+
+TITLE: Final = "preflights check"
+Kind = Literal["error", "warning", "notice"]
+KINDS: Final[tuple[Kind, ...]] = ("error", "warning", "notice")
+KIND_MAX: Final = 10  # annotations of a kind that GitHub shows of one step; of a job, 50
+_DATA: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_PROPERTY: Final = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
+
+
+def summed(found: Checked) -> str:
+    """`3 changed files: 1 error, 2 notes.`"""
+    words = ("error", "warning", "note")
+    counts = [(sum(one.level == word for one in found.findings), word) for word in words]
+    said = ", ".join(count_in_words(count, word) for count, word in counts if count)
+    return f"{count_in_words(found.changed, 'changed file')}: {said or 'nothing to say'}."
+
+
+def github_annotations(found: Checked) -> str:
+    """At most ten lines of each kind; where there is more, the last one says how much."""
+    lines: dict[Kind, list[str]] = {kind: [] for kind in KINDS}
+    for text in found.left_out:
+        lines["warning"].append(_annotation("warning", text, title=TITLE))
+    for one in found.findings:
+        kind: Kind = "notice" if one.level == "note" else one.level
+        place = {"file": one.file} if one.file else {}
+        place |= {"line": str(one.line)} if one.line else {}
+        lines[kind].append(_annotation(kind, one.message, **place, title=f"{TITLE}: {one.rule}"))
+    return "".join(f"{line}\n" for kind in KINDS for line in _limited(kind, lines[kind]))
+
+
+def _annotation(kind: Kind, message: str, **properties: str) -> str:
+    """One line: what text holds ends no line and no property.
+
+    Source: escapeData and escapeProperty of the toolkit of GitHub Actions.
+    """
+    said = ",".join(
+        f"{key}={escaped_text(text).translate(_PROPERTY)}" for key, text in properties.items()
+    )
+    text = "\n".join(map(escaped_text, message.split("\n")))
+    return f"::{kind} {said}::{text.translate(_DATA)}"
+
+
+def _limited(kind: Kind, lines: list[str]) -> list[str]:
+    """As many as the host shows; where there are more, the last line says how many."""
+    if len(lines) <= KIND_MAX:
+        return lines
+    more = count_in_words(len(lines) - KIND_MAX + 1, "more finding")
+    said = f"{more} not shown here: the report has them."
+    return [*lines[: KIND_MAX - 1], _annotation(kind, said, title=TITLE)]
+
+
+RENDER: Final[dict[str, Callable[[Checked], str]]] = {
+    "json": lambda found: canonical_json(found).decode() + "\n",
+    "annotations": github_annotations,
+}
+"""The forms that `--report` names."""

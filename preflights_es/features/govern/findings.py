@@ -1,12 +1,49 @@
-"""What a check has to say, one thing at a time."""
+"""What a check says of a change and its base, one finding at a time: what is lost, decided
+otherwise, without a signature, or converted by git. The base is the trust that is given: signers
+whom a change brings do not judge it. `check` puts the findings in order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final, Literal, get_args
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, get_args
 
-from preflights_es.features.govern.changes import printable
+from preflights_es.features.govern.base_side import BaseSide
+from preflights_es.features.govern.changes import (
+    ENCODING,
+    ChangeSet,
+    SessionChanges,
+    at_commit,
+    content_of,
+    converted,
+    events_of,
+    files_at,
+    objects,
+    printable,
+)
+from preflights_es.features.govern.decision_changes import (
+    BothSides,
+    DecisionChange,
+    decision_changes,
+)
+from preflights_es.features.govern.domain.imports import is_read
+from preflights_es.kernel.errors import PreflightsError
+from preflights_es.kernel.events import SessionErased
+from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.text import escaped_text
+from preflights_es.records.record_folder import ADR_DIR, LOG4BRAINS, folder_of
+from preflights_es.records.record_names import is_page
+from preflights_es.runtime.runner import EventReader
+from preflights_es.settings.load import Settings, surroundings
+from preflights_es.settings.signing import REPOSITORY, Signers, repository_id
+from preflights_es.system.files import Unreadable
+from preflights_es.use.request import Request
 from preflights_es.use.results import Result
+from preflights_es.use.signatures import Signatures, acceptances
 
 Rule = Literal[
     "holds",
@@ -72,3 +109,345 @@ def files_said(paths: Sequence[str]) -> str:
 
 
 NEWER: Final = "accept a decision that replaces {}"
+
+
+RESTORE = "Restore it: a decision is replaced, and never taken out"
+
+
+# 1. What is lost -----------------------------------------------------------------------------
+
+
+def lost_findings(sides: BothSides, change: ChangeSet) -> Iterator[Finding]:
+    """Session files that do not verify, and what of the base the change takes away."""
+    for file in sides.troubled:
+        text = f"{escaped_text(file.told)}. Restore the file as it was committed"
+        own = {"session_id": file.session_id}
+        yield finding("unverified-session", "error", text, [file.path], **own)
+    said, gone = (
+        {one.path for one in sides.troubled},
+        {one.path for one in change.files if one.is_gone},
+    )
+    touched = {one.path for one in change.files}
+    unread = defaultdict[str, list[str]](list)
+    for lost in sides.lost:
+        if lost.path not in touched and lost.path not in said:
+            unread[lost.path.rpartition("/")[0]].append(lost.path)
+        elif lost.path not in said:
+            why = "is deleted" if lost.path in gone else "holds other events than before"
+            text = (
+                f"{printable(lost.path)} {why}; what people decided there still counts. {RESTORE}"
+            )
+            yield finding("unverified-session", "error", text, [lost.path])
+    for folder, paths in unread.items():
+        what = f"sessions there are read no more, the first is {printable(min(paths))}"
+        text = f"{printable(folder)}/: {what}: move them along"
+        yield finding("unverified-session", "error", text, [f"{folder}/"])
+    for record in sides.lost_records:
+        text = f"{escaped_text(record.path)} is no record here any more; it still counts. {RESTORE}"
+        yield finding("record-lost", "error", text, [record.path], decision=record.path)
+
+
+def converted_findings(request: Request, change: ChangeSet) -> Iterator[Finding]:
+    """Files that git keeps in another form than is read here."""
+    for one in converted_files(request, change) if change.base else ():
+        text = (
+            f"{printable(one.path)}: git may keep other bytes of it than are checked: take its "
+            f"attribute {one.attribute} away"
+        )
+        yield finding("unverified-session", "error", text, [one.path])
+
+
+# 2. What is decided otherwise ----------------------------------------------------------------
+
+
+def change_findings(
+    request: Request,
+    sides: BothSides,
+    sessions: SessionChanges,
+    signatures: Signatures | None,
+    unsigned: Sequence[str],
+) -> Iterator[Finding]:
+    """Decisions that the change adds, ends, or makes say otherwise.
+
+    Args:
+        signatures: what proves an act; None where none is asked for.
+        unsigned: session files of the change with an acceptance that no signer of the base signed.
+    """
+    paths = {one.name.removesuffix(".jsonl"): one.path for one in sessions.now}
+    proves = _proof(request, sides, paths, signatures, unsigned=unsigned)
+    level: Level = "warning" if signatures is None else "error"
+    found = decision_changes(sides.base, sides.rows, sides.records, paths, is_signed=proves)
+    for one in found:
+        yield _changed_decision_finding(one, level)
+    for session in sides.abandoned:
+        if any(acceptances(request.process.runner, session.events)):
+            text = f"{printable(session.path)}: what was accepted there is abandoned, unsigned"
+            yield finding("decision-changed", level, text, [session.path])
+    for new in sides.new_records:
+        text = f"{escaped_text(new.path)} ({escaped_text(new.title)}) is in force with this change"
+        yield finding("decision-changed", "note", text, [new.path], decision=new.path)
+
+
+def _proof(
+    request: Request,
+    sides: BothSides,
+    paths: dict[str, str],
+    signatures: Signatures | None,
+    unsigned: Sequence[str],
+) -> Callable[[str], bool]:
+    """Whether signers of the base signed what a session brings; without signatures nothing is."""
+
+    def is_signed(session_id: str) -> bool:
+        path = paths.get(session_id[-12:])
+        if signatures is None or path in unsigned:
+            return False
+        if path is None:
+            return True  # of the base
+        events, reader = sides.events(session_id), request.process.runner
+        is_erased = any(one.data is None for one in events)
+        return not is_erased or is_erasure_signed(reader, signatures, events)
+
+    return is_signed
+
+
+def _changed_decision_finding(one: DecisionChange, level: Level) -> Finding:
+    name = one.row.name
+    text = f"{escaped_text(name)} ({escaped_text(one.row.title)}) {escaped_text(one.what)}"
+    if not one.was_decided:
+        level = "note"  # an acceptance without a signature is a finding of its own
+    elif one.is_signed:
+        level = "warning"
+    elif level == "error":
+        text += ", and no signer of the base signed that"
+    more = {"decision": name, "session_id": one.row.session_id}
+    return finding("decision-changed", level, text, [one.path] if one.path else [], **more)
+
+
+# 3. Signatures -------------------------------------------------------------------------------
+
+
+def unsigned_findings(
+    request: Request,
+    signatures: Signatures,
+    sides: BothSides,
+    sessions: SessionChanges,
+    alone: Sequence[str],
+) -> Iterator[Finding]:
+    """Acceptances of this change that no signer of the base signed.
+
+    Args:
+        alone: paths of records of no session that say that they are accepted.
+    """
+    for one in unsigned_acceptances(request, signatures, sides.base, sessions, alone=alone):
+        text = (
+            f"{printable(one.path)} {escaped_text(one.what)}. A signer of the base has to sign it: "
+            "accept it again with --sign, in a new session"
+        )
+        yield finding("unsigned-acceptance", "error", text, [one.path])
+
+
+def signer_findings(request: Request, change: ChangeSet, *, is_required: bool) -> Iterator[Finding]:
+    """Changes of the signers and of the id for which they sign: they judge what comes later."""
+    root = request.process.settings.root
+    level: Level = "error" if is_required else "warning"
+    if what := signers_changed(root, change):
+        text = f"{SIGNERS}: {what}. Later changes are held against it: look whose keys they are"
+        is_comment = what.endswith("only comments")
+        yield finding("signers-changed", "warning" if is_comment else level, text, [SIGNERS])
+    if what := repository_changed(root, change):
+        text = f"{REPOSITORY}: {what}. What was signed for the former id is unsigned then"
+        yield finding("signers-changed", level, text, [REPOSITORY])
+
+
+SIGNERS: Final = ".preflights/allowed_signers"
+"""The signers that a repository brings, relative to its root."""
+CURES: Final = {
+    SIGNERS: "commit the signers there first",
+    REPOSITORY: "commit the file there first that an act with --sign makes",
+}
+
+
+class Unsigned(NamedTuple):
+    """An acceptance that no signer of the base signed."""
+
+    path: str
+    what: str
+    """What the file does, in words, and what is known of its signature."""
+
+
+def signatures_at(settings: Settings, commit: str, base: str) -> tuple[Signatures | None, str]:
+    """What proves an act, by signers and repository of a revision; else why that is not known."""
+    said = dict[str, bytes]()
+    for file in (SIGNERS, REPOSITORY):
+        try:
+            content = at_commit(settings.root, commit, file, follows=False) if commit else None
+        except Unreadable as error:
+            return None, f"signatures: {file} of {base!r} cannot be read: {error}"
+        if content is None:
+            return None, f"signatures: {base!r} has no {file}: {CURES[file]}"
+        said[file] = content
+    if not (repository := repository_id(said[REPOSITORY])):
+        return None, f"signatures: {REPOSITORY} of {base!r} holds no id: {CURES[REPOSITORY]}"
+    given = Signers(said[SIGNERS])
+    env = surroundings()
+    return (
+        Signatures(settings, env, remembers=False, signers=given, repository=repository),
+        "",
+    )
+
+
+def unsigned_acceptances(
+    request: Request,
+    signatures: Signatures,
+    base: BaseSide,
+    changes: SessionChanges,
+    alone: Sequence[str],
+) -> Iterator[Unsigned]:
+    """The acceptances that are new in a change, and that no signer of the base signed.
+
+    Args:
+        base: what it has accepted already.
+        alone: paths of records of no session that say that they are accepted.
+    """
+    reader = request.process.runner
+    known = {
+        one.hash
+        for was in base.sessions.values()
+        for one in _readable_acceptances(reader, was.events)
+    }
+    for one, content in changes.contents():
+        if content is None:
+            yield Unsigned(one.path, "is too large or no file, and no signature in it was checked")
+            continue
+        for event, why in _unsigned(reader, signatures, events_of(content)):
+            if event.hash not in known:
+                yield Unsigned(one.path, f"accepts a decision in event {event.version}, {why}")
+    held = {one.path for one in base.records if one.is_held}
+    for path in sorted({*alone} - held):
+        yield Unsigned(path, "becomes accepted, and is the record of no session")
+
+
+def _unsigned(
+    reader: EventReader, signatures: Signatures, stored: Sequence[Stored]
+) -> Iterator[tuple[Stored, str]]:
+    """The acceptances of a session that no signer signed, and what is known of each."""
+    try:
+        acts = [*signatures.checked(reader, stored)]
+    except PreflightsError:
+        return  # what does not verify is a finding of its own
+    found = {one.version: one.signed for one in acts if one.counts}
+    for one in _readable_acceptances(reader, stored):
+        signed = found.get(one.version)
+        if signed is None or signed.verdict != "signed":
+            yield one, str(signed or "without a signature for this repository")
+
+
+def _readable_acceptances(reader: EventReader, stored: Sequence[Stored]) -> Sequence[Stored]:
+    """The acceptances of a session that counted; none of one that cannot be read."""
+    try:
+        return [*acceptances(reader, stored)]
+    except PreflightsError:
+        return ()
+
+
+def is_erasure_signed(
+    reader: EventReader, signatures: Signatures, stored: Sequence[Stored]
+) -> bool:
+    """Whether a signer signed that a session is erased."""
+    try:
+        acts = [*signatures.checked(reader, stored)]
+    except PreflightsError:
+        return False
+    return any(
+        one.type == SessionErased.tag and not one.is_refused and one.signed.verdict == "signed"
+        for one in acts
+    )
+
+
+# The signers of a change ---------------------------------------------------------------------
+
+
+def signers_changed(root: Path, change: ChangeSet) -> str:
+    """What a change does to the signers of the base, in words; empty where it leaves them."""
+    one = next((one for one in change.files if one.path == SIGNERS), None)
+    if one is None or not one.old:
+        return ""
+    now = None if one.is_gone or not one.is_text else content_of(root, one)
+    if now is None:
+        return f"the list of signers is {'deleted' if one.is_gone else 'no file any more'}"
+    was = _signer_lines(objects(root, [one.old]).get(one.old, b"") if one.old else b"")
+    counts = (
+        (len(_signer_lines(now) - was), "added"),
+        (len(was - _signer_lines(now)), "taken out"),
+    )
+    said = " and ".join(f"{count} {does}" for count, does in counts if count)
+    return f"lines of the list of signers: {said or 'only comments'}"
+
+
+def repository_changed(root: Path, change: ChangeSet) -> str:
+    """What a change does to the id of the repository, in words; empty where it is the same."""
+    one = next((one for one in change.files if one.path == REPOSITORY), None)
+    was = repository_id(objects(root, [one.old]).get(one.old, b"")) if one and one.old else ""
+    if one is None or not was:
+        return ""
+    now = None if one.is_gone or not one.is_text else content_of(root, one)
+    return "" if repository_id(now or b"") == was else "the id of the repository is another one"
+
+
+def _signer_lines(content: bytes) -> frozenset[bytes]:
+    # No other white space: to ssh-keygen, a # behind a form feed begins a signer.
+    lines = (line.strip(b" \t\r") for line in content.split(b"\n"))
+    return frozenset(line for line in lines if line and not line.startswith(b"#"))
+
+
+ATTRIBUTES = ".gitattributes"
+
+
+class ConvertedFile(NamedTuple):
+    """A file, and the attribute of git by which what lies here is not what git keeps."""
+
+    path: str
+    attribute: str
+
+
+def converted_files(request: Request, change: ChangeSet) -> Iterator[ConvertedFile]:
+    """Files of settings, signers and sessions that an attribute of git converts.
+
+    All are looked at where attributes change, else those that the change touches. Of records,
+    another encoding counts: here it may say what git does not have.
+    """
+    process = request.process
+    root, places = process.settings.root, [*process.session_folders]
+    folders = tuple(f"{one.path}/" for one in places)
+    paths = [one.path for one in change.files if one.path.startswith(folders)]
+    if any(one.name == ATTRIBUTES for one in change.files):
+        for place in places:
+            with suppress(Unreadable):  # it is a finding of its own
+                paths += [f"{place.path}/{name}" for name in place.names()]
+    source = process.settings.source
+    paths += [SIGNERS, REPOSITORY, ADR_DIR, LOG4BRAINS]
+    paths += [os.path.relpath(source, root).replace(os.sep, "/")] if source else []
+    there = [path for path in dict.fromkeys(paths) if os.path.lexists(root / path)]
+    for path, attribute in converted(root, there).items():
+        yield ConvertedFile(path, attribute)
+    folders_of_records = process.record_places.folders
+    pages = (
+        path
+        for path in _named(root, change)
+        if is_page(path) and folder_of(path, folders_of_records)
+    )
+    for path, attribute in converted(root, [*pages], (ENCODING,)).items():
+        if path not in there:
+            yield ConvertedFile(path, attribute)
+
+
+def converted_sources(root: Path, change: ChangeSet) -> list[str]:
+    """Files of an encoding of their own that can import; all where attributes change."""
+    paths = [*filter(is_read, _named(root, change))] if change.base else []
+    return [*converted(root, paths, (ENCODING,))]
+
+
+def _named(root: Path, change: ChangeSet) -> Iterable[str]:
+    if any(one.name == ATTRIBUTES for one in change.files):
+        return {**files_at(root, "HEAD"), **files_at(root, change.tip)}
+    return (one.path for one in change.files)

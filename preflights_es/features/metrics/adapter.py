@@ -12,9 +12,12 @@ from typing import Any, Final, Literal, Protocol, cast
 from preflights_es.features.metrics import use
 from preflights_es.features.metrics.catalogue import Folders, own_catalogue
 from preflights_es.features.metrics.domain import WORKFLOW
-from preflights_es.features.metrics.domain.contracts import METRICS
+from preflights_es.features.metrics.domain.decide import (
+    METRICS,
+    render_catalogue,
+    render_metrics_situation,
+)
 from preflights_es.features.metrics.domain.decide import compose_metrics_request as asked
-from preflights_es.features.metrics.domain.decide import render_catalogue, render_metrics_situation
 from preflights_es.features.metrics.domain.events import (
     CONTRACT,
     PACKAGE,

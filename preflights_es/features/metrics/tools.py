@@ -9,8 +9,8 @@ from msgspec import Meta
 from preflights_es.features.metrics.domain.state import AnswerView
 from preflights_es.features.metrics.use import follow_up, start_metrics
 from preflights_es.kernel.ids import short_session
-from preflights_es.surfaces.mcp.call import ToolCall
-from preflights_es.surfaces.mcp.rounds import Arguments, Tool, ToolResult, mine
+from preflights_es.surfaces.mcp_calls import ToolCall
+from preflights_es.surfaces.mcp_rounds import Arguments, Tool, ToolResult, mine
 from preflights_es.use.request import Request
 from preflights_es.use.use_cases import NewSession
 

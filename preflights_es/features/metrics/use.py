@@ -10,14 +10,16 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from msgspec.structs import replace
 
-from preflights_es.features.metrics import log_views
 from preflights_es.features.metrics.catalogue import (
     BUILT_IN,
     Folders,
     check_for,
+    definitions,
     metrics_of,
     need_extra,
     own_catalogue,
+    projected_table_names,
+    queryable_log_tables,
 )
 from preflights_es.features.metrics.domain import WORKFLOW
 from preflights_es.features.metrics.domain.composing import Meant, composed
@@ -41,7 +43,7 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import Decision
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import one_line
-from preflights_es.runtime.finding import LAST
+from preflights_es.runtime.inputs import LAST
 from preflights_es.runtime.runner import Handle
 from preflights_es.store.guarded_query import (
     LOG_TABLES,
@@ -175,7 +177,7 @@ def read_catalogue(request: Request, folders: Folders | None, on: str) -> Catalo
     dialect = _dialect(_address(request, on)) if on or folders is None else "sqlite"
     if folders is not None and not _is_the_log(request, on):
         return own_catalogue(folders, dialect)
-    tables = log_views.queryable_log_tables()
+    tables = queryable_log_tables()
     # What ships is checked by the tests; each query that comes of it is checked as any other.
     check = check_for(dialect, tables) if folders else lambda _: ()
     held = metrics_of(folders or BUILT_IN, check)
@@ -241,10 +243,8 @@ def run_session_query(
         project = None if any_project else request.process.project
         views = _views(request, catalogue, project, handle.session.state.asked_at)
         # A log of other hands may name columns that its tables do not have.
-        text = _check_and_render_query(sql, catalogue.dialect, log_views.queryable_log_tables())
-        brought = run_guarded_query(
-            address, bound(text, views), log_views.projected_table_names(), limits
-        )
+        text = _check_and_render_query(sql, catalogue.dialect, queryable_log_tables())
+        brought = run_guarded_query(address, bound(text, views), projected_table_names(), limits)
     return replace(
         session,
         result=MetricsQueryResult(columns=brought.columns, rows=brought.rows, more=brought.more),
@@ -313,13 +313,13 @@ def _of_another(address: Address, sql: str, catalogue: Catalogue, limits: Limits
 
 def _views(request: Request, catalogue: Catalogue, project: str | None, asked_at: str) -> str:
     """The tables of the log in front of a query, brought up to date; days are the question's."""
-    ours = {one.name for one in log_views.queryable_log_tables()}
+    ours = {one.name for one in queryable_log_tables()}
     if not all(one.columns and one.name in ours for one in catalogue.tables):
         message = "the question is about another database"
         raise Refused(message, code="other_database")
     request.process.projector.catch_up()
     ahead_s, today = _ahead_s(asked_at), asked_at[:10]
-    return log_views.definitions(catalogue.dialect, project, ahead_s, today)
+    return definitions(catalogue.dialect, project, ahead_s, today)
 
 
 def _time_zone(state: MetricsState) -> str:

@@ -7,8 +7,8 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.features.planning.use import today
-from preflights_es.surfaces.mcp.call import ToolCall
-from preflights_es.surfaces.mcp.rounds import Nothing, Tool, ToolResult
+from preflights_es.surfaces.mcp_calls import ToolCall
+from preflights_es.surfaces.mcp_rounds import Nothing, Tool, ToolResult
 from preflights_es.use.request import Request
 
 

@@ -6,17 +6,17 @@ FEATURE = Feature(
     "recall",
     __name__,
     workflow="domain:WORKFLOW",
-    refusal="use.sessions:recall_refusal",
-    start="use.sessions:start_recall",
-    resumed="use.sessions:looked_up",
+    refusal="use:recall_refusal",
+    start="use:start_recall",
+    resumed="use:looked_up",
     shown="commands:SHOWN",
     tools="tools:TOOLS",
     commands={
         "recall": ("commands:recall_command", "Ask what was decided about something."),
     },
     offers={
-        "recall": "use.sessions:recall",
-        "places": "use.searching:group_equal_scopes",
-        "ranks": "use.searching:rank_matching_decisions",
+        "recall": "use:recall",
+        "places": "decision_search:group_equal_scopes",
+        "ranks": "decision_search:rank_matching_decisions",
     },
 )

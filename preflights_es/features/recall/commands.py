@@ -14,10 +14,10 @@ from preflights_cli.common import (
     require_quoted_text,
     with_lead_options,
 )
-from preflights_cli.rendering import Shown, say_session_result
+from preflights_cli.dialogue import Shown, say_session_result
 from preflights_es.features.recall.domain.events import FoundRecord
-from preflights_es.features.recall.domain.views import DecisionLink, RecallView, Remembered
-from preflights_es.features.recall.use.sessions import recall
+from preflights_es.features.recall.domain.state import DecisionLink, RecallView, Remembered
+from preflights_es.features.recall.use import recall
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.use.request import Request

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from preflights_es.features.recall.domain.events import FoundRecord
-from preflights_es.features.recall.domain.views import RecallView, Remembered
-from preflights_es.features.recall.use.sessions import recall
+from preflights_es.features.recall.domain.state import RecallView, Remembered
+from preflights_es.features.recall.use import recall
 from preflights_es.kernel.ids import short_session
-from preflights_es.surfaces.mcp.call import ToolCall
-from preflights_es.surfaces.mcp.rounds import Arguments, Tool, ToolResult
+from preflights_es.surfaces.mcp_calls import ToolCall
+from preflights_es.surfaces.mcp_rounds import Arguments, Tool, ToolResult
 from preflights_es.use.request import Request
 
 

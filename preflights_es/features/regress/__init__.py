@@ -7,7 +7,7 @@ FEATURE = Feature(
     __name__,
     commands={
         "regress": (
-            "commands.regress:regress_command",
+            "commands:regress_command",
             "Run recorded sessions with today's code, or a change, and judge.",
         ),
     },

@@ -20,7 +20,7 @@ from preflights_es.features.regress.results import UNREADABLE, Case
 from preflights_es.kernel.errors import AnotherVersion, LogDamaged
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.store import jsonl
-from preflights_es.store.projection_feed import RANGE, SqlFollowing
+from preflights_es.store.sql_projections import RANGE, SqlFollowing
 
 EVENTS: Final = 20_000  # of a batch of the log: what strict replay decides in a second
 BYTES: Final = 12 * 1024 * 1024  # of a batch of files: about as many events

@@ -29,7 +29,7 @@ from preflights_es.history.recording import (
     recording,
     step_of,
 )
-from preflights_es.history.report import questions_in
+from preflights_es.history.replayer import questions_in
 from preflights_es.history.whatif import Misused, keys_of
 from preflights_es.kernel.completions import (
     Completion,
@@ -49,7 +49,7 @@ from preflights_es.kernel.json import canonical_json, decode_plain_json
 from preflights_es.kernel.lead import UNFINISHED, WRITERS, FellBack, ResponseAccepted, StepFailed
 from preflights_es.kernel.ports import Provider, Stored
 from preflights_es.kernel.session import Session
-from preflights_es.providers.recorded import RecordedProvider, Unanswered, Unrecorded
+from preflights_es.providers.base import RecordedProvider, Unanswered, Unrecorded
 from preflights_es.runtime.performer import open_completion
 from preflights_es.words.questions import Answers, GivenAnswer, Question, Reached, Refusal
 from preflights_es.words.workflow import Workflow

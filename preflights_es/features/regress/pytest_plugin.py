@@ -102,9 +102,9 @@ class RecordedSession(pytest.Item):
         Failed: today's code decides otherwise, raises or cannot read it, or it is damaged.
         """
         from preflights_es.features.regress.batches import stored_of
+        from preflights_es.features.regress.cases import ERASED
         from preflights_es.features.regress.regression import Regression
         from preflights_es.features.regress.results import SessionLeftOut
-        from preflights_es.features.regress.strict import ERASED
         from preflights_es.kernel.errors import AnotherVersion, LogDamaged
         from preflights_es.runtime.features import WORKFLOWS
         from preflights_es.use.replays import own_code

@@ -13,11 +13,6 @@ from typing import Final, get_args
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.features.regress.accepting import (
-    accept_group,
-    accepted_differences,
-    with_acceptance,
-)
 from preflights_es.features.regress.batches import (
     BYTES,
     EVENTS,
@@ -30,8 +25,16 @@ from preflights_es.features.regress.batches import (
     read_batch,
 )
 from preflights_es.features.regress.change import RunChange, describe_change
-from preflights_es.features.regress.paid_answers import PaidAnswers
-from preflights_es.features.regress.regression import Regression
+from preflights_es.features.regress.regression import (
+    BatchJudge,
+    Done,
+    Job,
+    Regression,
+    code_digest,
+    dask,
+    processes,
+    scheduled,
+)
 from preflights_es.features.regress.results import (
     OUTCOMES,
     Case,
@@ -40,21 +43,18 @@ from preflights_es.features.regress.results import (
     SessionLeftOut,
     Verdict,
 )
+from preflights_es.features.regress.run_files import (
+    PaidAnswers,
+    accept_group,
+    accepted_differences,
+    with_acceptance,
+)
 from preflights_es.features.regress.selection import Chosen, Selection, select_judged_sessions
 from preflights_es.features.regress.verdict import (
     MARGIN,
     compute_verdict,
     require_statistics,
     shows_difference,
-)
-from preflights_es.features.regress.workers import (
-    BatchJudge,
-    Done,
-    Job,
-    code_digest,
-    dask,
-    processes,
-    scheduled,
 )
 from preflights_es.kernel import __version__
 from preflights_es.kernel.completions import CompletionRequested
@@ -67,9 +67,9 @@ from preflights_es.store.urls import SqliteFile, address
 from preflights_es.system import clock_ids
 from preflights_es.system.interpreter import children_are_safe
 from preflights_es.use.leads import Leads
-from preflights_es.use.progress import Drawn, undrawn
 from preflights_es.use.replays import own_code
 from preflights_es.use.request import Request
+from preflights_es.use.results import Drawn, undrawn
 from preflights_es.use.usage import price
 
 CAUSES: Final = get_args(CauseKind)

@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.features.regress.accepting import is_of_regress
 from preflights_es.features.regress.batches import (
     Piece,
     SessionExtent,
@@ -22,14 +21,15 @@ from preflights_es.features.regress.batches import (
     runs,
     stored_of,
 )
+from preflights_es.features.regress.run_files import is_of_regress
 from preflights_es.kernel.errors import AnotherVersion, LogDamaged, Refused
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.ports import Head, Stream
 from preflights_es.projections.sessions import SessionColumns, fold_session_rows
 from preflights_es.providers.capabilities import ALIASES
-from preflights_es.runtime.finding import LAST
+from preflights_es.runtime.inputs import LAST
 from preflights_es.store.log_rows import head_of
-from preflights_es.use.projections import build_projection_reader
+from preflights_es.use.process import build_projection_reader
 from preflights_es.use.request import Request
 from preflights_es.words.imports import NAME as IMPORTS
 

@@ -34,8 +34,8 @@ from preflights_es.projections.audit import steps
 from preflights_es.projections.projection import Read
 from preflights_es.projections.usage import ProviderCall, UsageTotals
 from preflights_es.store import jsonl
-from preflights_es.surfaces.view import decisions, rendering, timeline
-from preflights_es.surfaces.view.drawing import bars
+from preflights_es.surfaces.view import pictures, project_pages, rendering
+from preflights_es.surfaces.view.pictures import bars
 from preflights_es.surfaces.view.site_folder import OURS, Built
 from preflights_es.use.decisions import listing
 from preflights_es.use.process import Process
@@ -213,7 +213,7 @@ class _Building:
         written = _document_digest_version(read, document)
         said = _published_versions(row, whys, read, written)
         pages = self._timeline(row, read, said)
-        page = decisions.build_decision_page(row, whys, document, written)
+        page = project_pages.build_decision_page(row, whys, document, written)
         path = f"decisions/{row.uid}.html"
         pages[path] = self._page(Frame(path, id_), page.template, page.values, page.command)
         if (large := max(map(len, pages.values()))) > rendering.PAGE_MAX:
@@ -245,9 +245,9 @@ class _Building:
 
     def _timeline(self, row: DecisionRow, read: Read, said: set[int]) -> dict[str, bytes]:
         id_, stored, pages = row.session_id, read.stored, dict[str, bytes]()
-        firsts = range(1, len(stored) + 1, timeline.PART)
+        firsts = range(1, len(stored) + 1, pictures.PART)
         calls = _published_calls(read, said)
-        line = timeline.SessionTimeline([*steps(read)], calls, frozenset())
+        line = pictures.SessionTimeline([*steps(read)], calls, frozenset())
         prices = [price(one) for one in self.request.process.settings.prices]
         used = usage.used(map(msgspec.structs.asdict, calls.values()), by=(), prices=prices)
         times = [one.recorded_at for one in stored]
@@ -278,7 +278,7 @@ class _Building:
                 "part": part,
                 "has_calls": any(mark.call for mark in part.marks),
                 "has_costs": any(mark.costs for mark in part.marks),
-                "lanes": timeline.MIDDLES,
+                "lanes": pictures.MIDDLES,
                 "version": 0,
                 "step_to": "#event-",
                 "parts": len(firsts),
@@ -295,8 +295,8 @@ class _Building:
     def _list_of_sessions(self) -> None:
         """The list of timelines, the newest first."""
         told = sorted(self.told, key=lambda one: (one.began, one.session_id), reverse=True)
-        firsts = range(0, max(len(told), 1), decisions.ROWS_MAX)
-        parts = [told[first : first + decisions.ROWS_MAX] for first in firsts]
+        firsts = range(0, max(len(told), 1), project_pages.ROWS_MAX)
+        parts = [told[first : first + project_pages.ROWS_MAX] for first in firsts]
         paths = [f"sessions/index{f'-{n}' if n > 1 else ''}.html" for n, _ in enumerate(parts, 1)]
         self.pages |= {f"/sessions?page={n}": path for n, path in enumerate(paths, 1)}
         for number, (path, rows) in enumerate(zip(paths, parts, strict=True), 1):
@@ -318,16 +318,16 @@ class _Building:
 
     def _list(self, name: str, rows: Sequence[DecisionRow], *, everything: bool) -> None:
         known = {"q": "", "as-of": "", "all": "1" if everything else "", "topic": ""}
-        last = max(1, -(-len(rows) // decisions.ROWS_MAX))
+        last = max(1, -(-len(rows) // project_pages.ROWS_MAX))
         paths = [f"{name}{f'-{n}' if n > 1 else ''}.html" for n in range(1, last + 1)]
         address = "/?all=1" if everything else "/"
         self.pages[address] = paths[0]
         for number, path in enumerate(paths, 1):
             self.pages[f"/?{'all=1&' if everything else ''}page={number}"] = path
-        topics = decisions.most_common_topics(Counter(row.category for row in self.rows))
+        topics = project_pages.most_common_topics(Counter(row.category for row in self.rows))
         days = sorted(Counter(filter(None, map(_accepted_day, self.rows))).items())
         for number, path in enumerate(paths, 1):
-            values = decisions.decisions_page_values(rows, known, str(number), lambda: rows)
+            values = project_pages.decisions_page_values(rows, known, str(number), lambda: rows)
             values |= {"topics": topics, "days": bars(days, "") if days else None}
             count = sum(len(group) for *_, group in values["groups"])
             asks = f"Verify these {count} decisions" if count else "Verify"
@@ -362,7 +362,7 @@ class _Building:
             return address[1:]
         session, _, version = address.partition("?at=")
         if (page := self.pages.get(session)) and version.isdecimal():
-            number = (int(version) - 1) // timeline.PART + 1
+            number = (int(version) - 1) // pictures.PART + 1
             return f"{self.pages.get(f'{session}?page={number}', page)}#event-{version}"
         return ""
 

@@ -1,27 +1,133 @@
-"""Pages as HTML: every text is data, and shown as a terminal shows it."""
+"""Pages as HTML: every text is data, and shown as a terminal shows it; and times, spans and numbers
+as pages say them.
+"""
 
 from __future__ import annotations
 
+import hmac
 import re
-from collections.abc import Callable, Mapping, MutableMapping
+import secrets
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from datetime import datetime, timedelta
 from functools import cache
 from hashlib import sha256
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qsl
 
 import msgspec
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from preflights_es.kernel.ids import decision_name, short_session
+from preflights_es.kernel.ids import EARLIEST, EPOCH, LATEST, decision_name, short_session
+from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines
-from preflights_es.records.asciidoc import document_in_markdown
-from preflights_es.surfaces.view.guard import LOOPBACK, Keys
-from preflights_es.surfaces.view.words import WORDS, spaced
-from preflights_es.use.inbox import Waiting
+from preflights_es.projections.usage import Cost, ProviderCall, UsageTotals
+from preflights_es.records.record_text import document_in_markdown
+from preflights_es.use.project_overview import Waiting
 from preflights_es.use.request import Request
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markdown_it import MarkdownIt
+
+
+VALUE_MAX: Final = 300  # characters of a value beside others
+UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+
+
+def moment(at: int) -> datetime:
+    """A time in microseconds since 1970 UTC; what no date can have is the nearest one."""
+    return EPOCH + timedelta(microseconds=min(max(at, EARLIEST), LATEST))
+
+
+def clock(at: int | None) -> str:
+    """`14:02:11`, UTC."""
+    return "" if at is None else f"{moment(at):%H:%M:%S}"
+
+
+def date(at: int | None) -> str:
+    """`26 Nov 2026`, UTC."""
+    if at is None:
+        return ""
+    found = moment(at)
+    return f"{found.day} {found:%b} {found.year}"
+
+
+def stamp(at: int | None) -> str:
+    """`2026-11-26 14:02:11.042`, UTC."""
+    if at is None:
+        return ""
+    return moment(at).isoformat(" ", "milliseconds").removesuffix("+00:00")
+
+
+def span(seconds: float) -> str:
+    """`2 h 10 min`, `1.2 s`, `340 ms`: two units at most."""
+    if seconds < 1:
+        return f"{round(seconds * 1_000)} ms"
+    if seconds < 59.95:
+        return f"{seconds:.1f}".removesuffix(".0") + " s"
+    left, said = round(seconds), list[str]()
+    for unit, size in UNITS:
+        if left >= size and len(said) < 2:
+            said.append(f"{left // size} {unit}")
+            left %= size
+        elif said:
+            break
+    return " ".join(said)
+
+
+def millis(took: int | None) -> str:
+    """The same of milliseconds; `?` where it was not measured."""
+    return "?" if took is None else span(took / 1_000)
+
+
+def count(number: float | None) -> str:
+    """`1,204`; `?` of what is not known."""
+    return "?" if number is None else f"{number:,}"
+
+
+def percent(share: float | None) -> str:
+    """`50 %`."""
+    return "" if share is None else f"{round(share * 100)} %"
+
+
+def value(found: Any) -> str:
+    """A JSON value on one line."""
+    text = found if isinstance(found, str) else canonical_json(found).decode()
+    return shortened(text, VALUE_MAX)
+
+
+def tokens(call: ProviderCall | UsageTotals) -> str:
+    """`1,204 → 56`: what a call, or several, read and wrote."""
+    return f"{count(call.input_tokens)} → {count(call.output_tokens)}"
+
+
+def cost(costs: Iterable[Cost]) -> str:
+    """`0.5 EUR, 1 USD`."""
+    return ", ".join(f"{one.amount} {one.currency}" for one in costs)
+
+
+def spaced(name: str) -> str:
+    """`needs_answers` as `needs answers`."""
+    return name.replace("_", " ")
+
+
+def tone(status: str) -> str:
+    """The class of a badge that says how a session stands."""
+    if status in ("faulted", "damaged", "failed"):
+        return "bad"
+    if status in ("needs_answers", "waiting", "ready", "proposed"):
+        return "doubt"
+    return "good" if status in ("accepted", "done", "approved", "locked", "answered") else ""
+
+
+WORDS: Final = {
+    one.__name__: one
+    for one in (clock, date, stamp, span, millis, count, percent, value, tokens, cost, spaced, tone)
+}
+"""Filters of templates, by name."""
+
 
 FILES: Final = {
     "decisions.js": "text/javascript",
@@ -296,3 +402,125 @@ def _render_list_item(one: Any) -> str:
             return f"{render_template_value(name)}: {render_template_value(text)}"
         case _:
             return _render_json_value(one)
+
+
+LOOPBACK: Final = "127.0.0.1"
+HOSTS: Final = (LOOPBACK, "localhost")
+HTTP_PORT: Final = 80  # the one that no browser says
+BYTES: Final = 32
+
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+HEADERS: Final = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+"""Of every response that does not say another one of them."""
+NOT_KEPT: Final = (b"cache-control", b"no-store")
+"""Of a response that does not say how long it may be kept: a page may hold what is erased soon."""
+
+ENTERED: Final = """\
+<!doctype html><html lang="en"><meta charset="utf-8"><title>Preflights</title>
+<link rel="icon" href="/static/icon.svg">
+<meta http-equiv="refresh" content="0; url={path}"><p><a href="{path}">Open the page</a></p></html>
+"""
+"""A browser sends no strict cookie where another page led it here, but from this one on it does."""
+
+
+class Keys(msgspec.Struct, frozen=True):
+    """What one start of the server gives out."""
+
+    token: str
+    """Of the address that is opened first; a browser gets the cookie for it."""
+    cookie: str
+    form: str
+    """Stands in every form: what posts one has read a page of this server."""
+
+    @classmethod
+    def new(cls) -> Keys:
+        """For a start."""
+        return cls(*(secrets.token_urlsafe(BYTES) for _ in range(3)))
+
+
+class Guard:
+    """Lets requests through to the application that may reach it."""
+
+    def __init__(self, inner: ASGIApp, keys: Keys, port: int) -> None:
+        self._inner = inner
+        self._keys = keys
+        self.cookie = f"preflights_{port}"
+        self._hosts = {f"{host}:{port}".encode() for host in HOSTS}
+        if port == HTTP_PORT:
+            self._hosts.update(map(str.encode, HOSTS))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._inner(scope, receive, send)
+            return
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                found = list(message.get("headers", ()))
+                said = {name for name, _ in found}
+                more = [one for one in (*HEADERS, NOT_KEPT) if one[0] not in said]
+                message = {**message, "headers": [*found, *more]}
+            await send(message)
+
+        answer: ASGIApp = self._refusal(scope) or self._inner
+        await answer(scope, receive, guarded)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        """What is answered instead of the page; None where the request may reach it."""
+        headers = scope["headers"]
+        hosts = _all(headers, b"host")
+        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+            return _refusal_response(421, "this server answers only to the address that it printed")
+        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        if tokens := [value for name, value in query if name == "token"]:
+            return self._entered(scope, tokens)
+        if not self._has_cookie(_all(headers, b"cookie")):
+            text = "open the address that `preflights view` printed: it holds the token"
+            return _refusal_response(403, text)
+        if scope["method"] not in ("GET", "HEAD"):
+            origins = _all(headers, b"origin")
+            if len(origins) != 1 or origins[0].lower() != b"http://" + hosts[0].lower():
+                return _refusal_response(403, "only a page of this server may send a form here")
+        return None
+
+    def _entered(self, scope: Scope, tokens: list[str]) -> Response:
+        if (
+            scope["method"] != "GET"
+            or len(tokens) != 1
+            or not _matches_secret(tokens[0], self._keys.token)
+        ):
+            return _refusal_response(
+                403, "this token is not of the server that runs now: start it anew"
+            )
+        path = scope["path"]
+        is_ours = path.startswith("/sessions/") and all(c.isalnum() or c in "-_/" for c in path)
+        response = HTMLResponse(ENTERED.format(path=path if is_ours else "/"))
+        response.set_cookie(self.cookie, self._keys.cookie, httponly=True, samesite="strict")
+        return response
+
+    def _has_cookie(self, headers: Iterable[bytes]) -> bool:
+        pairs = (pair.strip().partition(b"=") for one in headers for pair in one.split(b";"))
+        found = [value for name, _, value in pairs if name == self.cookie.encode()]
+        return len(found) == 1 and _matches_secret(found[0].decode("latin-1"), self._keys.cookie)
+
+
+def _all(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> list[bytes]:
+    return [value for found, value in headers if found == name]
+
+
+def _matches_secret(given: str, expected: str) -> bool:
+    """Compared in a time that tells nothing of where they differ."""
+    return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), expected.encode())
+
+
+def _refusal_response(status: int, why: str) -> Response:
+    return PlainTextResponse(f"{why}\n", status)

@@ -31,12 +31,13 @@ from preflights_es.kernel.errors import (
     StoreUnavailable,
     UnknownSession,
 )
-from preflights_es.surfaces.view import decisions, inbox, rendering, sessions, usage
-from preflights_es.surfaces.view.guard import LOOPBACK, Guard
+from preflights_es.surfaces.view import inbox, project_pages, rendering, sessions
 from preflights_es.surfaces.view.rendering import (
     FILES,
+    LOOPBACK,
     Answer,
     Elsewhere,
+    Guard,
     PageRequest,
     Served,
     Site,
@@ -63,7 +64,12 @@ def routes() -> Sequence[BaseRoute]:
     return (
         *map(
             _route,
-            (*decisions.DECISION_ROUTES, *inbox.ROUTES, *sessions.ROUTES, *usage.USAGE_ROUTES),
+            (
+                *project_pages.DECISION_ROUTES,
+                *inbox.ROUTES,
+                *sessions.ROUTES,
+                *project_pages.USAGE_ROUTES,
+            ),
         ),
         *sessions.STREAMS,
         Route("/static/{name}", _static, methods=["GET"]),

@@ -26,7 +26,7 @@ from preflights_es.kernel.text import shortened
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.surfaces.view import timeline
+from preflights_es.surfaces.view import pictures
 from preflights_es.surfaces.view.rendering import (
     DIGITS_MAX,
     Page,
@@ -34,8 +34,8 @@ from preflights_es.surfaces.view.rendering import (
     Site,
     form_way,
     page,
+    value,
 )
-from preflights_es.surfaces.view.words import value
 from preflights_es.use import sessions as use
 from preflights_es.use.process import Process
 from preflights_es.use.reading import FoundSession
@@ -176,12 +176,12 @@ def standings(at: Looked, versions: Collection[int]) -> dict[int, ViewAtEvent]:
     held = [one for one in versions if 0 < one <= at.holds_to]
     found = {
         version: _view_at_event(at, version, stood)
-        for version, stood in timeline.stood_behind(at.read, held).items()
+        for version, stood in pictures.stood_behind(at.read, held).items()
     }
     return {one: found.get(one) or ViewAtEvent(why=at.read.why if one else "") for one in versions}
 
 
-def _view_at_event(at: Looked, version: int, stood: timeline.SessionAtEvent) -> ViewAtEvent:
+def _view_at_event(at: Looked, version: int, stood: pictures.SessionAtEvent) -> ViewAtEvent:
     session = stood.session
     if session is None:
         return ViewAtEvent(why=stood.why)
@@ -227,7 +227,7 @@ def session_page(asked: PageRequest) -> Page:
     last = len(at.stored)
     version = min(_positive_number(asked.query.get("at"), last), last)
     prices = [price(one) for one in at.process.settings.prices]
-    part = timeline.SessionTimeline.of(at.read).part(timeline.part_of(version), prices)
+    part = pictures.SessionTimeline.of(at.read).part(pictures.part_of(version), prices)
     stood = standings(at, (version - 1, version, last))
     now = stood[version]
     one = at.stored[version - 1]
@@ -237,9 +237,9 @@ def session_page(asked: PageRequest) -> Page:
         "section": "sessions",
         "at": at,
         "part": part,
-        "lanes": timeline.MIDDLES,
+        "lanes": pictures.MIDDLES,
         "step_to": "?at=",
-        "parts": range(1, last + 1, timeline.PART),
+        "parts": range(1, last + 1, pictures.PART),
         "last": last,
         "version": version,
         "one": one,

@@ -13,13 +13,18 @@ import pytest
 from msgspec.structs import replace
 
 import preflights_es
+from preflights_es.features.compiler import passes
+from preflights_es.features.compiler.building import FailureReportPayload
 from preflights_es.features.compiler.domain import WORKFLOW
-from preflights_es.features.compiler.domain.events import PassAnswersGiven, PassBegun
+from preflights_es.features.compiler.domain.events import (
+    PASSES,
+    ROUNDS_MAX,
+    PassAnswersGiven,
+    PassBegun,
+    PassName,
+)
 from preflights_es.features.compiler.domain.rules import CONTRACTS, find_pass_violations
 from preflights_es.features.compiler.domain.state import CompilerState
-from preflights_es.features.compiler.domain.values import PASSES, ROUNDS_MAX, PassName
-from preflights_es.features.compiler.use import sessions
-from preflights_es.features.compiler.use.building import FailureReportPayload
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.completions import Accepted
 from preflights_es.kernel.lead import Lead, StepRetried
@@ -147,9 +152,9 @@ def test_every_seed_ends_valid_asks_waits_or_reports(house: Project) -> None:
     assert [*chain.passes()] == [*PASSES]
     with preflights_es.open(house.folder) as log:
         read = [
-            sessions.preview_pass_inputs(
+            passes.preview_pass_inputs(
                 log.request(),
-                sessions.WantedPass(
+                passes.WantedPass(
                     name,
                     target=chain.words(name)[-1] if PASSES[name].target else "",
                     goal=chain.words(name)[-1] if PASSES[name].goal else "",

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.features.agents import project_files
+from preflights_es.features.agents import hook_events, project_files
 from preflights_es.features.agents.agent_files import (
     AGENTS,
     TABLE,
@@ -24,9 +24,8 @@ from preflights_es.features.agents.agent_files import (
     agent_files,
     agents_found,
     hook_command_line,
+    parse_plain_json,
 )
-from preflights_es.features.agents.hooks import events
-from preflights_es.features.agents.managed_json import parse_plain_json
 from preflights_es.settings.load import Settings, load_settings
 from tests.filed_cases import filed_cases
 
@@ -377,7 +376,7 @@ def test_without_our_program_a_hook_says_one_line_and_ends_with_0(
         assert done.returncode == 0
         (line,) = (done.stdout + done.stderr).splitlines()
         assert "preflights-es is not on the PATH" in line
-        if events.KINDS[events.normalize_hook_name(event)] == "begins":
+        if hook_events.KINDS[hook_events.normalize_hook_name(event)] == "begins":
             assert list(json.loads(done.stdout)) == ["systemMessage"]
         else:
             assert done.stdout == "", "an agent would read it"
@@ -426,9 +425,9 @@ def test_every_file_says_what_its_agent_reads(settings: Settings) -> None:
 def test_the_hook_knows_every_event_and_tool_that_is_written() -> None:
     for agent in AGENTS:
         for event, tools in _written(agent):
-            assert events.normalize_hook_name(event) in events.KINDS
-            kind = events.KINDS[events.normalize_hook_name(event)]
-            assert all(events.concerns(kind, one) for one in tools)
+            assert hook_events.normalize_hook_name(event) in hook_events.KINDS
+            kind = hook_events.KINDS[hook_events.normalize_hook_name(event)]
+            assert all(hook_events.concerns(kind, one) for one in tools)
 
 
 def _written(agent: AgentName) -> list[tuple[str, list[str]]]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.features.agents.managed_json import (
+from preflights_es.features.agents.agent_files import (
     UnclearJson,
     added,
     locate_json_value,

@@ -19,7 +19,7 @@ from preflights_es.features.clarification.domain.state import ClarificationState
 from preflights_es.features.clarification.domain.topics import Signal, find
 from preflights_es.features.clarification.domain.values import DecisionPatch, LLMContext
 from preflights_es.features.recall.domain.rules import ComparedDecision, judge_evolution
-from preflights_es.features.recall.use.variants import stems
+from preflights_es.features.recall.word_variants import stems
 from preflights_es.kernel.completions import Accepted, CompletionRequested
 from preflights_es.kernel.events import SourceSession
 from preflights_es.kernel.lead import Lead, Setup, judge_session_response

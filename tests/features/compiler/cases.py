@@ -7,22 +7,19 @@ from typing import Any, Final
 
 from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.events import (
+    PASSES,
+    Document,
     PassAnswersGiven,
     PassBegun,
+    PassName,
     PlanApproved,
     PlanLocked,
     PlanRejected,
     PlanSuperseded,
-)
-from preflights_es.features.compiler.domain.state import CompilerState, payload_hash
-from preflights_es.features.compiler.domain.values import (
-    PASSES,
-    Document,
-    PassName,
     PlanType,
     ReadPlan,
 )
-from preflights_es.features.compiler.domain.views import PlanView
+from preflights_es.features.compiler.domain.state import CompilerState, PlanView, payload_hash
 from preflights_es.kernel.events import Actor, SourceSession
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.testing import Reply

@@ -7,17 +7,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from preflights_es.features.compiler.domain import lead, rules
-from preflights_es.features.compiler.domain.events import PassBegun
-from preflights_es.features.compiler.domain.reference import REFERENCES
-from preflights_es.features.compiler.domain.rules import CONTRACTS
-from preflights_es.features.compiler.domain.simulation import BANK
-from preflights_es.features.compiler.domain.values import (
+from preflights_es.features.compiler.domain.events import (
     PASSES,
     Document,
+    PassBegun,
     PassName,
     PlanType,
     schema_of,
 )
+from preflights_es.features.compiler.domain.rules import CONTRACTS
+from preflights_es.features.compiler.domain.simulation import BANK, REFERENCES
 from preflights_es.kernel.completions import Accepted, CompletionRequested, Message, Rejected
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import judge_session_response

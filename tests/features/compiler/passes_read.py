@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from preflights_es.features.compiler.domain.events import PassBegun
-from preflights_es.features.compiler.domain.values import (
+from preflights_es.features.compiler.domain.events import (
     PASSES,
     Document,
+    PassBegun,
     PassName,
     PlanType,
     ReadPlan,

@@ -19,9 +19,9 @@ from preflights_es import (
     LLMPort,
     PromptManager,
 )
+from preflights_es.features.compiler.adapters import first_input
+from preflights_es.features.compiler.domain.events import REQUEST_MAX
 from preflights_es.features.compiler.domain.rules import load_compiler_schema
-from preflights_es.features.compiler.domain.values import REQUEST_MAX
-from preflights_es.features.compiler.use.adapters import first_input
 from preflights_es.judging.contract import OutputValidator
 from preflights_es.kernel import errors
 from tests.each import each

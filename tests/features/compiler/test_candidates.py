@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from preflights_es.features.compiler.domain.values import PACKAGE
+from preflights_es.features.compiler.domain.events import PACKAGE
 from preflights_es.features.regress.change import PromptChange, RunChange
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.completions import CompletionRequested, prompt, read_prompt_schema

@@ -9,16 +9,16 @@ import pytest
 from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.decide import decide
 from preflights_es.features.compiler.domain.events import (
+    PASSES,
     PassAnswerRefused,
     PassChangeRefused,
+    PassName,
     PlanDrafted,
     PlanFiled,
     PlanRejected,
     StandingChanged,
 )
-from preflights_es.features.compiler.domain.state import CompilerState, evolve
-from preflights_es.features.compiler.domain.values import PASSES, PassName
-from preflights_es.features.compiler.domain.views import file_text
+from preflights_es.features.compiler.domain.state import CompilerState, evolve, file_text
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import LLMTimeoutError
 from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, Input, ResponseIgnored

@@ -14,19 +14,27 @@ from msgspec.structs import replace
 from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.decide import decide
 from preflights_es.features.compiler.domain.events import (
+    POLICY,
+    ROUNDS_MAX,
     FailureReported,
     PassBegun,
+    PassName,
     PassQuestionAsked,
     PlanApproved,
     PlanDrafted,
     PlanLocked,
     PlanRejected,
     StandingChanged,
+    schema_of,
 )
 from preflights_es.features.compiler.domain.rules import CONTRACTS, load_compiler_schema
-from preflights_es.features.compiler.domain.state import CompilerState, evolve
-from preflights_es.features.compiler.domain.values import POLICY, ROUNDS_MAX, PassName, schema_of
-from preflights_es.features.compiler.domain.views import envelope, file_text, planned_passes
+from preflights_es.features.compiler.domain.state import (
+    CompilerState,
+    envelope,
+    evolve,
+    file_text,
+    planned_passes,
+)
 from preflights_es.judging.contract import Contract
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import (

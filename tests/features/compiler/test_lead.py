@@ -9,10 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.features.compiler.domain import lead
-from preflights_es.features.compiler.domain.events import PassBegun
-from preflights_es.features.compiler.domain.lead import TooLarge, fitted, size, system, user_message
-from preflights_es.features.compiler.domain.rules import CONTRACTS, OPERATIONS, load_compiler_schema
-from preflights_es.features.compiler.domain.values import (
+from preflights_es.features.compiler.domain.events import (
     BASE,
     DOCUMENT_MAX,
     PACKAGE,
@@ -22,10 +19,13 @@ from preflights_es.features.compiler.domain.values import (
     DecidedField,
     Document,
     OmittedFromRequest,
+    PassBegun,
     PassName,
     PlanType,
     ReadDecision,
 )
+from preflights_es.features.compiler.domain.lead import TooLarge, fitted, size, system, user_message
+from preflights_es.features.compiler.domain.rules import CONTRACTS, OPERATIONS, load_compiler_schema
 from preflights_es.judging.contract import Contract, judge
 from preflights_es.kernel.completions import Accepted, Rejected, prompt, versions
 from tests.each import each

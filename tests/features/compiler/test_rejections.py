@@ -7,10 +7,14 @@ from typing import Any, Final
 
 import pytest
 
-from preflights_es.features.compiler.domain.events import FailureReported, PlanDrafted
+from preflights_es.features.compiler.domain.events import (
+    RAW_MAX,
+    ROUNDS_MAX,
+    FailureReported,
+    PlanDrafted,
+)
 from preflights_es.features.compiler.domain.lead import CATEGORY, RECOVERY
 from preflights_es.features.compiler.domain.rules import load_compiler_schema
-from preflights_es.features.compiler.domain.values import RAW_MAX, ROUNDS_MAX
 from preflights_es.judging.contract import Contract
 from preflights_es.kernel import errors
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.compiler.domain import forbidden, rules
-from preflights_es.features.compiler.domain.values import PASSES, PassName
+from preflights_es.features.compiler.domain import rules
+from preflights_es.features.compiler.domain.events import PASSES, PassName
 from preflights_es.kernel.completions import VIOLATIONS_MAX
 from tests.each import each
 from tests.features.compiler.passes_read import GOAL, PLANS, TARGET, begun
@@ -179,21 +179,21 @@ DOCUMENTS = [
 
 @each("path", SOURCE)
 def test_a_source_or_test_file_is_refused(path: str) -> None:
-    assert forbidden.why_forbidden(path)
+    assert rules.why_forbidden(path)
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)
 def test_a_document_is_taken(path: str) -> None:
-    assert forbidden.why_forbidden(path) == ""
+    assert rules.why_forbidden(path) == ""
 
 
-@each("suffix", sorted(forbidden.SUFFIXES))
+@each("suffix", sorted(rules.SUFFIXES))
 def test_a_suffix_counts_in_any_case_and_behind_a_copy(suffix: str) -> None:
     for path in (f"a/b.{suffix}", f"a/B.{suffix.upper()}", f"b.{suffix}.bak", f"b.{suffix} ."):
-        assert forbidden.why_forbidden(path)
-    assert forbidden.why_forbidden(f"docs/{suffix}.md") == ""
+        assert rules.why_forbidden(path)
+    assert rules.why_forbidden(f"docs/{suffix}.md") == ""
 
 
-@each("name", sorted(forbidden.NAMES))
+@each("name", sorted(rules.NAMES))
 def test_a_build_file_is_known_by_its_name(name: str) -> None:
-    assert forbidden.why_forbidden(f"a/{name.upper()}")
+    assert rules.why_forbidden(f"a/{name.upper()}")

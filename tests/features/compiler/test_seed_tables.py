@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from preflights_es.features.compiler.domain.forbidden import why_forbidden
-from preflights_es.features.compiler.domain.values import PASSES, PassName
+from preflights_es.features.compiler.domain.events import PASSES, PassName
+from preflights_es.features.compiler.domain.rules import why_forbidden
 from preflights_es.kernel.completions import Accepted, Rejected
 from tests.each import each
 from tests.features.compiler.chain import by_rules, chained, sampled, verdict

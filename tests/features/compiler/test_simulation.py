@@ -7,9 +7,9 @@ from collections import Counter
 from functools import cache
 from typing import Any
 
+from preflights_es.features.compiler.domain.events import PASSES, PassName, PlanType
 from preflights_es.features.compiler.domain.rules import CONTRACTS
 from preflights_es.features.compiler.domain.simulation import BANK
-from preflights_es.features.compiler.domain.values import PASSES, PassName, PlanType
 from preflights_es.kernel.completions import Accepted, CompletionRequested, Message, Rejected
 from preflights_es.words.simulation import Draws
 from tests.each import each

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final, get_args, get_type_hints
 
-from preflights_es.features.compiler.domain import events, lead, values
+from preflights_es.features.compiler.domain import events, lead
+from preflights_es.features.compiler.domain.events import PASSES
 from preflights_es.features.compiler.domain.rules import OPERATIONS
-from preflights_es.features.compiler.domain.values import PASSES
 from tests import markdown
 from tests.markdown import ticked
 
@@ -16,8 +16,8 @@ SPEC: Final = markdown.tables("docs/specs/compiler.md")
 def test_the_limits_are_those_of_the_code() -> None:
     for row in SPEC["1.1 Limits"]:
         name = row["Constant"].strip("`")
-        policy = values.POLICY.calls_max
-        found = policy if name == "POLICY.calls_max" else getattr(values, name)
+        policy = events.POLICY.calls_max
+        found = policy if name == "POLICY.calls_max" else getattr(events, name)
         assert found == int(row["Value"])
 
 

@@ -9,9 +9,14 @@ from typing import Final
 import msgspec
 
 from preflights_es.features.compiler.domain import WORKFLOW
-from preflights_es.features.compiler.domain.events import FailureReported, PlanDrafted
-from preflights_es.features.compiler.domain.values import PASSES, OmittedFromRequest, PassName
-from preflights_es.features.compiler.domain.views import envelope, file_text
+from preflights_es.features.compiler.domain.events import (
+    PASSES,
+    FailureReported,
+    OmittedFromRequest,
+    PassName,
+    PlanDrafted,
+)
+from preflights_es.features.compiler.domain.state import envelope, file_text
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.errors import LLMTimeoutError
 from preflights_es.kernel.events import ArtifactDue, ArtifactWritten

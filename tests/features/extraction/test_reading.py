@@ -7,7 +7,7 @@ from typing import Any, Final
 from hypothesis import given
 
 from preflights_es.features.extraction.domain.events import TITLE_MAX
-from preflights_es.features.extraction.domain.reading import BadLine, read_note
+from preflights_es.features.extraction.domain.rules import BadLine, read_note
 from tests import strategies
 from tests.each import each
 from tests.features.extraction.cases import by_rules

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, get_args, get_type_hints
 
-from preflights_es.features.extraction.domain import events, reading
+from preflights_es.features.extraction.domain import events, rules
 from preflights_es.features.extraction.domain.contracts import EventItem, IdeaItem, TaskItem
 from preflights_es.features.extraction.domain.events import POLICY
 from tests import markdown
@@ -48,8 +48,8 @@ def test_each_mark_of_the_table_says_what_it_says() -> None:
     for row in SPEC["5. Without a model"]:
         for mark in ticked(row["Mark"]):
             line = f"{mark} tea" if mark == "idea:" else f"tea {mark}"
-            found = reading.read_note(line, "2026-11-27")
-            assert not isinstance(found, reading.BadLine), found
+            found = rules.read_note(line, "2026-11-27")
+            assert not isinstance(found, rules.BadLine), found
             assert (found[0]["title"], found[0]["type"] in row["Of"]) == ("tea", True)
 
 

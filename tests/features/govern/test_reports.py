@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final, get_args
 
 from preflights_es.features.govern.check import Checked
+from preflights_es.features.govern.commands import KIND_MAX, github_annotations
 from preflights_es.features.govern.findings import Finding, Rule, finding
-from preflights_es.features.govern.reports import KIND_MAX, github_annotations
 
 NASTY: Final = (
     "plain.py",

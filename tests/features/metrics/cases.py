@@ -14,7 +14,7 @@ from preflights_es.features.metrics.domain.events import (
 )
 from preflights_es.features.metrics.domain.state import AnswerView, MetricsState
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.providers.recorded import ReferenceProvider
+from preflights_es.providers.base import ReferenceProvider
 from preflights_es.testing import Reply
 from preflights_es.use.leads import references
 from preflights_es.words.questions import GivenAnswer, Language

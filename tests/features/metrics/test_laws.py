@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preflights_es.features.metrics import log_views
+from preflights_es.features.metrics import catalogue
 from preflights_es.features.metrics.domain.events import TURNS_MAX, Dialect
 from preflights_es.features.metrics.domain.sql_check import findings, render_checked_query
 from preflights_es.features.metrics.domain.state import MetricsState
@@ -78,6 +78,6 @@ def mixed(draw: st.DrawFn) -> str:
 def test_the_check_is_total_and_what_passes_passes_again_as_it_is_shown(
     sql: str, dialect: Dialect
 ) -> None:
-    names = log_views.queryable_log_tables()
+    names = catalogue.queryable_log_tables()
     if not findings(sql, dialect, names):
         assert not findings(render_checked_query(sql, dialect), dialect, names)

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from preflights_es.features.metrics import log_views
+from preflights_es.features.metrics import catalogue
 from preflights_es.features.metrics.adapter import LLMClient, parse_response
 from preflights_es.features.metrics.catalogue import BUILT_IN, check_for, metrics_of
 from preflights_es.features.metrics.domain.decide import render_catalogue, render_metrics_situation
@@ -20,7 +20,7 @@ from tests.filed_cases import filed_cases
 FILED = filed_cases(__file__)
 
 QUESTIONS: Final = tuple(FILED["QUESTIONS"])
-TABLES: Final = log_views.queryable_log_tables()
+TABLES: Final = catalogue.queryable_log_tables()
 HELD: Final = Catalogue(
     dialect="sqlite", metrics=metrics_of(BUILT_IN, check_for("sqlite", TABLES)), tables=TABLES
 )

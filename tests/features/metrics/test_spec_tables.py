@@ -9,7 +9,7 @@ from typing import Any, Final, get_args, get_type_hints
 import yaml
 
 from preflights_es.features.extraction.domain.events import Energy, Importance, ItemStatus
-from preflights_es.features.metrics import log_views
+from preflights_es.features.metrics import catalogue
 from preflights_es.features.metrics.catalogue import BUILT_IN, DIMENSIONS, check_for, metrics_of
 from preflights_es.features.metrics.domain import events, sql_check, sql_tree
 from preflights_es.features.metrics.domain.events import POLICY
@@ -45,12 +45,12 @@ def test_the_reasons_of_a_refusal_are_those_of_the_code() -> None:
 def test_the_columns_of_the_log_are_those_that_are_promised() -> None:
     table = markdown.tables("docs/metrics.md")["The tables of the log"]
     promised = {ticked(row["table"])[0]: tuple(ticked(row["columns"])) for row in table}
-    assert promised == {one.name: one.columns for one in log_views.queryable_log_tables()}
+    assert promised == {one.name: one.columns for one in catalogue.queryable_log_tables()}
 
 
 def test_the_metrics_of_the_log_are_those_that_are_listed() -> None:
     listed = markdown.tables("docs/metrics.md")["What you can ask about the log"]
-    held = metrics_of(BUILT_IN, check_for("sqlite", log_views.queryable_log_tables()))
+    held = metrics_of(BUILT_IN, check_for("sqlite", catalogue.queryable_log_tables()))
     assert [(row["metric"], dimensions_of(row["dimensions"])) for row in listed] == [
         (one.name, {*one.dimensions}) for one in held
     ]
@@ -112,7 +112,7 @@ def read(path: Path) -> dict[str, Any]:
 def columns_of(said: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
     """The table that a metric reads, and its columns."""
     table = str(said["sql"]).partition(" FROM ")[2].split()[0]
-    return table, next(one.columns for one in log_views.queryable_log_tables() if one.name == table)
+    return table, next(one.columns for one in catalogue.queryable_log_tables() if one.name == table)
 
 
 @each("path", FILES)

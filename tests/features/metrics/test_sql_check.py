@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from preflights_es.features.metrics import log_views
+from preflights_es.features.metrics import catalogue
 from preflights_es.features.metrics.domain.events import SQL_MAX, Dialect, Table
 from preflights_es.features.metrics.domain.sql_check import (
     bound,
@@ -23,7 +23,7 @@ from tests.filed_cases import filed_cases
 
 FILED = filed_cases(__file__)
 
-TABLES = log_views.queryable_log_tables()
+TABLES = catalogue.queryable_log_tables()
 
 
 def test_there_are_60_statements_of_each_kind_in_each_dialect() -> None:

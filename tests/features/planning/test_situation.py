@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.planning import situation as made
+from preflights_es.features.planning import use as made
 from preflights_es.features.planning.domain.events import DAY_MINUTES, TASKS_MAX, Busy, Situation
-from preflights_es.features.planning.situation import WantedDay, is_changed, kept_window
+from preflights_es.features.planning.use import WantedDay, is_changed, kept_window
 from preflights_es.kernel.errors import Refused
 from preflights_es.system.clock_ids import LocalDay
 from tests.each import each

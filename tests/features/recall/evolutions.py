@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from preflights_es.features.recall.domain.rules import ComparedDecision
-from preflights_es.features.recall.use.variants import stems
+from preflights_es.features.recall.word_variants import stems
 from preflights_es.words.decisions import Evolution
 
 

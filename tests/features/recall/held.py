@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from preflights_es.features.recall.decision_search import is_of_trade
 from preflights_es.features.recall.domain import rules
 from preflights_es.features.recall.domain.events import MemoryMatch
-from preflights_es.features.recall.domain.ranking import (
+from preflights_es.features.recall.domain.rules import (
     Corpus,
     Scored,
     Variants,
     may_answer_question,
     ranked,
 )
-from preflights_es.features.recall.use.subjects import is_of_trade
-from preflights_es.features.recall.use.variants import (
+from preflights_es.features.recall.word_variants import (
     BEGIN,
     find_word_forms,
     guesses,

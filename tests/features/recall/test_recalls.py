@@ -12,7 +12,7 @@ from preflights_es.features.recall.domain.events import (
     WORDS_MAX,
     MemoryMatch,
 )
-from preflights_es.features.recall.use.variants import find_word_forms, guesses, synonyms
+from preflights_es.features.recall.word_variants import find_word_forms, guesses, synonyms
 from preflights_es.kernel.ports import TERMS_MAX
 from preflights_es.words.decisions import AttributedReason, DecidedPatch, Rationale
 from preflights_es.words.language import also_called, canonical, read_product_names

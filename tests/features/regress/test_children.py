@@ -15,6 +15,7 @@ from preflights_es.features.clarification.domain.events import (
     ClarificationQuestionAsked,
     DecisionAcknowledged,
 )
+from preflights_es.features.regress.cases import measures
 from preflights_es.features.regress.change import (
     PromptChange,
     RunChange,
@@ -22,7 +23,6 @@ from preflights_es.features.regress.change import (
     split_change,
 )
 from preflights_es.features.regress.children import Runs, side_of
-from preflights_es.features.regress.comparing import measures
 from preflights_es.features.regress.regression import Regression
 from preflights_es.features.regress.results import Case, Noise, SessionLeftOut
 from preflights_es.history.child import sealed_as
@@ -46,7 +46,7 @@ from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.ports import Provider, Stored
 from preflights_es.projections.usage import Price
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.store import chain, jsonl
+from preflights_es.store import jsonl, stored_events
 from preflights_es.testing import PlayedSession, Reply, ScriptedProvider
 from preflights_es.use import leads as own_providers
 from preflights_es.use.replays import own_code
@@ -158,7 +158,7 @@ def test_every_golden_has_a_child_that_replays_from_its_file_alone(path: Path) -
     lines = path.read_bytes().splitlines()
     change = RunChange(provider="sim", seed=5, prompts=(PromptChange("clarify", "", "Ask well."),))
     regression = Regression(WORKFLOWS, own_code(), change)
-    for events in chain.group_events_by_session(jsonl.stored(lines, path.name)).values():
+    for events in stored_events.group_events_by_session(jsonl.stored(lines, path.name)).values():
         case = regression.case(events)
         if isinstance(case, SessionLeftOut):
             continue

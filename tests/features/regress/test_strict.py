@@ -17,10 +17,10 @@ from preflights_es.features.clarification.domain.events import (
     ClarificationAnswersGiven,
     ClarificationQuestionAsked,
 )
+from preflights_es.features.regress.cases import DIFFERENCES_MAX
 from preflights_es.features.regress.change import PromptChange, RunChange
 from preflights_es.features.regress.regression import Regression
 from preflights_es.features.regress.results import Case, Cause, SessionLeftOut
-from preflights_es.features.regress.strict import DIFFERENCES_MAX
 from preflights_es.kernel.events import InputQuarantined
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import jsonl

@@ -9,8 +9,14 @@ from pathlib import Path
 import pytest
 
 from preflights_es.features.regress.batches import Piece, SessionBatch
+from preflights_es.features.regress.regression import (
+    Done,
+    Job,
+    judged_elsewhere,
+    processes,
+    scheduled,
+)
 from preflights_es.features.regress.results import Case
-from preflights_es.features.regress.workers import Done, Job, judged_elsewhere, processes, scheduled
 from preflights_es.store import jsonl
 from tests.features.regress.sessions import many
 

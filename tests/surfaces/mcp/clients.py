@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.server import Server
 
 from preflights_cli.advice import advised
-from preflights_es.surfaces.mcp.server import server, threads
+from preflights_es.surfaces.mcp_server import server, threads
 from preflights_es.use import bootstrap
 from preflights_es.use.request import Request
 

@@ -13,7 +13,7 @@ from mcp import Client
 
 from preflights_es.kernel.completions import CompletionReceived
 from preflights_es.settings.load import Options
-from preflights_es.surfaces.mcp.server import server, threads
+from preflights_es.surfaces.mcp_server import server, threads
 from tests.cli.program import Project
 from tests.cli.test_lost_claims import forgotten
 from tests.providers.server import FakeAPI, slow, text, wait_until

@@ -11,7 +11,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from preflights_es.surfaces.mcp.server import server, threads
+from preflights_es.surfaces.mcp_server import server, threads
 from tests.cli.program import Project
 from tests.surfaces.mcp.clients import ERAS, NAME, Form, opened, person, talk, talked, told
 

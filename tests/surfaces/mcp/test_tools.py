@@ -12,14 +12,14 @@ import pytest
 from mcp import Client
 
 from preflights_es.kernel.text import escaped_text
-from preflights_es.surfaces.mcp.server import (
+from preflights_es.surfaces.mcp_server import (
     INSTRUCTIONS,
+    VALUE_MAX,
     described,
     list_offered_tools,
     server,
     threads,
 )
-from preflights_es.surfaces.mcp.tools import VALUE_MAX
 from tests.cli.clones import cloned, committed
 from tests.cli.program import Project
 from tests.records.test_project_brief import tokens

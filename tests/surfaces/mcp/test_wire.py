@@ -17,7 +17,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from preflights_es.settings.load import load_settings
-from preflights_es.surfaces.mcp.server import load_sealing_key
+from preflights_es.surfaces.mcp_server import load_sealing_key
 from tests.cli.program import BIN, TIMEOUT_S, Project, environment
 from tests.surfaces.mcp.clients import CLAUDE, person, talk, told
 

@@ -14,9 +14,8 @@ from starlette.testclient import TestClient
 from preflights_cli.advice import advised
 from preflights_cli.inbox import settling
 from preflights_es.kernel.ports import Access
-from preflights_es.settings.agents import CI
-from preflights_es.surfaces.view.guard import Keys
-from preflights_es.surfaces.view.rendering import Site
+from preflights_es.settings.places import CI
+from preflights_es.surfaces.view.rendering import Keys, Site
 from preflights_es.surfaces.view.server import application
 from preflights_es.use.bootstrap import opened_process
 from tests.browser import Browser, chromium

@@ -11,7 +11,12 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.ports import Stored
 from preflights_es.store import jsonl
-from preflights_es.store.chain import GENESIS, digest_payload, hash_event_link, stream_prefix
+from preflights_es.store.stored_events import (
+    GENESIS,
+    digest_payload,
+    hash_event_link,
+    stream_prefix,
+)
 from tests.fixed import salt
 
 

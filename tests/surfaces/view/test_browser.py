@@ -13,7 +13,7 @@ from selenium.webdriver import Keys
 from preflights_cli.advice import advised
 from preflights_cli.inbox import settling
 from preflights_es.kernel.ports import Access
-from preflights_es.surfaces.view.guard import Keys as Secrets
+from preflights_es.surfaces.view.rendering import Keys as Secrets
 from preflights_es.surfaces.view.rendering import Site
 from preflights_es.surfaces.view.server import bound, opener, serving
 from preflights_es.use.bootstrap import opened_process

@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 import pytest
 
-from preflights_es.surfaces.view import decisions
+from preflights_es.surfaces.view import project_pages
 from tests.cli.program import Project
 from tests.cli.test_long_lists import multiplied
 from tests.surfaces.view.conftest import Open, Pages, words
@@ -177,8 +177,8 @@ def test_ten_thousand_decisions_come_in_parts(shop: Project, opened: Open) -> No
 
 def test_a_page_offers_the_topics_with_the_most_decisions() -> None:
     counts = Counter({f"topic {n}": n % 500 for n in range(10_000)})
-    found = decisions.most_common_topics(counts)
-    assert len(found) == decisions.TOPICS_MAX
+    found = project_pages.most_common_topics(counts)
+    assert len(found) == project_pages.TOPICS_MAX
     assert min(number for _, number in found) == 490
     assert found == sorted(found)
 
@@ -186,7 +186,7 @@ def test_a_page_offers_the_topics_with_the_most_decisions() -> None:
 def test_more_topics_than_a_page_offers_are_counted(
     shop: Project, pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decisions, "TOPICS_MAX", 1)
+    monkeypatch.setattr(project_pages, "TOPICS_MAX", 1)
     decided(shop, "Use Redis for caching")
     shop.decided("Keep orders safe")
     assert "and 1 more, which the search finds" in words(pages.text("/"))
@@ -212,8 +212,8 @@ def test_a_part_has_its_rows_in_order_and_few_are_held() -> None:
             yield row
 
     for typed, first in (("1", 0), ("10", 900), ("11", 1_000), ("49", 4_800), ("51", 4_900)):
-        found, number, last = decisions.part(rows(), typed, lambda row: row.number, rows)
+        found, number, last = project_pages.part(rows(), typed, lambda row: row.number, rows)
         assert [row.number for row in found] == list(range(first, first + 100))
         assert (number, last) == (first // 100 + 1, 50)
         del found
-    assert most < decisions.HELD * decisions.ROWS_MAX + 10
+    assert most < project_pages.HELD * project_pages.ROWS_MAX + 10

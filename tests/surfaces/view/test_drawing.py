@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.surfaces.view.drawing import BARS_MAX, NODE, NODES_MAX, WIDTH, bars, graph
+from preflights_es.surfaces.view.pictures import BARS_MAX, NODE, NODES_MAX, WIDTH, bars, graph
 from preflights_es.use.results import DecisionRow
 from preflights_es.words.decisions import EXCEPTION, KeptDecision, Related
 

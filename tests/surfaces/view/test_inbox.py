@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.features.clarification.use.sessions import file_task
+from preflights_es.features.clarification.use import file_task
 from preflights_es.kernel.errors import Refused, SessionMoved
 from preflights_es.kernel.ports import Access
 from preflights_es.use import sessions as use

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.text import shown_lines
-from preflights_es.surfaces.view import rendering, words
+from preflights_es.surfaces.view import rendering
 from tests.each import each
 from tests.fixed import NOON
 from tests.records.test_render_hostile import ANY, HOSTILE, MARKUP
@@ -117,23 +117,31 @@ def test_a_record_becomes_no_other_elements_whatever_it_says(text: str) -> None:
     ],
 )
 def test_a_span_has_two_units_at_most(seconds: float, said: str) -> None:
-    assert words.span(seconds) == said
+    assert rendering.span(seconds) == said
 
 
 def test_a_time_is_utc_and_always_one() -> None:
-    assert (words.clock(NOON), words.date(NOON)) == ("14:13:20", "21 Sep 2026")
-    assert words.stamp(NOON + 42_000) == "2026-09-21 14:13:20.042"
-    assert (words.clock(None), words.date(None), words.stamp(None)) == ("", "", "")
-    assert words.date(INT_MAX) == "31 Dec 9999"
-    assert words.date(-INT_MAX) == "1 Jan 1"
+    assert (rendering.clock(NOON), rendering.date(NOON)) == ("14:13:20", "21 Sep 2026")
+    assert rendering.stamp(NOON + 42_000) == "2026-09-21 14:13:20.042"
+    assert (rendering.clock(None), rendering.date(None), rendering.stamp(None)) == ("", "", "")
+    assert rendering.date(INT_MAX) == "31 Dec 9999"
+    assert rendering.date(-INT_MAX) == "1 Jan 1"
 
 
 def test_what_is_not_known_is_a_question_mark_and_no_0() -> None:
-    assert (words.count(None), words.millis(None), words.percent(None)) == ("?", "?", "")
-    assert (words.count(0), words.millis(0), words.percent(0.5)) == ("0", "0 ms", "50 %")
+    assert (rendering.count(None), rendering.millis(None), rendering.percent(None)) == (
+        "?",
+        "?",
+        "",
+    )
+    assert (rendering.count(0), rendering.millis(0), rendering.percent(0.5)) == (
+        "0",
+        "0 ms",
+        "50 %",
+    )
 
 
 def test_a_value_is_one_short_line() -> None:
-    assert words.value({"a": [1, None]}) == '{"a":[1,null]}'
-    assert words.value("text") == "text"
-    assert len(words.value("x" * 1_000)) == words.VALUE_MAX
+    assert rendering.value({"a": [1, None]}) == '{"a":[1,null]}'
+    assert rendering.value("text") == "text"
+    assert len(rendering.value("x" * 1_000)) == rendering.VALUE_MAX

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 from preflights_cli.advice import advised
 from preflights_es.kernel.ports import Access, Stored
 from preflights_es.surfaces.view import sessions
+from preflights_es.surfaces.view.pictures import PART
 from preflights_es.surfaces.view.rendering import Site
 from preflights_es.surfaces.view.server import application
-from preflights_es.surfaces.view.timeline import PART
 from preflights_es.use.archives import SessionFile, opened_file
 from preflights_es.use.bootstrap import opened_process
 from tests.benchmarks.growing import recorded

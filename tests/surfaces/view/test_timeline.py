@@ -24,9 +24,8 @@ from preflights_es.kernel.ports import AppendBatch, Stored
 from preflights_es.kernel.session import decide
 from preflights_es.projections.projection import Read
 from preflights_es.projections.usage import Price
-from preflights_es.store.chain import erased_before, sealed
-from preflights_es.store.codec import Codec
-from preflights_es.surfaces.view.timeline import (
+from preflights_es.store.stored_events import Codec, erased_before, sealed
+from preflights_es.surfaces.view.pictures import (
     LANES,
     PART,
     STEP,

@@ -8,8 +8,15 @@ from typing import Any
 import pytest
 
 from preflights_es.projections.usage import UsageTotals, UsedThen, used_over_time
-from preflights_es.surfaces.view import usage
-from preflights_es.surfaces.view.usage import HEIGHT, SERIES, Axis, latencies, plots, stacked
+from preflights_es.surfaces.view import project_pages
+from preflights_es.surfaces.view.project_pages import (
+    HEIGHT,
+    SERIES,
+    Axis,
+    latencies,
+    plots,
+    stacked,
+)
 from preflights_es.use.usage import HOUR, UsageOverTime
 from tests.cli.program import Project
 from tests.projections.test_usage import DAY, call, price
@@ -89,8 +96,8 @@ def test_a_sum_says_that_some_of_it_is_unknown() -> None:
 
 def test_costs_have_a_plot_for_each_currency() -> None:
     used = over_time(call()).totals[0].used
-    assert usage._costs("USD")(used) == pytest.approx(0.0045)
-    assert usage._costs("EUR")(used) == 0
+    assert project_pages._costs("USD")(used) == pytest.approx(0.0045)
+    assert project_pages._costs("EUR")(used) == 0
     found = over_time(call())
     titles = [plot.title for plot in plots(found, Axis.of(found), ["clarification"])]
     assert "Cost, USD" in titles

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es.system.files import Unreadable
-from preflights_es.use.facts.packages import is_lock, list_package_names
+from preflights_es.use.repository_packages import is_lock, list_package_names
 from tests.each import each
 from tests.filed_cases import filed_cases
 

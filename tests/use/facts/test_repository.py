@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.use.facts import repository as module
-from preflights_es.use.facts.packages import list_package_names
-from preflights_es.use.facts.repository import repository
+from preflights_es.use import repository_facts as module
+from preflights_es.use.repository_facts import repository
+from preflights_es.use.repository_packages import list_package_names
 
 OLD_NS = 1_700_000_000 * 10**9
 

@@ -1,18 +1,21 @@
 """Approved documents become structured plans, pass by pass (seed 2)."""
 
 from preflights_es.features.compiler.domain.decide import TEMPLATE, accept_pass_state, decide
-from preflights_es.features.compiler.domain.events import EVENTS, PassAnswersGiven, PlanApproved
-from preflights_es.features.compiler.domain.state import (
-    CompilerState,
-    evolve,
-    fixed_pass_values,
-    is_terminal,
+from preflights_es.features.compiler.domain.events import (
+    EVENTS,
+    POLICY,
+    PROMPTS,
+    PassAnswersGiven,
+    PlanApproved,
 )
-from preflights_es.features.compiler.domain.values import POLICY, PROMPTS
-from preflights_es.features.compiler.domain.views import (
+from preflights_es.features.compiler.domain.state import (
     FILE,
     FOLDER,
+    CompilerState,
+    evolve,
     file_text,
+    fixed_pass_values,
+    is_terminal,
     pass_reached,
     planned_passes,
     view,

@@ -19,10 +19,14 @@ from preflights_es.features.compiler.domain.events import (
     PlanRejected,
     PlanSuperseded,
     StandingChanged,
+    schema_of,
 )
-from preflights_es.features.compiler.domain.state import CompilerState, evolve, payload_hash
-from preflights_es.features.compiler.domain.values import schema_of
-from preflights_es.features.compiler.domain.views import file_path
+from preflights_es.features.compiler.domain.state import (
+    CompilerState,
+    evolve,
+    file_path,
+    payload_hash,
+)
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
 from preflights_es.kernel.events import ArtifactDue, ArtifactWritten, Decision, Input, state_after
 from preflights_es.kernel.lead import LeadChanged, StepRetried, StepStalled, decide_lead_takeover

@@ -10,22 +10,20 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.features.compiler.domain.events import (
-    FailureReported,
-    PassBegun,
-    PassQuestionAsked,
-    PlanDrafted,
-)
-from preflights_es.features.compiler.domain.state import CompilerState, made, plan_id
-from preflights_es.features.compiler.domain.values import (
     PACKAGE,
     PASSES,
     RAW_MAX,
     REQUEST_MAX,
     ROUNDS_MAX,
+    FailureReported,
     OmittedFromRequest,
+    PassBegun,
+    PassQuestionAsked,
+    PlanDrafted,
     prompts_of,
     schema_of,
 )
+from preflights_es.features.compiler.domain.state import CompilerState, made, plan_id
 from preflights_es.kernel.completions import (
     MESSAGE_MAX,
     CompletionFailed,

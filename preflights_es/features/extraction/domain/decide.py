@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from preflights_es.features.extraction.domain import reading, rules
+from preflights_es.features.extraction.domain import rules
 from preflights_es.features.extraction.domain.events import (
     ITEMS_MAX,
     QUESTION_MAX,
@@ -85,8 +85,8 @@ def _decide_extraction_step(state: ExtractionState) -> Decisions:
     """The model's next step; without a lead, what the lines of the note say."""
     if state.led.lead is not None:
         return (compose_extraction_request(state),)
-    listed = reading.read_note(state.note, state.noted_at[:10])
-    if isinstance(listed, reading.BadLine):
+    listed = rules.read_note(state.note, state.noted_at[:10])
+    if isinstance(listed, rules.BadLine):
         return (FellBack(contract=CONTRACT, reason="bad_line"),)
     return _extracted(state, listed)
 
@@ -102,7 +102,7 @@ def _extracted(
     before = (*state.listed, *state.items)
     items = rules.items(listed, before, state.touched, state.numbers)
     if state.led.lead is not None:
-        items = rules.with_dues(items, reading.stated_dues(state.note, state.noted_at[:10]))
+        items = rules.with_dues(items, rules.stated_dues(state.note, state.noted_at[:10]))
     found = ItemsExtracted(items=items)
     if asked is not None:
         field: str = asked.get("field", "")
@@ -136,7 +136,7 @@ def _decide_note_answers(state: ExtractionState, new: NoteAnswersGiven) -> Decis
         return decisions
     if question != DAY or not (undated := _undated(state.items)):
         return decisions + _decide_extraction_step(state_after(evolve, state, new, decisions))
-    day = reading.day_said(said, state.noted_at[:10])
+    day = rules.day_said(said, state.noted_at[:10])
     if day is None:
         refused = NoteAnswerRefused(key=DAY, reason="not_an_option")
         return tuple(refused if isinstance(one, NoteAnswerAccepted) else one for one in decisions)

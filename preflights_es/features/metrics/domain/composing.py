@@ -11,9 +11,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from preflights_es.features.metrics.domain.closed_form import Step
+from preflights_es.features.metrics.domain.closed_form import EVER, Range, Step
 from preflights_es.features.metrics.domain.events import END_DAY, FIRST_DAY, Dialect, Metric
-from preflights_es.features.metrics.domain.ranges import EVER, Range
 from preflights_es.kernel.text import late_pattern
 
 # 1. What a question asks of a metric ---------------------------------------------------------

@@ -1,7 +1,10 @@
-"""What follows from an Input, what a model is asked, and what follows from its answers."""
+"""What follows from an Input, what a model is asked and must answer, and what follows from its
+answers.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
@@ -11,6 +14,7 @@ from msgspec.structs import replace
 from preflights_es.features.metrics.domain.events import (
     CONTRACT,
     PACKAGE,
+    POLICY,
     PROMPTS,
     TEXT_MAX,
     TURNS_MAX,
@@ -29,12 +33,14 @@ from preflights_es.features.metrics.domain.events import (
     TurnsExhausted,
 )
 from preflights_es.features.metrics.domain.state import MetricsState, evolve
+from preflights_es.judging.contract import Contract
 from preflights_es.kernel.completions import (
     CompletionFailed,
     CompletionReceived,
     CompletionRequested,
     Message,
     Violation,
+    read_prompt_schema,
 )
 from preflights_es.kernel.events import Decision, Input, Outcome, state_after
 from preflights_es.kernel.json import canonical_json
@@ -178,7 +184,6 @@ def render_metrics_situation(state: MetricsState) -> str:
 def conclude_metrics_outcome(state: MetricsState, outcome: Outcome) -> tuple[Decision, ...]:
     """What follows from an outcome: an answer, a question, or what was recorded instead."""
     # Imported where a response is judged: everything else needs no reader of JSON Schema.
-    from preflights_es.features.metrics.domain.contracts import METRICS
 
     verdict = concluded(state.led, outcome, METRICS, partial(find_metrics_violations, state))
     if not isinstance(verdict, Usable):
@@ -226,3 +231,22 @@ def resolve_candidate_number(answer: str, candidates: Sequence[str]) -> str:
         return answer
     at = int(number)
     return candidates[at - 1] if 1 <= at <= len(candidates) else answer
+
+
+def load_metrics_schema() -> dict[str, Any]:
+    """The schema of today."""
+    found: dict[str, Any] = json.loads(read_prompt_schema(PACKAGE, CONTRACT).text)
+    return found
+
+
+METRICS: Final = Contract(
+    name="metrics",
+    version=1,
+    schema=load_metrics_schema,
+    prose="drop",
+    unknown="drop",
+    failure=False,
+    code=False,
+    words=True,
+    policy=POLICY,
+)

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from preflights_es.features.metrics.domain import closed_form as form
+from preflights_es.features.metrics.domain.closed_form import EVER, shown_range
 from preflights_es.features.metrics.domain.composing import Group, Meant, composed, has_aggregate
 from preflights_es.features.metrics.domain.events import (
     CANDIDATES,
@@ -21,7 +22,6 @@ from preflights_es.features.metrics.domain.events import (
     Dialect,
     Metric,
 )
-from preflights_es.features.metrics.domain.ranges import EVER, shown_range
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import RETRY

@@ -3,8 +3,13 @@
 from preflights_es.features.recall.domain.decide import decide
 from preflights_es.features.recall.domain.events import EVENTS, quotes
 from preflights_es.features.recall.domain.rules import CONTRACT, STEP
-from preflights_es.features.recall.domain.state import RecallState, evolve, is_terminal
-from preflights_es.features.recall.domain.views import recall_reached, view
+from preflights_es.features.recall.domain.state import (
+    RecallState,
+    evolve,
+    is_terminal,
+    recall_reached,
+    view,
+)
 from preflights_es.kernel.session import Decider
 from preflights_es.words.workflow import FiledPart, LedPart, ShownPart, Workflow
 

@@ -1,13 +1,26 @@
-"""The reference: what is looked for, and how a new decision stands to an older one."""
+"""The reference: what is looked for, how hits are ranked (BM25 over words that were counted), and
+how a new decision stands to an older one. One small ranking for every store: PostgreSQL's own knows
+no rarity, SQLite's stems English alone and keeps deleted words in its file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from heapq import nsmallest
+from math import log
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from preflights_es.features.recall.domain.events import QUERIES_MAX, WORDS_MAX, FoundDecision
+from preflights_es.features.recall.domain.events import (
+    QUERIES_MAX,
+    RESULTS_MAX,
+    WORDS_MAX,
+    FoundDecision,
+    MemoryMatch,
+)
+from preflights_es.kernel.ports import TITLE, VALUE
 from preflights_es.kernel.text import late_pattern, one_line
 from preflights_es.words.decisions import Evolution
 from preflights_es.words.language import EVERYDAY, canonical, collect_search_words, fold_letters
@@ -175,3 +188,207 @@ def _spaced(text: str) -> str:
 
 
 _WORDS: Final = late_pattern(r"[^\W_]+")
+
+
+WEIGHTS: Final = (0.0, 3.0, 3.0, 4.0, 2.0, 2.0, 2.0, 1.0, 1.5)
+"""Of a word by its place, in the order of the places of `projections.memory`."""
+MORE: Final = 0.5  # of the logarithm of how often a word stands there: no body outweighs a title
+SATURATION: Final = 2.0  # how much it still counts that a word comes again (`k1`)
+TRADE: Final = 0.5  # what a word of the trade counts in a body
+LENGTH: Final = 0.5  # how much a long decision loses (`b`)
+WHOLE: Final = 1.5  # what a decision counts whose heading has all words of a question
+SUPERSEDED: Final = 0.7  # what a superseded decision counts
+QUALITY: Final = (0.0, 1.0, 1.0, 1.0, 0.8, 0.9, 1.2, 0.6, 0.6)
+"""How sure it is by its place that a word is what the decision is about."""
+SHARE: Final = 0.5  # of what the words of a question could say, what an answer must have
+SURE: Final = 0.61
+"""Or this much, where a word of one decision alone says one: more than one of a reason does."""
+GUESSED: Final = 0.8  # of a word that stands for another by a part, an error or a synonym
+LONGER: Final = 0.5  # of one that counts less than this for another, and only begins like it
+UNKNOWN: Final = 0.5  # what a word that no decision has counts of it
+BEST: Final = 3  # decisions that are told where any is an answer
+POINTS: Final = 100  # of a score of one
+
+
+Variants = dict[str, float]
+"""Words of decisions that stand for one of a question, and how much each counts."""
+
+
+class Corpus(NamedTuple):
+    """How much is looked through."""
+
+    documents: int
+    words: int
+
+
+class DecisionPlace(NamedTuple):
+    """Where a decision stands, and what the order of matches asks of it."""
+
+    session_id: str
+    version: int
+    accepted_at: int
+    superseded_at: int | None
+    length: int
+
+
+class Scored(NamedTuple):
+    """A decision with what it scores, and how much of the question it answers."""
+
+    uid: str
+    score: float
+    share: float
+    sure: float
+    """The same, where a word that a single decision has says one."""
+    is_named: bool
+    """Whether its heading has a word of the question, or a form of one."""
+
+
+class VariantHit(NamedTuple):
+    """A word of a decision that stands for one of the question."""
+
+    word: str
+    """Of the question."""
+    term: str
+    """Of the decision."""
+    counts: float
+    sure: float
+    """How sure it is that the decision is about it."""
+    in_heading: bool
+    """Whether its title, scope, value or category has it, and not one that only begins so."""
+
+
+Hits = dict[str, dict[str, VariantHit]]
+"""By word of the question and of the decision."""
+
+
+def may_answer_question(one: Scored) -> bool:
+    """Whether a question may be about a decision."""
+    return one.share >= SHARE or one.sure >= SURE
+
+
+def concerns(one: Scored) -> bool:
+    """Whether a task may be about a decision: of its many words the decision need have one."""
+    return one.is_named or may_answer_question(one)
+
+
+def ranked(
+    rows: Iterable[Mapping[str, Any]],
+    wanted: Mapping[str, Variants],
+    corpus: Corpus,
+    *,
+    of_trade: Collection[str] = (),
+    enough: Callable[[Scored], bool] = may_answer_question,
+    limit: int = RESULTS_MAX,
+) -> list[MemoryMatch]:
+    """The decisions that have words of a question, the best first.
+
+    Args:
+        rows: of the projection `memory`; others than those that match may be among them.
+        wanted: by word of the question, what counts as it.
+        of_trade: words of the question that most texts say, such as "service".
+        enough: which of them count.
+    """
+    having, places = _gathered(rows, wanted)
+
+    def hits(uid: str) -> Hits:
+        found: Hits = {}
+        for hit in having[uid]:
+            found.setdefault(hit.word, {})[hit.term] = hit
+        return found
+
+    every = [*scored(hits, places, tuple(wanted), corpus, of_trade=of_trade)]
+    if not any(map(enough, every)):
+        return []
+
+    def order(one: Scored) -> tuple[int, int, str]:
+        return -round(one.score * POINTS), -places[one.uid].accepted_at, one.uid
+
+    # Where a question has an answer, the best are told, even those that alone would be none.
+    best = nsmallest(BEST, every, key=order)
+    found = nsmallest(limit, {*best, *filter(enough, every)}, key=order)
+    return [
+        MemoryMatch(
+            session_id=places[one.uid].session_id,
+            version=places[one.uid].version,
+            uid=one.uid,
+            accepted_at=places[one.uid].accepted_at,
+            score=round(one.score * POINTS),
+            words=tuple(word for word in wanted if word in of),
+            terms=tuple(term for terms in of.values() for term in terms),
+        )
+        for one in found
+        for of in [hits(one.uid)]
+    ]
+
+
+def scored(
+    hits: Callable[[str], Hits],
+    places: Mapping[str, DecisionPlace],
+    words: Sequence[str],
+    corpus: Corpus,
+    *,
+    of_trade: Collection[str],
+) -> Iterator[Scored]:
+    """What each decision scores, in no order."""
+    total = max(corpus.documents, len(places), 1)
+    average = max(corpus.words / max(corpus.documents, 1), 1)
+    having = Counter(word for uid in places for word in hits(uid))
+    rare = {word: rarity(having[word], total) for word in words}
+    could = sum(one if having[word] else UNKNOWN * one for word, one in rare.items()) or 1.0
+    most = rarity(1, total)
+    for uid, place in places.items():
+        longer = max(1.0, 1 - LENGTH + LENGTH * place.length / average)
+        score = known = 0.0
+        headed = 0
+        for word, terms in hits(uid).items():
+            of_word = terms.values()
+            in_heading = any(hit.in_heading for hit in of_word)
+            headed += in_heading
+            norm = SATURATION if in_heading else SATURATION * longer
+            says = rare[word] if in_heading or word not in of_trade else rare[word] * TRADE
+            count = max([hit.counts for hit in of_word])
+            score += says * count * (SATURATION + 1) / (count + norm)
+            known += rare[word] * max([hit.sure for hit in of_word])
+        score *= WHOLE if headed == len(having) else 1.0
+        score *= 1.0 if place.superseded_at is None else SUPERSEDED
+        yield Scored(uid, score, known / could, known / most, is_named=headed > 0)
+
+
+def rarity(having: int, total: int) -> float:
+    """How much a word says that some of all decisions have."""
+    return log(1 + (total - having + 0.5) / (having + 0.5))
+
+
+def _gathered(
+    rows: Iterable[Mapping[str, Any]], wanted: Mapping[str, Variants]
+) -> tuple[dict[str, tuple[VariantHit, ...]], dict[str, DecisionPlace]]:
+    """By uid: a decision's words, and where it stands."""
+    of_term: dict[str, list[tuple[str, float]]] = {}
+    for word, variants in wanted.items():
+        for term, factor in variants.items():
+            of_term.setdefault(term, []).append((word, factor))
+    having: dict[str, tuple[VariantHit, ...]] = {}
+    same: dict[VariantHit, VariantHit] = {}  # many decisions have the same: each is held once
+    places: dict[str, DecisionPlace] = {}
+    for row in rows:
+        term, uid = row["term"], row["uid"]
+        if term not in of_term:
+            continue
+        if uid not in places:
+            names = ("session_id", "version", "accepted_at", "superseded_at", "length")
+            places[uid] = DecisionPlace(*(row[name] for name in names))
+        field = row["field"]
+        weight = WEIGHTS[field] + MORE * log(row["count"])
+        for word, factor in of_term[term]:
+            sure = QUALITY[field] * _sureness(factor)
+            in_heading = VALUE <= field <= TITLE and factor >= LONGER
+            hit = VariantHit(word, term, weight * factor, sure, in_heading=in_heading)
+            having[uid] = (*having.get(uid, ()), same.setdefault(hit, hit))
+    return having, places
+
+
+def _sureness(factor: float) -> float:
+    """How sure a word is that counts so much for one of the question."""
+    if factor == 1.0:
+        return 1.0
+    return GUESSED if factor >= LONGER else LONGER

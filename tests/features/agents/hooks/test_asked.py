@@ -9,8 +9,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.features.agents.hooks.answers import questions, read_hook_choices
-from preflights_es.features.agents.hooks.events import HookEvent
+from preflights_es.features.agents.hook_events import HookEvent
+from preflights_es.features.agents.hook_questions import questions, read_hook_choices
 from preflights_es.kernel.text import visible
 from preflights_es.words.questions import ANSWERED
 from tests.each import each

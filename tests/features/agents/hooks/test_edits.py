@@ -11,9 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from preflights_es.features.agents.hooks.edits import before_edit
-from preflights_es.features.agents.hooks.events import HookEvent
-from preflights_es.features.agents.hooks.memory import FILE, read_hook_memory
+from preflights_es.features.agents.hook_edits import FILE, before_edit, read_hook_memory
+from preflights_es.features.agents.hook_events import HookEvent
 from preflights_es.kernel.events import Actor
 from preflights_es.system import files
 from preflights_es.use import sessions

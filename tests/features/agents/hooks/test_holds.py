@@ -9,9 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from preflights_es.features.agents.hooks.edits import before_edit
-from preflights_es.features.agents.hooks.events import HookEvent
-from preflights_es.features.agents.hooks.memory import FILE, Memory
+from preflights_es.features.agents.hook_edits import FILE, Memory, before_edit
+from preflights_es.features.agents.hook_events import HookEvent
 from preflights_es.kernel.events import Actor
 from preflights_es.use import sessions
 from preflights_es.use.bootstrap import Opened, opened_process

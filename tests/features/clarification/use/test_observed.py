@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from preflights_es.features.clarification.domain.views import ClarificationView
-from preflights_es.features.clarification.use.observed import record_observed_question
+from preflights_es.features.clarification.observed_questions import record_observed_question
 from preflights_es.kernel.errors import ErasedSession, LogBusy, Refused
 from preflights_es.use import sessions
 from preflights_es.use.bootstrap import Opened, opened_process
-from preflights_es.use.inbox import inbox
+from preflights_es.use.project_overview import inbox
 from preflights_es.use.replays import replay
 from preflights_es.use.why import trace_origins
 from preflights_es.words.questions import ANSWERED, AskOutcome, Observed, asked_elsewhere, call_of

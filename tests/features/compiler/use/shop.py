@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from preflights_es.features.compiler.domain.values import PassName
-from preflights_es.features.compiler.domain.views import PlanView
-from preflights_es.features.compiler.use import sessions
-from preflights_es.features.compiler.use.approval import approve
+from preflights_es.features.compiler import passes
+from preflights_es.features.compiler.artifacts import approve
+from preflights_es.features.compiler.domain.events import PassName
+from preflights_es.features.compiler.domain.state import PlanView
 from preflights_es.kernel.events import Actor
 from preflights_es.use.bootstrap import opened_process
 from preflights_es.use.request import Request
@@ -42,7 +42,7 @@ class Shop:
     def drafted(self, name: PassName = "project") -> str:
         """The id of a new draft."""
         with self.request() as request:
-            found = sessions.run_pass(request, sessions.WantedPass(name))
+            found = passes.run_pass(request, passes.WantedPass(name))
         assert isinstance(found, PlanView)
         assert found.artifact is not None
         return found.artifact.id

@@ -18,8 +18,8 @@ from preflights_es import (
     PromptManager,
     StubLLMAdapter,
 )
+from preflights_es.features.compiler.adapters import Adapter
 from preflights_es.features.compiler.domain.rules import load_compiler_schema
-from preflights_es.features.compiler.use.adapters import Adapter
 from preflights_es.kernel import errors
 from preflights_es.providers.capabilities import DEFAULT_MODELS, MAX_TOKENS
 from tests.features.compiler.test_adapter import PAYLOADS, context

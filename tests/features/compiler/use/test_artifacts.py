@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.features.compiler.use.artifacts import (
+from preflights_es.features.compiler.artifacts import (
     artifacts,
     plan_rows,
     plans_in_force,

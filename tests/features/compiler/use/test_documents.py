@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.features.compiler.domain.events import PassBegun
-from preflights_es.features.compiler.domain.values import DOCUMENT_MAX, PASSES, Document
-from preflights_es.features.compiler.use.documents import (
+from preflights_es.features.compiler.domain.events import DOCUMENT_MAX, PASSES, Document, PassBegun
+from preflights_es.features.compiler.passes import (
     check_length,
     documents,
     resolve_document_path,

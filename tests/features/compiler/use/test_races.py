@@ -8,9 +8,8 @@ from threading import Barrier
 
 import pytest
 
+from preflights_es.features.compiler.artifacts import Approvals, approve, plan_named, plan_rows
 from preflights_es.features.compiler.domain.events import PlanApproved
-from preflights_es.features.compiler.use.approval import Approvals, approve
-from preflights_es.features.compiler.use.artifacts import plan_named, plan_rows
 from preflights_es.kernel.errors import Refused
 from preflights_es.runtime.runner import Handle, ProposedInput
 from tests.features.compiler.use.shop import Shop

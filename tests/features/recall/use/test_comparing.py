@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import preflights_es
-from preflights_es.features.recall.use.comparing import MOVED_MAX, findings
+from preflights_es.features.recall.decision_comparison import MOVED_MAX, findings
 from preflights_es.kernel.events import SourceSession
 from preflights_es.words.decisions import OlderDecision
 

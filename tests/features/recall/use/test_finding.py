@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from preflights_es.features.recall import decision_search as near
 from preflights_es.features.recall.domain.rules import have_same_stems
-from preflights_es.features.recall.use import searching as near
-from preflights_es.features.recall.use.variants import stems
+from preflights_es.features.recall.word_variants import stems
 from preflights_es.use.decisions import listing
 from preflights_es.words.language import cut_word_beginnings
 from tests.each import each

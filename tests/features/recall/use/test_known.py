@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.clarification.use import sessions
-from preflights_es.features.clarification.use.knowing import KNOWN_MAX, LINE_MAX
+from preflights_es.features.clarification import use
+from preflights_es.features.clarification.known_decisions import KNOWN_MAX, LINE_MAX
 from preflights_es.kernel.errors import Refused
-from preflights_es.use.erasures import plan_erasure
+from preflights_es.use.upkeep import plan_erasure
 from preflights_es.use.use_cases import NewSession
 from preflights_es.words.decisions import Choices, RejectedAlternative, StatedReasons
 from preflights_es.words.workflow import View
@@ -22,7 +22,7 @@ def begun(log: Any) -> Any:
     """Begins a clarification of the log."""
 
     def begin(text: str, **said: Any) -> View:
-        return sessions.start_clarification(log.request(), NewSession(text, **said))
+        return use.start_clarification(log.request(), NewSession(text, **said))
 
     return begin
 

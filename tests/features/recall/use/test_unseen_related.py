@@ -15,11 +15,11 @@ import pytest
 import preflights_es
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.topics import find
-from preflights_es.features.clarification.use.knowing import (
+from preflights_es.features.clarification.known_decisions import (
     find_known_decisions,
     read_title_statement,
 )
-from preflights_es.features.recall.use.subjects import Subject, Titled
+from preflights_es.features.recall.decision_search import Subject, Titled
 from tests.features.recall.unseen import FOLDER
 
 PROJECTS: Final[list[dict[str, Any]]] = json.loads((FOLDER / "related.json").read_text("utf-8"))

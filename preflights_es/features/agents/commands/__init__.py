@@ -1,1 +1,0 @@
-"""Hooks and files of coding agents on the command line."""

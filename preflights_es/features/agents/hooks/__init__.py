@@ -1,1 +1,0 @@
-"""What coding agents call at their own events: the brief, a look at an edit, a question asked."""

@@ -1,0 +1,275 @@
+"""What is known before anything is asked: decisions in force (RESOLUTIONS 0.24) and the repository.
+
+Decisions at the same place come first, then those of the same subject: ours, and records of other
+tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec import UNSET
+
+from preflights_es.features.clarification.domain.events import KnownLine, TopicsFound
+from preflights_es.features.clarification.domain.pack import load_pack
+from preflights_es.features.clarification.domain.rules import detected as detect
+from preflights_es.features.clarification.domain.state import ClarificationState
+from preflights_es.features.clarification.domain.topics import Signal, find, topic_named
+from preflights_es.features.clarification.domain.values import Heuristics, LLMContext
+from preflights_es.features.recall.decision_search import (
+    DecisionOrRecord,
+    MemorySearch,
+    Subject,
+    Titled,
+    is_in_force,
+    stems_of_subject,
+)
+from preflights_es.features.recall.domain.rules import ComparedDecision, have_same_stems
+from preflights_es.features.recall.word_variants import stems
+from preflights_es.kernel.errors import PreflightsError
+from preflights_es.kernel.events import SourceSession
+from preflights_es.kernel.ids import iso
+from preflights_es.kernel.text import INTENTION_MAX, caseless, escaped_text, one_line, shortened
+from preflights_es.records.record_names import TitleStatement
+from preflights_es.runtime.sanitizing import Sanitizer
+from preflights_es.store.sql_projections import SqlComparing
+from preflights_es.use.foreign import ForeignRow
+from preflights_es.use.process import Process
+from preflights_es.use.repository_facts import facts_of
+from preflights_es.use.request import Request
+from preflights_es.words.decisions import DecidedPatch, NotChosen, Related, named_instead
+from preflights_es.words.language import canonical, collect_search_words
+from preflights_es.words.questions import WrittenQuestion
+
+KNOWN_MAX: Final = 3
+FOUND_MAX: Final = 30  # matches of memory that are looked at
+PLACED_MAX: Final = 50  # decisions of a topic that are looked at
+LINE_MAX: Final = 200  # characters
+
+
+def find_known_decisions(
+    request: Request,
+    intention: str,
+    chosen: Heuristics,
+    scope: str = "",
+    written: WrittenQuestion | None = None,
+) -> tuple[KnownLine, ...]:
+    """At most three decisions in force, ours and records of other tools.
+
+    Those that turned down what is stated come first, then those at the same place, then those of
+    the topic for the whole project, then those that chose a value which the intention names or
+    whose subject it speaks of, then the others of its topics.
+
+    Args:
+        scope: what the decision is for, where that is said beside the intention.
+        written: the question that an actor wrote.
+    """
+    found = find(written.question if written else intention, inlined=chosen.inlined)
+    about = _intention_subject(intention, found, chosen, written)
+    process, search = request.process, MemorySearch(request.process)
+    scope = one_line(scope or about.scope).strip()
+    # What no topic covers is about what it is for.
+    place = ComparedDecision(
+        category=about.category, fields=(), scope=stems(scope), subject=stems(scope)
+    )
+    of_topic = {one.name: one for one in _of_topic(process, search, about.category)}
+    subject = Subject(intention, found, scope, chosen.inlined)
+    sharing = {one.name: one for one in search.sharing(subject, FOUND_MAX)}
+    spoken = [name for name, one in sharing.items() if subject.is_of(one.titled)]
+    sought = [stems(one.value) for one in (*found.replaced, *found.mentioned)]
+    named = [name for name, one in sharing.items() if _chose_any(one.titled, sought)]
+    every = {**of_topic, **sharing}
+    here = [name for name, one in every.items() if _is_at(place, one.titled)]
+    whole = [name for name, one in of_topic.items() if not one.titled.scope]
+    against = dict(_against(search, about.values))
+    every |= {name: one.found for name, one in against.items()}
+    first = dict.fromkeys((*against, *here, *whole, *named, *spoken, *of_topic))
+    lines = (
+        _build_known_line(process, every[name], against.get(name), is_here=name in here)
+        for name in first
+    )
+    return tuple(islice(filter(None, lines), KNOWN_MAX))
+
+
+def _is_at(place: ComparedDecision, one: Titled) -> bool:
+    """Whether a decision is at a place."""
+    if bool(one.scope) != bool(place.scope):
+        return False  # stems cost time
+    subject = stems_of_subject(one.title, one.values) if not place.has_topic else ()
+    other = ComparedDecision(
+        category=one.category, fields=(), scope=stems(one.scope), subject=subject
+    )
+    return place.is_at(other) and place.is_of(other)
+
+
+class _Against(NamedTuple):
+    """A decision in force that turned a value down."""
+
+    found: DecisionOrRecord
+    value: str
+    other: NotChosen
+
+
+def _against(search: MemorySearch, values: Iterable[str]) -> Iterator[tuple[str, _Against]]:
+    """By name: what turned one of some values down; none of a value that is in force elsewhere."""
+    for value in values:
+        naming, key = [*search.naming(value)], canonical(value)
+        if key in (canonical(own) for one in naming for own in one.titled.values):
+            continue
+        for one in naming:
+            if isinstance(one.of, DecidedPatch):
+                for other in named_instead(one.of.rationale.alternatives):
+                    if canonical(other.name) == key:
+                        yield one.name, _Against(one, value, other)
+
+
+def _chose_any(titled: Titled, values: Iterable[tuple[frozenset[str], ...]]) -> bool:
+    """Whether its title or its value has all words of one of some values, in one language."""
+    own = [stems(text) for text in (titled.title, *titled.values)]
+    return any(
+        a <= b for value in values for text in own for a, b in zip(value, text, strict=False)
+    )
+
+
+def _of_topic(process: Process, search: MemorySearch, category: str) -> Iterator[DecisionOrRecord]:
+    """Decisions in force of a category."""
+    if category:
+        yield from _of_category(process, category)
+        for row in search.records.of.values() if search.records else ():
+            if row.is_held and caseless(row.category) == caseless(category):
+                yield DecisionOrRecord(row)
+
+
+def notice_other_scope(request: Request, state: ClarificationState, scope: str) -> None:
+    """Say where the intention names something else that the decision is for."""
+    found = (
+        find(state.opened.intention, inlined=state.opened.inlined) if state.opened.pack else None
+    )
+    if found and found.scope and not have_same_stems(stems(found.scope), stems(scope)):
+        text = f"it is recorded for {one_line(scope)}; the intention says for {found.scope}"
+        request.notice("other_scope", text, scope=scope)
+
+
+def _intention_subject(
+    intention: str, found: TopicsFound, chosen: Heuristics, written: WrittenQuestion | None
+) -> Titled:
+    """The scope, topic and values that an intention has, as far as the rules tell."""
+    if written is not None:
+        return Titled(intention, (), written.scope, written.topic)
+    if chosen.pack is None:
+        detected = detect(intention, chosen.tables)
+        return Titled(intention, (), "", detected.category.name if detected else "")
+    topics = {topic.id: topic.category for topic in load_pack(chosen.inlined).topics}
+    first = (*(one.topic for one in found.stated), *found.topics)
+    category = next((topics[id_] for id_ in first if id_ in topics), "")
+    said = found.stated or (found.mentioned if found.is_between else ())
+    return Titled(intention, tuple(one.value for one in said), found.scope, category)
+
+
+def _of_category(process: Process, category: str) -> Iterator[DecisionOrRecord]:
+    """Decisions in force of a category."""
+    log = SqlComparing(process.store)
+    for session_id, data in log.rows(process.project, collect_search_words(category), PLACED_MAX):
+        one = msgspec.json.decode(data, type=DecidedPatch)
+        if caseless(one.category) == caseless(category) and is_in_force(one):
+            yield DecisionOrRecord(one, session_id)
+
+
+def _build_known_line(
+    process: Process, found: DecisionOrRecord, against: _Against | None, *, is_here: bool
+) -> KnownLine | None:
+    """None where its session cannot be read."""
+    one = found.of
+    if isinstance(one, ForeignRow):
+        return _build_foreign_line(one, process.sanitizer, is_here=is_here)
+    try:
+        head = process.store.head(found.session_id)
+    except PreflightsError:
+        head = None
+    if head is None:
+        return None
+    at = max(one.acknowledged_at or 0, 0)
+    because = one.rationale.because
+    reason = because.text if because else ""
+    if against is not None:
+        reason = against.other.why_not or reason
+    reason = f": {one_line(reason)}" if reason else ""
+    day = iso(at).partition("T")[0]
+    return KnownLine(
+        line=shortened(f"{one.name} {one_line(one.title)} ({day}){reason}", LINE_MAX),
+        kept=Related(one.uid, one.title, one.number, found.session_id),
+        since=at,
+        is_here=is_here,
+        source=SourceSession(found.session_id, head.version, head.hash.hex()),
+        values=tuple(value for _, value in one.fields),
+        turned_down=against.value if against else UNSET,
+    )
+
+
+def _build_foreign_line(row: ForeignRow, sanitizer: Sanitizer, *, is_here: bool) -> KnownLine:
+    title, _ = sanitizer.cleaned_text(
+        "the record's title", escaped_text(one_line(row.title)), INTENTION_MAX
+    )
+    said = f" ({row.date})" if row.date else ""
+    return KnownLine(
+        line=shortened(f"{escaped_text(row.path)} {title}{said}", LINE_MAX),
+        kept=Related("", title, row.number, path=row.path),
+        since=0,
+        is_here=is_here,
+        path=row.path,
+        values=(row.value,) if row.value else UNSET,
+    )
+
+
+# The repository (RESOLUTIONS 0.25) ------------------------------------------------------------
+
+BYTES_MAX: Final = 8_000  # of what a session records
+ARCHITECTURE_MAX: Final = 2_000  # of these, of the README and the titles of records
+
+
+def context_of(process: Process) -> LLMContext | None:
+    """What the repository says of itself; None where it says nothing.
+
+    Source: seed 0, section 9 (`LLMContext`).
+    """
+    found = facts_of(process)
+    languages = ", ".join(
+        f"{one.name} ({_file_count_phrase(one.files)})" for one in found.languages[:8]
+    )
+    ci = f"CI: {', '.join(found.ci)}" if found.ci else ""
+    titles = "; ".join(found.records)
+    said = (found.readme, f"Decision records: {titles}" if titles else "")
+    files = "; ".join(filter(None, (languages, ci)))
+    architecture = shortened(" ".join(filter(None, said)), ARCHITECTURE_MAX)
+    left = BYTES_MAX - len(files.encode()) - len(architecture.encode())
+    kept: list[str] = []
+    for one in found.technologies:
+        text = Signal(one.product, one.name, one.path).written()
+        left -= len(text.encode()) + 4  # quotes and a comma
+        if left < 0:
+            break
+        kept.append(text)
+    if not (files or architecture or kept):
+        return None
+    return LLMContext(files, tuple(kept), architecture)
+
+
+def _file_count_phrase(count: int) -> str:
+    return f"{count} file" if count == 1 else f"{count} files"
+
+
+# Records of other tools ----------------------------------------------------------------------
+
+
+def read_title_statement(title: str) -> TitleStatement:
+    """By the forms and names of the rules alone: a value, or the topic that the title names."""
+    found = find(title)
+    topics = {topic.id: topic.category for topic in load_pack().topics}
+    if not found.stated:
+        topic, scope = topic_named(title)
+        return TitleStatement(topics[topic], "", scope) if topic else TitleStatement()
+    (one,) = found.stated
+    return TitleStatement(topics.get(one.topic, ""), one.value, found.scope)

@@ -1,1 +1,0 @@
-"""What people do with clarifications, besides what they do with any session."""

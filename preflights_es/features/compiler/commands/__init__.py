@@ -1,1 +1,0 @@
-"""Passes and plans on the command line."""

@@ -1,0 +1,178 @@
+"""Asking what was decided: the question is rewritten, the index read, the answer recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import itemgetter
+
+from msgspec import UNSET
+
+from preflights_es.features.recall.decision_search import MemorySearch, read_session_patches
+from preflights_es.features.recall.domain import WORKFLOW, rules
+from preflights_es.features.recall.domain.events import (
+    LINE_MAX,
+    RESULTS_MAX,
+    DecisionsFound,
+    FoundDecision,
+    FoundRecord,
+    Link,
+    MemoryMatch,
+    RecallAsked,
+    RecallRefused,
+    Stands,
+)
+from preflights_es.features.recall.domain.rules import may_answer_question
+from preflights_es.features.recall.domain.state import RecallState, RecallView
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.events import Decision
+from preflights_es.kernel.text import one_line, shortened
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.use.foreign import ForeignRow
+from preflights_es.use.process import Process
+from preflights_es.use.request import Request
+from preflights_es.use.results import NOT_EXPECTED, session_of
+from preflights_es.use.use_cases import NewSession
+from preflights_es.words.decisions import DecidedPatch, Related, alternative_text, list_superseded
+from preflights_es.words.language import collect_search_words
+
+
+def recall_refusal(decision: Decision) -> tuple[str, str]:
+    """Why a recall takes an Input not, as a code and in words."""
+    assert isinstance(decision, RecallRefused), "the only refusal"
+    return decision.reason, NOT_EXPECTED
+
+
+def start_recall(request: Request, new: NewSession) -> RecallView:
+    """Ask what was decided, as `recall` does.
+
+    Raises:
+        Refused: there are answers, and a recall asks nothing.
+    """
+    if new.answers:
+        raise Refused("a recall asks nothing: leave the answers out", code="unknown_question")
+    return recall(request, new.text, strict=new.strict)
+
+
+def recall(
+    request: Request, question: str, *, everything: bool = False, strict: bool = False
+) -> RecallView:
+    """The accepted decisions that a question is about, the best first.
+
+    Args:
+        everything: also those that match weakly.
+        strict: whether it waits where the model fails.
+
+    Raises:
+        Refused: the question cannot be recorded.
+    """
+    said = {
+        "question": question,
+        "language": request.process.settings.language,
+        "everything": everything,
+    }
+    setup = request.setup(WORKFLOW, strict=strict)
+    step = request.sessions.opened(WORKFLOW, RecallAsked, said, setup)
+    shown = session_of(looked_up(request, step), request.notices)
+    assert isinstance(shown, RecallView), "it is the session of a recall"
+    return shown
+
+
+def looked_up(request: Request, step: Step) -> Step:
+    """A recall after the index was read, where its queries stand and it was not."""
+    if not _looks(step.handle):
+        return step
+    found, records = _find_decisions_and_records(request, step.handle.session.state)
+    said = {"found": found, "records": records}
+    return request.sessions.submitted(step.handle, DecisionsFound, said)
+
+
+def _looks(handle: Handle) -> bool:
+    state: RecallState = handle.session.state
+    is_rewritten = state.queries is not None and state.results is None
+    return is_rewritten and not handle.session.closed and handle.status != "waiting"
+
+
+def _find_decisions_and_records(
+    request: Request, state: RecallState
+) -> tuple[tuple[FoundDecision, ...], tuple[FoundRecord, ...]]:
+    """The best matches of the log, and of session files that say more than it."""
+    request.reading.tell_files()
+    enough = (lambda _: True) if state.everything else may_answer_question
+    found: dict[str, FoundDecision] = {}
+    records: tuple[FoundRecord, ...] = ()
+    for process in request.reading.logs:
+        search = MemorySearch(process, with_records=process is request.process)
+        for match in search.matches(rules.search_words(state.queries or ()), enough):
+            if search.records and (row := search.records.of.get(match.uid)):
+                records += (_build_found_record(row, match),)
+                continue
+            if match.uid not in found and (read := _read_matched_decision(process, match)):
+                found[match.uid] = read
+        if behind := process.projector.behind:
+            request.notice(behind.code, behind.text)
+    return tuple(rules.best(found.values())[:RESULTS_MAX]), records
+
+
+def _build_found_record(row: ForeignRow, match: MemoryMatch) -> FoundRecord:
+    return FoundRecord(
+        path=row.path,
+        title=row.title,
+        status=row.status,
+        date=row.date,
+        words=match.words,
+        score=match.score,
+    )
+
+
+def _read_matched_decision(process: Process, match: MemoryMatch) -> FoundDecision | None:
+    """The decision as its session has it; None where it is gone since."""
+    decided, source = read_session_patches(process, match.session_id)
+    for patch in decided:
+        if patch.version != match.version or patch.standing not in ("accepted", "superseded"):
+            continue
+        assert source is not None, "it was read"
+        return FoundDecision(
+            uid=patch.uid,
+            title=patch.title,
+            standing="accepted" if patch.standing == "accepted" else "superseded",
+            category=patch.category,
+            fields=patch.fields,
+            accepted_at=max(match.accepted_at, 0),
+            number=patch.number,
+            words=match.words,
+            score=match.score,
+            source=source,
+            stands=_stands(patch) or UNSET,
+            line=_best_matching_line(patch, match.terms) or UNSET,
+        )
+    return None
+
+
+def _best_matching_line(patch: DecidedPatch, terms: Sequence[str]) -> str:
+    """What the decision says with words that its title and values lack; empty where none does."""
+    wanted = set(terms)
+    known = (patch.title, patch.category, *(text for pair in patch.fields for text in pair))
+    wanted -= set(collect_search_words(" ".join(known)))
+    why = patch.rationale
+    texts = [
+        *(f"not {alternative_text(one)}" for one in why.alternatives),
+        *(f"because {one.text}" for one in (why.because,) if one),
+        *(f"so {one.text}" for one in why.consequences),
+    ]
+    having = [(len(wanted.intersection(collect_search_words(text))), text) for text in texts]
+    most, text = max(having, key=itemgetter(0), default=(0, ""))
+    return shortened(one_line(text), LINE_MAX) if most else ""
+
+
+def _stands(patch: DecidedPatch) -> tuple[Stands, ...]:
+    """How a decision stands to others, as its own session has it."""
+    links: list[tuple[Link, Related | None, str]] = [
+        *(("supersedes", one, "") for one in list_superseded(patch)),
+        ("superseded_by", patch.superseded_by, ""),
+        *(("contradict", one.related, one.reason) for one in patch.kept),
+    ]
+    return tuple(
+        Stands(evolution=link, uid=to.uid, title=to.title, reason=reason)
+        for link, to, reason in links
+        if to is not None and to.uid
+    )

@@ -1,0 +1,592 @@
+"""`regress`: recorded sessions as a regression suite; its report on a terminal, and as files for
+machines and browsers. Text of sessions comes from outside. Here it becomes no markup and no
+command.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from string import Template
+from typing import Any, Final
+
+import click
+from msgspec.structs import replace
+
+from preflights_cli import EXIT_DAMAGED, EXIT_ENVIRONMENT, EXIT_INCONCLUSIVE, EXIT_REFUSED
+from preflights_cli.common import (
+    Voice,
+    bar,
+    by_option,
+    count_in_words,
+    reading_command,
+    require_option_value,
+)
+from preflights_cli.options import (
+    check_report_files,
+    parse_name_value_pairs,
+    refuse,
+    report_options,
+    reports_of,
+    write_report_files,
+)
+from preflights_cli.recordings import format_replay_value
+from preflights_cli.table import Moment, streamed
+from preflights_es.features.regress.batches import LOG
+from preflights_es.features.regress.cases import CANNOT_READ
+from preflights_es.features.regress.change import ChangeOptions, change_of
+from preflights_es.features.regress.pages import policy, read_page_source
+from preflights_es.features.regress.regress import (
+    LOST,
+    NOT_THERE,
+    Announced,
+    RunOptions,
+    accept_report_group,
+    regress,
+)
+from preflights_es.features.regress.results import (
+    Case,
+    Cause,
+    Outcome,
+    Report,
+)
+from preflights_es.features.regress.run_files import (
+    RunLine,
+    case_groups,
+    earlier_runs,
+    run_line,
+    with_run,
+)
+from preflights_es.features.regress.selection import Selection
+from preflights_es.features.regress.verdict import MARGIN
+from preflights_es.kernel.ids import iso, short_session
+from preflights_es.kernel.json import canonical_json
+from preflights_es.kernel.text import ANSWER_MAX, escaped_text, one_line, shortened
+from preflights_es.system import clock_ids
+from preflights_es.use.request import Request
+
+JOBS_MAX: Final = 256  # processes
+FORMATS: Final = ("json", "junit", "html")
+"""Of reports."""
+EXAMPLES: Final = {
+    "--prompt": "clarify=v2 or clarify=new.md",
+    "--parameter": "temperature=0.2",
+    "--report": "junit=regress.xml",
+}
+
+
+@click.command()
+@click.argument("session", nargs=-1, metavar="[SESSION|FILE|FOLDER]...")
+@click.option(
+    "--workflow",
+    metavar="NAME",
+    callback=require_option_value,
+    help="Only sessions of this workflow.",
+)
+@click.option(
+    "--since", type=Moment(is_end=False), metavar="DATE", help="Only sessions with events since."
+)
+@click.option("--status", metavar="STATUS", callback=require_option_value, help="Only this status.")
+@click.option(
+    "--led-by", metavar="NAME", callback=require_option_value, help="Only this provider or model."
+)
+@click.option(
+    "--only", metavar="SESSION", callback=require_option_value, help="Only the session of this id."
+)
+@click.option("--any-project", is_flag=True, help="Include every project in this log.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="A sample of N sessions.")
+@click.option(
+    "--prompt",
+    "prompts",
+    multiple=True,
+    metavar="NAME=VERSION|FILE",
+    help="Change: another prompt, such as clarify=v2 or clarify=new.md.",
+)
+@click.option(
+    "--provider",
+    "provider_",
+    metavar="NAME",
+    callback=require_option_value,
+    help="Change: another provider.",
+)
+@click.option(
+    "--model",
+    "model_",
+    metavar="MODEL",
+    callback=require_option_value,
+    help="Change: another model.",
+)
+@click.option(
+    "--parameter",
+    "parameters",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Change: another parameter.",
+)
+@click.option("--seed", "seed_", type=int, metavar="N", help="Change: seed of the simulator.")
+@click.option(
+    "--live", "is_live", is_flag=True, help="Ask models for both sides; this costs money."
+)
+@click.option(
+    "--recorded",
+    "is_recorded",
+    is_flag=True,
+    help="With --live: keep the recording as the other side.",
+)
+@click.option(
+    "--max-calls", "calls_max", type=click.IntRange(1), metavar="N", help="Limit of --live."
+)
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=MARGIN,
+    metavar="SHARE",
+    help=f"The loss that does not matter: {MARGIN:g} if you give none.",
+)
+@click.option(
+    "--repeat",
+    type=click.IntRange(1),
+    default=1,
+    metavar="N",
+    help="With --live: ask N times, an odd number; most answers decide.",
+)
+@click.option("--jobs", type=click.IntRange(1, JOBS_MAX), metavar="N", help="Use N processes.")
+@click.option(
+    "--scheduler", metavar="tcp://...", callback=require_option_value, help="Use a Dask scheduler."
+)
+@click.option(
+    "--resume", "resumes", is_flag=True, help="With --live: go on with an interrupted run."
+)
+@click.option(
+    "--accept",
+    metavar="GROUP",
+    callback=require_option_value,
+    help="Accept the differences of a group.",
+)
+@click.option("--reason", metavar="TEXT", callback=require_option_value, help="With --accept: why.")
+@by_option
+@click.option(
+    "--history",
+    metavar="FILE",
+    callback=require_option_value,
+    help="Keep one line a run; show them.",
+)
+@report_options(FORMATS)
+@reading_command
+def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **asked: Any) -> int:
+    """Run recorded sessions again with today's code, or with a change, and judge the result.
+
+    Without a change every decision must be as recorded. With one, sessions run again, and what
+    people accepted says whether that is worse. Exit codes: 0 same or PASS, 1 different or BLOCK,
+    6 INCONCLUSIVE, 4 damaged sessions, 5 environment failure.
+
+    \b
+    Examples:
+      preflights regress
+      preflights regress replays/ --jobs 4 --report junit=regress.xml
+      preflights regress --since 2026-11-01 --prompt clarify=v2
+      preflights regress --accept prompt-3f2a1b --reason "The new words are better"
+      preflights regress --sample 500 --model claude-sonnet-5-5 --live --max-calls 200
+    """
+    wanted, options = reports_of(asked["reports"], FORMATS, EXAMPLES["--report"]), options_of(asked)
+    check_report_files(wanted, replacing=asked["replaces"], is_json=voice.as_json)
+    selection = Selection(**{name: asked[name] for name in Selection.__struct_fields__})
+    change = change_of(app.leads, change_asked(asked))
+    by, why = acceptance(app, asked) if asked["accept"] else ("", "")
+    if asked["history"]:
+        earlier_runs(asked["history"])  # what cannot be read ends a run before it begins
+    report = regress(
+        app,
+        session,
+        selection,
+        change,
+        options=options,
+        drawn=bar(voice, "Judging"),
+        announce=lambda told: voice.remark(announced(told)),
+    )
+    if asked["accept"]:
+        report = accept_report_group(app, report, asked["accept"], by, why=why)
+    if wanted:
+        write_report_files(
+            partial(render_regression_report, report), wanted, replacing=asked["replaces"]
+        )
+    voice.json(report)
+    if all(file != "-" for _, file in wanted):
+        say_regression_report(voice, report)
+    if asked["history"]:
+        say_history(voice, with_run(asked["history"], run_line(report, clock_ids.now())))
+    return exit_code_of_report(report)
+
+
+def acceptance(app: Request, asked: Mapping[str, Any]) -> tuple[str, str]:
+    """The person who accepts differences, and the reason; its file is committed, without secrets.
+
+    Raises:
+        UsageError: no person is there or named, or no reason is given.
+        Refused: an agent is at work, or the reason is too long.
+    """
+    app.sessions.refuse_agent("accept a difference")
+    if asked["reason"] is None:
+        refuse("--accept: give the reason with --reason")
+    by = asked["by"] or (app.actor.name if app.actor.kind == "user" else "")
+    if not by:
+        refuse("--accept: a person accepts: name the person with --by")
+    cleaned = app.process.sanitizer.cleaned_text
+    (by, _), (why, _) = (
+        cleaned(what, text, ANSWER_MAX)
+        for what, text in (("the name", str(by)), ("the reason", asked["reason"]))
+    )
+    app.notice_redacted("the reason", asked["reason"])
+    return by, why
+
+
+def announced(told: Announced) -> str:
+    """What models will be asked, in words."""
+    cost = "-" if told.cost is None else f"{told.cost:,.2f} {told.currency}"
+    sessions = count_in_words(told.sessions, "session")
+    calls = count_in_words(told.calls, "call")
+    return f"asking models for {sessions}: at most {calls} in all, cost {cost}"
+
+
+def exit_code_of_report(report: Report) -> int:
+    """What a run ends with; damage comes first, since a verdict says nothing of it."""
+    if report.counts["damaged"]:
+        return EXIT_DAMAGED
+    if report.verdict.word in ("different", "BLOCK"):
+        return EXIT_REFUSED
+    if report.verdict.word == "could not run" or any(map(_lacks_code, report.left_out)):
+        return EXIT_ENVIRONMENT
+    return EXIT_INCONCLUSIVE if report.verdict.word == "INCONCLUSIVE" else 0
+
+
+def _lacks_code(left_out: str) -> bool:
+    """Whether sessions were not judged for want of a worker, or of code that reads them."""
+    is_unread = left_out.endswith(NOT_THERE) or f": {CANNOT_READ}" in left_out
+    return is_unread or left_out.startswith(LOST)
+
+
+def change_asked(asked: Mapping[str, Any]) -> ChangeOptions:
+    """The change."""
+    return ChangeOptions(
+        prompts=parse_name_value_pairs("--prompt", asked["prompts"], EXAMPLES["--prompt"]),
+        provider=asked["provider_"],
+        model=asked["model_"],
+        parameters=parse_name_value_pairs(
+            "--parameter", asked["parameters"], EXAMPLES["--parameter"]
+        ),
+        seed=asked["seed_"],
+    )
+
+
+def options_of(asked: Mapping[str, Any]) -> RunOptions:
+    """How the run goes."""
+    if asked["calls_max"] is not None and not asked["is_live"]:
+        refuse("--max-calls limits what --live asks: give --live, or leave it out")
+    if not asked["repeat"] % 2:
+        refuse(f"--repeat: found {asked['repeat']}, expected an odd number, such as 3")
+    if not asked["is_live"] and (asked["repeat"] > 1 or asked["is_recorded"] or asked["resumes"]):
+        refuse("--repeat, --recorded and --resume say how --live asks: give --live, too")
+    if asked["accept"] is None and (asked["reason"] or asked["by"]):
+        refuse("--reason and --by belong to --accept GROUP: give it, too")
+    if math.isnan(asked["margin"]):
+        refuse("--margin: found nan, expected a share between 0 and 1")
+    given = {name: asked[name] for name in RunOptions.__struct_fields__ if name in asked}
+    given["scheduler"] = asked["scheduler"] or ""
+    return RunOptions(**given, repeating=_repeating(asked))
+
+
+def _repeating(asked: Mapping[str, Any]) -> tuple[str, ...]:
+    """The change as it was typed."""
+    many = {"--prompt": asked["prompts"], "--parameter": asked["parameters"]}
+    once = {
+        "--provider": asked["provider_"],
+        "--model": asked["model_"],
+        "--seed": asked["seed_"],
+    }
+    words = [word for name, values in many.items() for value in values for word in (name, value)]
+    for name, value in once.items():
+        words += () if value is None else (name, str(value))
+    words += [f"--{name}" for name in ("live", "recorded") if asked[f"is_{name}"]]
+    return (*words, *(("--repeat", str(asked["repeat"])) if asked["repeat"] > 1 else ()))
+
+
+GRAVEST_FIRST: Final[tuple[Outcome, ...]] = (
+    "failed",
+    "faulted",
+    "damaged",
+    "open",
+    "flaky",
+    "changed",
+    "fixed",
+    "same",
+)
+
+
+def by_gravity(report: Report) -> list[Case]:
+    """All that differs: the gravest first, within an outcome what no person accepted first."""
+    return sorted(
+        (case for case in report.cases if case.outcome != "same"),
+        key=lambda case: (GRAVEST_FIRST.index(case.outcome), bool(case.accepted_by)),
+    )
+
+
+def label_of_case(case: Case) -> str:
+    """Which session, on one line."""
+    if not case.session_id or case.source == LOG:
+        return escaped_text(case.session_id or case.source)
+    return escaped_text(f"{case.session_id} ({case.source})")
+
+
+def headline(case: Case) -> str:
+    """What became of it, on one line."""
+    return f"{case.outcome}: {', '.join(case.measures)}" if case.measures else case.outcome
+
+
+def cause(found: Cause) -> str:
+    """On one line; its details mostly begin with its kind."""
+    begins = found.detail.startswith(found.kind) or not found.detail
+    said = (found.detail or found.kind) if begins else f"{found.kind}: {found.detail}"
+    return escaped_text(one_line(said)) + " (only together)" * found.together
+
+
+def explained(case: Case) -> list[str]:
+    """All that is known of a difference, line by line; no line holds a line break."""
+    lines = [headline(case)]
+    if case.accepted_by:
+        lines.append(escaped_text(f"accepted by {case.accepted_by}"))
+    if case.message:
+        lines.append(escaped_text(case.message))
+    lines += [f"cause: {cause(one)}" for one in case.causes]
+    for difference in case.differences:
+        tag = escaped_text(difference.type)
+        at = f"version {difference.version}, {tag}, " if difference.version else ""
+        lines.append(f"{at}{escaped_text(difference.pointer) or 'the whole event'}")
+        lines += [
+            f"  expected: {format_replay_value(difference.expected)}",
+            f"  actual:   {format_replay_value(difference.actual)}",
+        ]
+    if (more := case.difference_count - len(case.differences)) > 0:
+        lines.append(f"and {count_in_words(more, 'more difference')}")
+    if case.repeat:
+        lines.append(f"repeat with: {escaped_text(case.repeat)}")
+    return lines
+
+
+# 1. A terminal -------------------------------------------------------------------------------
+
+SESSIONS_MAX: Final = 20  # that are shown one by one
+VALUE_MAX: Final = 1_000  # characters of a value that differs
+
+
+def say_regression_report(voice: Voice, report: Report) -> None:
+    """What differs, the first of each group in full, then the sums and the verdict."""
+    groups = case_groups(report.cases)
+    for cases in groups[:SESSIONS_MAX]:
+        _say_case(voice, cases[0], len(cases) - 1)
+    if (more := sum(map(len, groups[SESSIONS_MAX:]))) > 0:
+        voice.hint(f"{more:,} more: --report html=FILE shows all.")
+    voice.say(f"{count_in_words(report.sessions, 'session')}: {_counts(report.counts)}.")
+    if report.cause_counts:
+        causes = ", ".join(f"{kind} {n:,}" for kind, n in report.cause_counts.items())
+        voice.say(f"Causes: {causes}.")
+    if report.drifted:
+        sessions = count_in_words(report.drifted, "session")
+        voice.say(f"Drift of the provider: both sides differ from the recording in {sessions}.")
+    if report.accepted:
+        said = (f"{count:,} accepted by {person}" for person, count in report.accepted.items())
+        voice.say(escaped_text(f"{', '.join(said)}."))
+    if report.left_out:
+        voice.say(escaped_text(f"Not judged: {'; '.join(report.left_out)}."))
+    for change in report.changes:
+        voice.say(escaped_text(f"Change: {change}."))
+    voice.say(f"{voice.bold(report.verdict.word)}: {escaped_text(report.verdict.why)}")
+    if report.verdict.figures:
+        voice.say(escaped_text(report.verdict.figures))
+
+
+def say_history(voice: Voice, runs: Sequence[RunLine]) -> None:
+    """All runs of a file as a table."""
+    if voice.as_json:
+        return
+    columns = ("when", "verdict", "sessions", "agrees", "valid", "calls", "cost", "change")
+    streamed(
+        columns,
+        (
+            (
+                iso(one.at)[:16],
+                one.verdict,
+                f"{one.sessions:,}",
+                _rates(one.agrees),
+                _rates(one.valid),
+                f"{one.live_calls:,}",
+                "-" if one.cost is None else f"{one.cost:,.2f}",
+                escaped_text(", ".join(one.changes) or "-"),
+            )
+            for one in runs
+        ),
+    )
+
+
+def _rates(shares: tuple[float | None, float | None]) -> str:
+    """Without the change, then with it."""
+    before, after = ("-" if one is None else f"{one:.1%}" for one in shares)
+    return before if before == after else f"{before} -> {after}"
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {kind}" for kind, count in counts.items() if count) or "none"
+
+
+def _say_case(voice: Voice, case: Case, alike: int) -> None:
+    """One session, and how many others differ in the same way."""
+    name = short_session(case.session_id) if case.session_id else case.source
+    measures = f" ({', '.join(case.measures)})" if case.measures else ""
+    causes = ", ".join(map(cause, case.causes))
+    tail = "; ".join(filter(None, (case.message, causes)))
+    more = f" and {count_in_words(alike, 'more session')}" if alike else ""
+    group = f" [{case.group}]" if case.group else ""
+    voice.say(escaped_text(f"{name}{more} {case.outcome}{measures}: {tail}".rstrip(": ") + group))
+    if case.intention:
+        voice.say(escaped_text(f"  {_shorten_reported_value(case.intention)}"))
+    for difference in case.differences:
+        event = f"event {difference.version} {difference.type} " if difference.version else ""
+        place = f"{event}{difference.pointer}".rstrip()
+        expected = _shorten_reported_value(difference.expected)
+        actual = _shorten_reported_value(difference.actual)
+        voice.say(escaped_text(f"  {place}: {expected} -> {actual}"))
+    if (rest := case.difference_count - len(case.differences)) > 0:
+        voice.say(f"  and {count_in_words(rest, 'more difference')}")
+    voice.hint(escaped_text(f"  {case.repeat}"))
+
+
+def _shorten_reported_value(found: object) -> str:
+    return shortened(format_replay_value(found), VALUE_MAX)
+
+
+# 2. JUnit ------------------------------------------------------------------------------------
+
+_UNFIT: Final = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML 1.0 cannot hold, or that it advises against."""
+
+
+def junit(report: Report) -> str:
+    """One suite; its properties say the verdict, which no test case stands for."""
+    kinds = [_junit_element_name(case, report) for case in report.cases]
+    counts = {
+        "name": "preflights regress",
+        "tests": str(len(kinds)),
+        "failures": str(kinds.count("failure")),
+        "errors": str(kinds.count("error")),
+    }
+    skipped = {"skipped": str(kinds.count("skipped"))}
+    time = {} if report.seconds is None else {"time": f"{report.seconds:.3f}"}
+    lines = (
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        _tag("testsuites", **counts, **time),
+        _tag("testsuite", **counts, **skipped, **time),
+        *_properties(report),
+        *(_case(case, kind) for case, kind in zip(report.cases, kinds, strict=True)),
+        "</testsuite>",
+        "</testsuites>",
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _junit_element_name(case: Case, report: Report) -> str:
+    """The element that says it; empty for a test case that passes."""
+    if case.outcome in ("faulted", "damaged"):
+        return "error"
+    is_strict = report.verdict.margin is None  # then any difference is a failure
+    if case.accepted_by:
+        return ""
+    if case.outcome == "failed" or (is_strict and case.outcome != "same"):
+        return "failure"
+    return "skipped" if case.outcome == "open" else ""
+
+
+def _properties(report: Report) -> Iterator[str]:
+    yield "<properties>"
+    for key, said in (
+        ("preflights", report.preflights),
+        ("verdict", report.verdict.word),
+        ("why", f"{report.verdict.why} {report.verdict.figures}".rstrip()),
+        ("selection", report.selection),
+        *(("change", change) for change in report.changes),
+        *(("left out", left_out) for left_out in report.left_out),
+    ):
+        yield _tag("property", "/", name=key, value=said)
+    yield "</properties>"
+
+
+def _case(case: Case, kind: str) -> str:
+    begin = _tag("testcase", classname=case.workflow or "unreadable", name=label_of_case(case))
+    if case.outcome == "same":
+        return f"{begin}</testcase>"
+    from xml.sax.saxutils import escape  # which loads what opens addresses
+
+    said = escape(_fit("\n".join(explained(case))))
+    if not kind:
+        return f"{begin}<system-out>{said}</system-out></testcase>"
+    attributes = {"message": headline(case)} | ({} if kind == "skipped" else {"type": case.outcome})
+    return f"{begin}{_tag(kind, **attributes)}{said}</{kind}></testcase>"
+
+
+def _tag(element: str, end: str = "", /, **attributes: str) -> str:
+    """An element's begin, or all of it where `end` is a slash."""
+    from xml.sax.saxutils import quoteattr
+
+    said = "".join(f" {key}={quoteattr(_fit(value))}" for key, value in attributes.items())
+    return f"<{element}{said}{end}>"
+
+
+def _fit(text: str) -> str:
+    return _UNFIT.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+# 3. A page -----------------------------------------------------------------------------------
+
+DATA_MAX: Final = 20_000_000  # bytes of sessions: a browser opens this in a second or two
+
+_INERT: Final = str.maketrans({one: f"\\u{ord(one):04x}" for one in "<>&\u2028\u2029"})
+"""Within JSON these stand in texts alone: so none ends the element that holds it."""
+
+
+def html(report: Report) -> str:
+    """The page; its policy allows its own script and style, and nothing else."""
+    return Template(read_page_source("page.html")).substitute(
+        policy=policy(),
+        style=read_page_source("page.css"),
+        script=read_page_source("page.js"),
+        data=_embedded_report_json(report),
+    )
+
+
+def _embedded_report_json(report: Report) -> str:
+    """The report, and as many of its sessions as fit: the gravest first."""
+    ordered = by_gravity(report) + [case for case in report.cases if case.outcome == "same"]
+    cases: list[bytes] = []
+    room = DATA_MAX
+    for case in ordered:
+        line = canonical_json(case)
+        room -= len(line)
+        if room < 0:
+            break
+        cases.append(line)
+    head = canonical_json(replace(report, cases=()))
+    left_out = len(ordered) - len(cases)
+    data = b'{"report":%b,"cases":[%b],"left_out":%d}' % (head, b",".join(cases), left_out)
+    return data.decode().translate(_INERT)
+
+
+_RENDER: Final[dict[str, Callable[[Report], str]]] = {
+    "json": lambda report: canonical_json(report).decode() + "\n",
+    "junit": junit,
+    "html": html,
+}
+
+
+def render_regression_report(report: Report, form: str) -> str:
+    """The report in a form that `--report` names."""
+    return _RENDER[form](report)

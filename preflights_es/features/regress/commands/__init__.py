@@ -1,1 +1,0 @@
-"""Regression runs on the command line."""

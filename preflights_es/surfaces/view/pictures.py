@@ -1,0 +1,546 @@
+"""Where things stand in a picture, as numbers; templates draw them as SVG: a session as a timeline
+of lanes and marks, days with decisions, and decisions with what they replace. Also how a session
+stood at any event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from operator import attrgetter
+from typing import Any, Final, Literal, get_args
+
+import msgspec
+
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.completions import (
+    CompletionFailed,
+    CompletionReceived,
+)
+from preflights_es.kernel.errors import LogDamaged, SessionFaulted
+from preflights_es.kernel.events import Event
+from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.session import Session, misplaced
+from preflights_es.kernel.text import one_line, shortened
+from preflights_es.projections import usage
+from preflights_es.projections.audit import LoggedStep, TrailActor, steps
+from preflights_es.projections.projection import Read
+from preflights_es.projections.usage import Cost, Price, ProviderCall
+from preflights_es.store.stored_events import erased, erased_before
+from preflights_es.use.results import DecisionRow
+from preflights_es.words.decisions import EXCEPTION, Related, list_superseded
+from preflights_es.words.workflow import Workflow
+
+Lane = Literal["person", "rules", "model", "agent", "files"]
+LANES: Final[tuple[Lane, ...]] = get_args(Lane)
+"""From the top: who asked or answered, what followed, and what was asked of the outside."""
+
+PART: Final = 200  # events of a part
+
+TOP: Final = 30  # units above the lanes, for spans of gaps
+ROW: Final = 34  # units of a lane
+FOOT: Final = 40  # units below the lanes, for times
+MIDDLES: Final[Mapping[Lane, int]] = {
+    lane: TOP + ROW * n + ROW // 2 for n, lane in enumerate(LANES)
+}
+"""Where each lane has its marks, in units from the top."""
+
+STEP: Final = 18.0  # units between marks of one moment; a unit is a pixel
+EDGE: Final = 24.0  # units before the first mark and behind the last
+CALL: Final = 150.0  # units of the longest call
+FOLD: Final = 64.0  # units of a gap that is folded
+TICK: Final = 84.0  # units between two times that are written
+LONG_MS: Final = (2_000, 120_000)
+"""The longest call of a part counts as at least and at most so long."""
+
+
+# 1. Marks ------------------------------------------------------------------------------------
+
+
+class TimelineMark(msgspec.Struct, frozen=True, kw_only=True):
+    """One event."""
+
+    version: int
+    lane: Lane
+    name: str
+    """Its tag without the workflow and the number."""
+    is_input: bool
+    follows: int | None
+    """Of a Decision: the version of the Input that it follows from."""
+    actor: TrailActor | None
+    at: int | None
+    """Microseconds since 1970 UTC; None where a damaged database has no time."""
+    x: float
+    width: float = 0.0
+    """Of a call: until its outcome; 0.0 of everything else."""
+    call: ProviderCall | None = None
+    """What a request of a model came to."""
+    costs: tuple[Cost, ...] = ()
+    is_open: bool = False
+    """Whether a call has no outcome yet."""
+    is_bad: bool = False
+    """Whether a call failed, or its response was refused."""
+    gone: Literal["", "erased", "gone", "damaged"] = ""
+    """Why there is no payload to read."""
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """A time in which nothing happened, drawn shorter than it was."""
+
+    x: float
+    width: float
+    seconds: float
+
+
+class Tick(msgspec.Struct, frozen=True):
+    """A time that is written below the lanes."""
+
+    x: float
+    at: int
+    is_new_day: bool
+
+
+class TimelinePart(msgspec.Struct, frozen=True, kw_only=True):
+    """At most `PART` events that follow each other."""
+
+    first: int
+    last: int
+    width: float
+    marks: tuple[TimelineMark, ...]
+    gaps: tuple[Gap, ...]
+    ticks: tuple[Tick, ...]
+    top: int = TOP
+    """Where the first lane begins."""
+    bottom: int = TOP + ROW * len(LANES)
+    """Where the last lane ends."""
+    height: int = TOP + ROW * len(LANES) + FOOT
+
+
+def part_of(version: int) -> int:
+    """The first event of the part in which an event stands."""
+    return (max(version, 1) - 1) // PART * PART + 1
+
+
+class SessionTimeline(msgspec.Struct, frozen=True):
+    """All events of a session, of which parts are drawn."""
+
+    steps: Sequence[LoggedStep]
+    calls: Mapping[int, ProviderCall]
+    """By the version of the request."""
+    erased: frozenset[int]
+    """Versions of the events whose payloads an erasure took."""
+
+    @classmethod
+    def of(cls, read: Read) -> SessionTimeline:
+        """Those of a session."""
+        calls = {call.version: call for call in usage.fold_provider_calls(read) if call.attempt}
+        return cls([*steps(read)], calls, frozenset(erased(read.stored)))
+
+    def part(self, first: int, prices: Sequence[Price] = ()) -> TimelinePart:
+        """The events from the one of a version on."""
+        told = self.steps[first - 1 : first - 1 + PART]
+        places, gaps = _place_timeline_events(told, self.calls)
+        width = (places[-1] if places else 0.0) + EDGE
+        ends = _outcomes(told, places)
+        marks = []
+        for step, x in zip(told, places, strict=True):
+            call = self.calls.get(step.stored.version)
+            end = ends.get(call.call, width - EDGE / 2) if call else x
+            marks.append(
+                self._mark(step, call, x, max(end - x, STEP / 2) if call else 0.0, prices=prices)
+            )
+        return TimelinePart(
+            first=first,
+            last=first + len(told) - 1,
+            width=width,
+            marks=tuple(marks),
+            gaps=tuple(gaps),
+            ticks=tuple(_ticks(told, places, gaps)),
+        )
+
+    def _mark(
+        self,
+        step: LoggedStep,
+        call: ProviderCall | None,
+        x: float,
+        width: float,
+        prices: Sequence[Price],
+    ) -> TimelineMark:
+        costs = usage.used([msgspec.structs.asdict(call)], prices=prices)[0].costs if call else ()
+        return TimelineMark(
+            version=step.stored.version,
+            lane=lane_of(step.stored),
+            name=_event_short_name(step.stored),
+            is_input=step.role == "input",
+            follows=step.follows,
+            actor=step.actor,
+            at=_recorded_moment(step.stored),
+            x=x,
+            width=width,
+            call=call,
+            costs=costs,
+            is_open=call is not None and call.outcome == "open",
+            is_bad=_is_bad(step.event, call),
+            gone=self._gone(step),
+        )
+
+    def _gone(self, step: LoggedStep) -> Literal["", "erased", "gone", "damaged"]:
+        if step.event is not None:
+            return ""
+        if step.stored.data is not None:
+            return "damaged"
+        return "erased" if step.stored.version in self.erased else "gone"
+
+
+def lane_of(one: Stored) -> Lane:
+    """Who is at work in an event, by its envelope: it says enough where the payload is gone."""
+    tag = str(one.type)
+    if tag.startswith("completion."):
+        return "model"
+    if tag.startswith("artifact."):
+        return "files"
+    match one.actor_kind:
+        case None:
+            return "rules"
+        case "user":
+            return "person"
+        case _:
+            return "agent"
+
+
+def _event_short_name(one: Stored) -> str:
+    return str(one.type).rsplit(".", 1)[0].removeprefix(f"{one.workflow}.").replace("_", " ")
+
+
+def _is_bad(event: Event | None, call: ProviderCall | None) -> bool:
+    if isinstance(event, CompletionFailed):
+        return True
+    return call is not None and (
+        call.outcome not in ("open", "received", "late") or call.judged not in ("", "accepted")
+    )
+
+
+def _recorded_moment(one: Stored) -> int | None:
+    """When it was recorded: a database keeps what it is given."""
+    at: Any = one.recorded_at
+    return at if isinstance(at, int) else None
+
+
+def _outcomes(told: Sequence[LoggedStep], places: Sequence[float]) -> dict[str, float]:
+    """Where the outcome of a call stands, by the call."""
+    found: dict[str, float] = {}
+    for step, x in zip(told, places, strict=True):
+        if isinstance(step.event, CompletionReceived | CompletionFailed):
+            found.setdefault(step.event.call, x)
+    return found
+
+
+# 2. Times ------------------------------------------------------------------------------------
+
+
+def _place_timeline_events(
+    told: Sequence[LoggedStep], calls: Mapping[int, ProviderCall]
+) -> tuple[list[float], list[Gap]]:
+    """Where each event stands: by its time, beside those of the same moment, long gaps folded.
+
+    What takes longer than one and a half times the longest call is a wait of people.
+    """
+    asked = (calls.get(step.stored.version) for step in told)
+    took = [call.latency_ms or 0 for call in asked if call]
+    longest = min(max([LONG_MS[0], *took]), LONG_MS[1])
+    a_millisecond = CALL / longest
+    places, gaps = list[float](), list[Gap]()
+    x, before = EDGE - STEP, None
+    for step in told:
+        at = _recorded_moment(step.stored)
+        passed = 0.0
+        if at is not None and before is not None:
+            passed = max((at - before) / 1_000, 0.0)
+        if passed > 1.5 * longest:
+            gaps.append(Gap(x + STEP / 2, FOLD, passed / 1_000))
+            x += FOLD + STEP
+        else:
+            x += max(passed * a_millisecond, STEP)
+        places.append(round(x, 1))
+        before = before if at is None else at
+    return places, gaps
+
+
+def _ticks(
+    told: Sequence[LoggedStep], places: Sequence[float], gaps: Sequence[Gap]
+) -> Iterable[Tick]:
+    """Times below the lanes: of the first event, of each behind a gap, and of others with room."""
+    behind = {round(gap.x + gap.width + STEP / 2, 1) for gap in gaps}
+    free, day = 0.0, -1
+    for step, x in zip(told, places, strict=True):
+        at = _recorded_moment(step.stored)
+        if at is None or (x < free and x not in behind):
+            continue
+        today = at // 86_400_000_000
+        yield Tick(x, at, today != day)
+        free, day = x + TICK, today
+
+
+# 3. How a session stood ----------------------------------------------------------------------
+
+
+class SessionAtEvent(msgspec.Struct, frozen=True):
+    """A session as it stood behind an event, or why that cannot be said."""
+
+    session: Session[Any] | None
+    why: str = ""
+
+
+def stood_behind(read: Read, versions: Iterable[int]) -> dict[int, SessionAtEvent]:
+    """A session behind some of its events, by their versions; it is folded once."""
+    covered = erased_before(read.stored)
+    session: Session[Any] = Session(read.workflow.decider.initial, version=max(covered - 1, 0))
+    found = {}
+    for version in sorted({*versions}):
+        if version <= covered:  # the erasure itself is folded from nothing
+            found[version] = SessionAtEvent(None, "its payloads were erased")
+            continue
+        try:
+            for n in range(session.version, version):
+                session = evolve_recorded_event(
+                    read.workflow, session, read.events[n], read.stored[n]
+                )
+        except (LogDamaged, SessionFaulted) as error:
+            found[version] = SessionAtEvent(None, str(error))
+        else:
+            found[version] = SessionAtEvent(session)
+    return found
+
+
+def evolve_recorded_event(
+    workflow: Workflow[Any], session: Session[Any], event: Event | None, one: Stored
+) -> Session[Any]:
+    """A session behind one more of its recorded events.
+
+    Raises:
+        LogDamaged: the event cannot be read, or cannot stand there.
+        SessionFaulted: folding it raises.
+    """
+    where = f"session {one.session_id}"
+    if event is None:
+        raise LogDamaged(where, session.version + 1, "its payload cannot be read")
+    if found := misplaced(session, event, one):
+        raise LogDamaged(where, session.version + 1, found)
+    try:
+        return kernel.evolve(workflow.decider, session, event)
+    except Exception as error:  # a bug of ours, or of the workflow: it is shown in its place
+        name = workflow.name
+        raise SessionFaulted(one.session_id, session.version + 1, error, name) from error
+
+
+# 1. Days -------------------------------------------------------------------------------------
+
+WIDTH: Final = 1_000
+BAR_MIN: Final = 2.5
+BAR_MAX: Final = 24.0
+BARS_MAX: Final = 366  # a longer time is drawn in parts of several days each
+
+
+class DecisionDayBar(msgspec.Struct, frozen=True):
+    """A day, or a few days, on which something was decided."""
+
+    day: str
+    """The last of them."""
+    count: int
+    x: float
+    height: float
+    """Share of the highest, 0.0 to 1.0."""
+    is_before: bool
+    """Whether it is not after the day that is shown."""
+
+
+class Bars(msgspec.Struct, frozen=True):
+    """The time of a project, from the first decision to the last."""
+
+    bars: tuple[DecisionDayBar, ...]
+    width: float
+    """Of each."""
+    first: str
+    last: str
+    count: int
+    """Of days on which something was decided."""
+    span: int
+    """Days from the first to the last; one more step is now."""
+    at: int
+    """How many days after the first the one that is shown is; the span for now."""
+
+
+def bars(counted: Sequence[tuple[str, int]], day: str) -> Bars:
+    """A bar for each day of the project on which something was decided.
+
+    Args:
+        counted: pairs of day and number, oldest first.
+        day: the one that is shown; empty for now.
+    """
+    days = [date.fromisoformat(one) for one, _ in counted]
+    span = (days[-1] - days[0]).days + 1
+    step = -(-span // BARS_MAX)
+    parts: dict[int, tuple[str, int]] = {}
+    for then, (name, count) in zip(days, counted, strict=True):
+        place = (then - days[0]).days // step
+        parts[place] = name, parts.get(place, ("", 0))[1] + count
+    places, highest = span // step + 1, max(count for _, count in parts.values())
+    width = min(max(BAR_MIN, WIDTH / places * 0.7), BAR_MAX)
+    drawn = tuple(
+        DecisionDayBar(
+            name,
+            count,
+            (WIDTH - width) * place / (places - 1),
+            count / highest,
+            is_before=name <= (day or name),
+        )
+        for place, (name, count) in parts.items()
+    )
+    at = min(max((date.fromisoformat(day) - days[0]).days, 0), span) if day else span
+    return Bars(
+        drawn, width, counted[0][0], last=counted[-1][0], count=len(counted), span=span, at=at
+    )
+
+
+# 2. How decisions stand to each other --------------------------------------------------------
+
+NODES_MAX: Final = 120
+NODE: Final = (220, 46)  # width and height
+GAP: Final = (56, 14)
+TITLE_MAX: Final = 30  # characters
+
+Kind = Literal["supersedes", "exception", "beside"]
+_VERBS: Final[dict[Kind, str]] = {"supersedes": "replaces"}
+"""`beside`: both stay in force, although their values differ."""
+
+
+class Node(msgspec.Struct, frozen=True):
+    """A decision in the picture."""
+
+    uid: str
+    name: str
+    title: str
+    beside: str
+    """Its day, or that it is not listed."""
+    x: int
+    y: int
+    is_former: bool
+    """Whether another one took its place."""
+
+
+class Edge(msgspec.Struct, frozen=True):
+    """From a newer decision to an older one."""
+
+    kind: Kind
+    path: str
+    """As `d` of an SVG path, from the older one to the newer."""
+    label: str
+
+
+class Graph(msgspec.Struct, frozen=True):
+    """What superseded, contradicts or is an exception of what; only decisions that do."""
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    width: int
+    height: int
+    more: int
+    """Decisions that are not drawn."""
+
+
+def graph(rows: Iterable[DecisionRow]) -> Graph | None:
+    """The picture of some decisions, time from left to right; None where none is about another."""
+    shown = {one.uid: one for one in rows}
+    pairs = [
+        (one, old, kind)
+        for one in sorted(shown.values(), key=attrgetter("moved_at"))
+        for old, kind in _related_older_decisions(one)
+    ]
+    if not pairs:
+        return None
+    drawn: dict[str, tuple[str, str, str, bool]] = {}
+    for new, old, _ in pairs:
+        for node in (
+            _ghost(old) if old.uid not in shown else _drawn_decision(shown[old.uid]),
+            _drawn_decision(new),
+        ):
+            if len(drawn) < NODES_MAX:
+                drawn.setdefault(node[0], node[1])
+    more = len({uid for new, old, _ in pairs for uid in (new.uid, old.uid)}) - len(drawn)
+    ends = [
+        (old.uid, new.uid, kind)
+        for new, old, kind in pairs
+        if old.uid in drawn and new.uid in drawn and old.uid != new.uid
+    ]
+    places = _place_decision_nodes(drawn, ends)
+    nodes = tuple(
+        Node(uid, name, title, beside, x=places[uid][0], y=places[uid][1], is_former=former)
+        for uid, (name, title, beside, former) in drawn.items()
+    )
+    edges = tuple(
+        Edge(
+            kind,
+            _edge_curve(places[old], places[new]),
+            f"{drawn[new][0]} {_VERBS.get(kind, kind)} {drawn[old][0]}",
+        )
+        for old, new, kind in ends
+    )
+    width = max(x for x, _ in places.values()) + NODE[0] + 2
+    height = max(y for _, y in places.values()) + NODE[1] + 2
+    return Graph(nodes, edges, width, height, more=more)
+
+
+def _related_older_decisions(one: DecisionRow) -> list[tuple[Related, Kind]]:
+    """The older decisions that one is about; a record without a session has no uid."""
+    replaced = [(old, "supersedes") for old in list_superseded(one)]
+    kept = [(two.related, "exception" if two.reason == EXCEPTION else "beside") for two in one.kept]
+    found: list[tuple[Related, Kind]] = [*replaced, *kept]  # type: ignore[list-item]  # literals
+    return [(old, kind) for old, kind in found if old.uid]
+
+
+def _drawn_decision(one: DecisionRow) -> tuple[str, tuple[str, str, str, bool]]:
+    name, title = one.name, shortened(one_line(one.title), TITLE_MAX)
+    day = one.moved_at.partition("T")[0]
+    return one.uid, (name, title, day, one.superseded_by is not None)
+
+
+def _ghost(old: Related) -> tuple[str, tuple[str, str, str, bool]]:
+    title = shortened(one_line(old.title), TITLE_MAX)
+    return old.uid, (old.name, title, "", True)
+
+
+def _place_decision_nodes(
+    drawn: Mapping[str, object], ends: Sequence[tuple[str, str, Kind]]
+) -> dict[str, tuple[int, int]]:
+    """Newer ones right of older ones, in the line of the first that they are about."""
+    older: dict[str, list[str]] = {}
+    for old, new, _ in ends:
+        older.setdefault(new, []).append(old)
+    layers: dict[str, int] = {}
+
+    def layer(uid: str, seen: frozenset[str]) -> int:
+        if uid not in layers:
+            before = [one for one in older.get(uid, ()) if one not in seen]
+            layers[uid] = max((layer(one, seen | {uid}) + 1 for one in before), default=0)
+        return layers[uid]
+
+    lines: dict[str, int] = {}
+    taken: set[tuple[int, int]] = set()
+    lowest = 0
+    for uid in sorted(drawn, key=lambda one: layer(one, frozenset((one,)))):
+        line = next((lines[one] for one in older.get(uid, ()) if one in lines), lowest)
+        while (layers[uid], line) in taken:
+            line += 1
+        taken.add((layers[uid], line))
+        lines[uid] = line
+        lowest = max(lowest, line + 1)
+    across, down = NODE[0] + GAP[0], NODE[1] + GAP[1]
+    return {uid: (1 + layers[uid] * across, 1 + lines[uid] * down) for uid in drawn}
+
+
+def _edge_curve(old: tuple[int, int], new: tuple[int, int]) -> str:
+    """A curve from the right side of the older one to the left side of the newer one."""
+    x, y = old[0] + NODE[0], old[1] + NODE[1] // 2
+    end, to = new[0], new[1] + NODE[1] // 2
+    bend = max((end - x) // 2, GAP[0] // 2)
+    return f"M{x} {y}C{x + bend} {y} {end - bend} {to} {end} {to}"

@@ -1,0 +1,448 @@
+"""Pages of the project as a whole: its decisions, as a list, as of a day, and one with what is
+behind it; and what models were asked over time. Pages of a session are in `sessions`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from heapq import nsmallest
+from itertools import groupby
+from shlex import quote
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import urlencode
+
+import msgspec
+
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.ids import EPOCH, iso
+from preflights_es.projections.usage import KINDS, Kind, UsageTotals, UsedThen
+from preflights_es.surfaces.view.pictures import bars, graph
+from preflights_es.surfaces.view.rendering import (
+    Page,
+    PageRequest,
+    clock,
+    count,
+    date,
+    millis,
+    page,
+)
+from preflights_es.use.decisions import days, end_of, listing
+from preflights_es.use.decisions import list_decisions as all_decisions
+from preflights_es.use.project_overview import OTHER
+from preflights_es.use.results import DecisionRow
+from preflights_es.use.usage import HOUR, UsageOverTime, usage_over_time
+
+if TYPE_CHECKING:
+    from preflights_es.use.why_results import Why
+
+
+ROWS_MAX: Final = 100  # decisions of one page
+HELD: Final = 10  # pages whose decisions are held at once
+TOPICS_MAX: Final = 200  # that a page offers; the search finds decisions of the others
+QUERY_MAX: Final = 400  # characters
+DIGITS_MAX: Final = 5  # of the number of a page
+BACKWARDS: Final = str.maketrans("0123456789", "9876543210")
+"""Makes of times others that sort the other way."""
+R = TypeVar("R")
+
+# 1. The list ---------------------------------------------------------------------------------
+
+
+def decisions_page(asked: PageRequest) -> Page:
+    """Those in force, now or at the end of a day; or every one; or what a search finds."""
+    query = asked.query.get("q", "").strip()[:QUERY_MAX]
+    day, topic = asked.query.get("as-of", "").strip(), asked.query.get("topic", "")
+    everything = bool(asked.query.get("all")) and not day
+    at = end_of(day) if day else None
+    day = "" if at is None else iso(at).partition("T")[0]  # what was typed may be `2026-1-5`
+    found = listing(asked.request, at=at, everything=everything, query=query)
+    again = partial(all_decisions, asked.request, at=at, everything=everything)
+    known = {"q": query, "as-of": day, "all": "1" if everything else "", "topic": topic}
+    values = decisions_page_values(found.rows, known, asked.query.get("page", ""), again)
+    counted = days(asked.request)
+    left_out = len(found.lost) + found.more + len(found.unread)
+    values |= {"days": bars(counted, day) if counted else None, "left_out": left_out}
+    if values["number"] == 1 and not topic:
+        values["foreign"] = found.head.foreign
+    return Page("decisions.html", values, _decisions_command_line(known))
+
+
+def decisions_page_values(
+    rows: Iterable[DecisionRow],
+    known: Mapping[str, str],
+    typed: str,
+    again: Callable[[], Iterable[DecisionRow]],
+) -> dict[str, Any]:
+    """What a page of the list shows.
+
+    Args:
+        rows: the decisions of the list; the best match first, where it is of a search.
+        known: what was asked for, by the names of the page's address.
+        typed: the number of the page, whatever that is.
+        again: the same rows once more; a search needs none.
+    """
+    query, topic = known["q"], known["topic"]
+    counts: Counter[str] = Counter()
+    shown, number, last = part(
+        _rows_of_topic(rows, topic, counts),
+        typed,
+        None if query else _order,
+        lambda: _rows_of_topic(again(), topic, Counter()),
+    )
+    return {
+        "title": "Decisions",
+        "section": "decisions",
+        "known": known,
+        "link": lambda **more: address_with_query("/", {**known, **more}),
+        "count": sum(n for name, n in counts.items() if not topic or _is_same_topic(name, topic)),
+        "groups": _groups(shown, by_rank=bool(query)),
+        "topics": most_common_topics(counts),
+        "topics_left": max(0, len(counts) - TOPICS_MAX),
+        "number": number,
+        "last": last,
+        "days": None,
+        "graph": graph(shown),
+        "foreign": (),
+        "left_out": 0,
+    }
+
+
+def address_with_query(path: str, query: Mapping[str, str]) -> str:
+    """An address with what of its query is not empty."""
+    said = {name: value for name, value in query.items() if value}
+    return f"{path}?{urlencode(said)}" if said else path
+
+
+def part(
+    rows: Iterable[R],
+    typed: str,
+    order: Callable[[R], Any] | None,
+    again: Callable[[], Iterable[R]],
+) -> tuple[list[R], int, int]:
+    """The rows of one page, its number, and the number of the last one.
+
+    Args:
+        typed: the number that the address says, whatever that is.
+        order: None where they are in order.
+        again: the rows once more: those before a late page are too many to hold.
+    """
+    is_number = typed.isascii() and typed.isdigit() and len(typed) <= DIGITS_MAX
+    number, total = max(int(typed), 1) if is_number else 1, 0
+
+    def counted() -> Iterator[R]:
+        nonlocal total
+        for total, row in enumerate(rows, 1):  # noqa: B007  it is read below
+            yield row
+
+    def places() -> slice:
+        nonlocal number
+        number = min(number, last())
+        return slice((number - 1) * ROWS_MAX, number * ROWS_MAX)
+
+    def last() -> int:
+        return max(1, -(-total // ROWS_MAX))
+
+    if order is None or number <= HELD:
+        most = number * ROWS_MAX
+        held = list(counted()) if order is None else nsmallest(most, counted(), key=order)
+        return held[places()], number, last()
+    ordered = sorted((order(row), place) for place, row in enumerate(counted()))
+    wanted = {place for _, place in ordered[places()]}
+    found = [row for place, row in enumerate(again()) if place in wanted]
+    return sorted(found, key=order), number, last()
+
+
+def _rows_of_topic(
+    rows: Iterable[DecisionRow], topic: str, counts: Counter[str]
+) -> Iterator[DecisionRow]:
+    """Those of a topic, or all; every topic is counted."""
+    for row in rows:
+        counts[row.category] += 1
+        if not topic or _is_same_topic(row.category, topic):
+            yield row
+
+
+def most_common_topics(counts: Counter[str]) -> list[tuple[str, int]]:
+    """Pairs of a topic and how many decisions it has, by name: those with the most."""
+    named = Counter({topic: count for topic, count in counts.items() if topic != OTHER})
+    return sorted(named.most_common(TOPICS_MAX), key=lambda one: one[0].casefold())
+
+
+def _is_same_topic(one: str, two: str) -> bool:
+    return one.casefold() == two.casefold()
+
+
+def _order(row: DecisionRow) -> tuple[str, str, str]:
+    """By topic and scope, the newest first."""
+    at = row.moved_at.translate(BACKWARDS)
+    return row.category.casefold(), row.scope.casefold(), at
+
+
+def _groups(
+    rows: Iterable[DecisionRow], *, by_rank: bool
+) -> list[tuple[str, str, list[DecisionRow]]]:
+    """Topic, scope, and the decisions there; a search has one group, the best match first."""
+    if by_rank:
+        return [("", "", found)] if (found := list(rows)) else []
+    there = groupby(rows, key=lambda one: (one.category, one.scope))
+    return [
+        ("" if topic == OTHER else topic, scope, list(found)) for (topic, scope), found in there
+    ]
+
+
+def _decisions_command_line(known: Mapping[str, str]) -> str:
+    options = {"--at": known["as-of"], "--category": known["topic"], "--query": known["q"]}
+    said = [f"{name} {quote(value)}" for name, value in options.items() if value]
+    every = ["--all"] if known["all"] else []
+    return " ".join(["preflights decisions", *said, *every])
+
+
+# 2. One of them ------------------------------------------------------------------------------
+
+
+def decision_page(asked: PageRequest) -> Page:
+    """The record as it reads, and where each of its values came from."""
+    from preflights_es.use.why import decided_in, trace_origins  # the list needs none of it
+
+    row = decided_in(asked.request, asked.path["id"])
+    whys, _ = trace_origins(asked.request, row.session_id)
+    head, here = asked.request.reading.find(row.session_id).head, asked.request.process.project
+    elsewhere = head.project if head and head.project != here else ""
+    return build_decision_page(
+        row, whys.values, _decision_document_text(asked, row), elsewhere=elsewhere
+    )
+
+
+def build_decision_page(
+    row: DecisionRow,
+    whys: Sequence[Why],
+    document: str,
+    written: int = 0,
+    elsewhere: str = "",
+) -> Page:
+    """A decision with what is behind it.
+
+    Args:
+        elsewhere: the project that it is of, where that is another one.
+        written: version of the event that has the document's digest; 0 where it is not compared.
+    """
+    values = {
+        "title": row.title,
+        "section": "decisions",
+        "row": row,
+        "whys": whys,
+        "document": document,
+        "written": written,
+        "elsewhere": elsewhere,
+    }
+    return Page("decision.html", values, f"preflights why {row.uid[-8:]}")
+
+
+def _decision_document_text(asked: PageRequest, row: DecisionRow) -> str:
+    """The text of its document; empty where none is due, or only a session file has it."""
+    from preflights_es.use.upkeep import render
+
+    try:
+        return render(asked.request, row.session_id, prints=True)[0].text or ""
+    except Refused:
+        return ""
+
+
+DECISION_ROUTES: Final = (page("/", decisions_page), page("/decisions/{id}", decision_page))
+
+
+SERIES: Final = 6  # kinds that have a colour; the others share the last one
+WIDTH: Final = 600.0  # units of a plot; a browser stretches it
+HEIGHT: Final = 100.0
+ROWS: Final = 500  # of a table on a page
+DAY: Final = 24 * HOUR
+
+Number = Callable[[UsageTotals], float | None]
+
+
+class UsageBar(msgspec.Struct, frozen=True):
+    """A part of the bar of a span."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    series: int
+    told: str
+
+
+class Plot(msgspec.Struct, frozen=True):
+    """One measure over time."""
+
+    title: str
+    total: str
+    most: str
+    """The value at the top."""
+    bars: tuple[UsageBar, ...]
+
+
+class Axis(msgspec.Struct, frozen=True):
+    """The spans of a plot, from the first with a call to the last."""
+
+    first: int
+    step: int
+    count: int
+
+    @classmethod
+    def of(cls, found: UsageOverTime) -> Axis:
+        """That of all plots of a page."""
+        begins = [one.begins or 0 for one in found.all_kinds]
+        first = min(begins, default=0)
+        return cls(first, found.step, (max(begins, default=0) - first) // found.step + 1)
+
+    def x(self, begins: int) -> tuple[float, float]:
+        """Where the bar of a span begins, and how wide it is."""
+        width = WIDTH / max(self.count, 12)
+        place = (begins - self.first) // self.step
+        return round(place * width + width * 0.1, 2), round(width * 0.8, 2)
+
+    def told(self, begins: int) -> str:
+        """`26 Nov 2026`; with the hour where spans are shorter than a day."""
+        hour = f" {clock(begins)[:5]}" if self.step < DAY else ""
+        return f"{date(begins)}{hour}"
+
+
+# 1. Plots ------------------------------------------------------------------------------------
+
+
+def stacked(
+    title: str, axis: Axis, spans: Sequence[UsedThen], series: Sequence[str], number: Number
+) -> Plot:
+    """Bars of spans, the kinds above each other."""
+    sums: dict[int, float] = {}
+    for one in spans:
+        sums[one.begins or 0] = sums.get(one.begins or 0, 0) + (number(one.used) or 0)
+    most = max(sums.values(), default=0)
+    tops, bars = dict[int, float](), list[UsageBar]()
+    for span in sorted(spans, key=lambda one: _series(series, one.kind)):
+        value, begins = number(span.used) or 0, span.begins or 0
+        if not value:
+            continue
+        height = value / most * HEIGHT
+        top = tops.get(begins, HEIGHT) - height
+        tops[begins] = top
+        told = f"{axis.told(begins)}, {span.kind or 'unnamed'}: {_format_usage_value(value)}"
+        x, width = axis.x(begins)
+        place = _series(series, span.kind)
+        bars.append(
+            UsageBar(x, round(top, 2), width, height=round(height, 2), series=place, told=told)
+        )
+    total = _format_usage_value(sum(sums.values()))
+    if unknown := sum(number(one.used) is None for one in spans):
+        total = "?" if unknown == len(spans) else f"{total} + ?"
+    return Plot(title, total, _format_usage_value(most), tuple(bars))
+
+
+def latencies(axis: Axis, spans: Sequence[UsedThen]) -> Plot:
+    """The median as a bar, the longest call as a thin one."""
+    most = max((one.used.latency_ms_max or 0 for one in spans), default=0)
+    bars = []
+    for span in spans:
+        used, begins = span.used, span.begins
+        median, longest = used.latency_ms_median, used.latency_ms_max
+        if not median or not longest or begins is None:
+            continue
+        x, width = axis.x(begins)
+        told = f"{axis.told(begins)}: median {millis(median)}, longest {millis(longest)}"
+        for height, share in ((longest / most * HEIGHT, 0.15), (median / most * HEIGHT, 1.0)):
+            left, top = round(x + width * (1 - share) / 2, 2), round(HEIGHT - height, 2)
+            bars.append(
+                UsageBar(
+                    left, top, round(width * share, 2), height=round(height, 2), series=0, told=told
+                )
+            )
+    return Plot("Latency: median and longest", "", millis(most) if bars else "", tuple(bars))
+
+
+def _series(series: Sequence[str], kind: str) -> int:
+    return series.index(kind) if kind in series else SERIES
+
+
+def _format_usage_value(value: float) -> str:
+    return count(round(value)) if value == round(value) else f"{value:,.4f}"
+
+
+def plots(found: UsageOverTime, axis: Axis, series: Sequence[str]) -> list[Plot]:
+    """All of a page."""
+
+    def plot(title: str, number: Number) -> Plot:
+        return stacked(title, axis, found.spans, series, number=number)
+
+    currencies = sorted({cost.currency for one in found.totals for cost in one.used.costs})
+    return [
+        plot("Calls", lambda used: used.calls),
+        plot("Tokens in", lambda used: used.input_tokens),
+        plot("Tokens out", lambda used: used.output_tokens),
+        *(plot(f"Cost, {one}", _costs(one)) for one in currencies),
+        latencies(axis, found.all_kinds),
+        plot("Refused responses", lambda used: used.rejected),
+        plot("Failed calls", lambda used: used.failed),
+        plot("Fallbacks to the rules", lambda used: used.fallbacks),
+    ]
+
+
+def _costs(currency: str) -> Number:
+    return lambda used: sum(float(one.amount) for one in used.costs if one.currency == currency)
+
+
+# 2. The page ---------------------------------------------------------------------------------
+
+
+def spent(asked: PageRequest) -> Page:
+    """The plots and tables of the project."""
+    query = asked.query
+    of: Kind = next((one for one in KINDS if one == query.get("by")), "workflow")
+    since, until = (
+        _parse_day_start(query.get("since", "")),
+        _parse_day_start(query.get("until", "")),
+    )
+    last = None if until is None else until + DAY - 1
+    asked.request.finish_pending()
+    found = usage_over_time(asked.request, of, since=since, until=last)
+    ranked = sorted(found.totals, key=lambda one: (-one.used.calls, one.kind))
+    series = [one.kind for one in ranked[:SERIES]]
+    axis = Axis.of(found)
+    number = query.get("page", "1")
+    at = max(int(number), 1) if number.isdecimal() and len(number) < 10 else 1
+    values = {
+        "title": "Usage",
+        "section": "usage",
+        "of": of,
+        "kinds": KINDS,
+        "since": "" if since is None else query["since"],
+        "until": "" if until is None else query["until"],
+        "found": found,
+        "axis": axis,
+        "series": series,
+        "has_others": len(ranked) > SERIES,
+        "ranked": ranked[:ROWS],
+        "plots": plots(found, axis, series),
+        "spans": found.spans[(at - 1) * ROWS : at * ROWS],
+        "page": at,
+        "has_more": len(found.spans) > at * ROWS,
+        "width": WIDTH,
+        "height": HEIGHT,
+    }
+    by = f" --by {of}" if of != "workflow" else ""
+    between = "".join(f" --{name} {values[name]}" for name in ("since", "until") if values[name])
+    return Page("usage.html", values, f"preflights usage{by}{between}")
+
+
+def _parse_day_start(text: str) -> int | None:
+    """The beginning of a day that is written `2026-11-26`; None of anything else."""
+    try:
+        day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    return (day - EPOCH) // timedelta(microseconds=1)
+
+
+USAGE_ROUTES: Final = (page("/usage", spent),)

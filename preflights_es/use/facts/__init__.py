@@ -1,1 +1,0 @@
-"""What a repository says of itself: its packages, images, languages, CI and README."""
