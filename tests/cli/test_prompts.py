@@ -43,10 +43,10 @@ def test_a_printed_prompt_is_tried_in_its_own_place(house: Project) -> None:
 
 @pytest.mark.slow("whole runs")
 def test_prompts_of_another_package_are_listed_and_tried(house: Project, tmp_path: Path) -> None:
-    name = 'name="blocker"'
-    code = BLOCKS["preflights_blocker.py"].replace(
-        name, f'{name}, package=__name__, prompts=(("triage", "triage.v1"),)'
-    )
+    asked = "asked=workflow.AskedPart(opens=Met)"
+    led = 'led=workflow.LedPart(package=__name__, prompts=(("triage", "triage.v1"),))'
+    code = BLOCKS["preflights_blocker.py"].replace(asked, f"{asked}, {led}")
+    assert led in code
     files = {f"preflights_blocker/data/prompts/triage.v{n}.md": f"Triage {n}." for n in (1, 2)}
     points = {"blocker": "preflights_blocker:FEATURE"}
     site = installed(tmp_path / "site", "preflights-blocker", points, files)
