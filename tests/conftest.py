@@ -25,7 +25,7 @@ __all__ = ["empty_database", "postgres", "server"]
 
 # A busy machine makes every deadline and every verdict on speed a matter of luck; a build has no
 # use for other examples each time.
-_PATIENT = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+_PATIENT = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("dev", _PATIENT)
 settings.register_profile("ci", _PATIENT, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
