@@ -6,7 +6,6 @@ package's. It must load where nothing else does.
 from __future__ import annotations
 
 import os
-import traceback
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -144,6 +143,8 @@ def _raising_places(error: BaseException) -> Iterator[tuple[str, int]]:
     """Files and lines, that which raised it first."""
     if isinstance(error, WorkflowBug) and error.place[1]:
         yield error.place
+    import traceback  # only a bug needs it
+
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         yield frame.filename, frame.lineno or 0
 

@@ -68,15 +68,15 @@ SHARED: Final[dict[tuple[str, ...], str]] = {
 """Neighbours of a section that stand in one row, so that `preflights --help` fits a screen."""
 
 _COMMANDS: Final[dict[str, tuple[str, str]]] = {
-    "answer": ("inbox", "Answer the open question of a session."),
-    "revise": ("inbox", "Change an answer that is not accepted yet."),
-    "resume": ("inbox", "Continue a session."),
-    "abandon": ("inbox", "Decline a proposal, or give up a session."),
+    "answer": ("answer", "Answer the open question of a session."),
+    "revise": ("answer", "Change an answer that is not accepted yet."),
+    "resume": ("answer", "Continue a session."),
+    "abandon": ("answer", "Decline a proposal, or give up a session."),
     "show": ("sessions", "Show a session."),
     "inbox": ("inbox", "List what waits for you, and the command that settles it."),
     "sessions": ("sessions", "List the sessions of this project."),
     "decisions": ("decisions", "List the decisions in force, today or on another day."),
-    "why": ("decisions", "Show where a decided value came from."),
+    "why": ("why", "Show where a decided value came from."),
     "prompt": ("sessions", "Print the brief for a coding agent."),
     "facts": ("models", "Show what the repository says of itself."),
     "log": ("sessions", "Show the events of a session."),

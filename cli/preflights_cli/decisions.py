@@ -1,12 +1,10 @@
-"""`decisions` and `why`: what is decided, now or as it stood on another day, and the answer,
-question, response and person behind a value or an artifact.
-"""
+"""`decisions`: what is decided, now or as it stood on another day; records of other tools."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,34 +18,18 @@ from preflights_cli.common import (
     require_option_value,
     tell_behind,
 )
-from preflights_cli.dialogue import shown_of
-from preflights_cli.table import DAY_LENGTH, Moment, minute, streamed
+from preflights_cli.table import DAY_LENGTH, Moment, streamed
 from preflights_es.kernel.errors import RecordWithoutSession
-from preflights_es.kernel.events import UNSEEN, Actor, SourceSession
+from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.json import canonical_json
-from preflights_es.kernel.lead import WRITERS
-from preflights_es.kernel.text import escaped_text, one_line, shortened
+from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.records.record_list import UnreadRecord
-from preflights_es.use.archives import ImportedBy
 from preflights_es.use.decisions import DecisionListing, LostSession, listing, notice_clashes
 from preflights_es.use.foreign import ForeignRow, show_foreign_record
-from preflights_es.use.holding import Held, HoldsHere, Unused, file_meant, holding_for, unused
+from preflights_es.use.holding import Unused, unused
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Who
-from preflights_es.use.why import trace_origins
-from preflights_es.use.why_results import (
-    Acknowledged,
-    AskedAgain,
-    Why,
-    WhyArtifact,
-    WhyInput,
-    WhyResponse,
-    WhySession,
-)
 from preflights_es.use.work_tree import project_path
-from preflights_es.words.decisions import HELD, alternative_text
-from preflights_es.words.questions import asked_elsewhere
 from preflights_es.words.signing import IN_SHORT
 
 DOUBTFUL_MAX: Final = 5  # records that are named each, where it is not understood what they say
@@ -310,247 +292,3 @@ def _suggested_value_mark(decided: DecisionRow, field: str) -> str:
     """A mark for a model's reading: it is never shown as a person's word."""
     is_suggested = any(o.field == field and o.source == "suggested" for o in decided.provenance)
     return " (model)" if is_suggested else ""
-
-
-DIGEST: Final = 12  # characters of a SHA-256, in words for people
-RESPONSE_MAX: Final = 300  # characters of a provider's response, in words for people
-
-SPEAKERS: Final = {**{kind: f"by {who}" for kind, who in KINDS.items()}, "model": "by a model"}
-
-
-@click.command()
-@click.argument("what", metavar="UID|FIELD|ARTIFACT|FILE", default="last")
-@click.argument("field", required=False)
-@click.option("--all", "everything", is_flag=True, help="Of a file: also replaced decisions.")
-@reading_command
-def why_command(what: str, field: str | None, everything: bool, app: Request, voice: Voice) -> int:
-    """Show where a value came from: the answer, question, intention, model and person behind it.
-
-    Name a decision by its uid or its session. Name a field of the decisions in force by its name,
-    alone or after its category. Name an artifact by its id or its session; FIELD is then a name in
-    its payload, such as `modules` or `modules.0.name`.
-
-    Name a file, and the decisions in force follow that hold for it.
-
-    \b
-    Examples:
-      preflights why
-      preflights why 3f9a12c4 Strategy
-      preflights why Database.Type --json
-      preflights why src/db/orders.py
-    """
-    app.finish_pending()
-    if field is None and (path := file_meant(app, what, Path.cwd())):
-        return _say_holding(app, voice, holding_for(app, path, everything=everything))
-    if everything:
-        message = "--all is about a file: name one, or leave it out"
-        raise click.UsageError(message)
-    found, workflows = trace_origins(app, what, field)
-    voice.json(found)
-    if not voice.as_json:
-        for value, workflow in zip(found.values, workflows, strict=True):
-            _say_why(voice, value, shown_of(workflow).sources)
-        for artifact in found.artifacts:
-            _say_artifact(voice, artifact)
-        for session in found.sessions:
-            _say_session(voice, session)
-        for record in found.records:
-            voice.say(voice.bold(escaped_text(record.path)))
-            _say_again(voice, record.asked_again)
-    return 0
-
-
-def _say_holding(app: Request, voice: Voice, found: HoldsHere) -> int:
-    """What holds for a file, the most specific pattern first."""
-    tell_behind(app, voice)
-    voice.json(found)
-    if voice.as_json:
-        return 0
-    if not found.decisions:
-        voice.say(escaped_text(f"No decision in force says that it holds for {found.path}."))
-    for one in (*found.decisions, *found.superseded):
-        voice.say(voice.bold(escaped_text(f"{one.name} {one_line(one.title)}")))
-        for name, text in _of_held(one):
-            if text:
-                voice.say(escaped_text(f"  {name:<11} {text}"))
-    if found.everywhere:
-        which = "decision names" if found.everywhere == 1 else "decisions name"
-        more = "more " if found.decisions else ""
-        voice.say(f"{found.everywhere} {more}{which} no files: preflights decisions")
-    return 0
-
-
-def _of_held(one: Held) -> Iterator[tuple[str, str]]:
-    """What is said of a decision that holds: names and texts, empty where there is nothing."""
-    day, by = one.accepted_at[:DAY_LENGTH], one.accepted_by
-    yield "decided", ", ".join(f"{name}: {one_line(value)}" for name, value in one.fields)
-    yield "because", one_line(one.because)
-    yield "not", ", ".join(map(one_line, one.instead_of))
-    yield ("accepted", f"{day} by {_actor_in_words(by)}") if by else ("dated", day)
-    yield "signature", str(one.signature) if one.signature else ""
-    yield "holds for", one.pattern
-    yield "hold", "" if one.hold == "tell" else HELD[one.hold]
-    yield "superseded", f"by {one_line(one.superseded_by)}" if one.superseded_by else ""
-
-
-def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
-    """The chain behind one value, its end first."""
-    name = f"{value.category}.{value.field}"
-    voice.say(voice.bold(escaped_text(f"{name}: {one_line(value.value)}")))
-    voice.say(f"  decision   {value.uid[-8:]}, {value.standing}")
-    intention = value.intention
-    voice.say(f"  intention  {_quote_shown_line(intention.text)}, {_by_at(intention)}")
-    if value.task is not None:
-        voice.say(f"  task       {value.task}")
-    if value.observed is not None:
-        origin = escaped_text(asked_elsewhere(value.observed))
-        voice.say(f"  origin     {origin} ({value.observed.channel})")
-    if value.keyword is not None:
-        voice.say(f"  keyword    {escaped_text(value.keyword)}, a word of the intention")
-    if (question := value.question) is not None:
-        voice.say(f"  question   {_quote_shown_line(question.text)} (event {question.version})")
-    if (answer := value.answer) is not None:
-        said = ", ".join(map(one_line, answer.values))
-        source = sources.get(value.source, value.source)
-        relayed = f", relayed by {_actor_in_words(answer.relayed_by)}" if answer.relayed_by else ""
-        voice.say(f"  answer     {_quote_shown_line(said)}, {source}, {_by_at(answer)}{relayed}")
-    if (response := value.response) is not None:
-        did = "read the value" if value.answer is None else "worded the question"
-        who_said = "writer" if response.provider in WRITERS else "model"
-        model_label = escaped_text(_response_model_label(response))
-        voice.say(f"  {who_said:<10} {model_label} {did} (event {response.version})")
-        text = shortened(one_line(response.text or ""), RESPONSE_MAX)
-        voice.say(f"             {escaped_text(text)}")
-    _say_reasons(voice, value)
-    _say_read(voice, value.read)
-    if (done := value.acknowledged) is not None:
-        word = "accepted" if done.by is not None and done.by.kind == "user" else "proposed"
-        relayed = f", passed on by {_actor_in_words(done.relayed_by)}" if done.relayed_by else ""
-        filed = _as_filed(value.imported, done.version)
-        voice.say(f"  {word:<10} {_by_at(done)}{relayed}{filed}{_evidence_and_signature(done)}")
-    _say_imported(voice, value.imported)
-    _say_others(voice, value)
-    _say_again(voice, value.asked_again)
-
-
-def _say_again(voice: Voice, asked: Sequence[AskedAgain]) -> None:
-    """When it was asked again, and kept."""
-    for one in asked:
-        relayed = f", passed on by {_actor_in_words(one.relayed_by)}" if one.relayed_by else ""
-        source_session = f"session {short_session(one.session_id)}"
-        kept = f"kept by {_actor_in_words(one.by)}, {minute(one.at)}{relayed} ({source_session})"
-        voice.say(f"  again      {_quote_shown_line(one.intention)}, {kept}")
-
-
-def _as_filed(imported: Sequence[ImportedBy], version: int) -> str:
-    """What an event of a file is worth: its chain says that it is whole, not who wrote it."""
-    return ", as the file says" if any(one.brought(version) for one in imported) else ""
-
-
-def _say_imported(voice: Voice, imported: Sequence[ImportedBy]) -> None:
-    for one in imported:
-        voice.say(escaped_text(f"  file       {one.told}"))
-        voice.say(f"             {minute(one.at)}, from {escaped_text(one.source)}")
-
-
-def _say_others(voice: Voice, value: Why) -> None:
-    """What replaced it, and what stays in force beside it."""
-    if (later := value.superseded_by) is not None:
-        voice.say(f"  replaced by {later.uid[-8:]}: {escaped_text(one_line(later.title))}")
-    for one in value.kept:
-        what = f"{one_line(one.related.title)}: {one_line(one.reason)}"
-        voice.say(f"  beside     {one.related.uid[-8:]}, {escaped_text(what)}")
-
-
-def _say_reasons(voice: Voice, value: Why) -> None:
-    if (because := value.because) is not None:
-        voice.say(f"  because    {_quote_shown_line(because.text)}, {SPEAKERS[because.by]}")
-    for one in value.consequences:
-        voice.say(f"  follows    {_quote_shown_line(one.text)}, {SPEAKERS[one.by]}")
-    for other in value.alternatives:
-        voice.say(
-            f"  not        {_quote_shown_line(alternative_text(other))}, {SPEAKERS[other.by]}"
-        )
-
-
-def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
-    """What it was made from, and who decided on it."""
-    of = f" of {one_line(one.subject)}" if one.subject else ""
-    voice.say(voice.bold(escaped_text(f"{one.type}{of}: {one.id}")))
-    if one.field:
-        value = shortened(canonical_json(one.value).decode(), RESPONSE_MAX)
-        voice.say(escaped_text(f"  {one_line(one.field):<10} {value}"))
-    voice.say(f"  standing   {one.standing}")
-    if one.reason:
-        voice.say(f"  reason     {_quote_shown_line(one.reason)}")
-    voice.say(f"  session    {short_session(one.session_id)}, begun {_by_at(one.begun)}")
-    for file in one.files:
-        voice.say(escaped_text(f"  document   {file.path}, SHA-256 {file.sha256[:DIGEST]}"))
-    for record in one.records:
-        word = "artifact" if record.kind == "plan" else record.kind
-        of_session = (
-            f"session {short_session(record.source.session_id)}, to event {record.source.version}"
-        )
-        voice.say(escaped_text(f"  {word:<10} {record.id}, {of_session}"))
-    for answer in one.answers:
-        answer_values = ", ".join(map(one_line, answer.values))
-        voice.say(f"  answer     {_quote_shown_line(answer_values)}, {_by_at(answer)}")
-    if (response := one.response) is not None:
-        model_label = escaped_text(_response_model_label(response))
-        voice.say(f"  model      {model_label} answered (event {response.version})")
-        voice.say(
-            f"             {escaped_text(shortened(one_line(response.text or ''), RESPONSE_MAX))}"
-        )
-    for change in one.standings:
-        relayed = (
-            f", passed on by {_actor_in_words(change.relayed_by)}" if change.relayed_by else ""
-        )
-        filed = _as_filed(one.imported, change.version)
-        seen = _evidence_and_signature(change)
-        voice.say(f"  {change.standing:<10} {_by_at(change)}{relayed}{filed}{seen}")
-    _say_imported(voice, one.imported)
-    if one.superseded_by:
-        voice.say(escaped_text(f"  replaced   by {one.superseded_by}"))
-    if one.path:
-        voice.say(escaped_text(f"  file       {one.path}"))
-
-
-def _say_session(voice: Voice, one: WhySession) -> None:
-    """What a session that decides nothing began with, and read."""
-    voice.say(voice.bold(escaped_text(one_line(one.begun.text))))
-    status = one.status.replace("_", " ")
-    voice.say(
-        escaped_text(f"  session    {short_session(one.session_id)} of {one.workflow}, {status}")
-    )
-    voice.say(f"  begun      {_by_at(one.begun)}")
-    _say_read(voice, one.read)
-
-
-def _say_read(voice: Voice, sources: Sequence[SourceSession]) -> None:
-    if sources:
-        read = (f"{short_session(one.session_id)} (to event {one.version})" for one in sources)
-        voice.say(f"  read       sessions {', '.join(read)}")
-
-
-def _quote_shown_line(text: str) -> str:
-    return f'"{escaped_text(one_line(text))}"'
-
-
-def _by_at(said: WhyInput | Acknowledged) -> str:
-    return f"by {_actor_in_words(said.by)}, {minute(said.at)} (event {said.version})"
-
-
-def _evidence_and_signature(done: Acknowledged) -> str:
-    seen = f", seen: {escaped_text(str(done.evidence))}" if done.evidence != UNSEEN else ""
-    return f"{seen}, {escaped_text(str(done.signature))}" if done.signature else seen
-
-
-def _actor_in_words(actor: Actor | Who | None) -> str:
-    return escaped_text(who(actor)) if actor else ""
-
-
-def _response_model_label(response: WhyResponse) -> str:
-    model = response.model
-    prompts = ", ".join(response.prompts)
-    of = f" ({model})" if model else ""
-    return f"{response.provider}{of}{f' with {prompts}' if prompts else ''}"

@@ -12,7 +12,6 @@ import click
 import msgspec
 
 from preflights_cli import EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_WAITING, dialogue
-from preflights_cli import options as answer_options
 from preflights_cli.advice import error_with_advice
 from preflights_cli.common import (
     Voice,
@@ -20,26 +19,19 @@ from preflights_cli.common import (
     by_option,
     count_in_words,
     is_terminal,
-    key_option,
     sign_option,
-    with_lead_options,
-    writing_command,
     writing_where,
 )
-from preflights_cli.dialogue import say_session_result, session_exit_code, shown_of
-from preflights_cli.options import with_reason_options
+from preflights_cli.rendering import session_exit_code, shown_of
 from preflights_cli.table import CELL_MAX, streamed
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, one_line, shortened
-from preflights_es.runtime.features import FEATURES
-from preflights_es.runtime.inputs import LAST
 from preflights_es.use import sessions
 from preflights_es.use.filed_sessions import FiledSession
-from preflights_es.use.project_overview import Waiting, inbox, list_proposed_sessions, resumable
+from preflights_es.use.project_overview import Waiting, inbox, list_proposed_sessions
 from preflights_es.use.request import Request
 from preflights_es.use.use_cases import NewAcceptance
-from preflights_es.words.decisions import StatedReasons
 from preflights_es.words.workflow import View
 
 INTENTION_MIN: Final = 20  # characters that are shown of it, however long its origin is
@@ -165,138 +157,6 @@ def the_one(voice: Voice, found: Sequence[Waiting], what: str) -> str | None:
     named = ", ".join(short_session(one.session_id) for one in found)
     message = f"{len(found)} sessions wait ({named}): name the one to {what}"
     raise click.UsageError(message)
-
-
-@click.command()
-@click.argument("session")
-@click.argument("answer", nargs=-1, metavar="[KEY=]VALUE...")
-@click.option("--relayed", is_flag=True, help="Pass a person's words on; for agents and scripts.")
-@click.option(
-    "--not-this", is_flag=True, help="The menu is about something else; decide in own words."
-)
-@with_reason_options
-@key_option
-@writing_command
-def answer_command(
-    session: str,
-    answer: tuple[str, ...],
-    relayed: bool,
-    not_this: bool,
-    reasons: StatedReasons | None,
-    app: Request,
-    voice: Voice,
-) -> int:
-    """Answer the open question; a number stands for its option.
-
-    With --because and the like, say why; without an answer, only that is recorded.
-
-    \b
-    Examples:
-      preflights answer last OAuth
-      preflights answer last 2
-      preflights answer 3f9a12c4 db_type=PostgreSQL db_orm=SQLAlchemy
-      preflights answer last auth_strategy__other=Passkeys
-      preflights answer 3f9a12c4 OAuth --relayed
-      preflights answer last --not-this
-      preflights answer last OAuth --because "We know it" --alternative "SAML: too slow"
-    """
-    if not_this:
-        if answer or relayed or reasons is not None:
-            raise click.UsageError("--not-this stands alone: answer what is asked then")
-        return say_session_result(voice, FEATURES.port("dismiss_topic")(app, session))
-    _refuse_nothing(answer, reasons)
-    if relayed and not answer:
-        raise click.UsageError("--relayed takes an answer")
-    given = answer_options.parse_answer_words(answer)
-    return say_session_result(
-        voice, sessions.answer_session(app, session, given, relays=relayed, reasons=reasons)
-    )
-
-
-def _refuse_nothing(answer: tuple[str, ...], reasons: StatedReasons | None) -> None:
-    if reasons is None and not answer:
-        message = "give an answer, or why it is decided so (--because)"
-        raise click.UsageError(message)
-
-
-@click.command()
-@click.argument("session")
-@click.argument("answer", nargs=-1, metavar="KEY=VALUE...")
-@with_reason_options
-@key_option
-@writing_command
-def revise_command(
-    session: str,
-    answer: tuple[str, ...],
-    reasons: StatedReasons | None,
-    app: Request,
-    voice: Voice,
-) -> int:
-    """Change an answer before the decision is accepted; the old one stays in the log.
-
-    Another value drops the reason of the value before: say why with --because.
-
-    \b
-    Examples:
-      preflights revise last auth_strategy="Magic Link"
-      preflights revise last change_category=Database
-    """
-    _refuse_nothing(answer, reasons)
-    given = answer_options.keyed(answer)
-    return say_session_result(
-        voice, sessions.answer_session(app, session, given, revise=True, reasons=reasons)
-    )
-
-
-@click.command()
-@click.argument("session", required=False)
-@click.option("--no-input", is_flag=True, help="Ask no question; finish open calls and documents.")
-@with_lead_options
-@writing_command
-def resume_command(session: str | None, no_input: bool, app: Request, voice: Voice) -> int:
-    """Continue a session: at a terminal ask the open questions, else show the session.
-
-    Without SESSION it takes the only one that waits, and lists them where several wait; where none
-    does, it shows the last one.
-
-    If an error stopped the last step, the step runs now. With --provider or another option of a
-    model, that model takes the next steps (mock: the rules).
-
-    \b
-    Examples:
-      preflights resume
-      preflights resume 3f9a12c4 --provider openai --model gpt-5.1-mini
-    """
-    session = session or the_one(voice, resumable(app), "resume") or LAST
-    found = sessions.resume(app, session, anew=app.leads.named)
-    if is_terminal() and not (voice.as_json or no_input):
-        return dialogue.run_dialogue(app, voice, found)
-    return say_session_result(voice, found)
-
-
-@click.command()
-@click.argument("session")
-@click.option("--reason", default="", metavar="TEXT", help="Reason; it is recorded.")
-@click.option("--force", is_flag=True, help="Also end a session that cannot decide its last Input.")
-@key_option
-@writing_command
-def abandon_command(session: str, reason: str, force: bool, app: Request, voice: Voice) -> int:
-    """Decline a proposal, or give a session up; it stays in the log.
-
-    The record of a proposal then says `rejected`, with the reason. A record that git does not know,
-    and that no person edited, is removed instead.
-
-    \b
-    Examples:
-      preflights abandon last --reason "not needed any more"
-    """
-    found = sessions.abandon(app, session, reason, force=force)
-    if voice.as_json:
-        return say_session_result(voice, found)
-    voice.say(f"Abandoned {short_session(found.session_id)}.")
-    if found.written:
-        voice.say(f"  rejected in {escaped_text(found.written.path)}")
-    return 0
 
 
 NAMED_MAX: Final = 3  # decisions that one contradicts

@@ -126,7 +126,7 @@ def show_command(session: str, app: Request, voice: Voice) -> int:
       preflights show
       preflights show 3f9a12c4 --json
     """
-    from preflights_cli.dialogue import say_session_result
+    from preflights_cli.rendering import say_session_result
 
     try:
         say_session_result(voice, sessions.show(app, session))

@@ -41,7 +41,7 @@ class Feature(NamedTuple):
     commands: Mapping[str, tuple[str, str]] = NOTHING
     """Commands by their words: a reference, and one line of help."""
     shown: str = ""
-    """How the command line shows its sessions: a `preflights_cli.dialogue.Shown`."""
+    """How the command line shows its sessions: a `preflights_cli.rendering.Shown`."""
     tools: str = ""
     """Its tools of the server."""
     offers: Mapping[str, str] = NOTHING

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 import msgspec
 import pytest
 
-from preflights_cli import dialogue
+from preflights_cli import rendering
 from preflights_cli.common import Voice
 from preflights_es.kernel.json import canonical_json, decode_plain_json
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
@@ -67,7 +67,7 @@ def spoken(say: Callable[[Voice], int]) -> tuple[int, str, str]:
 def test_it_is_shown_with_its_status_and_its_question(handle: Handle) -> None:
     assert "toy" not in WORKFLOWS
     code, out, err = spoken(
-        lambda voice: dialogue.say_session_result(voice, session_of(Step(handle, ())))
+        lambda voice: rendering.say_session_result(voice, session_of(Step(handle, ())))
     )
     id_ = SESSION[-8:]
     assert code == 3
@@ -85,7 +85,7 @@ def test_it_is_shown_with_its_status_and_its_question(handle: Handle) -> None:
 
 def test_what_is_refused_is_said(handle: Handle) -> None:
     code, _, err = spoken(
-        lambda voice: dialogue.say_session_result(voice, session_of(Step(handle, REFUSED)))
+        lambda voice: rendering.say_session_result(voice, session_of(Step(handle, REFUSED)))
     )
     assert code == 1
     assert err.splitlines()[:2] == [
@@ -96,7 +96,7 @@ def test_what_is_refused_is_said(handle: Handle) -> None:
 
 def test_its_json_has_the_documented_fields(handle: Handle) -> None:
     shape = decode_plain_json(
-        canonical_json(dialogue.session_json(session_of(Step(handle, REFUSED))))
+        canonical_json(rendering.session_json(session_of(Step(handle, REFUSED))))
     )
     assert shape["format"] == "any-session/1"
     assert set(shape) == {ticked(row["field"])[0] for row in tables("docs/api.md")["any-session/1"]}
@@ -125,7 +125,7 @@ class Begun(msgspec.Struct, frozen=True):
 
 def test_the_json_of_the_defaults_has_what_the_session_came_to() -> None:
     shape = decode_plain_json(
-        canonical_json(dialogue.session_json(plain_view(Come("Say hello", (), "hello"))))
+        canonical_json(rendering.session_json(plain_view(Come("Say hello", (), "hello"))))
     )
     assert shape["format"] == "result/1"
     assert set(shape) == {ticked(row["field"])[0] for row in tables("docs/api.md")["result/1"]}
@@ -147,5 +147,5 @@ def test_the_progress_of_the_defaults_follows_from_the_result(
 
 def test_every_workflow_with_a_folder_has_a_display() -> None:
     for name in (name for name, one in FEATURES.items() if one.workflow):
-        assert isinstance(dialogue.shown_of(name), dialogue.Shown)
-        assert dialogue.shown_of(name) is not dialogue.PLAIN
+        assert isinstance(rendering.shown_of(name), rendering.Shown)
+        assert rendering.shown_of(name) is not rendering.PLAIN

@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 import grimp
 
-from preflights_cli.dialogue import Shown
+from preflights_cli.rendering import Shown
 from preflights_es.kernel.feature import Feature
 from preflights_es.runtime.features import FEATURES
 from preflights_es.words.workflow import View, Workflow

@@ -25,8 +25,8 @@ from preflights_cli.common import (
     with_lead_options,
     writing_command,
 )
-from preflights_cli.dialogue import say_session_result
 from preflights_cli.options import from_file, keyed, with_reason_options
+from preflights_cli.rendering import say_session_result
 from preflights_es.features.clarification import display
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.values import Mark

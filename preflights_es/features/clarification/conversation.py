@@ -19,14 +19,12 @@ from preflights_cli.dialogue import (
     Pressed,
     ask_for_answer,
     conversed,
-    describe_session,
     read_typed_line,
-    say_refusals,
-    session_exit_code,
     submit_dialogue_answer,
 )
 from preflights_cli.german import Say, spoken
 from preflights_cli.options import alternative
+from preflights_cli.rendering import describe_session, say_refusals, session_exit_code
 from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.features.clarification.display import (
     LABELS,

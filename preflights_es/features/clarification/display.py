@@ -8,8 +8,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from preflights_cli.common import Voice, is_terminal
-from preflights_cli.dialogue import Shown
 from preflights_cli.german import Say, english, spoken
+from preflights_cli.rendering import Shown
 from preflights_es.features.clarification.domain.rules import chose_other
 from preflights_es.features.clarification.domain.values import (
     COMPANION,

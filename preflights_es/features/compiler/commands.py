@@ -31,7 +31,7 @@ from preflights_cli.common import (
     with_lead_options,
     writing_command,
 )
-from preflights_cli.dialogue import Shown, say_session_result
+from preflights_cli.rendering import Shown, say_session_result
 from preflights_cli.table import streamed
 from preflights_es.features.compiler import passes
 from preflights_es.features.compiler.artifacts import (

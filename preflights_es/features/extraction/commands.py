@@ -20,7 +20,7 @@ from preflights_cli.common import (
     with_lead_options,
     writing_command,
 )
-from preflights_cli.dialogue import Shown, say_session_result
+from preflights_cli.rendering import Shown, say_session_result
 from preflights_cli.table import streamed
 from preflights_es.features.extraction.domain.events import NOTE_MAX, Energy, Importance, ItemType
 from preflights_es.features.extraction.domain.state import NoteView, ShownItem

@@ -25,13 +25,8 @@ from preflights_cli.common import (
     require_quoted_text,
     with_lead_options,
 )
-from preflights_cli.dialogue import (
-    ConversationLeft,
-    Shown,
-    read_typed_line,
-    say_session_result,
-    session_exit_code,
-)
+from preflights_cli.dialogue import ConversationLeft, read_typed_line
+from preflights_cli.rendering import Shown, say_session_result, session_exit_code
 from preflights_cli.table import streamed
 from preflights_es.features.metrics.domain.decide import resolve_candidate_number
 from preflights_es.features.metrics.domain.events import QUESTION_MAX

@@ -14,7 +14,7 @@ from preflights_cli.common import (
     require_option_value,
     with_lead_options,
 )
-from preflights_cli.dialogue import Shown, say_session_result
+from preflights_cli.rendering import Shown, say_session_result
 from preflights_es.features.planning.domain.schedule import WARNINGS
 from preflights_es.features.planning.domain.state import DayTimelineEntry, DayView, NotPlanned
 from preflights_es.features.planning.use import NothingToPlan, WantedDay, today

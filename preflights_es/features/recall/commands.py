@@ -14,7 +14,7 @@ from preflights_cli.common import (
     require_quoted_text,
     with_lead_options,
 )
-from preflights_cli.dialogue import Shown, say_session_result
+from preflights_cli.rendering import Shown, say_session_result
 from preflights_es.features.recall.domain.events import FoundRecord
 from preflights_es.features.recall.domain.state import DecisionLink, RecallView, Remembered
 from preflights_es.features.recall.use import recall
