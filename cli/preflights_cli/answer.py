@@ -15,7 +15,7 @@ from preflights_es.kernel.text import escaped_text
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.inputs import LAST
 from preflights_es.use import sessions
-from preflights_es.use.project_overview import resumable
+from preflights_es.use.inbox import resumable
 from preflights_es.use.request import Request
 from preflights_es.words.decisions import StatedReasons
 

@@ -29,7 +29,7 @@ from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.use import sessions
 from preflights_es.use.filed_sessions import FiledSession
-from preflights_es.use.project_overview import Waiting, inbox, list_proposed_sessions
+from preflights_es.use.inbox import Waiting, inbox, list_proposed_sessions
 from preflights_es.use.request import Request
 from preflights_es.use.use_cases import NewAcceptance
 from preflights_es.words.workflow import View

@@ -159,7 +159,7 @@ def prompt_command(session: str | None, task: str | None, app: Request, voice: V
         message = "a session has its task: give SESSION or --for"
         raise click.UsageError(message)
     if session is None:
-        from preflights_es.use.project_overview import compose_brief
+        from preflights_es.use.brief import compose_brief
 
         of_project = compose_brief(app, task or "")
         tell_behind(app, voice)

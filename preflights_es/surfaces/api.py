@@ -40,9 +40,10 @@ if TYPE_CHECKING:
     from preflights_es.features.recall.domain.state import RecallView
     from preflights_es.history.replayer import Replay
     from preflights_es.projections.usage import By
+    from preflights_es.use.brief import ProjectBrief
     from preflights_es.use.decisions import Decisions
     from preflights_es.use.holding import HoldsHere
-    from preflights_es.use.project_overview import Inbox, ProjectBrief
+    from preflights_es.use.inbox import Inbox
     from preflights_es.use.repository_facts import Facts
     from preflights_es.use.trail import TrailStep
     from preflights_es.use.usage import Usage
@@ -367,13 +368,13 @@ class Preflights:
         Args:
             task: what it is about to do; decisions that concern it come first, with reasons.
         """
-        from preflights_es.use.project_overview import compose_brief
+        from preflights_es.use.brief import compose_brief
 
         return compose_brief(self.request(), task)
 
     def inbox(self) -> Inbox:
         """What waits: proposals, questions, notes to file, models to ask again."""
-        from preflights_es.use.project_overview import inbox
+        from preflights_es.use.inbox import inbox
 
         return inbox(self.request())
 

@@ -24,7 +24,7 @@ from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.runtime.runner import Handle
 from preflights_es.surfaces.mcp_calls import Round, ToolCall
 from preflights_es.use import sessions
-from preflights_es.use.project_overview import PROPOSED
+from preflights_es.use.inbox import PROPOSED
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 from preflights_es.use.use_cases import NewAcceptance

@@ -292,7 +292,7 @@ class BriefResult(ToolResult, frozen=True, kw_only=True):
 
 async def _run_brief_tool(call: ToolCall, given: BriefArguments) -> BriefResult:
     def told(request: Request) -> BriefResult:
-        from preflights_es.use.project_overview import compose_brief
+        from preflights_es.use.brief import compose_brief
 
         lines = _holding(request, given.path) if given.path else ()
         return BriefResult(brief="\n".join((*lines, compose_brief(request, given.task).prompt)))

@@ -388,7 +388,7 @@ def _status_of(error: PreflightsError) -> str:
 def prompt(request: Request, session: str) -> AgentPrompt:
     """The brief for a coding agent: what is decided, and what is still open."""
     from preflights_es.records.project_brief import IN_FORCE, LEAST, ROOM, estimate_tokens
-    from preflights_es.use.project_overview import list_decisions_beside_session
+    from preflights_es.use.brief import list_decisions_beside_session
 
     at = request.reading.session(session)
     handle = at.load()

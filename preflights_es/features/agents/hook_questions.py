@@ -19,7 +19,7 @@ from preflights_es.features.agents.hook_events import (
 )
 from preflights_es.kernel.errors import LogBusy, PreflightsError
 from preflights_es.kernel.text import late_pattern, one_line, visible
-from preflights_es.use.project_overview import compose_brief
+from preflights_es.use.brief import compose_brief
 from preflights_es.use.request import Request
 from preflights_es.words.questions import AskOutcome, Observed, call_of
 

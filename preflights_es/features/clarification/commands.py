@@ -445,7 +445,7 @@ def _find_waiting_proposal(app: Request, voice: Voice) -> str:
         Refused: none waits.
     """
     from preflights_cli.inbox import the_one  # most name a session
-    from preflights_es.use.project_overview import acceptable
+    from preflights_es.use.inbox import acceptable
 
     if app.key:
         message = "--key needs a session: a second run must find the same one"

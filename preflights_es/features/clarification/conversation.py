@@ -61,7 +61,7 @@ from preflights_es.features.clarification.use import (
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.text import caseless, escaped_text, one_line
 from preflights_es.use import sessions
-from preflights_es.use.project_overview import PROPOSED
+from preflights_es.use.inbox import PROPOSED
 from preflights_es.use.request import Request
 from preflights_es.use.use_cases import NewAcceptance
 from preflights_es.words.decisions import (

@@ -27,7 +27,7 @@ from preflights_es.surfaces.mcp_rounds import (
     session_standing,
 )
 from preflights_es.use import sessions
-from preflights_es.use.project_overview import acceptable
+from preflights_es.use.inbox import acceptable
 from preflights_es.use.request import Request
 from preflights_es.use.use_cases import NewSession
 from preflights_es.words.decisions import StatedReasons

@@ -65,9 +65,9 @@ from preflights_es.records.foreign_records import record_header
 from preflights_es.records.record_folder import folder_of
 from preflights_es.records.record_names import HELD, RecordHeader, is_page
 from preflights_es.system.files import Unreadable
+from preflights_es.use.brief import conflicts
 from preflights_es.use.foreign import Foreign, ForeignRow, number_clashes_of
 from preflights_es.use.holding import as_held, describe_holding_decision, is_counted, unused_of
-from preflights_es.use.project_overview import conflicts
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Drawn, Result, ticking, undrawn
 from preflights_es.use.turned_down import describe_turned_down as turned_down_line

@@ -24,7 +24,7 @@ from preflights_es.surfaces.view.rendering import (
 )
 from preflights_es.use import sessions
 from preflights_es.use.answers import asked_in
-from preflights_es.use.project_overview import inbox, waiting_of
+from preflights_es.use.inbox import inbox, waiting_of
 from preflights_es.use.use_cases import NewAcceptance
 from preflights_es.words.decisions import HOLDS, Choices, Hold, RejectedAlternative, StatedReasons
 from preflights_es.words.questions import Question

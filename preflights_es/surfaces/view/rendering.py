@@ -24,7 +24,7 @@ from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines
 from preflights_es.projections.usage import Cost, ProviderCall, UsageTotals
 from preflights_es.records.record_text import document_in_markdown
-from preflights_es.use.project_overview import Waiting
+from preflights_es.use.inbox import Waiting
 from preflights_es.use.request import Request
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from preflights_es.features.clarification.observed_questions import record_obser
 from preflights_es.kernel.errors import ErasedSession, LogBusy, Refused
 from preflights_es.use import sessions
 from preflights_es.use.bootstrap import Opened, opened_process
-from preflights_es.use.project_overview import inbox
+from preflights_es.use.inbox import inbox
 from preflights_es.use.replays import replay
 from preflights_es.use.why import trace_origins
 from preflights_es.words.questions import ANSWERED, AskOutcome, Observed, asked_elsewhere, call_of
