@@ -60,8 +60,8 @@ def find_known_decisions(
     """At most three decisions in force, ours and records of other tools.
 
     Those that turned down what is stated come first, then those at the same place, then those of
-    the topic for the whole project, then those that chose a value which the intention names or
-    whose subject it speaks of, then the others of its topics.
+    the topic for the whole project, then those whose subject the intention speaks of, then the
+    others of its topic.
 
     Args:
         scope: what the decision is for, where that is said beside the intention.
@@ -79,14 +79,12 @@ def find_known_decisions(
     subject = Subject(intention, found, scope, chosen.inlined)
     sharing = {one.name: one for one in search.sharing(subject, FOUND_MAX)}
     spoken = [name for name, one in sharing.items() if subject.is_of(one.titled)]
-    sought = [stems(one.value) for one in (*found.replaced, *found.mentioned)]
-    named = [name for name, one in sharing.items() if _chose_any(one.titled, sought)]
     every = {**of_topic, **sharing}
     here = [name for name, one in every.items() if _is_at(place, one.titled)]
     whole = [name for name, one in of_topic.items() if not one.titled.scope]
     against = dict(_against(search, about.values))
     every |= {name: one.found for name, one in against.items()}
-    first = dict.fromkeys((*against, *here, *whole, *named, *spoken, *of_topic))
+    first = dict.fromkeys((*against, *here, *whole, *spoken, *of_topic))
     lines = (
         _build_known_line(process, every[name], against.get(name), is_here=name in here)
         for name in first
@@ -124,14 +122,6 @@ def _against(search: MemorySearch, values: Iterable[str]) -> Iterator[tuple[str,
                 for other in named_instead(one.of.rationale.alternatives):
                     if canonical(other.name) == key:
                         yield one.name, _Against(one, value, other)
-
-
-def _chose_any(titled: Titled, values: Iterable[tuple[frozenset[str], ...]]) -> bool:
-    """Whether its title or its value has all words of one of some values, in one language."""
-    own = [stems(text) for text in (titled.title, *titled.values)]
-    return any(
-        a <= b for value in values for text in own for a, b in zip(value, text, strict=False)
-    )
 
 
 def _of_topic(process: Process, search: MemorySearch, category: str) -> Iterator[DecisionOrRecord]:

@@ -57,7 +57,6 @@ from preflights_es.words.language import (
     collect_search_words,
     fold_letters,
     language_of,
-    product,
     read_small_words,
 )
 
@@ -345,9 +344,7 @@ def is_in_force(one: DecidedPatch) -> bool:
 
 
 FIRST: Final = 2  # words of a text that say what it is about
-HALF: Final = 0.5  # of the words of a text
 OWN_MIN: Final = 2  # words of a title beside its value that are a subject
-NAME_WORDS_MAX: Final = 3  # of a value that may be a name
 REST_MIN: Final = 3  # letters of the other part of a compound
 
 
@@ -411,6 +408,7 @@ class Subject:
         self._inlined = inlined
         self._asked = {*found.topics, topic_named(text)[0]} - {""}
         named = (*found.stated, *found.mentioned, *found.replaced)
+        self._values = [stems(one.value) for one in (*found.mentioned, *found.replaced)]
         self._named = {(one.topic, canonical(one.value)) for one in named if one.topic}
 
     def called(self) -> frozenset[str]:
@@ -425,18 +423,26 @@ class Subject:
         return frozenset(name for word in own for name in (word, *also_called(word)))
 
     def is_of(self, one: Titled) -> bool:
-        """Whether it decides a topic that is asked about, or differs from a value that is named;
-        or the text has its value, all words of its title, or of what it is for.
+        """Whether it chose a value that the text names, or decides a topic that is asked about or
+        of which another value is named; or the text has all words of its title or scope.
         """
+        if self._names_choice_of(one):
+            return True
         topics, values = self._decided(one)
         others = (topic for topic, value in self._named if value not in values)
         if not topics.isdisjoint((*self._asked, *others)) or self._has_all(one.scope):
             return True
-        value = _of_value(one)
-        named = [word for word in self._full if any(_is_one_name(word, term) for term in value)]
-        if named and (named[0] in self._first or len(named) >= HALF * len(self._full)):
-            return True
-        return self._has_all(one.title, value)
+        return self._has_all(one.title)
+
+    def _names_choice_of(self, one: Titled) -> bool:
+        """Whether the text names a value, and the title or value has all its words."""
+        own = [stems(text) for text in (one.title, *one.values)]
+        return any(
+            named <= has
+            for value in self._values
+            for text in own
+            for named, has in zip(value, text, strict=False)
+        )
 
     def _decided(self, one: Titled) -> tuple[set[str], set[str]]:
         """Topics of its title, else of its values, else of its scope; and the first value that its
@@ -449,9 +455,9 @@ class Subject:
         topics = topics or {topic.id for topic in known.topics(words_of(one.scope))}
         return topics, {canonical(of[0]) for of in named if of}
 
-    def _has_all(self, title: str, value: frozenset[str] = frozenset()) -> bool:
-        """Whether it has all words of a title beside a value; it begins with a single one."""
-        terms = [word for word in subject_words(title) if word not in value]
+    def _has_all(self, title: str) -> bool:
+        """Whether it has all words of a title; it begins with a single one."""
+        terms = subject_words(title)
         if len({*terms}) < OWN_MIN:
             is_whole = len(collect_search_words(title)) == 1
             return is_whole and any(_is_one_name(w, term) for w in self._first for term in terms)
@@ -489,25 +495,6 @@ def _heads(text: str, *, is_german: bool) -> Iterator[str]:
 
 
 _WORD: Final = late_pattern(r"[^\W_]+")
-_FORM: Final = late_pattern(
-    r"(?i:(?:we )?(?:use|adopt|choose|prefer) (?P<en>.+?) (?:for|as) .+|(?P<de>\S+) f\u00fcr .+)"
-)
-"""Titles that say a value even where it is no name."""
-
-
-def _of_value(one: Titled) -> frozenset[str]:
-    """The words of a value that is a name, or that the title says in a form of its own."""
-    values = [value for value in one.values if _is_name(value)]
-    if not values and (said := _FORM.fullmatch(one.title)):
-        values = [said["en"] or said["de"]]
-    return frozenset(word for value in values for word in collect_search_words(value)) - {
-        *collect_search_words(one.scope)
-    }
-
-
-def _is_name(value: str) -> bool:
-    is_written_so = value[:1].isupper() and len(value.split()) <= NAME_WORDS_MAX
-    return is_written_so or product(value) != ""
 
 
 def _has_part(word: str, part: str) -> bool:
