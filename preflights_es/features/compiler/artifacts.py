@@ -45,131 +45,23 @@ from preflights_es.use.use_cases import NewAcceptance
 from preflights_es.words.items import Planned, ReadFileDigest
 from preflights_es.words.workflow import View
 
-
-def plan_rows(request: Request) -> tuple[PlanRow, ...]:
-    """The plans of a project, oldest first, those of session files among them."""
-    return tuple(request.reading.rows(_read_logged_plan_rows))
-
-
-def _read_logged_plan_rows(process: Process) -> Iterator[PlanRow]:
-    """Those of one log."""
-    return map(decode_plan_row, process.projector.rows("artifacts", process.project))
-
-
-def plans_in_force(rows: Iterable[PlanRow]) -> list[PlanRow]:
-    """Those that are approved or locked, the one that was approved last behind.
-
-    Of a type there may be several: a locked TestPlan beside an approved one, an ImplementationPlan
-    for every target.
-    """
-    found = [row for row in rows if row.planned.standing in IN_FORCE]
-    return sorted(found, key=lambda row: (row.planned.changed_at or 0, row.session_id))
-
-
 DIGITS: Final = frozenset("0123456789abcdef-")
 NAMED_MAX: Final = 5  # artifacts that a message names
 
-
-def plan_named(request: Request, typed: str) -> str:
-    """The session of the artifact that is meant, which the log must have.
-
-    Raises:
-        Refused: none or several are, or it is a report.
-    """
-    row = row_named(plan_rows(request), typed)
-    if row.file is not None:
-        message = f"only {row.file} has the {row.planned.type} {short_id(row.planned.id)}"
-        raise Refused(message, code="only_in_file", path=row.file)
-    if row.planned.type == "FailureReport":
-        message = f"{short_id(row.planned.id)} is a FailureReport: nothing of it can be approved"
-        raise Refused(message, code="is_report", id=row.planned.id)
-    return row.session_id
-
-
-def row_named(rows: Iterable[PlanRow], typed: str) -> PlanRow:
-    """The artifact whose id is, or begins with, what was typed; `last` is the newest.
-
-    The id of its session, or the end of that, means it as well: `inbox` and `sessions` show those.
-
-    Raises:
-        Refused: none or several.
-    """
-    wanted, rows = typed.strip().lower(), tuple(rows)
-    if wanted == LAST and rows:
-        return rows[-1]
-    fits = len(wanted) >= ids.TYPED_MIN and set(wanted) <= DIGITS
-    found = [row for row in rows if fits and row.planned.id.startswith(wanted)]
-    found = found or [row for row in rows if fits and row.session_id.endswith(wanted)]
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        message = f"no artifact matches {escaped_text(one_line(typed))!r}"
-        message = "this project has no artifact" if wanted == LAST else message
-        raise Refused(message, code="unknown_artifact", typed=typed)
-    named = ", ".join(f"{row.planned.id} ({row.planned.type})" for row in found[:NAMED_MAX])
-    more = f" and {len(found) - NAMED_MAX} more" if len(found) > NAMED_MAX else ""
-    message = f"{wanted!r} matches {len(found)} artifacts: {named}{more}"
-    raise Refused(message, code="ambiguous_artifact", typed=typed)
-
-
-def short_id(id_: str) -> str:
-    """The beginning of an id, by which people call an artifact."""
-    return id_[: ids.SHORT]
-
+TYPE: Final = "TestPlan"
 
 FileState = Literal["same", "edited", "missing"]
 
 FILED: Final = ("approved", "locked", "superseded")
 """Standings from which a file follows."""
 
-
-class PlanFiles:
-    """The folder of artifacts as it lies there now."""
-
-    def __init__(self, root: Path) -> None:
-        """Args:
-        root: of the project.
-        """
-        try:
-            self._folder = checked_folder(root, FOLDER)
-            self._names = frozenset(filter(_NAME.fullmatch, os.listdir(self._folder)))
-        except (OSError, ArtifactOutside):
-            self._names = frozenset()
-
-    def state(self, one: Planned) -> FileState | None:
-        """How the file of an artifact compares with what the log says; None where it has none.
-
-        A `.new` file beside an edited one counts for nothing: the edited one is named.
-        """
-        name = _artifact_file_name(one)
-        if not name:
-            return None
-        lies = found_hash(self._folder / name) if name in self._names else None
-        if lies is None:
-            return "missing"
-        return "same" if lies == one.sha256 else "edited"
-
-    def strays(self, known: Iterable[Planned]) -> tuple[str, ...]:
-        """Paths of files that look like artifacts, of which no session that verifies says so.
-
-        They come with a branch, by hand, or stay behind when their session is erased.
-        """
-        return tuple(
-            f"{FOLDER}/{name}" for name in sorted(self._names - {*map(_artifact_file_name, known)})
-        )
-
+ENDED: Final = ("rejected", "superseded", "abandoned", "failed")
+"""Standings of what no pass and no person can use any more."""
 
 _NAME: Final = re.compile(FILE)
 
 
-def _artifact_file_name(one: Planned) -> str:
-    """What the file of an artifact is called; empty of one that has none."""
-    name = f"{one.type}-{one.id}.json"
-    return name if one.standing in FILED and _NAME.fullmatch(name) else ""
-
-
-ENDED: Final = ("rejected", "superseded", "abandoned", "failed")
-"""Standings of what no pass and no person can use any more."""
+# 1. The list ---------------------------------------------------------------------------------
 
 
 class ArtifactRow(Result, frozen=True):
@@ -266,7 +158,7 @@ def artifacts(request: Request, *, everything: bool = False) -> ArtifactListing:
     )
 
 
-# 1. One artifact -----------------------------------------------------------------------------
+# 2. One artifact -----------------------------------------------------------------------------
 
 
 class WholeArtifact(Result, frozen=True, tag_field="format", tag="artifact/1"):
@@ -291,7 +183,7 @@ def artifact(request: Request, typed: str) -> WholeArtifact:
     return WholeArtifact(row=ArtifactRow.of(row, files), envelope=told)
 
 
-TYPE: Final = "TestPlan"
+# 3. Approving and rejecting ------------------------------------------------------------------
 
 
 def approve(
@@ -345,7 +237,7 @@ def _record_plan_approval(
     return finish_due_documents(request, step)
 
 
-# 1. Recording --------------------------------------------------------------------------------
+# 4. Recording --------------------------------------------------------------------------------
 
 
 class Approvals(Acceptances):
@@ -488,7 +380,7 @@ def drafted(state: CompilerState) -> PlanDrafted:
     raise Refused(message, code="not_a_draft", id=plan.id, standing=state.standing)
 
 
-# 2. Locking ----------------------------------------------------------------------------------
+# 5. Locking ----------------------------------------------------------------------------------
 
 
 def lock_tests(request: Request, typed: str | None = None, *, by: str | None = None) -> View:
@@ -545,3 +437,118 @@ class Locks(Approvals):
             raise Refused(message, code="not_approved", id=plan.id, standing=state.standing)
         self._find_others(handle, is_person=True)
         return self._replacing(handle, cls, said, actor, input_id=input_id)
+
+
+# 6. Rows, and how people name them -----------------------------------------------------------
+
+
+def plan_rows(request: Request) -> tuple[PlanRow, ...]:
+    """The plans of a project, oldest first, those of session files among them."""
+    return tuple(request.reading.rows(_read_logged_plan_rows))
+
+
+def _read_logged_plan_rows(process: Process) -> Iterator[PlanRow]:
+    """Those of one log."""
+    return map(decode_plan_row, process.projector.rows("artifacts", process.project))
+
+
+def plans_in_force(rows: Iterable[PlanRow]) -> list[PlanRow]:
+    """Those that are approved or locked, the one that was approved last behind.
+
+    Of a type there may be several: a locked TestPlan beside an approved one, an ImplementationPlan
+    for every target.
+    """
+    found = [row for row in rows if row.planned.standing in IN_FORCE]
+    return sorted(found, key=lambda row: (row.planned.changed_at or 0, row.session_id))
+
+
+def plan_named(request: Request, typed: str) -> str:
+    """The session of the artifact that is meant, which the log must have.
+
+    Raises:
+        Refused: none or several are, or it is a report.
+    """
+    row = row_named(plan_rows(request), typed)
+    if row.file is not None:
+        message = f"only {row.file} has the {row.planned.type} {short_id(row.planned.id)}"
+        raise Refused(message, code="only_in_file", path=row.file)
+    if row.planned.type == "FailureReport":
+        message = f"{short_id(row.planned.id)} is a FailureReport: nothing of it can be approved"
+        raise Refused(message, code="is_report", id=row.planned.id)
+    return row.session_id
+
+
+def row_named(rows: Iterable[PlanRow], typed: str) -> PlanRow:
+    """The artifact whose id is, or begins with, what was typed; `last` is the newest.
+
+    The id of its session, or the end of that, means it as well: `inbox` and `sessions` show those.
+
+    Raises:
+        Refused: none or several.
+    """
+    wanted, rows = typed.strip().lower(), tuple(rows)
+    if wanted == LAST and rows:
+        return rows[-1]
+    fits = len(wanted) >= ids.TYPED_MIN and set(wanted) <= DIGITS
+    found = [row for row in rows if fits and row.planned.id.startswith(wanted)]
+    found = found or [row for row in rows if fits and row.session_id.endswith(wanted)]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        message = f"no artifact matches {escaped_text(one_line(typed))!r}"
+        message = "this project has no artifact" if wanted == LAST else message
+        raise Refused(message, code="unknown_artifact", typed=typed)
+    named = ", ".join(f"{row.planned.id} ({row.planned.type})" for row in found[:NAMED_MAX])
+    more = f" and {len(found) - NAMED_MAX} more" if len(found) > NAMED_MAX else ""
+    message = f"{wanted!r} matches {len(found)} artifacts: {named}{more}"
+    raise Refused(message, code="ambiguous_artifact", typed=typed)
+
+
+def short_id(id_: str) -> str:
+    """The beginning of an id, by which people call an artifact."""
+    return id_[: ids.SHORT]
+
+
+# 7. Files ------------------------------------------------------------------------------------
+
+
+class PlanFiles:
+    """The folder of artifacts as it lies there now."""
+
+    def __init__(self, root: Path) -> None:
+        """Args:
+        root: of the project.
+        """
+        try:
+            self._folder = checked_folder(root, FOLDER)
+            self._names = frozenset(filter(_NAME.fullmatch, os.listdir(self._folder)))
+        except (OSError, ArtifactOutside):
+            self._names = frozenset()
+
+    def state(self, one: Planned) -> FileState | None:
+        """How the file of an artifact compares with what the log says; None where it has none.
+
+        A `.new` file beside an edited one counts for nothing: the edited one is named.
+        """
+        name = _artifact_file_name(one)
+        if not name:
+            return None
+        lies = found_hash(self._folder / name) if name in self._names else None
+        if lies is None:
+            return "missing"
+        return "same" if lies == one.sha256 else "edited"
+
+    def strays(self, known: Iterable[Planned]) -> tuple[str, ...]:
+        """Paths of files that look like artifacts, of which no session that verifies says so.
+
+        They come with a branch, by hand, or stay behind when their session is erased.
+        """
+        return tuple(
+            f"{FOLDER}/{name}" for name in sorted(self._names - {*map(_artifact_file_name, known)})
+        )
+
+
+def _artifact_file_name(one: Planned) -> str:
+    """What the file of an artifact is called; empty of one that has none."""
+    name = f"{one.type}-{one.id}.json"
+    return name if one.standing in FILED and _NAME.fullmatch(name) else ""

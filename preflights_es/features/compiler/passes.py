@@ -233,11 +233,10 @@ def _make_pass_begun(request: Request, setup: Setup, fields: dict[str, Any]) -> 
     )
 
 
+# 3. Plans ------------------------------------------------------------------------------------
+
 _ID: Final = late_pattern(r"[0-9a-f]{4,8}|[0-9a-f]{8}-[0-9a-f-]{0,27}")
 _WHOLE: Final = 36  # characters of an id
-
-
-# 1. Plans ----------------------------------------------------------------------------------
 
 
 def plans(
@@ -326,7 +325,7 @@ def read_plan(request: Request, row: PlanRow) -> ReadPlan:
     )
 
 
-# 2. Decisions ------------------------------------------------------------------------------
+# 4. Decisions --------------------------------------------------------------------------------
 
 
 def decisions_in_force(request: Request) -> tuple[ReadDecision, ...]:
@@ -349,6 +348,8 @@ def _read_session_decision(handle: Handle) -> ReadDecision | None:
         scope=record.scope,
     )
 
+
+# 5. The layout of the repository -------------------------------------------------------------
 
 LISTED_S: Final = 30  # for git to list a repository of a million files
 LAYOUT_MAX: Final = 2 * REQUEST_MAX  # characters of all paths; what is beyond fits no request
@@ -376,10 +377,11 @@ def layout(root: Path) -> tuple[tuple[str, ...], int]:
     return kept, len(named) - len(kept)
 
 
+# 6. Documents --------------------------------------------------------------------------------
+
 PATH_MAX: Final = 1_000  # characters of a path
 PLANS: Final = (".preflights", "artifacts")
 """The folder of plan files, which count by what the log says of them."""
-_CIRCLE: Final = "its links lead in a circle"
 
 
 class _PassDocumentFile(NamedTuple):
@@ -390,9 +392,6 @@ class _PassDocumentFile(NamedTuple):
     real: str
     """Behind all links."""
     content: bytes
-
-
-# 1. Documents ------------------------------------------------------------------------------
 
 
 def documents(settings: Settings, pass_: Pass, use: Iterable[str] = ()) -> tuple[Document, ...]:
@@ -465,7 +464,9 @@ def _read_pass_document(root: Path, path: str, missing: str) -> Document:
     return Document(path=path, sha256=sha256(file.content).hexdigest(), text=text)
 
 
-# 2. Files ----------------------------------------------------------------------------------
+# 7. Files ------------------------------------------------------------------------------------
+
+_CIRCLE: Final = "its links lead in a circle"
 
 
 def _read_document_file(root: Path, path: str) -> _PassDocumentFile:
@@ -541,6 +542,8 @@ def _document_refusal(path: str, why: str, code: str = "document_unfit") -> Refu
     name = escaped_text(path)[:PATH_MAX]
     return Refused(f"{name if visible(path) else repr(path)} {why}", code=code, path=name)
 
+
+# 8. What is refused --------------------------------------------------------------------------
 
 _REFUSED: Final = {
     "unknown_question": "is no question of this pass",

@@ -110,7 +110,6 @@ def files_said(paths: Sequence[str]) -> str:
 
 NEWER: Final = "accept a decision that replaces {}"
 
-
 RESTORE = "Restore it: a decision is replaced, and never taken out"
 
 
@@ -145,16 +144,6 @@ def lost_findings(sides: BothSides, change: ChangeSet) -> Iterator[Finding]:
     for record in sides.lost_records:
         text = f"{escaped_text(record.path)} is no record here any more; it still counts. {RESTORE}"
         yield finding("record-lost", "error", text, [record.path], decision=record.path)
-
-
-def converted_findings(request: Request, change: ChangeSet) -> Iterator[Finding]:
-    """Files that git keeps in another form than is read here."""
-    for one in converted_files(request, change) if change.base else ():
-        text = (
-            f"{printable(one.path)}: git may keep other bytes of it than are checked: take its "
-            f"attribute {one.attribute} away"
-        )
-        yield finding("unverified-session", "error", text, [one.path])
 
 
 # 2. What is decided otherwise ----------------------------------------------------------------
@@ -258,6 +247,8 @@ def signer_findings(request: Request, change: ChangeSet, *, is_required: bool) -
         text = f"{REPOSITORY}: {what}. What was signed for the former id is unsigned then"
         yield finding("signers-changed", level, text, [REPOSITORY])
 
+
+# 4. Acceptances that no signer of the base signed --------------------------------------------
 
 SIGNERS: Final = ".preflights/allowed_signers"
 """The signers that a repository brings, relative to its root."""
@@ -364,7 +355,7 @@ def is_erasure_signed(
     )
 
 
-# The signers of a change ---------------------------------------------------------------------
+# 5. Changes of the signers -------------------------------------------------------------------
 
 
 def signers_changed(root: Path, change: ChangeSet) -> str:
@@ -398,6 +389,19 @@ def _signer_lines(content: bytes) -> frozenset[bytes]:
     # No other white space: to ssh-keygen, a # behind a form feed begins a signer.
     lines = (line.strip(b" \t\r") for line in content.split(b"\n"))
     return frozenset(line for line in lines if line and not line.startswith(b"#"))
+
+
+# 6. Files that git converts ------------------------------------------------------------------
+
+
+def converted_findings(request: Request, change: ChangeSet) -> Iterator[Finding]:
+    """Files that git keeps in another form than is read here."""
+    for one in converted_files(request, change) if change.base else ():
+        text = (
+            f"{printable(one.path)}: git may keep other bytes of it than are checked: take its "
+            f"attribute {one.attribute} away"
+        )
+        yield finding("unverified-session", "error", text, [one.path])
 
 
 ATTRIBUTES = ".gitattributes"

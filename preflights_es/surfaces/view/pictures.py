@@ -35,6 +35,9 @@ Lane = Literal["person", "rules", "model", "agent", "files"]
 LANES: Final[tuple[Lane, ...]] = get_args(Lane)
 """From the top: who asked or answered, what followed, and what was asked of the outside."""
 
+
+# 1. A session: marks -------------------------------------------------------------------------
+
 PART: Final = 200  # events of a part
 
 TOP: Final = 30  # units above the lanes, for spans of gaps
@@ -52,9 +55,6 @@ FOLD: Final = 64.0  # units of a gap that is folded
 TICK: Final = 84.0  # units between two times that are written
 LONG_MS: Final = (2_000, 120_000)
 """The longest call of a part counts as at least and at most so long."""
-
-
-# 1. Marks ------------------------------------------------------------------------------------
 
 
 class TimelineMark(msgspec.Struct, frozen=True, kw_only=True):
@@ -235,7 +235,7 @@ def _outcomes(told: Sequence[LoggedStep], places: Sequence[float]) -> dict[str, 
     return found
 
 
-# 2. Times ------------------------------------------------------------------------------------
+# 2. A session: times -------------------------------------------------------------------------
 
 
 def _place_timeline_events(
@@ -281,7 +281,7 @@ def _ticks(
         free, day = x + TICK, today
 
 
-# 3. How a session stood ----------------------------------------------------------------------
+# 3. A session as it stood --------------------------------------------------------------------
 
 
 class SessionAtEvent(msgspec.Struct, frozen=True):
@@ -333,7 +333,7 @@ def evolve_recorded_event(
         raise SessionFaulted(one.session_id, session.version + 1, error, name) from error
 
 
-# 1. Days -------------------------------------------------------------------------------------
+# 4. Days with decisions ----------------------------------------------------------------------
 
 WIDTH: Final = 1_000
 BAR_MIN: Final = 2.5
@@ -402,7 +402,7 @@ def bars(counted: Sequence[tuple[str, int]], day: str) -> Bars:
     )
 
 
-# 2. How decisions stand to each other --------------------------------------------------------
+# 5. How decisions stand to each other --------------------------------------------------------
 
 NODES_MAX: Final = 120
 NODE: Final = (220, 46)  # width and height

@@ -38,7 +38,6 @@ from preflights_es.use.usage import HOUR, UsageOverTime, usage_over_time
 if TYPE_CHECKING:
     from preflights_es.use.why_results import Why
 
-
 ROWS_MAX: Final = 100  # decisions of one page
 HELD: Final = 10  # pages whose decisions are held at once
 TOPICS_MAX: Final = 200  # that a page offers; the search finds decisions of the others
@@ -48,7 +47,8 @@ BACKWARDS: Final = str.maketrans("0123456789", "9876543210")
 """Makes of times others that sort the other way."""
 R = TypeVar("R")
 
-# 1. The list ---------------------------------------------------------------------------------
+
+# 1. The list of decisions --------------------------------------------------------------------
 
 
 def decisions_page(asked: PageRequest) -> Page:
@@ -200,7 +200,7 @@ def _decisions_command_line(known: Mapping[str, str]) -> str:
     return " ".join(["preflights decisions", *said, *every])
 
 
-# 2. One of them ------------------------------------------------------------------------------
+# 2. One decision -----------------------------------------------------------------------------
 
 
 def decision_page(asked: PageRequest) -> Page:
@@ -253,6 +253,8 @@ def _decision_document_text(asked: PageRequest, row: DecisionRow) -> str:
 
 DECISION_ROUTES: Final = (page("/", decisions_page), page("/decisions/{id}", decision_page))
 
+
+# 3. Plots of usage ---------------------------------------------------------------------------
 
 SERIES: Final = 6  # kinds that have a colour; the others share the last one
 WIDTH: Final = 600.0  # units of a plot; a browser stretches it
@@ -308,9 +310,6 @@ class Axis(msgspec.Struct, frozen=True):
         """`26 Nov 2026`; with the hour where spans are shorter than a day."""
         hour = f" {clock(begins)[:5]}" if self.step < DAY else ""
         return f"{date(begins)}{hour}"
-
-
-# 1. Plots ------------------------------------------------------------------------------------
 
 
 def stacked(
@@ -393,7 +392,7 @@ def _costs(currency: str) -> Number:
     return lambda used: sum(float(one.amount) for one in used.costs if one.currency == currency)
 
 
-# 2. The page ---------------------------------------------------------------------------------
+# 4. The page of usage ------------------------------------------------------------------------
 
 
 def spent(asked: PageRequest) -> Page:

@@ -35,101 +35,8 @@ from preflights_es.words.simulation import Bank, Draws, Route
 
 Payload = dict[str, Any]
 
-# 1. Marks ------------------------------------------------------------------------------------
 
-_SOON: Final = {"today": 0, "heute": 0, "tomorrow": 1, "morgen": 1}
-_WEEKDAYS: Final = (
-    ("mon", "mo"),
-    ("tue", "di"),
-    ("wed", "mi"),
-    ("thu", "do"),
-    ("fri", "fr"),
-    ("sat", "sa"),
-    ("sun", "so"),
-)
-_NUMBER_OF: Final = {name: n for n, names in enumerate(_WEEKDAYS) for name in names}
-_WORDS: Final = "|".join((*_SOON, *sorted(_NUMBER_OF, key=len, reverse=True)))
-_TYPED_DATE: Final = late_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_TYPED_CLOCK: Final = r"(?:[01]?[0-9]|2[0-3]):[0-5][0-9]"
-_AT: Final = late_pattern(
-    rf"(?:(?P<day>{_WORDS}|[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})[-T])?"
-    rf"(?P<start>{_TYPED_CLOCK})(?:-(?P<end>{_TYPED_CLOCK}))?",
-    re.IGNORECASE,
-)
-_TAKES: Final = late_pattern(r"(?P<number>[0-9]{1,4}(?:[.,][0-9]{1,2})?)(?P<unit>[mh])")
-DAYS: Final = "fri, tomorrow or 2026-12-01"
-"""How a day is written, in a refusal."""
-
-
-def day_said(text: str, noted: str) -> str | None:
-    """The date that a word of a mark says, YYYY-MM-DD; a weekday is the next one behind a day.
-
-    Args:
-        noted: the day on which it is said, YYYY-MM-DD.
-    """
-    word = text.strip().lower()
-    try:
-        if _TYPED_DATE.fullmatch(word):
-            return date.fromisoformat(word).isoformat()
-        since = date.fromisoformat(noted)
-        if word in _SOON:
-            return (since + timedelta(days=_SOON[word])).isoformat()
-        if word in _NUMBER_OF:
-            ahead = (_NUMBER_OF[word] - since.weekday() - 1) % 7 + 1
-            return (since + timedelta(days=ahead)).isoformat()
-    except (ValueError, OverflowError):
-        pass  # no such day, or a forged note without one
-    return None
-
-
-def _due(text: str, noted: str) -> Payload | None:
-    found = day_said(text, noted)
-    return {"due": found} if found else None
-
-
-def _read_time_mark(text: str, noted: str) -> Payload | None:
-    if (found := _AT.fullmatch(text)) is None:
-        return None
-    said = {"start_time": found["start"].zfill(5)}
-    if found["end"]:
-        said["end_time"] = found["end"].zfill(5)
-    if not found["day"]:
-        return said
-    day = day_said(found["day"], noted)
-    return {**said, "date": day} if day else None
-
-
-def _takes(text: str, _: str) -> Payload | None:
-    if (found := _TAKES.fullmatch(text.lower())) is None:
-        return None
-    minutes = Fraction(found["number"].replace(",", ".")) * (60 if found["unit"] == "h" else 1)
-    if minutes.denominator != 1 or not 1 <= minutes <= DURATION_MAX:
-        return None
-    return {"duration_min": int(minutes), "duration_max": int(minutes)}
-
-
-def _rank(text: str, _: str) -> Payload | None:
-    return {"importance": text.lower()} if text.lower() in ("high", "low") else None
-
-
-Reader = Callable[[str, str], Payload | None]
-_MARKS: Final[tuple[tuple[re.Pattern[str], Reader, str], ...]] = tuple(
-    (re.compile(pattern, re.IGNORECASE), reader, expected)
-    for pattern, reader, expected in (
-        (r"(?:due|fällig):(.+)", _due, f"due:DAY, a day such as {DAYS}"),
-        # "@ada" is a name.
-        (
-            rf"@((?:[0-9]|(?:{_WORDS})(?:-|$)).*)",
-            _read_time_mark,
-            "@14:00, @fri-14:00 or @2026-12-01T14:00",
-        ),
-        (r"~([0-9].*)", _takes, "~30m or ~1.5h, at most 8 hours"),
-        (r"!([^\W\d_].*)", _rank, "!high or !low"),
-    )
-)
-"""What a word at the end of a line looks like that is a mark, and what it must be."""
-
-# 2. Lines ------------------------------------------------------------------------------------
+# 1. Lines of a note --------------------------------------------------------------------------
 
 _BULLET: Final = re.compile(r"\s*(?:-\s+)?(?:\[ ?\]\s+)?")
 _IDEA: Final = re.compile(r"(?:idea|idee):\s*", re.IGNORECASE)
@@ -239,7 +146,248 @@ def stated_dues(note: str, noted: str) -> list[tuple[str, str]]:
     ]
 
 
-# 3. The simulator ----------------------------------------------------------------------------
+# 2. Marks at the end of a line ---------------------------------------------------------------
+
+_SOON: Final = {"today": 0, "heute": 0, "tomorrow": 1, "morgen": 1}
+_WEEKDAYS: Final = (
+    ("mon", "mo"),
+    ("tue", "di"),
+    ("wed", "mi"),
+    ("thu", "do"),
+    ("fri", "fr"),
+    ("sat", "sa"),
+    ("sun", "so"),
+)
+_NUMBER_OF: Final = {name: n for n, names in enumerate(_WEEKDAYS) for name in names}
+_WORDS: Final = "|".join((*_SOON, *sorted(_NUMBER_OF, key=len, reverse=True)))
+_TYPED_CLOCK: Final = r"(?:[01]?[0-9]|2[0-3]):[0-5][0-9]"
+_AT: Final = late_pattern(
+    rf"(?:(?P<day>{_WORDS}|[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})[-T])?"
+    rf"(?P<start>{_TYPED_CLOCK})(?:-(?P<end>{_TYPED_CLOCK}))?",
+    re.IGNORECASE,
+)
+_TAKES: Final = late_pattern(r"(?P<number>[0-9]{1,4}(?:[.,][0-9]{1,2})?)(?P<unit>[mh])")
+DAYS: Final = "fri, tomorrow or 2026-12-01"
+"""How a day is written, in a refusal."""
+
+
+def day_said(text: str, noted: str) -> str | None:
+    """The date that a word of a mark says, YYYY-MM-DD; a weekday is the next one behind a day.
+
+    Args:
+        noted: the day on which it is said, YYYY-MM-DD.
+    """
+    word = text.strip().lower()
+    try:
+        if day := _date(word):
+            return day
+        since = date.fromisoformat(noted)
+        if word in _SOON:
+            return (since + timedelta(days=_SOON[word])).isoformat()
+        if word in _NUMBER_OF:
+            ahead = (_NUMBER_OF[word] - since.weekday() - 1) % 7 + 1
+            return (since + timedelta(days=ahead)).isoformat()
+    except (ValueError, OverflowError):
+        pass  # no such day, or a forged note without one
+    return None
+
+
+def _due(text: str, noted: str) -> Payload | None:
+    found = day_said(text, noted)
+    return {"due": found} if found else None
+
+
+def _read_time_mark(text: str, noted: str) -> Payload | None:
+    if (found := _AT.fullmatch(text)) is None:
+        return None
+    said = {"start_time": found["start"].zfill(5)}
+    if found["end"]:
+        said["end_time"] = found["end"].zfill(5)
+    if not found["day"]:
+        return said
+    day = day_said(found["day"], noted)
+    return {**said, "date": day} if day else None
+
+
+def _takes(text: str, _: str) -> Payload | None:
+    if (found := _TAKES.fullmatch(text.lower())) is None:
+        return None
+    minutes = Fraction(found["number"].replace(",", ".")) * (60 if found["unit"] == "h" else 1)
+    if minutes.denominator != 1 or not 1 <= minutes <= DURATION_MAX:
+        return None
+    return {"duration_min": int(minutes), "duration_max": int(minutes)}
+
+
+def _rank(text: str, _: str) -> Payload | None:
+    return {"importance": text.lower()} if text.lower() in ("high", "low") else None
+
+
+Reader = Callable[[str, str], Payload | None]
+_MARKS: Final[tuple[tuple[re.Pattern[str], Reader, str], ...]] = tuple(
+    (re.compile(pattern, re.IGNORECASE), reader, expected)
+    for pattern, reader, expected in (
+        (r"(?:due|fällig):(.+)", _due, f"due:DAY, a day such as {DAYS}"),
+        # "@ada" is a name.
+        (
+            rf"@((?:[0-9]|(?:{_WORDS})(?:-|$)).*)",
+            _read_time_mark,
+            "@14:00, @fri-14:00 or @2026-12-01T14:00",
+        ),
+        (r"~([0-9].*)", _takes, "~30m or ~1.5h, at most 8 hours"),
+        (r"!([^\W\d_].*)", _rank, "!high or !low"),
+    )
+)
+"""What a word at the end of a line looks like that is a mark, and what it must be."""
+
+
+# 3. Items of a model -------------------------------------------------------------------------
+
+_PAYLOAD: Final = (
+    "type",
+    "confidence",
+    "start_time",
+    "end_time",
+    "date",
+    "content",
+    "importance",
+    "due",  # of a mark alone: the contract of a model drops it
+)
+_MINUTES: Final = ("duration_min", "duration_max")
+
+
+def items(
+    payload: list[dict[str, Any]], before: tuple[NoteItem, ...], touched: frozenset[int], given: int
+) -> tuple[NoteItem, ...]:
+    """The items of a payload that meets its contract, with their numbers.
+
+    An item that was there before, of one type and title, keeps its number; one that a person has
+    changed since stays as that person left it.
+
+    Args:
+        before: as they were listed and as they are now, so that another title hides none.
+        given: the highest number that was given so far.
+    """
+    left = list(before)
+    found: list[NoteItem] = []
+    for item in map(_item_from_payload, payload):
+        number = next((former.number for former in left if _is_same_item(former, item)), 0)
+        left = [former for former in left if former.number != number]
+        if not number:
+            given += 1
+        if number not in touched:
+            found.append(replace(item, number=number or given))
+    return tuple(found)
+
+
+def _is_same_item(one: NoteItem, other: NoteItem) -> bool:
+    return (one.type, one.title.casefold()) == (other.type, other.title.casefold())
+
+
+def _item_from_payload(entry: dict[str, Any]) -> NoteItem:
+    minutes: dict[str, Any] = {name: int(entry[name]) for name in _MINUTES if name in entry}
+    said: dict[str, Any] = {name: entry[name] for name in _PAYLOAD if name in entry}
+    shape: dict[str, Any] = {"number": 0, "source": "extracted", **said, **minutes}
+    return msgspec.convert({**shape, "title": one_line(entry["title"])}, NoteItem)
+
+
+def with_dues(listed: tuple[NoteItem, ...], dues: list[tuple[str, str]]) -> tuple[NoteItem, ...]:
+    """Each due date that the note states, at the task whose title has most of its line's words.
+
+    Args:
+        dues: pairs of a line without its marks and a date.
+    """
+    found = list(listed)
+    for line, due in dues:
+        said = {*line.casefold().split()}
+        shared = [len(said & {*item.title.casefold().split()}) for item in found]
+        free = (i for i, item in enumerate(found) if item.type == "task" and item.due is None)
+        best = max(free, key=lambda i: shared[i], default=None)
+        if best is not None and shared[best]:
+            found[best] = replace(found[best], due=due)
+    return tuple(found)
+
+
+# 4. Items of a person ------------------------------------------------------------------------
+
+
+class WrongField(TypedDict):
+    """What a `NoteChangeRefused` says."""
+
+    reason: Literal["unknown_field", "invalid_value", "missing_value"]
+    field: str
+
+
+_CLOCK: Final = late_pattern(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
+_DATE: Final = late_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_OF_EVENTS: Final = ("start_time", "date")
+"""What an event that is filed by hand cannot do without."""
+
+
+def fill_item_fields(item: NoteItem, fields: Iterable[tuple[str, str]]) -> NoteItem | WrongField:
+    """An item with these values, or the first that is wrong.
+
+    Args:
+        fields: pairs of name and value as typed; an empty value says nothing.
+    """
+    title = item.title
+    if not visible(title) or problem(title, TITLE_MAX):
+        return WrongField(reason="invalid_value", field="title")
+    for name, typed in fields:
+        if name not in FIELDS[item.type]:
+            return WrongField(reason="unknown_field", field=name)
+        if not typed.strip():
+            continue
+        value = _READERS[name](typed.strip())
+        if value is None:
+            return WrongField(reason="invalid_value", field=name)
+        item = replace(item, **{name: value})
+    low, high = item.duration_min, item.duration_max
+    if low is not None and high is not None and high < low:
+        return WrongField(reason="invalid_value", field="duration_max")
+    for name in _OF_EVENTS if item.type == "event" else ():
+        if getattr(item, name) is None:
+            return WrongField(reason="missing_value", field=name)
+    return item
+
+
+def _minutes(text: str) -> int | None:
+    if not (text.isascii() and text.isdecimal() and len(text) < 6):
+        return None
+    return int(text) if 1 <= int(text) <= DURATION_MAX else None
+
+
+def _parse_item_time(text: str) -> str | None:
+    found = _CLOCK.fullmatch(text)
+    return f"{int(found[1]):02d}:{found[2]}" if found else None
+
+
+def _date(text: str) -> str | None:
+    if not _DATE.fullmatch(text):
+        return None
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        return None
+
+
+def _one_of(options: tuple[str, ...]) -> Callable[[str], str | None]:
+    return lambda text: text if text in options else None
+
+
+_READERS: Final[dict[str, Callable[[str], Any]]] = {
+    "duration_min": _minutes,
+    "duration_max": _minutes,
+    "importance": _one_of(get_args(Importance)),
+    "due": _date,
+    "energy": _one_of(get_args(Energy)),
+    "start_time": _parse_item_time,
+    "end_time": _parse_item_time,
+    "date": _date,
+    "content": lambda text: text if problem(text, CONTENT_MAX) is None else None,
+}
+
+
+# 5. The simulator ----------------------------------------------------------------------------
 
 _NOTE = re.compile(
     r"\ANoted at: (?P<noted>[^\n]*)\nLanguage: (?P<language>[a-z]+)\n\nNote:\n(?P<note>.*)\Z",
@@ -328,150 +476,4 @@ def _is_answered(request: CompletionRequested) -> bool:
 
 BANK: Bank = {
     "extraction": Route(vary_extraction_answer, ("extract items",), ("extract|extraction", "note")),
-}
-
-
-class WrongField(TypedDict):
-    """What a `ChangeRefused` says."""
-
-    reason: Literal["unknown_field", "invalid_value", "missing_value"]
-    field: str
-
-
-_CLOCK: Final = late_pattern(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
-_DATE: Final = late_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_PAYLOAD: Final = (
-    "type",
-    "confidence",
-    "start_time",
-    "end_time",
-    "date",
-    "content",
-    "importance",
-    "due",  # of a mark alone: the contract of a model drops it
-)
-_OF_EVENTS: Final = ("start_time", "date")
-"""What an event that is filed by hand cannot do without."""
-_MINUTES: Final = ("duration_min", "duration_max")
-
-
-# 1. From a model -----------------------------------------------------------------------------
-
-
-def items(
-    payload: list[dict[str, Any]], before: tuple[NoteItem, ...], touched: frozenset[int], given: int
-) -> tuple[NoteItem, ...]:
-    """The items of a payload that meets its contract, with their numbers.
-
-    An item that was there before, of one type and title, keeps its number; one that a person has
-    changed since stays as that person left it.
-
-    Args:
-        before: as they were listed and as they are now, so that another title hides none.
-        given: the highest number that was given so far.
-    """
-    left = list(before)
-    found: list[NoteItem] = []
-    for item in map(_item_from_payload, payload):
-        number = next((former.number for former in left if _is_same_item(former, item)), 0)
-        left = [former for former in left if former.number != number]
-        if not number:
-            given += 1
-        if number not in touched:
-            found.append(replace(item, number=number or given))
-    return tuple(found)
-
-
-def _is_same_item(one: NoteItem, other: NoteItem) -> bool:
-    return (one.type, one.title.casefold()) == (other.type, other.title.casefold())
-
-
-def _item_from_payload(entry: dict[str, Any]) -> NoteItem:
-    minutes: dict[str, Any] = {name: int(entry[name]) for name in _MINUTES if name in entry}
-    said: dict[str, Any] = {name: entry[name] for name in _PAYLOAD if name in entry}
-    shape: dict[str, Any] = {"number": 0, "source": "extracted", **said, **minutes}
-    return msgspec.convert({**shape, "title": one_line(entry["title"])}, NoteItem)
-
-
-def with_dues(listed: tuple[NoteItem, ...], dues: list[tuple[str, str]]) -> tuple[NoteItem, ...]:
-    """Each due date that the note states, at the task whose title has most of its line's words.
-
-    Args:
-        dues: pairs of a line without its marks and a date.
-    """
-    found = list(listed)
-    for line, due in dues:
-        said = {*line.casefold().split()}
-        shared = [len(said & {*item.title.casefold().split()}) for item in found]
-        free = (i for i, item in enumerate(found) if item.type == "task" and item.due is None)
-        best = max(free, key=lambda i: shared[i], default=None)
-        if best is not None and shared[best]:
-            found[best] = replace(found[best], due=due)
-    return tuple(found)
-
-
-# 2. From a person ----------------------------------------------------------------------------
-
-
-def fill_item_fields(item: NoteItem, fields: Iterable[tuple[str, str]]) -> NoteItem | WrongField:
-    """An item with these values, or the first that is wrong.
-
-    Args:
-        fields: pairs of name and value as typed; an empty value says nothing.
-    """
-    title = item.title
-    if not visible(title) or problem(title, TITLE_MAX):
-        return WrongField(reason="invalid_value", field="title")
-    for name, typed in fields:
-        if name not in FIELDS[item.type]:
-            return WrongField(reason="unknown_field", field=name)
-        if not typed.strip():
-            continue
-        value = _READERS[name](typed.strip())
-        if value is None:
-            return WrongField(reason="invalid_value", field=name)
-        item = replace(item, **{name: value})
-    low, high = item.duration_min, item.duration_max
-    if low is not None and high is not None and high < low:
-        return WrongField(reason="invalid_value", field="duration_max")
-    for name in _OF_EVENTS if item.type == "event" else ():
-        if getattr(item, name) is None:
-            return WrongField(reason="missing_value", field=name)
-    return item
-
-
-def _minutes(text: str) -> int | None:
-    if not (text.isascii() and text.isdecimal() and len(text) < 6):
-        return None
-    return int(text) if 1 <= int(text) <= DURATION_MAX else None
-
-
-def _parse_item_time(text: str) -> str | None:
-    found = _CLOCK.fullmatch(text)
-    return f"{int(found[1]):02d}:{found[2]}" if found else None
-
-
-def _date(text: str) -> str | None:
-    if not _DATE.fullmatch(text):
-        return None
-    try:
-        return date.fromisoformat(text).isoformat()
-    except ValueError:
-        return None
-
-
-def _one_of(options: tuple[str, ...]) -> Callable[[str], str | None]:
-    return lambda text: text if text in options else None
-
-
-_READERS: Final[dict[str, Callable[[str], Any]]] = {
-    "duration_min": _minutes,
-    "duration_max": _minutes,
-    "importance": _one_of(get_args(Importance)),
-    "due": _date,
-    "energy": _one_of(get_args(Energy)),
-    "start_time": _parse_item_time,
-    "end_time": _parse_item_time,
-    "date": _date,
-    "content": lambda text: text if problem(text, CONTENT_MAX) is None else None,
 }
