@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from preflights_es.words.questions import Question as Question
     from preflights_es.providers.apis import AnthropicProvider as AnthropicProvider
     from preflights_es.providers.base import LLMProvider as LLMProvider
-    from preflights_es.providers.simulator import (
+    from preflights_es.providers.faults import (
         FaultConfig as FaultConfig,
         FaultyProvider as FaultyProvider,
         FaultyStore as FaultyStore,
@@ -144,10 +144,8 @@ _HOME = {
         "words.questions": "Question",
         "providers.apis": "AnthropicProvider OpenAIProvider",
         "providers.base": "LLMProvider",
-        "providers.simulator": """
-            FaultConfig FaultInjector FaultyProvider FaultyStore PromptRouter ResponseBank
-            SimLLMProvider
-        """,
+        "providers.faults": "FaultConfig FaultyProvider FaultyStore",
+        "providers.simulator": "FaultInjector PromptRouter ResponseBank SimLLMProvider",
         "redaction.masking": "redact",
         "history.replayer": "Replay Replayer",
         "features.compiler.adapters": """

@@ -64,7 +64,8 @@ from preflights_es.kernel.events import (
 from preflights_es.kernel.lead import Lead, Setup, StepRetried
 from preflights_es.kernel.ports import Provider
 from preflights_es.providers.base import GivenProvider
-from preflights_es.providers.simulator import FaultConfig, SimLLMProvider
+from preflights_es.providers.faults import FaultConfig
+from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.records.documents import Documents
 from preflights_es.redaction.patterns import KINDS
 from preflights_es.runtime.features import WORKFLOWS

@@ -194,7 +194,7 @@ def _number(field: Setting, found: FoundSetting | None) -> Any:
 def _faults(found: FoundSetting | None) -> str:
     if found is None:
         return "none"
-    from preflights_es.providers.simulator import FaultConfig
+    from preflights_es.providers.faults import FaultConfig
 
     try:
         return FaultConfig.parsed(found.value).text()

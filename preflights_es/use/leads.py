@@ -37,7 +37,8 @@ def simulated(lead: Lead) -> LLMProvider:
         from preflights_es.providers.base import ReferenceProvider
 
         return ReferenceProvider(references())
-    from preflights_es.providers.simulator import FaultConfig, SimLLMProvider
+    from preflights_es.providers.faults import FaultConfig
+    from preflights_es.providers.simulator import SimLLMProvider
 
     said = dict(lead.parameters)
     return SimLLMProvider(int(said["seed"]), FaultConfig.parsed(said["faults"]), bank())

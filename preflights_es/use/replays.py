@@ -27,7 +27,7 @@ from preflights_es.kernel.lead import WRITERS, Lead
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Decider
 from preflights_es.providers.base import LLMProvider
-from preflights_es.providers.simulator import FaultConfig
+from preflights_es.providers.faults import FaultConfig
 from preflights_es.redaction.patterns import SECRETS
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.sanitizing import Sanitizer

@@ -10,7 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.providers.simulator import FaultConfig, FaultyProvider, SimLLMProvider
+from preflights_es.providers.faults import FaultConfig, FaultyProvider
+from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.words.simulation import GENERATION
 from tests.providers.driving import driven, request
 

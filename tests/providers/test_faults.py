@@ -30,15 +30,15 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.ports import Head, Provider, Store
 from preflights_es.providers.base import LLMProvider
-from preflights_es.providers.simulator import (
+from preflights_es.providers.faults import (
     HINTS_MS,
     ORDER,
     FaultConfig,
     FaultyProvider,
     FaultyStore,
-    SimLLMProvider,
     damage_response_text,
 )
+from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
 from preflights_es.words.simulation import Draws

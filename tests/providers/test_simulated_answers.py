@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es.kernel.errors import InvalidJSONError, SchemaViolationError
-from preflights_es.providers.simulator import FaultConfig, SimLLMProvider
+from preflights_es.providers.faults import FaultConfig
+from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.providers.simulator_bank import (
     CATEGORIES,
     ENTITIES_MAX,

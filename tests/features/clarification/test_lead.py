@@ -44,7 +44,8 @@ from preflights_es.kernel.lead import (
     StepStalled,
 )
 from preflights_es.kernel.ports import Provider
-from preflights_es.providers.simulator import FaultConfig, SimLLMProvider
+from preflights_es.providers.faults import FaultConfig
+from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.testing import Reply, ScriptedProvider

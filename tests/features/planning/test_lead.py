@@ -20,7 +20,8 @@ from preflights_es.kernel.lead import (
     ResponseRejected,
     StepStalled,
 )
-from preflights_es.providers.simulator import FaultConfig, SimLLMProvider
+from preflights_es.providers.faults import FaultConfig
+from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.use.leads import bank
 from tests.each import each
 from tests.features.planning.cases import (
