@@ -1,0 +1,5 @@
+"""Calls of models that any program made: taken in, shown, asked again, judged."""
+
+from preflights_es.kernel.feature import Feature
+
+FEATURE = Feature("calls", __name__)

@@ -1,0 +1,1 @@
+"""What a recorded call is, and what follows from it; pure."""
