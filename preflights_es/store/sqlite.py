@@ -368,11 +368,50 @@ def copied(url: str, to: Path) -> None:
     try:
         if not database.tables():
             raise NoLog(shown_url(address))
+        if not Path(address.name).stat().st_mode & _OTHERS:
+            to.touch()  # before anything is in it
+            make_private(str(to))
         with database.translated(), closing(sqlite3.connect(to)) as copy:
             # In one step: a copy in several begins again at each write of another process.
             database.cursor().connection.backup(copy, pages=-1)
     finally:
         database.close()
+
+
+_OTHERS: Final = 0o077  # rights of the group and of all others
+# The file, and what SQLite keeps beside it while the log is open or after a crash.
+_FILES_OF_LOG: Final = ("", "-wal", "-shm", "-journal")
+
+
+def make_private(url: str) -> bool:
+    """Let the owner alone read and write the log: its file, and what SQLite keeps beside it.
+
+    SQLite gives a file that it makes beside the log later the rights of the log.
+
+    Returns:
+        False if the log lies on a server: there the roles of the server say who reads it.
+
+    Raises:
+        StoreUnavailable: the rights of a file cannot be changed, or the log does not exist.
+    """
+    address = parse_log_address(url)
+    if not isinstance(address, SqliteFile):
+        return False
+    for ending in _FILES_OF_LOG:  # the log first: what SQLite makes meanwhile takes its rights
+        path = f"{address.name}{ending}"
+        try:
+            mode = os.stat(path).st_mode
+            if mode & _OTHERS:
+                os.chmod(path, mode & ~_OTHERS & 0o777)
+        except FileNotFoundError as error:
+            if not ending:
+                raise StoreUnavailable(f"no log at {path}: nothing to make private") from error
+        except OSError as error:
+            raise StoreUnavailable(
+                f"{path} stays readable for others: {error.strerror}. Its owner can run: "
+                f"chmod 600 {path}"
+            ) from error
+    return True
 
 
 @contextmanager
