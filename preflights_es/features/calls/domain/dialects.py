@@ -116,7 +116,7 @@ class ReadAnswer(msgspec.Struct, frozen=True):
     tools: tuple[tuple[str, str], ...] = ()
     """Pairs of name and arguments: JSON with sorted names, or the text where it is no JSON."""
     stop: str = ""
-    """Why the model stopped, in the dialect's word; empty where the answer was cut off."""
+    """Why the model stopped, in the dialect's word; empty where it is not said, or cut off."""
     model: str = ""
     tokens_in: int = 0
     """As the provider counts them; 0 where it does not say."""
