@@ -24,8 +24,11 @@ from preflights_es.redaction.patterns import (
     SecretKind,
     Span,
     compile_pattern,
+    find_starts,
     lower,
     read_word_table,
+    split_rule,
+    split_words,
 )
 
 # 1. Where values begin and end -----------------------------------------------------------------
@@ -248,8 +251,8 @@ _WAYS: Final = (
 
 def possible_ways(low: str) -> tuple[str, ...]:
     """The ways that a text can take; the other patterns are not even compiled for it."""
-    ways = (way.split(" | ", 1) for way in _WAYS)
-    return tuple(way for signs, way in ways if any(sign in low for sign in signs.split(" ")))
+    ways = map(split_rule, _WAYS)
+    return tuple(way for signs, way, _ in ways if any(map(low.__contains__, signs)))
 
 
 def find_value_behind(
@@ -373,7 +376,6 @@ def in_front(
 # 3. Labels -------------------------------------------------------------------------------------
 
 _LABEL: Final = (
-    r"(?=[ac-gj-ps-uwz])"  # what labels begin with: it spares most characters the alternatives
     r"(?:(?P<password>pass(?:[ -]?word|wort|wd|[ -]?phrase|code)|kennwort|losungswort|codewort|pwd|"
     r"psk|mots?[ _-]de[ _-]passe|phrase[ _-](?:de[ _-]passe|secr(?:è|e)te)|mdp|contrase(?:ñ|n)a|"
     r"clave[ _-]de[ _-]acceso|(?:cl(?:é|e|ave)s?|code)[ _-](?:d(?:u|el)[ _-])?(?:wi-?fi|wpa2?)"
@@ -394,6 +396,12 @@ _LABEL: Final = (
     r"|[_-](?:prod\w*|stag\w*|dev\w*|test\w*|live|local|qa|ci|old|new|admin|root|user|db|database|"
     r"api|github|gitlab|openai|anthropic|stripe|aws|slack))?"
     r"(?![^\W_]|[_-][^\W_])[\"'`*_\])}\\]{0,4}"
+)
+_LABEL_WORDS: Final = (
+    "pass kennwort losungswort codewort pwd psk mot phrase mdp contrase clave clé cle code "
+    "wlan wi-fi wifi wpa pw p/w pin otp nip digicode geheim zugangscode türcode tuercode "
+    "torcode tresorcode entsperrcode alarmcode secret access security unlock entry door "
+    "codigo código token jwt jeton llave key schlü schlue sess sid cred auth"
 )
 _KIND_OF_LABEL: Final[dict[str, SecretKind]] = {
     "secret": "key",
@@ -443,7 +451,9 @@ def find_labelled_secrets(text: str) -> Iterator[Span]:
     if not (ways or any(word in low for word in _LEADING)):
         return  # no way leads to a value: the labels need not be compiled
     position = 0
-    while label := compile_pattern(_LABEL).search(low, position):
+    for start in find_starts(split_words(_LABEL_WORDS), low):
+        if start < position or not (label := compile_pattern(_LABEL).match(low, start)):
+            continue
         done, position = position, label.end()
         if not _is_told(low, label, ways) or not (place := _expect_behind_label(text, low, label)):
             continue

@@ -71,7 +71,8 @@ def redact(
 
 # What any rule needs at the least; a short text without it costs a few microseconds.
 _DIGITS: Final = (
-    r"\+[1-9]|[0-9](?:[ .\u00a0\u202f\u2011\u2013-]?[0-9]){8}|\b00[1-9]"  # of a number of any kind
+    # of a number of any kind
+    r"[+0-9](?:(?<=\+)[1-9]|(?<!\+)(?:[ .\u00a0\u202f\u2011\u2013-]?[0-9]){8}|(?<!\w0)(?<=0)0[1-9])"
 )
 _TRIGGERS: Final = (
     "@|%40|(at)|[at]|(ät)|[ät]|://|pass|kennwort|codewort|losung|pwd|pw:|pw=|pw |p/w|pin:|pin=|"

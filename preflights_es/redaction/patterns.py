@@ -6,7 +6,7 @@ Nothing here knows what a secret is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final, Literal, cast, get_args
 
@@ -43,12 +43,69 @@ def _read_words_file() -> str:
     return own_file(__spec__, "words.txt").decode()
 
 
-def find_named_spans(pattern: str, text: str) -> Iterator[Span]:
+def find_named_spans(matches: Iterable[re.Match[str]]) -> Iterator[Span]:
     """Each match's named group: its name is the kind, and it alone goes."""
-    for found in compile_pattern(pattern).finditer(text):
+    for found in matches:
         kind = cast("SecretKind", found.lastgroup)
         start, end = found.span(kind)
         yield start, end, kind
+
+
+# A rule is written `words | pattern`. A text without any of the words (in lower case) is not
+# searched, and the pattern not even compiled. Behind a ^ they are words that a match begins with: a
+# search for words costs a tenth of one for a pattern that does not begin with a fixed letter.
+
+
+def find_by_rule(rule: str, text: str, low: str) -> Iterable[re.Match[str]]:
+    """What `finditer` finds; `low` is the text as `lower_as_matched` gives it."""
+    words, pattern, begins = split_rule(rule)
+    if not any(map(low.__contains__, words)):
+        return ()
+    compiled = compile_pattern(pattern)
+    return _find_from(words, compiled, text, low) if begins else compiled.finditer(text)
+
+
+@cache
+def split_rule(rule: str) -> tuple[tuple[str, ...], str, bool]:
+    """The words, the pattern, and whether matches begin with a word."""
+    words, pattern = rule.split(" | ", 1)
+    return split_words(words.removeprefix("^")), pattern, words.startswith("^")
+
+
+@cache
+def split_words(words: str) -> tuple[str, ...]:
+    return tuple(words.split(" "))
+
+
+def _find_from(
+    words: tuple[str, ...], pattern: re.Pattern[str], text: str, low: str
+) -> Iterator[re.Match[str]]:
+    done = 0
+    for start in find_starts(words, low):
+        if start >= done and (found := pattern.match(text, start)):
+            yield found
+            done = found.end()
+
+
+def find_starts(words: tuple[str, ...], low: str) -> list[int]:
+    """Where these words stand in the text, in order."""
+    starts = set[int]()
+    for word in words:
+        if word in low:
+            start = low.find(word)
+            while start >= 0:
+                starts.add(start)
+                start = low.find(word, start + 1)
+    return sorted(starts)
+
+
+def lower_as_matched(text: str) -> str:
+    """As `lower`, and as a pattern without case reads letters: a long s, an i without its dot."""
+    low = lower(text)
+    if not low.isascii():
+        for letter, matched in ("\u017fs", "\u0131i", "\u0130i"):
+            low = low.replace(letter, matched)
+    return low
 
 
 def lower(text: str) -> str:

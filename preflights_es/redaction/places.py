@@ -22,8 +22,9 @@ from preflights_es.redaction.labels import find_labelled_secrets, trimmed
 from preflights_es.redaction.patterns import (
     Span,
     compile_pattern,
+    find_by_rule,
     find_named_spans,
-    lower,
+    lower_as_matched,
     read_word_table,
     rules,
 )
@@ -41,7 +42,8 @@ from preflights_es.redaction.shapes import (
     web_tokens,
 )
 
-# What the text must hold (in lower case) to be searched at all, and the pattern. The password of a
+# What the text must hold (in lower case) to be searched at all, or the words that a match begins
+# with, behind a ^; and the pattern. The password of a
 # URL ends at the last @ before the path; one with a slash, at the first @.
 _PLACES: Final = r"""
 :// | «U»(?P<password>[^\s/"'<>`\ufdd0]+)@
@@ -56,33 +58,32 @@ hooks.zapier | /hooks/catch/(?P<token>[0-9]+/[a-z0-9/]{4,})
 /bot | /bot(?P<token>[0-9]{6,12}:«D»{16,})
 sig= | [?&;]sig=(?P<token>[A-Za-z0-9%+/=_-]{16,})
 x-amz- | (?i:x-amz-(?:signature|security-token)=)(?P<token>[A-Za-z0-9%+/=_-]{16,})
-curl | \bcurl\b(?:[^\n]|(?<=\\)\n){0,250}?«O»[^\s"':]{0,64}:«P»
--p | (?i:\bmysql[\w.-]{0,24})«C»-u[^\n|;]{1,80}?\s-p\s(?=\S{0,80}[A-Za-z])(?=\S{0,80}\d)«P»
--u | (?i:\bsmbclient«X»)«C»-U\s?["']?[\w.\\-]{1,64}%«P»
-pass | (?:requirepass|masterauth)\s+«P»
+^curl | \bcurl\b(?:[^\n]|(?<=\\)\n){0,250}?«O»[^\s"':]{0,64}:«P»
+^mysql | (?i:\bmysql[\w.-]{0,24})«C»-u[^\n|;]{1,80}?\s-p\s(?=\S{0,80}[A-Za-z])(?=\S{0,80}\d)«P»
+^smbclient | (?i:\bsmbclient«X»)«C»-U\s?["']?[\w.\\-]{1,64}%«P»
+^requirepass masterauth | (?:requirepass|masterauth)\s+«P»
 pass: | -pass(?:in|out)?\s+["']?pass:«P»
 chpasswd | ["'\s][\w.-]{1,32}:(?P<password>«A»{3,64})["']?\s{0,9}\|\s{0,9}(?:sudo\s+)?chpasswd
-echo | \becho\s+["']?(?P<password>«A»{3,128})["']?\s{0,9}\|(?:\s{0,9}sudo\s-S|[^\n|]{0,99}-stdin)
-net user | \bnet\s+user\s+[^\s/]{1,64}\s+(?![/*])«P»
-htpasswd | \bhtpasswd\s+-\w*b\w*\s+\S{1,99}\s+\S{1,99}\s+«P»
+^echo | \becho\s+["']?(?P<password>«A»{3,128})["']?\s{0,9}\|(?:\s{0,9}sudo\s-S|[^\n|]{0,99}-stdin)
+^net | \bnet\s+user\s+[^\s/]{1,64}\s+(?![/*])«P»
+^htpasswd | \bhtpasswd\s+-\w*b\w*\s+\S{1,99}\s+\S{1,99}\s+«P»
 key-data | (?i:\bclient-key-data["']?\s*:\s*)["']?(?P<key>[A-Za-z0-9+/=]{16,})
-$ | (?<![\w$])(?P<password>\$(?:apr1|1|5|6|y|2[abxy]?|argon2\w{1,2}|scrypt)\$[\w./$=,+-]{20,})
+^$ | (?<![\w$])(?P<password>\$(?:apr1|1|5|6|y|2[abxy]?|argon2\w{1,2}|scrypt)\$[\w./$=,+-]{20,})
 {s | \{(?i:s?sha(?:256|512)?)\}(?P<password>[A-Za-z0-9+/]{20,}={0,2})
-sqlplus | \bsqlplus\s+[\w$#]{1,64}/(?P<password>[^\s@"']{1,99})@
-machine | \bmachine\s+\S{1,99}\s+login\s+\S{1,99}\s+password\s+«P»
-by | (?i:\b(?:user|role|to)\s+\S{1,80}\s+identified\s+(?:with\s+\S{1,40}\s+)?by\s+)«Q»
-password | (?i:\b(?:with|encrypted|set)\s+password\s*=?\s*)(?=')«Q»
+^sqlplus | \bsqlplus\s+[\w$#]{1,64}/(?P<password>[^\s@"']{1,99})@
+^machine | \bmachine\s+\S{1,99}\s+login\s+\S{1,99}\s+password\s+«P»
+identified | (?i:\b(?:user|role|to)\s+\S{1,80}\s+identified\s+(?:with\s+\S{1,40}\s+)?by\s+)«Q»
+^with encrypted set | (?i:\b(?:with|encrypted|set)\s+password\s*=?\s*)(?=')«Q»
 securestring | (?i:ConvertTo-SecureString\s+(?:-String\s+)?)«Q»
 """
 
 
 def find_placed_secrets(text: str) -> Iterator[Span]:
-    low = lower(text)
+    low = lower_as_matched(text)
     found = [
         span
-        for guard, pattern in (rule.split(" | ", 1) for rule in rules(_PLACES))
-        if guard in low
-        for span in find_named_spans(pattern, text)
+        for rule in rules(_PLACES)
+        for span in find_named_spans(find_by_rule(rule, text, low))
         if not refers(text[span[0] : span[1]], quoted=False)
     ]
     yield from _apart(sorted(found, key=lambda span: (span[0], -span[1])))
@@ -98,6 +99,7 @@ def _apart(spans: Iterable[Span]) -> Iterator[Span]:
 
 
 _COOKIES: Final = (
+    "^set-cookie cookie curl | "
     r"(?i)(?:(?<![\w])(?P<set>set-)?cookie2?[\"'`\\]{0,2}\s{0,3}[:=,]\s{0,3}"
     r"|\bcurl\b[^\n]{0,250}?\s(?:-b|--cookie)[ =])[\"'`]{0,2}"
     r"(?P<pairs>[\w.!#$%&*+^|~-]{1,80}=[^\n\"'`\ufdd0]{1,4000})"
@@ -107,9 +109,8 @@ _COOKIE: Final = r"[\w.!#$%&*+^|~-]{1,80}=(?P<token>[^\s;,]{8,4000})"
 
 def cookies(text: str) -> Iterator[Span]:
     """Values in the headers of cookies that are no plain word: most of them log a person in."""
-    if "cookie" not in lower(text) and "curl" not in text:
-        return
-    for header in compile_pattern(_COOKIES).finditer(text):
+    low = lower_as_matched(text)
+    for header in find_by_rule(_COOKIES, text, low):
         start, end = header.span("pairs")
         if header["set"]:  # its attributes follow
             end = min(end, text.find(";", start) % (len(text) + 1))
@@ -121,6 +122,7 @@ def cookies(text: str) -> Iterator[Span]:
 
 
 _HEADER: Final = (
+    "^authorization bearer basic | "
     r"(?i)(?:(?P<header>authorization[\"'`\]\\]{0,4}\s{0,3}[:=,]\s{0,3}[\"'`\\]{0,3})"
     r"(?:(?P<named>bearer|basic|token|apikey|api-key|key)\s{1,3})?"
     r"|(?<![\w-])(?P<alone>bearer|basic)\s{1,3})"
@@ -130,10 +132,8 @@ _HEADER: Final = (
 
 def headers(text: str) -> Iterator[Span]:
     """What follows `Bearer` or `Basic`, where it is a credential and not a word of prose."""
-    low = lower(text)
-    if not ("bearer" in low or "basic" in low or "authorization" in low):
-        return
-    for found in compile_pattern(_HEADER).finditer(text):
+    low = lower_as_matched(text)
+    for found in find_by_rule(_HEADER, text, low):
         value, scheme = found["value"].rstrip("."), (found["named"] or found["alone"] or "").lower()
         if refers(value, quoted=False) or specifies(value):
             continue
@@ -144,6 +144,8 @@ def headers(text: str) -> Iterator[Span]:
 
 
 _PAIR: Final = (
+    "^cred log basic account konto compte cuenta identifiant zugang anmeld user benutzer sign "
+    "connect connexion conexi acc @ | "
     r"(?i)(?:(?<![\w-])(?=[a-z])(?:credentials?|creds|log-?ins?(?:[ -]?data)?|basic[ -]?auth|"
     r"account|konto|compte|cuenta|identifiants?|credenciales|"
     r"logindaten|zugangsdaten|zugang|anmeldedaten|user(?:name)? ?/ ?pass(?:word)?|"
@@ -160,7 +162,7 @@ def find_paired_passwords(text: str) -> Iterator[Span]:
     """The second half of `credentials: admin / hunter2`."""
     if not ("/" in text or ":" in text or "|" in text):
         return
-    for found in compile_pattern(_PAIR).finditer(text):
+    for found in find_by_rule(_PAIR, text, lower_as_matched(text)):
         start, value = found.start("password"), trimmed(found["password"])
         known = (
             specifies(value) or refers(value, quoted=False) or compile_pattern(EMAIL).match(value)
@@ -169,23 +171,26 @@ def find_paired_passwords(text: str) -> Iterator[Span]:
             yield start, start + len(value), "password"
 
 
-# What the text must hold (in lower case), and the pattern. A loose value must be a safe password,
-# one that stands apart no word of a sentence. Before the option of mysql there may be others: -vp.
+# The words that a match begins with (in lower case), and the pattern. A loose value must be a safe
+# password, one that stands apart no word of a sentence. Before the option of mysql there may be
+# others: -vp.
+_OPTION: Final = r"-(?<![^\s`\"'(]-)[a-z]"
 _OPTIONS: Final = r"""
-mysql | (?i:\bmysql[\w.-]{0,24})«C»-«M»p(?!ort\b|rotocol)«P»
-mariadb | (?i:\bmariadb[\w.-]{0,24})«C»-«M»p(?!ort\b|rotocol)«P»
--p | (?i:\b(?:sshpass|twine|cqlsh|rdesktop|psexec(?:64)?|rabbitmqadmin)«X»)«C»-p«B»(?!-)«P»
--p | (?i:\bmongo(?:sh|dump|restore|export|import|stat|top|files)?«X»)«C»-p«B»(?!-)«P»
--p | (?i:\b«I»\s+login)«C»-p«B»(?!-)«P»
--p | (?i:\b7z[arz]?«X»)«C»-p«P»
-rar | (?i:\b(?:un)?rar«X»)«C»-h?p«P»
--p | (?i:\b(?:sqlcmd|osql|isql|bcp|zip|unzip)«X»)«C»-P«B»«P»
--w | (?i:\bldap[a-z]+«X»)«C»-w«B»«P»
-mosquitto | (?i:\bmosquitto_(?:pub|sub|rr)«X»)«C»-P«B»(?!-)«P»
-openssl | (?i:\bopenssl«X»\s+(?:enc|aes[\w-]{1,20}))«C»-k[ \t]+(?![-:])«P»
--a | (?i:\bredis-cli«X»)«C»-a«B»(?!-)«P»
--p | (?<![^\s`"'(])-u["']?[\w.@][\w.@-]{0,63}["']?\s+-p«P»
--p | (?<![^\s`"'(])-u\s["']?[\w.@][\w.@-]{0,63}["']?\s+-p["']?(?P<loose>«A»{3,})
+^mysql | (?i:\bmysql[\w.-]{0,24})«C»-«M»p(?!ort\b|rotocol)«P»
+^mariadb | (?i:\bmariadb[\w.-]{0,24})«C»-«M»p(?!ort\b|rotocol)«P»
+^sshpass twine cqlsh | (?i:\b(?:sshpass|twine|cqlsh)«X»)«C»-p«B»(?!-)«P»
+^rdesktop psexec rabbitmqadmin | (?i:\b(?:rdesktop|psexec(?:64)?|rabbitmqadmin)«X»)«C»-p«B»(?!-)«P»
+^mongo | (?i:\bmongo(?:sh|dump|restore|export|import|stat|top|files)?«X»)«C»-p«B»(?!-)«P»
+^docker podman nerdctl buildah skopeo oras helm az oc cf | (?i:\b«I»\s+login)«C»-p«B»(?!-)«P»
+^7z | (?i:\b7z[arz]?«X»)«C»-p«P»
+^rar unrar | (?i:\b(?:un)?rar«X»)«C»-h?p«P»
+^sqlcmd osql isql bcp zip unzip | (?i:\b(?:sqlcmd|osql|isql|bcp|zip|unzip)«X»)«C»-P«B»«P»
+^ldap | (?i:\bldap[a-z]+«X»)«C»-w«B»«P»
+^mosquitto_ | (?i:\bmosquitto_(?:pub|sub|rr)«X»)«C»-P«B»(?!-)«P»
+^openssl | (?i:\bopenssl«X»\s+(?:enc|aes[\w-]{1,20}))«C»-k[ \t]+(?![-:])«P»
+^redis-cli | (?i:\bredis-cli«X»)«C»-a«B»(?!-)«P»
+^-u | (?<![^\s`"'(])-u["']?[\w.@][\w.@-]{0,63}["']?\s+-p«P»
+^-u | (?<![^\s`"'(])-u\s["']?[\w.@][\w.@-]{0,63}["']?\s+-p["']?(?P<loose>«A»{3,})
 """
 _ABSENT: Final = r"[$<{%\[(]|[xX*•._#?-]+$"
 # What is glued to -p in other programs: `gcc -pthread`, `find -path`, `pytest -pno:cacheprovider`.
@@ -198,12 +203,13 @@ _CONTAINERS: Final = r"\b(?:docker|podman|nerdctl|compose)\s+(?:run|create)\b[^\
 
 
 def find_option_passwords(text: str) -> Iterator[Span]:
-    low = lower(text)
+    low = lower_as_matched(text)
+    if not compile_pattern(_OPTION).search(low):
+        return
     found = [
         match.span(match.lastgroup or 0)
-        for guard, pattern in (rule.split(" | ", 1) for rule in rules(_OPTIONS))
-        if guard in low
-        for match in compile_pattern(pattern).finditer(text)
+        for rule in rules(_OPTIONS)
+        for match in find_by_rule(rule, text, low)
         if _is_password(text, *match.span(match.lastgroup or 0), loose=match.lastgroup == "loose")
     ]
     yield from _apart((start, end, "password") for start, end in sorted(set(found)))

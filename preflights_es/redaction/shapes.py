@@ -15,8 +15,9 @@ from typing import Final
 from preflights_es.redaction.patterns import (
     Span,
     compile_pattern,
+    find_by_rule,
     find_named_spans,
-    lower,
+    lower_as_matched,
     read_word_table,
     rules,
 )
@@ -127,7 +128,9 @@ def shapes(text: str) -> Iterator[Span]:
     if not compile_pattern(_CANDIDATE).search(text):
         return
     keys, tokens = "|".join(rules(_KEYS)), "|".join(rules(_TOKENS))
-    yield from find_named_spans(f"{_RUN}(?:(?P<key>{keys})|(?P<token>{tokens}))", text)
+    yield from find_named_spans(
+        compile_pattern(f"{_RUN}(?:(?P<key>{keys})|(?P<token>{tokens}))").finditer(text)
+    )
 
 
 # Also without padding, and in the alphabet of URLs; shorter runs hold no credential.
@@ -164,20 +167,19 @@ _SEED_LABEL: Final = (
     r"|(?i:\bseed)[\"']?\s?[:=]\s?[\"'](?=[a-z]{3,8}(?: [a-z]{3,8}){11,23}[\"'])"
 )
 _SEED: Final = (
+    "^seed recovery backup wallet wiederherstellungs bip mnemonic | "
     rf"(?:{_SEED_LABEL})(?P<key>(?:1[.):]\s?)?(?i:{_SEED_WORD})"
     rf"(?:[\"'`]?,?\s{{1,3}}(?:\d{{1,2}}[.):]\s?)?[\"'`]?{_SEED_WORD}){{11,23}})"
 )
 
 
 def seed_phrases(text: str) -> Iterator[Span]:
-    low = lower(text)
-    if "seed" in low or "mnemonic" in low or "phrase" in low or "bip39" in low or "bip-39" in low:
-        yield from find_named_spans(_SEED, text)
+    yield from find_named_spans(find_by_rule(_SEED, text, lower_as_matched(text)))
 
 
 def web_tokens(text: str) -> Iterator[Span]:
     if "eyJ" in text:
-        yield from find_named_spans(rules(_JWT)[0], text)
+        yield from find_named_spans(compile_pattern(rules(_JWT)[0]).finditer(text))
 
 
 # 2. Private keys in PEM blocks, whole or cut, over one line or many ----------------------------
@@ -246,6 +248,7 @@ EMAIL: Final = (
     rf"(?P<local>{_LOCAL}|\"[^\"\s@][^\"\n@\ufdd0]{{0,62}}\")"
     rf"(?P<at>@|\s?[\[(]\s?(?:at|ät)\s?[\])]\s?){_DOMAIN}"
 )
+_AT: Final = r"[@\[(](?:(?<=@)|\s?(?:at|ät)\s?[\])])"
 _ESCAPED_EMAIL: Final = rf"(?P<email>(?<![\w.+-])[\w.+-]++%40{_DOMAIN})"
 _ESCAPES: Final = ("\\n", "\\r", "\\t")  # a line end or a tab as JSON writes it, before an address
 _LOGIN_BEFORE: Final = (
@@ -255,6 +258,8 @@ _LOGIN_BEFORE: Final = (
 
 
 def emails(text: str) -> Iterator[Span]:
+    if not compile_pattern(_AT).search(text):
+        return
     for found in compile_pattern(EMAIL).finditer(text):
         if _is_address(text, found):
             local = found["local"]
@@ -294,8 +299,8 @@ def _is_address(text: str, found: re.Match[str]) -> bool:
 _BLANK: Final = " \u00a0\u202f"
 _GAP: Final = rf"[{_BLANK}.\u2011\u2013-]"  # one sign between groups, the same each time
 _CARD: Final = (
-    r"(?<![\w.+/])(?<!\w-)(?:[0-9]{13,19}"
-    rf"|[0-9]{{4}}(?P<gap>{_GAP})(?:[0-9]{{4}}(?P=gap)[0-9]{{4}}(?P=gap)[0-9]{{4}}(?:(?P=gap)[0-9]{{1,3}})?"
+    r"[0-9](?<![\w.+/][0-9])(?<!\w-[0-9])(?:[0-9]{12,18}"  # a digit first: it is sought fast
+    rf"|[0-9]{{3}}(?P<gap>{_GAP})(?:[0-9]{{4}}(?P=gap)[0-9]{{4}}(?P=gap)[0-9]{{4}}(?:(?P=gap)[0-9]{{1,3}})?"
     r"|[0-9]{6}(?P=gap)[0-9]{4,5}))(?!\w|-[0-9]|[.,][0-9])"
 )
 # Prefixes, and how many digits a number has that begins so.
@@ -371,9 +376,16 @@ _IBAN: Final = (
 )
 
 
+_IBAN_DIGIT: Final = r"[0-9](?<=[A-Za-z]{2}[0-9])[0-9]"  # sought faster than two letters
+
+
 def ibans(text: str) -> Iterator[Span]:
     position = 0
-    while found := compile_pattern(_IBAN).search(text, position):
+    while digit := compile_pattern(_IBAN_DIGIT).search(text, position + 2):
+        found = compile_pattern(_IBAN).match(text, digit.start() - 2)
+        if not found:
+            position = digit.start() - 1
+            continue
         end = _end_of_iban(found.group(), found["gap"] or "")
         if end:
             yield found.start(), found.start() + end, "iban"
@@ -412,6 +424,7 @@ _NUMBER: Final = (
 )
 # A plus, also as a URL writes it, or what is dialled for it: 00, 011 in America, 0011 in Australia.
 _PHONE: Final = (
+    "^+ %2 00 011 | "
     rf"(?<![\w.+)\]-])(?:\+|%2[Bb]|(?<![0-9][{_BLANK}-])(?P<zeros>(?:0011|011|00){_GAP}?)){_NUMBER}"
 )
 _LINK: Final = rf"(?i:\bwa\.me/|\bwhatsapp\S{{0,40}}[?&]phone=|\btel:)(?P<linked>\+?{_NUMBER})"
@@ -467,8 +480,7 @@ _AMOUNT: Final = (
 
 
 def phones(text: str) -> Iterator[Span]:
-    is_dialled = any(sign in text for sign in ("+", "%2", "00", "011"))
-    found = [*compile_pattern(_PHONE).finditer(text)] if is_dialled else []
+    found = [*find_by_rule(_PHONE, text, text)]
     if "wa.me/" in (low := text.lower()) or "phone=" in low or "tel:" in low:
         found = sorted(
             (*found, *compile_pattern(_LINK).finditer(text)), key=lambda match: match.span()
