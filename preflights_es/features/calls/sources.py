@@ -7,6 +7,7 @@ Nothing is made up: what cannot be read, or holds no words, is named by its line
 from __future__ import annotations
 
 import gzip
+import io
 import sqlite3
 import sys
 import zlib
@@ -75,8 +76,8 @@ class UnreadLine(msgspec.Struct, frozen=True):
 
 Found = Iterator[SourceCall | UnreadLine]
 Objects = Iterator[tuple[int, dict[str, Any]] | UnreadLine]
-Places = Mapping[str, str]
-"""By name of a value, the JSON Pointers where it may stand, between blanks."""
+Places = Mapping[str, Sequence[str]]
+"""By name of a value, the JSON Pointers (RFC 6901) where it may stand, or words that say where."""
 
 
 class SourceGuess(msgspec.Struct, frozen=True):
@@ -107,8 +108,9 @@ class SourceFile:
         is_packed = head.startswith(b"\x1f\x8b")
         self._streams: list[Any] = [gzip.GzipFile(fileobj=raw), raw] if is_packed else [raw]
         self.is_database = head == b"SQLite format 3\0"
+        self._held = io.BytesIO()  # what was read as one JSON value, and is lines
         self._number = 1
-        self._line = b"" if self.is_database else self._read(LINE_MAX + 1, is_line=True)
+        self._line = b"" if self.is_database else self._read(LINE_MAX + 1)
         self._line = self._line.removeprefix(b"\xef\xbb\xbf")
         while self._line and not self._line.strip():
             self._advance()
@@ -124,19 +126,21 @@ class SourceFile:
         self.close()
 
     def close(self) -> None:
-        for stream in self._streams:
-            stream.close()
+        for stream in self._streams[:-1] if self.path == "-" else self._streams:
+            stream.close()  # but not the standard input, which is the program's
 
-    def _read(self, size: int, *, is_line: bool) -> bytes:
-        stream = self._streams[0]
+    def _read(self, size: int, *, is_line: bool = True) -> bytes:
+        held, stream = self._held.readline(size), self._streams[0]
+        if held.endswith(b"\n") or len(held) == size:
+            return held
         try:
-            return bytes(stream.readline(size) if is_line else stream.read(size))
+            more: bytes = stream.readline(size - len(held)) if is_line else stream.read(size)
         except (OSError, EOFError, zlib.error) as error:
-            self.broken = f"the file cannot be read further: {error}"
-            return b""
+            self.broken, more = f"the file cannot be read further: {error}", b""
+        return held + more
 
     def _advance(self) -> None:
-        self._number, self._line = self._number + 1, self._read(LINE_MAX + 1, is_line=True)
+        self._number, self._line = self._number + 1, self._read(LINE_MAX + 1)
 
     def _read_document(self) -> list[Any] | None:
         """The entries of a file that is one JSON value: an array, or an object on several lines."""
@@ -146,6 +150,10 @@ class SourceFile:
         data = self._line + self._read(DOCUMENT_MAX, is_line=False)
         value, why = _decoded_line(data)
         if why:
+            rest = data[len(self._line) :]
+            if not (_decoded_line(line)[1] and _decoded_line(rest.partition(b"\n")[0])[1]):
+                self._held = io.BytesIO(rest)
+                return None
             self.broken = f"it begins one JSON value that is cut off, or above 64 MB: {why}"
             return []
         return json_items(value) or [value]
@@ -158,7 +166,7 @@ class SourceFile:
             number = self._number
             if len(self._line) > LINE_MAX and not self._line.endswith(b"\n"):
                 while self._line and not self._line.endswith(b"\n"):  # never held whole
-                    self._line = self._read(LINE_MAX, is_line=True)
+                    self._line = self._read(LINE_MAX)
                 yield number, None, f"longer than {LINE_MAX // 1024 // 1024} MB"
             elif self._line.strip():
                 yield number, *_decoded_line(self._line)
@@ -197,7 +205,7 @@ def read_source_calls(
         for source in sources:
             yield from _llm_calls(source)
         return
-    places = _places_of(pointers or {}) if form == "jsonl" else _PRESETS.get(form, {})
+    places = _places_of(pointers or {}, form)
     objects = _objects_of(sources)
     for found in _joined_batch(objects) if form == "openai-batch" else objects:
         if isinstance(found, UnreadLine):
@@ -205,8 +213,10 @@ def read_source_calls(
         elif form == "otel":
             yield from _otel_calls(*found)
         else:
-            for record in _observations_in(found[1]) if form == "langfuse" else [found[1]]:
-                yield _call_of(found[0], _values_at(record, places), places)
+            for record in _entries_of_export(form, found[1]):
+                why = _export_trouble(form, record)
+                values = _values_at(record, places)
+                yield UnreadLine(found[0], why) if why else _call_of(found[0], values, places)
 
 
 def _objects_of(sources: Sequence[SourceFile]) -> Objects:
@@ -220,7 +230,7 @@ def _objects_of(sources: Sequence[SourceFile]) -> Objects:
 
 # --- 2. A call of the values of an entry ---
 
-_PRESETS: Final[dict[str, Places]] = {
+_PRESETS: Final = {
     "openai-batch": {
         "id": "/answered/id /asked/custom_id",
         "time": "/answered/response/body/created /answered/response/body/created_at",
@@ -270,27 +280,25 @@ _LITELLM_PATHS: Final = {
 }
 
 
-def _places_of(pointers: Mapping[str, str]) -> Places:
+def _places_of(pointers: Mapping[str, str], form: SourceForm) -> Places:
     """Raises:
     Refused: one is no JSON Pointer, or that of the request or the response is missing.
     """
+    if form != "jsonl":
+        return {name: between.split() for name, between in _PRESETS.get(form, {}).items()}
     for name in ("request", "response"):
         if name not in pointers:
             raise Refused(f"say where the {name} stands: --{name} /PTR", name=name)
     for pointer in pointers.values():
         if pointer and not pointer.startswith("/"):
             raise Refused(f"{pointer!r} is no JSON Pointer: it begins with /", pointer=pointer)
-    return {name: pointer.replace(" ", _BLANK) for name, pointer in pointers.items()}
-
-
-_BLANK: Final = "\0"  # stands for a blank within a pointer
+    return {name: [pointer] for name, pointer in pointers.items()}
 
 
 def _values_at(record: dict[str, Any], places: Places) -> dict[str, Any]:
-    record = json_mapping(record.get("standard_logging_object")) or record  # of LiteLLM
     values: dict[str, Any] = {}
     for name, pointers in places.items():
-        found = (_value_at(record, pointer) for pointer in pointers.split(" "))
+        found = (_value_at(record, pointer) for pointer in pointers)
         empty: tuple[Any, ...] = (None, {}, []) if name == "response" else (None, {}, [], "")
         values[name] = next((value for value in found if value not in empty), None)
     return values
@@ -298,7 +306,7 @@ def _values_at(record: dict[str, Any], places: Places) -> dict[str, Any]:
 
 def _value_at(value: Any, pointer: str) -> Any:
     """None where nothing stands; JSON that is held as a text is entered, too."""
-    for part in pointer.replace(_BLANK, " ").split("/")[1:]:
+    for part in pointer.split("/")[1:]:
         step, value = part.replace("~1", "/").replace("~0", "~"), _structure(value)
         if isinstance(value, list) and step.isdecimal() and len(step) < 10:
             value = dict(enumerate(value)).get(int(step))
@@ -321,8 +329,8 @@ def _call_of(line: int, values: Mapping[str, Any], places: Places) -> SourceCall
     failed = response is None and error != ""
     for name, is_missing in (("request", not body), ("response", response is None and not failed)):
         if is_missing:
-            where = places.get(name, "the entry").replace(" /", " or /").replace(_BLANK, " ")
-            return UnreadLine(line, f"no {name} in {where or 'it'}")
+            where = " or ".join(places.get(name, ())) or "it"
+            return UnreadLine(line, f"no {name} in {where}")
     if values.get("model") and "model" not in body:
         body = {"model": values["model"], **body, **json_mapping(_structure(values["parameters"]))}
     if call_type.endswith("responses") and "messages" in body:
@@ -354,9 +362,8 @@ def _request_of(value: object) -> dict[str, Any]:
     held = _structure(value)
     if isinstance(held, dict) or value in (None, "redacted-by-litellm"):
         return json_mapping(held)
-    if isinstance(held, list) and all(
-        json_mapping(turn).keys() & {"role", "type"} for turn in held
-    ):
+    are_turns = [json_mapping(turn).keys() & {"role", "type"} for turn in json_items(held)]
+    if are_turns and all(are_turns):
         return {"messages": held}
     text = value if isinstance(value, str) else json_text(value)
     return {"messages": [{"role": "user", "content": text}]}
@@ -463,18 +470,39 @@ def _joined_batch(objects: Objects) -> Objects:
         yield UnreadLine(line, f"no {'request' if is_answer else 'answer'} with custom_id {id_!r}")
 
 
-def _observations_in(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Calls of models among what Langfuse observed: of a trace, of a page of its API, or alone."""
-    inner = record.get("observations", record.get("data"))
+def _entries_of_export(form: SourceForm, record: dict[str, Any]) -> list[dict[str, Any]]:
+    """What one object holds: of Langfuse a call, or among others those of a trace or of a page."""
+    if form == "litellm":
+        return [json_mapping(record.get("standard_logging_object")) or record]
+    if form != "langfuse":
+        return [record]
     trace = json_mapping(record.get("trace")) or record
     context = {name: trace[name] for name in ("sessionId", "userId") if name in trace}
-    entries = [{**json_mapping(entry), **context} for entry in json_items(inner)] or [record]
-    return [one for one in entries if one.get("type", "GENERATION") == "GENERATION"]
+    inner = json_items(record.get("observations", record.get("data")))
+    entries = [{**json_mapping(entry), **context} for entry in inner] or [record]
+    return [entry for entry in entries if entry.get("type", "GENERATION") == "GENERATION"]
 
+
+def _export_trouble(form: SourceForm, record: dict[str, Any]) -> str:
+    """Why an entry of an export, which may look whole, is none."""
+    if form == "litellm" and "(litellm_truncated " in json_text(record):
+        return "LiteLLM cut off a text of it"
+    if form == "langfuse" and not record.keys() & {"type", *_LANGFUSE_MODELS}:
+        return "no observation of Langfuse: it has neither type nor model"
+    return ""
+
+
+_LANGFUSE_MODELS: Final = ("model", "providedModelName", "provided_model_name")
 
 # --- 4. OpenTelemetry ---
 
-_OTEL_OPERATIONS: Final = ("chat", "completion", "text_completion", "generate_content")
+_OTEL_OPERATIONS: Final = (
+    "chat",
+    "completion",
+    "acompletion",
+    "text_completion",
+    "generate_content",
+)
 _OTEL_HOLDERS: Final = (
     "gen_ai.content.prompt",
     "gen_ai.content.completion",
@@ -490,7 +518,7 @@ _OTEL_PARAMETERS: Final = (
     "seed",
 )
 _OTEL_PLACES: Final[Places] = dict.fromkeys(
-    ("request", "response"), "a span of it: its messages were not captured"
+    ("request", "response"), ("a span of it: its messages were not captured",)
 )
 
 
@@ -519,8 +547,10 @@ def _otel_values(span: dict[str, Any], held: dict[str, Any]) -> dict[str, Any]:
         elif name.startswith("gen_ai.") and name.endswith(".message"):
             asked.append(_event_message(name.split(".")[1], told))
     system = _otel_turns(held, "gen_ai.system_instructions", "-", "system")
-    asked = _otel_turns(held, "gen_ai.input.messages", "gen_ai.prompt", "user") or asked
-    answered = _otel_turns(held, "gen_ai.output.messages", "gen_ai.completion", "") or answered
+    stated = _otel_turns(held, "gen_ai.input.messages", "gen_ai.prompt", "user")
+    asked = stated or _chat_turns(asked, "user")
+    stated = _otel_turns(held, "gen_ai.output.messages", "gen_ai.completion", "assistant")
+    answered = stated or _chat_turns(answered, "assistant")
     parameters = {name: held.get(f"gen_ai.request.{name}") for name in _OTEL_PARAMETERS}
     parameters["stop"] = held.get("gen_ai.request.stop_sequences")
     parameters["tools"] = _structure(held.get("gen_ai.tool.definitions"))
@@ -557,7 +587,7 @@ def _attributes_of(holder: dict[str, Any]) -> dict[str, Any]:
 def _otlp_value(value: object) -> Any:
     kind, held = next(iter(json_mapping(value).items()), ("", None))
     if kind == "intValue":
-        return _whole_number(held)
+        return parse_json_text(held) if isinstance(held, str) else held
     if kind == "arrayValue":
         return [_otlp_value(one) for one in json_items(json_mapping(held).get("values"))]
     if kind == "kvlistValue":
@@ -573,13 +603,12 @@ def _event_message(role: str, held: dict[str, Any]) -> dict[str, Any]:
     message.update(json_mapping(inner))
     for name in ("role", "content", "tool_calls", "finish_reason"):
         if body.get(name):
-            message[name] = _structure(body[name])
+            message[name] = body[name] if name == "content" else _structure(body[name])
     return {**message, "tool_call_id": body.get("id")} if role == "tool" else message
 
 
 def _otel_turns(held: dict[str, Any], name: str, older: str, role: str) -> list[dict[str, Any]]:
     """Turns of an attribute, or of attributes such as `gen_ai.prompt.0.tool_calls.0.name`."""
-    role = role or "assistant"
     value = _structure(held.get(name, held.get(older)))
     if role == "system" and isinstance(value, list):
         value = [{"parts": value}]
@@ -610,8 +639,9 @@ def _chat_turns(messages: list[Any], role: str) -> list[dict[str, Any]]:
     for message in messages:
         held = json_mapping(message) or {"content": message}
         turn = {"role": role, **{name: held[name] for name in held if name != "parts"}}
-        content, calls = _structure(held.get("content")), held.get("tool_calls")
-        turn["content"] = content if isinstance(content, list) else held.get("content")
+        content, calls = json_items(_structure(held.get("content"))), held.get("tool_calls")
+        is_parts = content and all("type" in json_mapping(part) for part in content)
+        turn["content"] = content if is_parts else held.get("content")
         calls = [_chat_call(call) for call in json_items(calls) or _numbered(calls)]
         if "parts" in held:
             parts = list(map(json_mapping, json_items(held["parts"])))

@@ -105,6 +105,7 @@ def test_pointers_say_where_things_stand(tmp_path: Path) -> None:
         ([FRANCE], {"messages": [FRANCE]}),
         ({"model": "m", "input": "hi"}, {"model": "m", "input": "hi"}),
         ([1, 2], {"messages": [{"role": "user", "content": "[1,2]"}]}),
+        ("[]", {"messages": [{"role": "user", "content": "[]"}]}),
     ],
 )
 def test_a_text_alone_is_one_turn_of_the_user(request: Any, expected: Any) -> None:
@@ -182,9 +183,15 @@ def test_lines_of_a_batch_are_joined_in_any_order_and_number_of_files(tmp_path: 
     assert UnreadLine(9, "a second line with custom_id 'request-1'") in unread
 
 
-def test_payloads_of_litellm_and_rows_of_its_proxy() -> None:
+def test_payloads_of_litellm_and_rows_of_its_proxy(tmp_path: Path) -> None:
     calls, unread = found_in(FILES / "litellm.jsonl", form="litellm")
     first, failed, vector, row = calls
+    line = json.loads((FILES / "litellm.jsonl").read_text().splitlines()[0])
+    path = written(tmp_path / "a.jsonl", {"standard_logging_object": line})
+    assert found_in(path, form="litellm") == ([first], [])
+    pointers = {name: f"/standard_logging_object/{name}" for name in ("messages", "response")}
+    pointers["request"] = pointers.pop("messages")
+    assert found_in(path, pointers=pointers)[0][0].request == {"messages": [SYSTEM, FRANCE]}
     assert first.request == {
         "model": "gpt-4.1-mini",
         "messages": [SYSTEM, FRANCE],
@@ -200,10 +207,14 @@ def test_payloads_of_litellm_and_rows_of_its_proxy() -> None:
     assert recognize_dialect(vector.path, vector.request) == "other"
     assert row.request["messages"][0]["content"] == "Capital of Peru?"
     assert (row.session, row.at, answer_of(row).text) == ("session-5", 1760000006500000, "Lima")
-    assert unread == [UnreadLine(5, "no request in /proxy_server_request or /messages")]
+    assert unread == [
+        UnreadLine(5, "no request in /proxy_server_request or /messages"),
+        UnreadLine(6, "LiteLLM cut off a text of it"),
+    ]
 
 
-def test_generations_of_langfuse() -> None:
+def test_generations_of_langfuse(tmp_path: Path) -> None:
+    trace_row = {"id": "tr-1", "timestamp": "2025-10-09", "input": "q", "output": "a"}
     calls, unread = found_in(FILES / "langfuse.jsonl", form="langfuse")
     assert (unread, [call.id for call in calls]) == ([], ["obs-1", "obs-3", "obs-4"])
     first, failed, structured = calls
@@ -215,7 +226,10 @@ def test_generations_of_langfuse() -> None:
     )
     assert (failed.ended, failed.session) == ("Rate limit reached", "tr-2")
     assert answer_of(structured).text == '{"capital": "Lima"}'
-    (call,), _ = found_in(FILES / "langfuse-trace.json", form="langfuse")
+    (call,), (trace,) = found_in(
+        FILES / "langfuse-trace.json", written(tmp_path / "a", trace_row), form="langfuse"
+    )
+    assert trace.why == "no observation of Langfuse: it has neither type nor model"
     assert (call.session, call.user, len(call.request["tools"])) == ("chat-1", "customer-7", 1)
     assert answer_of(call).tools == (("lookup", '{"id":3}'),)
 
@@ -248,6 +262,28 @@ def test_spans_of_every_draft_hold_the_same_call() -> None:
     assert calls[2].session == "4bf92f3577b34da6a3ce929d0e0e4736"
     assert (calls[0].at, calls[0].id[-17:]) == (1760000003123456, "/00f067aa0ba902b3")
     assert (calls[7].status, answer_of(calls[7]).error) == (0, "Rate limit reached")
+
+
+def test_words_that_look_like_json_stay_words_in_spans(tmp_path: Path) -> None:
+    lines = (FILES / "otel.jsonl").read_text().replace("Capital of France?", "[1, 2]").splitlines()
+    calls, _ = found_in(written(tmp_path / "a.jsonl", *lines), form="otel")
+    for call in calls[0], calls[1], calls[3], calls[4]:
+        assert call.request["messages"][-1] == {"role": "user", "content": "[1, 2]"}
+
+
+def test_answers_that_failed_or_lack_in_spans_are_told(tmp_path: Path) -> None:
+    line = json.loads((FILES / "otel.jsonl").read_text().splitlines()[5])
+    span = line["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+    span["attributes"] = [
+        one for one in span["attributes"] if one["key"] != "gen_ai.output.messages"
+    ]
+    span["attributes"].append({"key": "gen_ai.request.seed", "value": {"intValue": "-7"}})
+    path = written(tmp_path / "a.jsonl", line)
+    why = "no response in a span of it: its messages were not captured"
+    assert found_in(path, form="otel") == ([], [UnreadLine(1, why)])
+    span["status"] = {"code": "STATUS_CODE_ERROR"}
+    (call,), _ = found_in(written(path, line), form="otel")
+    assert (call.ended, call.request["seed"]) == ("the span failed", -7)
 
 
 def llm_database(folder: Path, version: str) -> Path:
@@ -396,6 +432,15 @@ def test_one_json_value_is_its_entries(depth: int | None) -> None:
     assert unread == [UnreadLine(2, "no JSON object: 7")]
 
 
+@each("first", ["[1]", '{"request": [', '{"cut": "off", "messages": [{"role"'])
+def test_a_first_line_that_is_cut_off_costs_one_line(first: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        lines = first, *map(one_line_call, range(3)), first
+        calls, unread = found_in(written(Path(folder, "a.jsonl"), *lines))
+    assert [call.line for call in calls] == [2, 3, 4]
+    assert [line.line for line in unread] == [1, 5]
+
+
 def test_traces_on_several_lines_are_one_value(tmp_path: Path) -> None:
     first = json.loads((FILES / "otel.jsonl").read_text().splitlines()[0])
     path = tmp_path / "traces.json"
@@ -415,14 +460,16 @@ def test_gzip_and_standard_input(tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress(path.read_bytes()))
     assert found_in(packed) == found_in(path)
     code = (
+        "import sys\n"
         "from preflights_es.features.calls.sources import *\n"
         "with SourceFile('-') as source:\n"
         "    guess = recognize_source(source)\n"
         "    print(len(list(read_source_calls([source], guess.form, guess.pointers))))\n"
+        "print(sys.stdin.closed)\n"
     )
     for content in path.read_bytes(), packed.read_bytes():
         run = subprocess.run([sys.executable, "-c", code], input=content, capture_output=True)
-        assert (run.stdout.strip(), run.stderr) == (b"3", b"")
+        assert (run.stdout.split(), run.stderr) == ([b"3", b"False"], b"")
 
 
 def test_a_packed_file_that_is_cut_off_gives_what_came(tmp_path: Path) -> None:
@@ -451,6 +498,7 @@ def test_a_file_that_cannot_be_opened_is_refused(name: str) -> None:
         (b'{"request": "\\ud83d", "response": "a"}', "half of a surrogate pair"),
         (b'[1, "two"]', 'no JSON object: [1,"two"]'),
         (b'{"request": "q"}', "no response in /response"),
+        (b'{"request": "q", "response": null}', "no response in /response"),
         (b'{"request": {}, "response": "a"}', "no request in /request"),
         (b"[" * 100_000, "nests deeper than 200 levels"),
         (b'{"request": ' + b"[" * 300 + b"]" * 300 + b"}", "nests deeper than 200 levels"),
@@ -471,6 +519,7 @@ def test_a_line_that_cannot_be_read_is_named_and_the_next_is_read(line: bytes, w
         assert [(one.line, one.why[: len(why)]) for one in unread] == [(2, why)]
 
 
+@pytest.mark.slow("sizes")
 def test_a_line_is_never_held_whole(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     with path.open("wb") as file:

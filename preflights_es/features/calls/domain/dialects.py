@@ -148,8 +148,11 @@ def read_answer(dialect: Dialect, content_type: str, answer: str) -> ReadAnswer:
 
 
 def answers_agree(a: ReadAnswer, b: ReadAnswer) -> bool:
-    """Whether words and tool calls are equal: as JSON where both are, else but for blanks."""
-    if len(a.tools) != len(b.tools):
+    """Whether words and tool calls are equal: as JSON where both are, else but for blanks.
+
+    An error of the provider is no answer, and agrees with nothing.
+    """
+    if a.error or b.error or len(a.tools) != len(b.tools):
         return False
     calls = zip(a.tools, b.tools, strict=True)
     return _texts_agree(words_of_answer(a), words_of_answer(b)) and all(
@@ -429,7 +432,7 @@ def _pieces_of_turn(turn: object) -> tuple[str, list[_Piece]]:
 
 def _calls_of(message: dict[str, Any]) -> list[dict[str, Any]]:
     """Of a message of OpenAI's chat, or of what came of one; of old, one without a list."""
-    older = [{"function": message["function_call"]}] if "function_call" in message else []
+    older = [{"function": message["function_call"]}] if message.get("function_call") else []
     return list(map(json_mapping, [*json_items(message.get("tool_calls")), *older]))
 
 
