@@ -159,6 +159,7 @@ class AnthropicProvider(RemoteProvider):
 
     name = "anthropic"
     optional = ()  # the API wants a limit of tokens, and takes nothing else
+    path = "/v1/messages"
 
     def arguments(self, request: CompletionRequested) -> dict[str, Any]:
         """System messages go where the API wants them; `max_tokens` is required."""
@@ -264,6 +265,10 @@ class OpenAIProvider(RemoteProvider):
     """GPT; with another address and key OpenRouter, Ollama, vLLM, LM Studio and their like."""
 
     name = "openai"
+
+    @property
+    def path(self) -> str:
+        return "/responses" if self.api == "responses" else "/chat/completions"
 
     def arguments(self, request: CompletionRequested) -> dict[str, Any]:
         """The conversation as it is, and the parameters that the request names."""

@@ -15,8 +15,10 @@ import os
 import re
 import ssl
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
@@ -81,12 +83,28 @@ T = TypeVar("T")
 Call = Callable[..., Awaitable[Any]]
 
 
+UNSTREAMED: Final = ("stream", "stream_options", "background")
+"""Fields of a body that is sent as it is, but for these: its answer is one JSON, at once."""
+RAW: Final = {"headers": {"X-Stainless-Raw-Response": "raw"}}
+"""How an SDK hands a response over unread, as its `with_raw_response` does."""
+
+
 class _Pool(NamedTuple):
     """What the calls of one event loop share."""
 
     client: Any
     create: Call
     slots: asyncio.Semaphore
+
+
+class BodyAnswer(NamedTuple):
+    """What a server answered to a body that was sent as it is."""
+
+    status: int
+    content_type: str
+    body: bytes
+    seconds: float
+    """From the first byte of the request to the last one of the response."""
 
 
 class RemoteProvider(LLMProvider):
@@ -173,17 +191,45 @@ class RemoteProvider(LLMProvider):
                 remember_untaken(self.name, model, self.base_url, error.untaken)
             raise
 
+    async def send_body(self, body: Mapping[str, Any]) -> BodyAnswer:
+        """One call with a body that another program made, to this provider's address and API.
+
+        An answer that was refused, cut off or calls a tool is one; `respond` says the errors.
+
+        Raises:
+            LLMError: it brought nothing.
+        """
+        asked = {name: value for name, value in body.items() if name not in UNSTREAMED}
+        pool = self._ready_pool()
+        post = partial(pool.client.post, self.path, cast_to=object, options=RAW)
+        async with pool.slots:
+            began = asyncio.get_running_loop().time()
+            outcome = await self._outcome(post, {"body": asked})
+            seconds = asyncio.get_running_loop().time() - began
+        if isinstance(outcome, LLMError):
+            raise outcome
+        with suppress(LLMUnfinishedError, LLMEmptyError):
+            self._completion(outcome)
+        content_type = outcome.headers.get("content-type", "")
+        return BodyAnswer(outcome.status, content_type, outcome.body, seconds)
+
     async def _answered(self, request: CompletionRequested) -> Completion:
         arguments = self.arguments(request)
-        if not self._key and self.base_url == BASE_URLS[self.name]:
-            problem = "it needs a key, and there is none: nothing was sent"
-            raise self.failure(problem, LLMRequestRejectedError)
-        pool = self._pool()
+        pool = self._ready_pool()
         async with pool.slots:
             outcome = await self._outcome(pool.create, arguments)
         if isinstance(outcome, LLMError):
             raise outcome
         return self._completion(outcome)
+
+    def _ready_pool(self) -> _Pool:
+        """Raises:
+        LLMRequestRejectedError: the maker's own server wants a key, and there is none.
+        """
+        if not self._key and self.base_url == BASE_URLS[self.name]:
+            problem = "it needs a key, and there is none: nothing was sent"
+            raise self.failure(problem, LLMRequestRejectedError)
+        return self._pool()
 
     def asked(self, messages: Iterable[Message], attempt: int = 1) -> CompletionRequested:
         """As for any provider, with the parameters that are wanted and that the model takes."""
@@ -206,6 +252,11 @@ class RemoteProvider(LLMProvider):
             await pool.client.close()
 
     # 2. What each API does its own way -------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def path(self) -> str:
+        """Of the API's endpoint, behind the address."""
 
     @abstractmethod
     def arguments(self, request: CompletionRequested) -> dict[str, Any]:
