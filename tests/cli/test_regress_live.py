@@ -141,6 +141,15 @@ def test_what_says_nothing_of_both_sides_is_refused(house: Project, words: tuple
     assert "odd number" in done.err if "2" in words else "give --live" in done.err
 
 
+@pytest.mark.parametrize("words", [("--set", "/a=1"), ("--from-model", "m"), ("--words",)])
+def test_what_is_for_calls_alone_is_refused_elsewhere(
+    house: Project, words: tuple[str, ...]
+) -> None:
+    done = house.call("regress", *CHANGE[:1], "clarify=v2", *words)
+    assert (done.code, done.out) == (2, "")
+    assert f"{words[0]} is for calls of other programs" in done.err
+
+
 def test_live_asks_both_sides_and_recorded_says_that_chance_counts_as_loss(
     house: Project, here: dict[str, str], api: FakeAPI
 ) -> None:

@@ -27,6 +27,7 @@ from preflights_es.features.regress.verdict import (
     PairCounts,
     compute_verdict,
     count_measure_pairs,
+    describe_power,
     holm,
     loss_bound,
     mcnemar,
@@ -442,6 +443,24 @@ def test_without_anything_accepted_nothing_passes() -> None:
     assert found.why.endswith("No session could be compared with what a person accepted.")
     assert found.figures == "149 pairs would pass a change without loss."
     assert compute_verdict([], MARGIN).word == "INCONCLUSIVE"
+
+
+def test_undecided_pairs_count_as_worse_for_the_bound_alone() -> None:
+    unknown, right = side(right=None, valid=None), side(right=True, valid=None)
+    waits = [
+        replace(case(*both), is_undecided=True) for both in [(unknown, unknown), (right, unknown)]
+    ]
+    found = compute_verdict([*[case(right, right)] * 400, *waits * 20], 0.05)
+    assert (found.word, found.tests[0].worse, found.tests[0].unknown) == ("INCONCLUSIVE", 0, 40)
+    assert compute_verdict([*[case(right, right)] * 400, *waits], 0.05).word == "PASS"
+
+
+def test_a_run_can_say_before_it_begins_what_it_could_find() -> None:
+    assert describe_power(300, 0.05) == (
+        "300 sessions, at best enough to show a loss of 1.7 points and to exclude one of 1;"
+        " the margin is 5 points"
+    )
+    assert describe_power(3, 0.05).startswith("3 sessions, at best enough to show no loss and")
 
 
 def test_rules_that_ask_no_model_pass_by_agreement_alone() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from string import Template
@@ -38,6 +39,7 @@ from preflights_es.features.regress.batches import LOG
 from preflights_es.features.regress.cases import CANNOT_READ
 from preflights_es.features.regress.change import ChangeOptions, change_of
 from preflights_es.features.regress.pages import policy, read_page_source
+from preflights_es.features.regress.paired import offers_pairs, report_without_words
 from preflights_es.features.regress.regress import (
     LOST,
     NOT_THERE,
@@ -60,12 +62,14 @@ from preflights_es.features.regress.run_files import (
     with_run,
 )
 from preflights_es.features.regress.selection import Selection
-from preflights_es.features.regress.verdict import MARGIN
+from preflights_es.features.regress.verdict import MARGIN, PAIRS_MARGIN
+from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import iso, short_session
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import ANSWER_MAX, escaped_text, one_line, shortened
 from preflights_es.system import clock_ids
 from preflights_es.use.request import Request
+from preflights_es.words.pairs import PairsAsked
 
 JOBS_MAX: Final = 256  # processes
 FORMATS: Final = ("json", "junit", "html")
@@ -102,7 +106,8 @@ EXAMPLES: Final = {
     "prompts",
     multiple=True,
     metavar="NAME=VERSION|FILE",
-    help="Change: another prompt, such as clarify=v2 or clarify=new.md.",
+    help="Change: another prompt, such as clarify=v2 or clarify=new.md. Of calls: OLD=NEW, files "
+    "with the words as they stand and as they become, or system=NEW.",
 )
 @click.option(
     "--provider",
@@ -125,6 +130,19 @@ EXAMPLES: Final = {
     metavar="NAME=VALUE",
     help="Change: another parameter.",
 )
+@click.option(
+    "--set",
+    "values",
+    multiple=True,
+    metavar="/POINTER=VALUE",
+    help="Change of calls: a value of their requests.",
+)
+@click.option(
+    "--from-model",
+    metavar="MODEL",
+    callback=require_option_value,
+    help="Of calls: the unchanged model, where the recorded one is gone.",
+)
 @click.option("--seed", "seed_", type=int, metavar="N", help="Change: seed of the simulator.")
 @click.option(
     "--live", "is_live", is_flag=True, help="Ask models for both sides; this costs money."
@@ -141,9 +159,8 @@ EXAMPLES: Final = {
 @click.option(
     "--margin",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=MARGIN,
     metavar="SHARE",
-    help=f"The loss that does not matter: {MARGIN:g} if you give none.",
+    help=f"The loss that does not matter: {MARGIN:g} if you give none, {PAIRS_MARGIN:g} of calls.",
 )
 @click.option(
     "--repeat",
@@ -173,6 +190,7 @@ EXAMPLES: Final = {
     callback=require_option_value,
     help="Keep one line a run; show them.",
 )
+@click.option("--words", is_flag=True, help="Of calls: let reports hold what was said.")
 @report_options(FORMATS)
 @reading_command
 def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **asked: Any) -> int:
@@ -193,7 +211,8 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
     wanted, options = reports_of(asked["reports"], FORMATS, EXAMPLES["--report"]), options_of(asked)
     check_report_files(wanted, replacing=asked["replaces"], is_json=voice.as_json)
     selection = Selection(**{name: asked[name] for name in Selection.__struct_fields__})
-    change = change_of(app.leads, change_asked(asked))
+    pairs = pairs_asked(asked)
+    change = change_of(app.leads, change_asked(asked)) if pairs is None else pairs
     by, why = acceptance(app, asked) if asked["accept"] else ("", "")
     if asked["history"]:
         earlier_runs(asked["history"])  # what cannot be read ends a run before it begins
@@ -204,15 +223,15 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
         change,
         options=options,
         drawn=bar(voice, "Judging"),
-        announce=lambda told: voice.remark(announced(told)),
+        announce=partial(say_or_confirm_calls, voice),
     )
     if asked["accept"]:
         report = accept_report_group(app, report, asked["accept"], by, why=why)
+    filed = report if pairs is None or asked["words"] else report_without_words(report)
     if wanted:
-        write_report_files(
-            partial(render_regression_report, report), wanted, replacing=asked["replaces"]
-        )
-    voice.json(report)
+        render = partial(render_regression_report, filed)
+        write_report_files(render, wanted, replacing=asked["replaces"])
+    voice.json(filed)
     if all(file != "-" for _, file in wanted):
         say_regression_report(voice, report)
     if asked["history"]:
@@ -242,6 +261,21 @@ def acceptance(app: Request, asked: Mapping[str, Any]) -> tuple[str, str]:
     return by, why
 
 
+def say_or_confirm_calls(voice: Voice, told: Announced) -> None:
+    """Say what models will be asked; for another program's calls a person at a terminal agrees.
+
+    Raises:
+        Refused: the person does not.
+    """
+    if told.power:
+        voice.remark(told.power)
+    if not told.calls:
+        return
+    voice.remark(announced(told))
+    if told.power and sys.stdin.isatty() and not click.confirm("Ask them now?", err=True):
+        raise Refused("nothing was asked")
+
+
 def announced(told: Announced) -> str:
     """What models will be asked, in words."""
     cost = "-" if told.cost is None else f"{told.cost:,.2f} {told.currency}"
@@ -267,6 +301,42 @@ def _lacks_code(left_out: str) -> bool:
     return is_unread or left_out.startswith(LOST)
 
 
+def pairs_asked(asked: Mapping[str, Any]) -> PairsAsked | None:
+    """The change of pairs that another feature offers; None where today's code runs again."""
+    of_calls = {"--set": asked["values"], "--from-model": asked["from_model"]}
+    if not offers_pairs(asked["workflow"]):
+        of_calls |= {"--words": asked["words"]}
+        if named := [name for name, value in of_calls.items() if value]:
+            refuse(f"{named[0]} is for calls of other programs: give --workflow calls, too")
+        return None
+    foreign = {"--provider": asked["provider_"], "--parameter": asked["parameters"]}
+    foreign |= {
+        "--seed": asked["seed_"],
+        "--jobs": asked["jobs"],
+        "--scheduler": asked["scheduler"],
+    }
+    foreign |= {"--repeat": asked["repeat"] > 1 or None}
+    if named := [name for name, value in foreign.items() if value not in (None, ())]:
+        refuse(
+            f"{named[0]} is not for --workflow {asked['workflow']}: change it by --model, --prompt "
+            "OLD=NEW or --set /POINTER=VALUE"
+        )
+    if not (asked["model_"] or asked["prompts"] or asked["values"]):
+        if asked["from_model"]:
+            refuse("--from-model is the unchanged side: give a change, such as --model NEW")
+        return None
+    return PairsAsked(
+        prompts=parse_name_value_pairs("--prompt", asked["prompts"], "old.md=new.md"),
+        model=asked["model_"] or "",
+        values=parse_name_value_pairs("--set", asked["values"], "/temperature=0.2"),
+        from_model=asked["from_model"] or "",
+        is_live=asked["is_live"],
+        is_recorded=asked["is_recorded"],
+        resumes=asked["resumes"],
+        calls_max=asked["calls_max"],
+    )
+
+
 def change_asked(asked: Mapping[str, Any]) -> ChangeOptions:
     """The change."""
     return ChangeOptions(
@@ -290,19 +360,27 @@ def options_of(asked: Mapping[str, Any]) -> RunOptions:
         refuse("--repeat, --recorded and --resume say how --live asks: give --live, too")
     if asked["accept"] is None and (asked["reason"] or asked["by"]):
         refuse("--reason and --by belong to --accept GROUP: give it, too")
-    if math.isnan(asked["margin"]):
+    usual = PAIRS_MARGIN if offers_pairs(asked["workflow"]) else MARGIN
+    margin = usual if asked["margin"] is None else asked["margin"]
+    if math.isnan(margin):
         refuse("--margin: found nan, expected a share between 0 and 1")
     given = {name: asked[name] for name in RunOptions.__struct_fields__ if name in asked}
-    given["scheduler"] = asked["scheduler"] or ""
+    given |= {"scheduler": asked["scheduler"] or "", "margin": margin}
     return RunOptions(**given, repeating=_repeating(asked))
 
 
 def _repeating(asked: Mapping[str, Any]) -> tuple[str, ...]:
     """The change as it was typed."""
-    many = {"--prompt": asked["prompts"], "--parameter": asked["parameters"]}
+    many = {
+        "--prompt": asked["prompts"],
+        "--parameter": asked["parameters"],
+        "--set": asked["values"],
+    }
     once = {
+        "--workflow": asked["workflow"] if offers_pairs(asked["workflow"]) else None,
         "--provider": asked["provider_"],
         "--model": asked["model_"],
+        "--from-model": asked["from_model"],
         "--seed": asked["seed_"],
     }
     words = [word for name, values in many.items() for value in values for word in (name, value)]
@@ -401,6 +479,8 @@ def say_regression_report(voice: Voice, report: Report) -> None:
         voice.say(escaped_text(f"Not judged: {'; '.join(report.left_out)}."))
     for change in report.changes:
         voice.say(escaped_text(f"Change: {change}."))
+    for note in report.notes:
+        voice.say(escaped_text(note))
     voice.say(f"{voice.bold(report.verdict.word)}: {escaped_text(report.verdict.why)}")
     if report.verdict.figures:
         voice.say(escaped_text(report.verdict.figures))
@@ -515,6 +595,7 @@ def _properties(report: Report) -> Iterator[str]:
         ("selection", report.selection),
         *(("change", change) for change in report.changes),
         *(("left out", left_out) for left_out in report.left_out),
+        *(("note", note) for note in report.notes),
     ):
         yield _tag("property", "/", name=key, value=said)
     yield "</properties>"

@@ -25,6 +25,7 @@ from preflights_es.features.regress.batches import (
     read_batch,
 )
 from preflights_es.features.regress.change import RunChange, describe_change
+from preflights_es.features.regress.paired import PairedRun
 from preflights_es.features.regress.regression import (
     BatchJudge,
     Done,
@@ -53,6 +54,7 @@ from preflights_es.features.regress.selection import Chosen, Selection, select_j
 from preflights_es.features.regress.verdict import (
     MARGIN,
     compute_verdict,
+    describe_power,
     require_statistics,
     shows_difference,
 )
@@ -62,6 +64,7 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.ports import Provider
 from preflights_es.runtime.features import WORKFLOWS
+from preflights_es.settings.file import PriceTable
 from preflights_es.settings.load import cached
 from preflights_es.store.urls import SqliteFile, address
 from preflights_es.system import clock_ids
@@ -71,6 +74,7 @@ from preflights_es.use.replays import own_code
 from preflights_es.use.request import Request
 from preflights_es.use.results import Drawn, undrawn
 from preflights_es.use.usage import price
+from preflights_es.words.pairs import PairsAsked, PairsPlan
 
 CAUSES: Final = get_args(CauseKind)
 LOST: Final = "a worker was lost twice with "
@@ -119,6 +123,8 @@ class Announced(msgspec.Struct, frozen=True):
     cost: float | None
     """As the recorded calls cost, in the currency of the settings; None where no price is set."""
     currency: str
+    power: str = ""
+    """What so many pairs of another program's calls could find: a person confirms their cost."""
 
 
 Announce = Callable[[Announced], None]
@@ -128,7 +134,7 @@ def regress(
     request: Request,
     named: Sequence[str] = (),
     selection: Selection = Selection(),  # noqa: B008  frozen
-    change: RunChange | None = None,
+    change: RunChange | PairsAsked | None = None,
     options: RunOptions = RunOptions(),  # noqa: B008  frozen
     drawn: Drawn = undrawn,
     announce: Announce = lambda _: None,
@@ -137,6 +143,7 @@ def regress(
 
     Args:
         named: sessions of the log, files and folders; all of the project where there are none.
+        change: for the pairs of a feature, `PairsAsked`.
         announce: takes what models will be asked, before they are.
 
     Raises:
@@ -148,23 +155,47 @@ def regress(
     _check_run_options(change, options)
     accepted = accepted_differences(request.process.settings.root)
     picked = select_judged_sessions(request, named, selection)
-    run = RegressionRun(request, picked, change, options)
-    run.judge(drawn)
-    if change is not None and options.is_live:
-        Live(request.leads, change, options).judge(run, announce)
+    paired: PairedRun | None = None
+    if isinstance(change, PairsAsked):
+        paired = PairedRun(request, selection.workflow or "", change)
+        run = RegressionRun(request, picked, None, options)
+        run.take(paired.read(run.sessions()))
+        plan = paired.pairs.plan()
+        if options.is_live:
+            announce(_announced_pairs(request, plan, options.margin))
+        with drawn(plan.sessions) as update:
+            run.take(paired.judged(update))
+        changes = tuple(words for _, words in paired.pairs.changes)
+    else:
+        run = RegressionRun(request, picked, change, options)
+        run.judge(drawn)
+        if change is not None and options.is_live:
+            Live(request.leads, change, options).judge(run, announce)
+        changes = describe_change(change) if change else ()
     margin = None if change is None else options.margin
     copies = {(case.session_id, case.head): case for case in run.cases}
     pairs = run.cases if margin is None else list(copies.values())
-    judged = compute_verdict(pairs, margin, chance_is_loss=options.is_recorded)
+    is_right_by_construction = options.is_recorded and paired is None
+    judged = compute_verdict(pairs, margin, chance_is_loss=is_right_by_construction)
     told = (
         _case_in_utf8(with_acceptance(case, accepted))
         for case in explained_cases(run.cases, judged)
     )
     cases = sorted(told, key=lambda one: (one.session_id, one.source, one.head))
-    changes = describe_change(change) if change else ()
-    return _build_run_report(
+    report = _build_run_report(
         run, cases, judged, picked=picked, changes=changes, seconds=monotonic() - began
     )
+    return report if paired is None else paired.finished(report)
+
+
+def _announced_pairs(request: Request, plan: PairsPlan, margin: float) -> Announced:
+    currency = _currency(request.process.settings.prices)
+    power = describe_power(plan.sessions, margin)
+    return Announced(plan.sessions, plan.calls, plan.cost, currency, power=power)
+
+
+def _currency(prices: Iterable[PriceTable]) -> str:
+    return "/".join(sorted({table.currency for table in prices}))
 
 
 def accept_report_group(request: Request, report: Report, group: str, by: str, why: str) -> Report:
@@ -183,7 +214,7 @@ def _count_accepted_by_person(cases: Iterable[Case]) -> dict[str, int]:
     return dict(sorted(persons.items()))
 
 
-def _check_run_options(change: RunChange | None, options: RunOptions) -> None:
+def _check_run_options(change: RunChange | PairsAsked | None, options: RunOptions) -> None:
     """Before anything takes long.
 
     Raises:
@@ -299,7 +330,7 @@ class RegressionRun:
                 if found is None:
                     self.lost.append(_describe_batch(batch))
                 else:
-                    self._take(found)
+                    self.take(found)
                 update(batch.sessions)
 
     def _workers(self, sessions: int) -> int:
@@ -326,12 +357,18 @@ class RegressionRun:
         ready = partial(pack_batch_for_worker, log=log)
         return scheduled(batches, job, dask(options.scheduler), AHEAD * workers, ready=ready)
 
-    def _take(self, found: Iterable[Case | SessionLeftOut]) -> None:
+    def take(self, found: Iterable[Case | SessionLeftOut]) -> None:
+        """Add what came of sessions."""
         for result in found:
             if isinstance(result, SessionLeftOut):
                 self.left.append(result)
             else:
                 self.cases.append(self._repeatable(result))
+
+    def sessions(self) -> Iterator[ReadSession | Case]:
+        """Every session, one after the other, in this process."""
+        for batch in _batches(self._picked, 1, 1):
+            yield from read_batch(batch, lambda: self._process.following)
 
     def _repeatable(self, case: Case) -> Case:
         """With the command that repeats it alone."""
@@ -477,8 +514,7 @@ class Live:
         known = [side for side in sides if side.cost is not None and side.calls]
         made = sum(side.calls for side in known)
         cost = sum(side.cost or 0.0 for side in known) / made * calls if made else None
-        currencies = {table.currency for table in self._leads.settings.prices}
-        return Announced(len(asked), calls, cost, "/".join(sorted(currencies)))
+        return Announced(len(asked), calls, cost, _currency(self._leads.settings.prices))
 
     def _model(self, request: CompletionRequested) -> Provider:
         leads, provider = self._leads, request.provider

@@ -18,7 +18,7 @@ from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from threading import Thread, current_thread, main_thread
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -67,6 +67,23 @@ if TYPE_CHECKING:
     from preflights_es.features.regress.children import Runs
     from preflights_es.history.recording import Models
     from preflights_es.projections.usage import Price
+
+
+T = TypeVar("T")
+
+
+def judge_or_say_why(judging: Callable[[], T], made: Made) -> T | Case | str:
+    """What judging a session comes to; a case where it is damaged, and why it is left out where
+    its code is not here.
+    """
+    try:
+        return judging()
+    except WorkflowMissing as error:
+        return f"the workflow {error.name} ({error.why}) is not here"
+    except UnreadableEvent as error:
+        return f"{CANNOT_READ}{error.tag} ({error.why})"
+    except (LogDamaged, LogFromFuture, DuplicateInput) as error:
+        return made(outcome="damaged", causes=(UNREADABLE,), message=str(error))
 
 
 class Regression:
@@ -124,14 +141,7 @@ class Regression:
             source: where it lies, as a report names it.
         """
         made = begin_session_case(stored, source)
-        try:
-            found = self._judged(stored, head, made)
-        except WorkflowMissing as error:
-            found = f"the workflow {error.name} ({error.why}) is not here"
-        except UnreadableEvent as error:
-            found = f"{CANNOT_READ}{error.tag} ({error.why})"
-        except (LogDamaged, LogFromFuture, DuplicateInput) as error:
-            found = made(outcome="damaged", causes=(UNREADABLE,), message=str(error))
+        found = judge_or_say_why(lambda: self._judged(stored, head, made), made)
         if isinstance(found, Case):
             differs = found.outcome not in ("same", "damaged")
             return replace(found, intention=self._intention(stored)) if differs else found

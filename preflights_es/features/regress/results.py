@@ -135,6 +135,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """Calls of a model that were made, for both sides."""
     calls_needed: int = 0
     """Calls of a model that `--live` would make at most, for both sides."""
+    is_undecided: bool = False
+    """Of a pair whose answers differ: nothing says yet which is right."""
     repeat: str = ""
     """The command that repeats this case alone."""
     intention: str = ""
@@ -162,8 +164,8 @@ class PairedTest(msgspec.Struct, frozen=True, kw_only=True):
     measure: Paired
     pairs: int
     unknown: int
-    """Right as recorded, and nothing to compare with the change: `loss_bound` counts them as worse,
-    the other figures leave them out."""
+    """Right as recorded, and nothing to compare with the change, or undecided: `loss_bound` counts
+    them as worse, the other figures leave them out."""
     worse: int
     """Right as recorded, wrong with the change."""
     better: int
@@ -219,6 +221,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, tag_field="format", tag=
     """Sessions of which both sides differ from the recording: the provider answers otherwise."""
     left_out: tuple[str, ...] = ()
     """What was not judged, in words: such as sessions whose workflow is not here."""
+    notes: tuple[str, ...] = ()
+    """What a reader has to know of the comparison."""
     live_calls: int = 0
     """Calls of a model that were made, for both sides."""
     seconds: float | None = None

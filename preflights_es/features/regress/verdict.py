@@ -23,6 +23,7 @@ from preflights_es.kernel.errors import ExtraMissing
 
 ALPHA: Final = 0.05  # of BLOCK, and of the bound of PASS
 MARGIN: Final = 0.02  # the loss that is too small to matter
+PAIRS_MARGIN: Final = 0.05  # the same, of calls of other programs: most logs hold few sessions
 POWER: Final = 0.8  # chance of PASS, at `pairs_needed`, of a change without loss
 PAIRS_MAX: Final = 2**40  # more pairs than a log will hold: a search ends here
 CHANCE: Final = (
@@ -53,7 +54,7 @@ class PairCounts(msgspec.Struct, frozen=True):
     total: int
     """With both sides."""
     unknown: int = 0
-    """Right as recorded, and the change leaves nothing to compare."""
+    """Right as recorded, and the change leaves nothing to compare; or undecided."""
     right: int = 0
     """With both sides, and right as recorded."""
 
@@ -199,6 +200,9 @@ def count_measure_pairs(cases: Sequence[Case], measure: Paired) -> PairCounts:
     for case in cases:
         before = None if case.recorded is None else of(case.recorded)
         after = None if case.candidate is None else of(case.candidate)
+        if case.is_undecided and measure == "agreement":
+            unknown += 1
+            continue
         if before is None or (after is None and not before):
             continue
         if after is None:
@@ -332,6 +336,16 @@ def pairs_needed(differing: int, total: int, margin: float) -> int:
     while high < PAIRS_MAX and not enough(high):
         high *= 2
     return _first_holding_number(enough, high // 2, high)
+
+
+def describe_power(pairs: int, margin: float) -> str:
+    """What so many pairs could find at best, of which none differs by chance."""
+    shown, excluded = smallest_loss(0, pairs, ALPHA), loss_bound(0, 0, pairs)
+    can_show = f"a loss of {_points(shown)} points" if shown < 1.0 else "no loss"
+    return (
+        f"{_verdict_count(pairs, 'session')}, at best enough to show {can_show} and to exclude one"
+        f" of {_points(excluded)}; the margin is {_points(margin)} points"
+    )
 
 
 def _first_holding_number(holds: Callable[[int], bool], low: int, high: int) -> int:

@@ -53,6 +53,7 @@
     fact("Accepted", Object.entries(report.accepted).map(([person, count]) => `${count.toLocaleString("en")} by ${person}`));
     fact("Drift", report.drifted ? [`both sides differ from the recording in ${counted(report.drifted, "session")}`] : []);
     fact("Not judged", report.left_out);
+    fact("To know", report.notes);
     fact("Asked live", report.live_calls ? [counted(report.live_calls, "call")] : []);
     fact("Noise", noise ? [`${counted(noise.runs, "run")} of the unchanged side: ${percent(noise.agreement)} of sessions differ in agreement, ${percent(noise.validity)} in validity`] : []);
     fact("Time", report.seconds === null ? [] : [`${report.seconds.toFixed(1)} s`]);

@@ -1,0 +1,104 @@
+"""The port by which a feature has its sessions compared: it reads, changes, asks and judges them,
+and `regress` makes cases, a verdict and reports of the pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from preflights_es.kernel.events import Event
+
+
+class PairsAsked(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run asks for, as it was typed."""
+
+    prompts: tuple[tuple[str, str], ...] = ()
+    model: str = ""
+    values: tuple[tuple[str, str], ...] = ()
+    """Pairs of JSON Pointer and value."""
+    from_model: str = ""
+    """Of the unchanged side; empty for the recorded one."""
+    is_live: bool = False
+    is_recorded: bool = False
+    """Whether the recording is the unchanged side."""
+    resumes: bool = False
+    """Whether answers that were paid for are not asked again."""
+    calls_max: int | None = None
+
+
+class PairSide(msgspec.Struct, frozen=True, kw_only=True):
+    """What one side of a session comes to."""
+
+    agrees: bool | None
+    result: str | None
+    """Digest of all answers; None where one is missing."""
+    differing: dict[str, Any]
+    """The answers that differ from the other side's, by the name of their call."""
+    calls: int
+    tokens: int | None
+    cost: float | None
+    asked: int = 0
+    """Calls of a model that were made now."""
+    unanswered: int = 0
+    failure: str = ""
+    """What the first of those said that brought nothing."""
+
+
+class SessionPair(msgspec.Struct, frozen=True, kw_only=True):
+    """A session without and with the change."""
+
+    unchanged: PairSide
+    changed: PairSide
+    is_undecided: bool
+    """Whether it counts as worse for the bound, since nothing says which answer is right."""
+    drift: Literal["", "unchanged", "changed", "both"] = ""
+    title: str = ""
+    """What it is about: the words of its first call that differs."""
+    calls_needed: int = 0
+    """Calls that were not made, since none or no more may be."""
+
+
+class PairsPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run will ask."""
+
+    sessions: int
+    calls: int
+    cost: float | None
+    """As the recorded calls would cost today; None where no price is set."""
+
+
+class SessionPairs(Protocol):
+    """The pairs of one run."""
+
+    changes: tuple[tuple[Literal["prompt", "model", "parameter"], str], ...]
+    """Each change: its kind, and in words."""
+
+    def take(self, session_id: str, head: str, events: Sequence[Event]) -> str:
+        """Add a session; or say why it is left out, in words that are the same for all of a kind.
+
+        Args:
+            head: the hash of its last event, in hexadecimal.
+        """
+
+    def plan(self) -> PairsPlan:
+        """What is asked of the sessions that were added.
+
+        Raises:
+            Refused: the change cannot be made in them.
+        """
+
+    def judged(self, update: Callable[[int], object]) -> Iterator[SessionPair]:
+        """Their pairs, in the order in which they were added.
+
+        Args:
+            update: takes how many more are done.
+        """
+
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the report has to know."""
+
+    def end(self, *, is_decided: bool) -> None:
+        """The run is done: with a verdict, what was kept to go on goes."""
