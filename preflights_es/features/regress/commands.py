@@ -39,7 +39,7 @@ from preflights_es.features.regress.batches import LOG
 from preflights_es.features.regress.cases import CANNOT_READ
 from preflights_es.features.regress.change import ChangeOptions, change_of
 from preflights_es.features.regress.pages import policy, read_page_source
-from preflights_es.features.regress.paired import offers_pairs, report_without_words
+from preflights_es.features.regress.paired import report_without_words
 from preflights_es.features.regress.regress import (
     LOST,
     NOT_THERE,
@@ -61,7 +61,7 @@ from preflights_es.features.regress.run_files import (
     run_line,
     with_run,
 )
-from preflights_es.features.regress.selection import Selection
+from preflights_es.features.regress.selection import Selection, offers_pairs
 from preflights_es.features.regress.verdict import MARGIN, PAIRS_MARGIN
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import iso, short_session

@@ -29,6 +29,7 @@ from preflights_es.features.regress.results import (
     SessionLeftOut,
     ValueDifference,
 )
+from preflights_es.features.regress.selection import PAIRS
 from preflights_es.history.recording import recording
 from preflights_es.history.replayer import changes
 from preflights_es.kernel.ports import Stored
@@ -37,15 +38,8 @@ from preflights_es.store.stored_events import erased_before
 from preflights_es.use.request import Request
 from preflights_es.words.pairs import PairsAsked, PairSide, SessionPair, SessionPairs
 
-PORT: Final = "pairs"
 COPY: Final = "a copy of another session"
 WORDS_LEFT_OUT: Final = "(words are left out)"
-
-
-def offers_pairs(workflow: str | None) -> bool:
-    """Whether the sessions of a workflow are compared by its feature, not by a child."""
-    feature = FEATURES.get(workflow or "")
-    return feature is not None and PORT in feature.offers
 
 
 class PairedRun:
@@ -58,7 +52,7 @@ class PairedRun:
         feature = FEATURES[workflow]
         self._workflow = workflow
         self._waiting: list[Made] = []
-        self.pairs: SessionPairs = feature.loaded(feature.offers[PORT])(request, asked)
+        self.pairs: SessionPairs = feature.loaded(feature.offers[PAIRS])(request, asked)
 
     def read(self, sessions: Iterable[ReadSession | Case]) -> Iterator[Case | SessionLeftOut]:
         """Take the sessions whose pairs are asked for, and give what comes of all others."""

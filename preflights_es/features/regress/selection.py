@@ -27,6 +27,7 @@ from preflights_es.kernel.ids import iso
 from preflights_es.kernel.ports import Head, Stream
 from preflights_es.projections.sessions import SessionColumns, fold_session_rows
 from preflights_es.providers.capabilities import ALIASES
+from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.inputs import LAST
 from preflights_es.store.log_rows import head_of
 from preflights_es.use.process import build_projection_reader
@@ -35,6 +36,16 @@ from preflights_es.words.imports import NAME as IMPORTS
 
 ENDINGS: Final = (".jsonl", ".jsonl.gz")
 """Of the files in a folder that hold sessions."""
+
+
+PAIRS: Final = "pairs"
+"""The port by which a feature has its sessions compared."""
+
+
+def offers_pairs(workflow: str | None) -> bool:
+    """Whether the sessions of a workflow are compared by its feature, not by a child."""
+    feature = FEATURES.get(workflow) if workflow else None
+    return feature is not None and PAIRS in feature.offers
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
@@ -270,6 +281,8 @@ class _Picking:
         for head, kept in known:
             if asked.workflow not in (None, head.workflow) or head.workflow == IMPORTS:
                 continue
+            if named is None and asked.workflow is None and offers_pairs(head.workflow):
+                continue  # many, and none of them is ours: they are judged where they are named
             if not head.session_id.endswith(asked.only or ""):
                 continue
             row = kept or self._row(process.following.stream(head)) if asked.looks_inside else None
