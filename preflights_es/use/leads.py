@@ -17,6 +17,8 @@ from preflights_es.words.workflow import Workflow
 if TYPE_CHECKING:
     from preflights_es.kernel.feature import Feature
     from preflights_es.providers.base import LLMProvider
+    from preflights_es.providers.capabilities import Api
+    from preflights_es.providers.remote import RemoteProvider
     from preflights_es.words.simulation import Bank, Reference, References, Route
 
 
@@ -206,13 +208,22 @@ class Leads:
             from preflights_es.providers.base import GivenProvider
 
             return GivenProvider(lead.provider, self.written)
-        from preflights_es.providers.apis import build_chosen_provider
-
         self.refuse_another_address(lead)
-        todays = self._todays(lead.provider)
-        asked = msgspec.structs.replace(todays, provider=lead.provider, model=lead.model)
+        return self._remote_provider(lead.provider, model=lead.model)
+
+    def provider_of_bodies(self, provider: str, api: Api) -> RemoteProvider:
+        """Who is sent bodies that another program made; keys and addresses are today's.
+
+        Raises:
+            SettingsError: something that the provider needs is missing.
+        """
+        return self._remote_provider(provider, api=api)
+
+    def _remote_provider(self, provider: str, **chosen: str) -> RemoteProvider:
+        from preflights_es.providers.apis import build_chosen_provider
         from preflights_es.redaction.masking import redact
 
+        asked = msgspec.structs.replace(self._todays(provider), provider=provider, **chosen)
         return build_chosen_provider(asked, lambda text: redact(text).text)
 
     def refuse_another_address(self, lead: Lead) -> None:

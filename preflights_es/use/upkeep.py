@@ -16,6 +16,7 @@ from preflights_es.history.verification import walked
 from preflights_es.kernel.errors import ErasedSession, LogDamaged, PreflightsError
 from preflights_es.kernel.events import ArtifactDue
 from preflights_es.runtime.derived_rows import reopened
+from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.projector import ProjectionState
 from preflights_es.store import frozen
 from preflights_es.store.audit_evidence import SqlAuditing
@@ -328,10 +329,13 @@ def resolve_erasure_targets(
 
 
 def _erase_files(request: Request, session_ids: Sequence[str]) -> None:
-    """Take the text out of the files of sessions, and say what that does not reach."""
+    """Take the text out of the files of sessions, and what features keep beside the log; say what
+    that does not reach.
+    """
     paths: list[str] = []
     for session_id in session_ids:
         try:
+            FEATURES.port("erased")(request.process, session_id)
             paths.extend(erased_files(request.process, session_id))
         except PreflightsError as error:
             request.notice("session_file_stays", str(error), session=session_id)

@@ -29,6 +29,7 @@ from preflights_es.features.regress.verdict import (
     count_measure_pairs,
     describe_power,
     holm,
+    judge_counts,
     loss_bound,
     mcnemar,
     pairs_needed,
@@ -453,6 +454,22 @@ def test_undecided_pairs_count_as_worse_for_the_bound_alone() -> None:
     found = compute_verdict([*[case(right, right)] * 400, *waits * 20], 0.05)
     assert (found.word, found.tests[0].worse, found.tests[0].unknown) == ("INCONCLUSIVE", 0, 40)
     assert compute_verdict([*[case(right, right)] * 400, *waits], 0.05).word == "PASS"
+
+
+@each(
+    ("counts", "word"),
+    [
+        ((0, 0, 100, 0, 100), "PASS"),
+        ((0, 0, 100, 10, 100), "INCONCLUSIVE"),
+        ((0, 0, 100, 0, 0), "INCONCLUSIVE"),
+        ((8, 0, 100, 0, 100), "BLOCK"),
+        ((0, 0, 0, 5, 0), "INCONCLUSIVE"),
+    ],
+)
+def test_counts_have_the_verdict_of_their_pairs(
+    counts: tuple[int, int, int, int, int], word: str
+) -> None:
+    assert judge_counts(*counts) == word
 
 
 def test_a_run_can_say_before_it_begins_what_it_could_find() -> None:

@@ -2,4 +2,8 @@
 
 from preflights_es.kernel.feature import Feature
 
-FEATURE = Feature("calls", __name__)
+FEATURE = Feature(
+    "calls",
+    __name__,
+    offers={"erased": "kept_answers:erase_kept_answers"},
+)

@@ -15,5 +15,6 @@ FEATURE = Feature(
         "reports": "pages:reports",
         "report": "pages:read_report_page",
         "report_policy": "pages:policy",
+        "judge_counts": "verdict:judge_counts",
     },
 )

@@ -338,6 +338,15 @@ def pairs_needed(differing: int, total: int, margin: float) -> int:
     return _first_holding_number(enough, high // 2, high)
 
 
+def judge_counts(worse: int, better: int, total: int, unknown: int, right: int) -> VerdictWord:
+    """The word of the verdict on pairs that are counted already, as of calls: see `PairCounts`."""
+    counted = PairCounts(worse, better, total, unknown, right=right)
+    hollow: list[Paired] = ["agreement"] if total and not right else []
+    return _judge_paired_tests(_tests({"agreement": counted}, PAIRS_MARGIN), PAIRS_MARGIN, hollow)[
+        0
+    ]
+
+
 def describe_power(pairs: int, margin: float) -> str:
     """What so many pairs could find at best, of which none differs by chance."""
     shown, excluded = smallest_loss(0, pairs, ALPHA), loss_bound(0, 0, pairs)

@@ -1,0 +1,407 @@
+"""Pairs of recorded calls, which `regress --workflow calls` compares: each call is asked with and
+without a change, as it was recorded, and its answers are judged.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple
+
+from msgspec.structs import replace
+
+from preflights_es.features.calls.asked_bodies import (
+    AskedAnswer,
+    BodyAsker,
+    BodyToAsk,
+    answer_of_kept,
+    recorded_answer,
+)
+from preflights_es.features.calls.domain.asking import (
+    ASSERTIONS,
+    AnswerAssertion,
+    AskedCall,
+    CallPair,
+    agreement_of_sides,
+    digest_answer,
+    ordered_json,
+    parse_assertions,
+    value_of_answer,
+)
+from preflights_es.features.calls.domain.change import (
+    SYSTEM,
+    CallsChange,
+    WordsChange,
+    changed_body,
+    is_pointer,
+    system_texts,
+    unchanged_body,
+)
+from preflights_es.features.calls.domain.dialects import (
+    ReadAnswer,
+    answers_agree,
+    turns_of_request,
+    words_of_turns,
+)
+from preflights_es.features.calls.kept_answers import KeptAnswers, digest_of_request
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.events import Event
+from preflights_es.kernel.json import decode_plain_json
+from preflights_es.kernel.text import one_line, shortened
+from preflights_es.projections.usage import price_of
+from preflights_es.providers.capabilities import MAX_TOKENS
+from preflights_es.redaction.masking import redact
+from preflights_es.redaction.patterns import KINDS, SECRETS
+from preflights_es.system import clock_ids
+from preflights_es.system.files import Unreadable, open_folder_below, regular
+from preflights_es.use.request import Request
+from preflights_es.use.usage import price
+from preflights_es.words.pairs import PairsAsked, PairSide, PairsPlan, SessionPair
+
+FILE_MAX: Final = 1_000_000  # bytes of a prompt, or of assertions
+TITLE_MAX: Final = 200  # characters
+PER: Final = 1_000_000  # tokens that a price is for
+OPENAI_LIKE: Final = ("openai", "openrouter")
+UNTOUCHED: Final = "the change is nothing to its calls"
+FROZEN: Final = (
+    "Each call was asked with the turns that were recorded: what an agent would do next, after "
+    "another answer, is not seen."
+)
+RECORDED: Final = (
+    "The recorded answers are the unchanged side: what the model would answer today is not known."
+)
+REDACTED: Final = "Both sides were asked the texts of the log, with what was redacted there."
+
+Kind = Literal["prompt", "model", "parameter"]
+ReadCalls = Callable[[str, str, Sequence[Event]], Iterable[AskedCall]]
+"""The calls of a session: takes its id, its head and its events."""
+
+
+class CallToAsk(NamedTuple):
+    """Both sides of a call."""
+
+    unchanged: BodyToAsk
+    changed: BodyToAsk
+
+
+class CallPairs:
+    """The pairs of one run: see `words.pairs.SessionPairs`."""
+
+    def __init__(self, request: Request, asked: PairsAsked, read_calls: ReadCalls) -> None:
+        """Raises:
+        Refused: a file of the change, or the assertions, cannot be read.
+        """
+        self._leads = request.leads
+        self._asked = asked
+        self._read_calls = read_calls
+        self._change = read_change(asked)
+        self._assertions = read_assertions(request.process.settings.root)
+        self.changes = tuple(_describe_changes(asked))
+        self._now = clock_ids.now()
+        run = repr((asked.from_model, self.changes, self._change))
+        self._kept = KeptAnswers(request.process, run, self._now / 1_000_000)
+        self._asker = BodyAsker(request.leads, self._kept, asked.calls_max)
+        self._prices = [price(table) for table in request.process.settings.prices]
+        self._sessions: list[list[CallToAsk]] = []
+        self._answers: dict[str, AskedAnswer] = {}
+        """By the key of what was asked."""
+        self._left_out: Counter[str] = Counter()
+        """Calls, by why they are not asked."""
+        self._system: set[str] = set()
+        self._undecided = self._needed = 0
+        self._unchanged: Counter[str] = Counter()
+        """Calls of the unchanged side that were asked, and of these the unanswered."""
+
+    # 1. What is asked --------------------------------------------------------------------------
+
+    def take(self, session_id: str, head: str, events: Sequence[Event]) -> str:
+        """See `SessionPairs`."""
+        found = []
+        for call in self._read_calls(session_id, head, events):
+            if why := _why_left_out(call):
+                self._left_out[why] += 1
+                continue
+            body = unchanged_body(call.request, self._asked.from_model or call.model)
+            if call.dialect == "anthropic":
+                body.setdefault("max_tokens", MAX_TOKENS)  # some sources do not hold it
+            changed = changed_body(body, self._change)
+            if changed is None:
+                self._left_out[UNTOUCHED] += 1
+            else:
+                self._system |= {*system_texts(body)}
+                sides = (self._side(call, body), self._side(call, changed, is_changed=True))
+                found.append(CallToAsk(*sides))
+        if not found:
+            return UNTOUCHED
+        self._sessions.append(found)
+        return ""
+
+    def _side(
+        self, call: AskedCall, body: dict[str, Any], *, is_changed: bool = False
+    ) -> BodyToAsk:
+        wanted = (call.route, self._leads.settings.provider)
+        provider = next((one for one in wanted if one in OPENAI_LIKE), OPENAI_LIKE[0])
+        provider = "anthropic" if call.dialect == "anthropic" else provider
+        where = f"{call.session_id} {call.call} {self._leads.address_for(None, provider)}"
+        key = digest_of_request(where, body)
+        return BodyToAsk(call, body, provider, key=key, is_changed=is_changed)
+
+    def plan(self) -> PairsPlan:
+        """See `SessionPairs`.
+
+        Raises:
+            Refused: the system texts differ, and one text was to take the place of all.
+            SettingsError: a provider lacks something.
+        """
+        if any(not words.old for words in self._change.words) and len(self._system) > 1:
+            raise Refused(
+                f"--prompt {SYSTEM}=FILE: found {len(self._system):,} different system texts, "
+                "expected one: give OLD=NEW, where OLD is a file with the words to replace"
+            )
+        known = self._kept.read() if self._asked.resumes else {}
+        for one in self._to_ask():
+            if one.key in known:
+                self._answers[one.key] = answer_of_kept(one.call, known[one.key])
+        waiting = list(self._to_ask())
+        if self._asked.is_live:
+            self._asker.ready(waiting)
+        costs = [self._cost(one, recorded_answer(one.call).answer) for one in waiting]
+        priced = [cost for cost in costs if cost is not None]
+        most = self._asked.calls_max
+        return PairsPlan(
+            sessions=len(self._sessions),
+            calls=len(waiting) if most is None else min(len(waiting), most),
+            cost=sum(priced) / len(priced) * len(costs) if priced else None,
+        )
+
+    def _to_ask(self) -> Iterator[BodyToAsk]:
+        for both in chain.from_iterable(self._sessions):
+            for one in both[1:] if self._asked.is_recorded else both:
+                if one.key not in self._answers:
+                    yield one
+
+    def _cost(self, side: BodyToAsk, answer: ReadAnswer | None) -> float | None:
+        """Of an answer, by today's price; None where there is none, or its tokens are unknown."""
+        row = {"provider": side.provider, "model": side.body.get("model", ""), "at": self._now}
+        found = price_of(row, self._prices)
+        if found is None or answer is None or not answer.tokens_in:
+            return None
+        per_token = (found.input_per_million / PER, found.output_per_million / PER)
+        return float(
+            per_token[0] * Decimal(answer.tokens_in) + per_token[1] * Decimal(answer.tokens_out)
+        )
+
+    # 2. What came of it ------------------------------------------------------------------------
+
+    def judged(self, update: Callable[[int], object]) -> Iterator[SessionPair]:
+        """See `SessionPairs`."""
+        if self._asked.is_live:
+            waiting = Counter(one.call.session_id for one in self._to_ask())
+
+            def done(one: BodyToAsk, answer: AskedAnswer) -> None:
+                self._answers[one.key] = answer
+                waiting[one.call.session_id] -= 1
+                update(not waiting[one.call.session_id])
+
+            self._asker.ask_all(list(self._to_ask()), done)
+        return map(self._pair, self._sessions)
+
+    def _pair(self, session: Sequence[CallToAsk]) -> SessionPair:
+        before = [self._answer(both.unchanged, is_unchanged=True) for both in session]
+        after = [self._answer(both.changed) for both in session]
+        pairs = [
+            CallPair(both.unchanged.call, one.answer, other.answer)
+            for both, one, other in zip(session, before, after, strict=True)
+        ]
+        agrees = agreement_of_sides(pairs, self._assertions)
+        differing = [pair for pair in pairs if None not in pair and not pair.agree]
+        self._unchanged["asked"] += sum(one.asked for one in before)
+        self._unchanged["unanswered"] += sum(one.unanswered for one in before)
+        self._undecided += agrees.is_undecided and bool(differing)
+        needed = sum(one == AskedAnswer(None) for one in (*before, *after))
+        self._needed += needed
+        unchanged = self._pair_side([both.unchanged for both in session], before)
+        changed = self._pair_side([both.changed for both in session], after)
+        of_calls = [(str(pair.call.call), pair) for pair in differing]
+        return SessionPair(
+            unchanged=replace(
+                unchanged,
+                agrees=agrees.unchanged,
+                differing={name: _shown(pair.unchanged) for name, pair in of_calls},
+            ),
+            changed=replace(
+                changed,
+                agrees=agrees.changed,
+                differing={name: _shown(pair.changed) for name, pair in of_calls},
+            ),
+            is_undecided=agrees.is_undecided,
+            drift="" if self._asked.is_recorded else _drift_of(pairs),
+            title=_title_of(differing[0].call) if differing else "",
+            calls_needed=needed,
+        )
+
+    def _pair_side(self, sides: Sequence[BodyToAsk], answers: Sequence[AskedAnswer]) -> PairSide:
+        found = [one.answer for one in answers if one.answer is not None]
+        tokens = [one.tokens_in + one.tokens_out for one in found]
+        both = zip(sides, answers, strict=True)
+        costs = [self._cost(side, one.answer) for side, one in both if one.answer is not None]
+        known = [cost for cost in costs if cost is not None]
+        digests = [digest_answer(one) for one in found]
+        return PairSide(
+            agrees=None,
+            result=digest_answer(ReadAnswer(text=ordered_json(digests)))
+            if len(found) == len(answers)
+            else None,
+            differing={},
+            calls=len(answers),
+            tokens=sum(tokens) if all(tokens) else None,
+            cost=sum(known) if known and len(known) == len(costs) else None,
+            asked=sum(one.asked for one in answers),
+            unanswered=sum(one.unanswered for one in answers),
+            failure=next((one.failure for one in answers if one.failure), ""),
+        )
+
+    def _answer(self, side: BodyToAsk, *, is_unchanged: bool = False) -> AskedAnswer:
+        if is_unchanged and self._asked.is_recorded:
+            return recorded_answer(side.call)
+        return self._answers.get(side.key, AskedAnswer(None))
+
+    def notes(self) -> tuple[str, ...]:
+        """See `SessionPairs`."""
+        asked, unanswered = self._unchanged["asked"], self._unchanged["unanswered"]
+        found = [f"{count:,} calls were left out: {why}." for why, count in self._left_out.items()]
+        if self._needed and not self._asked.is_live:
+            found.append(
+                "No model was asked: give --live, which says first how many calls it takes."
+            )
+        if self._undecided:
+            found.append(
+                f"{self._undecided:,} sessions have answers that differ, and no right value, "
+                "assertion or judgement decides them: until then they count as worse."
+            )
+        if asked and asked == unanswered:
+            found.append(
+                "Where the recorded model is gone, name another by --from-model, or give "
+                "--recorded to compare with the recording."
+            )
+        if self._asked.is_recorded:
+            found.append(RECORDED)
+        return (*found, REDACTED, FROZEN)
+
+    def end(self, *, is_decided: bool) -> None:
+        """See `SessionPairs`."""
+        if is_decided:
+            self._kept.forget()
+
+
+def _why_left_out(call: AskedCall) -> str:
+    if call.dialect == "other":
+        return "they are of no dialect that is asked again"
+    if not 200 <= call.status <= 299:
+        return "they failed when they were recorded"
+    return ""
+
+
+def _shown(answer: ReadAnswer | None) -> Any:
+    return None if answer is None else value_of_answer(answer)
+
+
+def _drift_of(pairs: Sequence[CallPair]) -> Literal["", "unchanged", "changed", "both"]:
+    """Which sides differ from the recording, of those that answered."""
+    sides: list[bool] = []
+    for name in ("unchanged", "changed"):
+        answers = ((getattr(pair, name), recorded_answer(pair.call).answer) for pair in pairs)
+        sides.append(
+            any(a and recorded and not answers_agree(a, recorded) for a, recorded in answers)
+        )
+    match sides:
+        case [True, True]:
+            return "both"
+        case [True, False]:
+            return "unchanged"
+        case [False, True]:
+            return "changed"
+    return ""
+
+
+def _title_of(call: AskedCall) -> str:
+    """The last words of the user."""
+    turns = words_of_turns(turns_of_request(call.request))
+    said = [words for role, words in turns if role == "user"]
+    return shortened(one_line(said[-1]), TITLE_MAX) if said else ""
+
+
+# The change -----------------------------------------------------------------------------------
+
+
+def read_change(asked: PairsAsked) -> CallsChange:
+    """The change, with the words of its files as they are, and as a log may hold them: redacted.
+
+    Raises:
+        Refused: a file cannot be read, or a pointer is none.
+    """
+    words: dict[WordsChange, None] = {}
+    for old, new in asked.prompts:
+        texts = ("" if old == SYSTEM else _read_words(old), _read_words(new))
+        for kinds in ((), SECRETS, KINDS) if texts[0] else (KINDS,):
+            words[WordsChange(*(redact(text, kinds).text for text in texts))] = None
+    return CallsChange(
+        model=asked.model,
+        words=tuple(words),
+        values=tuple((pointer, _value_at(pointer, text)) for pointer, text in asked.values),
+    )
+
+
+def _describe_changes(asked: PairsAsked) -> Iterator[tuple[Kind, str]]:
+    for old, new in asked.prompts:
+        yield "prompt", f"prompt {old}={new}"
+    if asked.model:
+        yield "model", f"model {asked.model}"
+    for pointer, text in asked.values:
+        yield "parameter", f"parameter {pointer}={text}"
+
+
+def _read_words(path: str) -> str:
+    try:
+        text = regular(Path(path), FILE_MAX).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Refused(f"{path} cannot be read: it is no UTF-8") from error
+    except (Unreadable, OSError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise Refused(f"{path} cannot be read: {why}") from error
+    if not text.strip():
+        raise Refused(f"{path} is empty: a prompt needs words")
+    return text.replace("\r\n", "\n").strip()
+
+
+def _value_at(pointer: str, text: str) -> Any:
+    """JSON, else the text as it is."""
+    if not is_pointer(pointer):
+        raise Refused(
+            f"--set: found {pointer!r}, expected a JSON Pointer into a request, such as "
+            "/temperature; answers are asked for whole, so `stream` cannot be set"
+        )
+    try:
+        return decode_plain_json(text.encode())
+    except (ValueError, RecursionError):
+        return text
+
+
+def read_assertions(root: Path) -> tuple[AnswerAssertion, ...]:
+    """The assertions of the repository; none where it has no file of them.
+
+    Raises:
+        Refused: the file cannot be read.
+    """
+    folder_name, _, name = ASSERTIONS.partition("/")
+    try:
+        with open_folder_below(root, [folder_name]) as folder:
+            return parse_assertions(folder.content(name, FILE_MAX))
+    except FileNotFoundError:
+        return ()
+    except (Unreadable, OSError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise Refused(f"{ASSERTIONS} cannot be read: {why}") from error

@@ -1,0 +1,198 @@
+"""`regress --workflow calls`: calls of any program, asked again with and without a change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.cli.program import Project
+from tests.cli.terminal import terminal
+from tests.providers import server
+from tests.providers.server import FakeAPI, Reply
+
+REGRESS: Final = ("regress", "--workflow", "calls")
+LIVE: Final = (*REGRESS, "--model", "new", "--live")
+SESSIONS: Final = 100
+WORDS: Final = ("parcel", "refund", "complaint")
+"""Of questions and answers."""
+
+
+def write_calls(house: Project, count: int = SESSIONS) -> None:
+    """One call a session, in lines of a log."""
+    lines = []
+    for number in range(count):
+        messages = [{"role": "user", "content": f"Where is parcel {number}?"}]
+        choice = {"message": {"role": "assistant", "content": "refund"}, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 1_000, "completion_tokens": 1_000}
+        request = {"model": "old", "messages": messages, "stream": True}
+        lines.append({"request": request, "response": {"choices": [choice], "usage": usage}})
+    (house.folder / "calls.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+
+
+@pytest.fixture
+def here(empty: Project, api: FakeAPI) -> Callable[..., Any]:
+    """Runs commands of a person who took in calls; their provider is a server of this machine."""
+    env = {
+        "PREFLIGHTS_PROVIDER": "openai",
+        "PREFLIGHTS_BASE_URL": api.openai,
+        "PREFLIGHTS_OPENAI_API_KEY": "sk-test-0123456789",
+    }
+    write_calls(empty)
+    assert empty.call("calls", "import", "calls.jsonl").code == 0
+
+    def call(*words: str) -> Any:
+        return empty.call(*words, env=env)
+
+    return call
+
+
+def losing(share: int) -> Reply:
+    """The new model answers one of so many parcels otherwise; 0 for none."""
+
+    def reply(request: server.Request) -> server.Sent:
+        number = int(request.body["messages"][0]["content"].strip("?").split()[-1])
+        lost = request.body["model"] == "new" and share and number % share == 0
+        return server.text("complaint" if lost else "refund")(request)
+
+    return reply
+
+
+@pytest.mark.slow("whole runs")
+def test_a_model_that_answers_the_same_passes_without_any_judgement(
+    here: Callable[..., Any], empty: Project, api: FakeAPI
+) -> None:
+    api.script(losing(0))
+    (empty.folder / "preflights.toml").write_text(
+        '[[prices]]\nprovider = "openai"\nmodel = "old"\nfrom = 2020-01-01\n'
+        'input_per_million = 1\noutput_per_million = 9\ncurrency = "EUR"\n'
+    )
+    done = here(*LIVE)
+    assert done.code == 0, done
+    assert "100 sessions, at best enough to show a loss of 5 points and to exclude" in done.err
+    assert "asking models for 100 sessions: at most 200 calls in all, cost 2.00 EUR" in done.err
+    assert done.out.startswith("100 sessions: 100 same.\nChange: model new.\n")
+    assert "PASS: The change can land" in done.out
+    assert "below 5 points" in done.out
+    assert len(api.requests) == 200
+
+
+@pytest.mark.slow("whole runs")
+def test_what_differs_waits_for_a_judgement_and_then_blocks(
+    here: Callable[..., Any], empty: Project, api: FakeAPI, tmp_path: Path
+) -> None:
+    api.script(losing(10))
+    waits = here(*LIVE, "--json")
+    assert waits.code == 6, waits
+    assert waits.json["counts"]["changed"] == 10
+    assert waits.json["verdict"]["tests"][0]["unknown"] == 10
+    assert "10 sessions have answers that differ" in waits.json["notes"][0]
+    log = empty.log.parent
+    (answers,) = (log / "log.db-answers").iterdir()
+    assert answers.stat().st_mode & 0o777 == 0o600
+
+    differing = [case for case in waits.json["cases"] if case["is_undecided"]]
+    rows = "".join(f"{case['session_id']},1,refund\n" for case in differing)
+    (empty.folder / "right.csv").write_text(f"session,call,expected\n{rows}")
+    assert here("calls", "judge", "--from", "right.csv", "--by", "Ada").code in (0, 2)
+    judged = empty.call("calls", "judge", "--from", "right.csv")
+    assert judged.code == 0, judged
+    files = [f"{kind}={tmp_path / kind}" for kind in ("html", "junit", "json")]
+    reports = [word for file in files for word in ("--report", file)]
+    done = here(*LIVE, "--resume", *reports)
+    assert (done.code, len(api.requests)) == (1, 200), "nothing was asked twice"
+    assert "BLOCK: The change is worse" in done.out
+    assert '/calls/1: "refund" -> "complaint"' in done.out
+    assert "Where is parcel 0?" in done.out or "Where is parcel" in done.out
+    for kind in ("html", "junit", "json"):
+        text = (tmp_path / kind).read_text()
+        assert "/calls/1" in text
+        assert not [word for word in WORDS if word in text.partition("<script")[0]], kind
+    assert not answers.exists(), "they go with the verdict"
+
+
+@pytest.mark.slow("whole runs")
+@pytest.mark.parametrize("kind", ["junit", "html", "json"])
+def test_a_report_holds_no_word_unless_it_is_asked_to(
+    here: Callable[..., Any], api: FakeAPI, tmp_path: Path, kind: str
+) -> None:
+    def failing(request: server.Request) -> server.Sent:
+        said = request.body["messages"][0]["content"]
+        return server.status(400, f"complaint about {said}")(request)
+
+    file = tmp_path / "report"
+    for reply in (losing(3), failing):
+        api.script(reply)
+        here(*LIVE, "--report", f"{kind}={file}", "--replace")
+        assert not [word for word in WORDS if word in file.read_text()]
+        here(*LIVE, "--report", f"{kind}={file}", "--replace", "--words")
+        assert "complaint" in file.read_text()
+
+
+def test_without_live_a_run_says_how_many_calls_it_takes(
+    here: Callable[..., Any], api: FakeAPI
+) -> None:
+    done = here(*REGRESS, "--model", "new", "--json")
+    assert (done.code, api.requests) == (6, [])
+    assert {case["calls_needed"] for case in done.json["cases"]} == {2}
+    assert done.json["cases"][0]["repeat"].endswith(" --workflow calls --model new")
+    assert "give --live" in done.json["notes"][0]
+
+
+def test_a_strict_run_replays_calls_and_a_plain_one_leaves_them_out(
+    here: Callable[..., Any],
+) -> None:
+    assert "100 sessions: 100 same." in here(*REGRESS).out
+    here("regress").refused(2, "no session matches")
+
+
+@pytest.mark.slow("whole runs")
+def test_exported_calls_are_read_from_their_file(
+    here: Callable[..., Any], empty: Project, api: FakeAPI
+) -> None:
+    api.script(losing(0))
+    newest = here("calls", "--json").json["sessions"][0]["session_id"]
+    text = here("admin", "export", newest).out
+    (empty.folder / "exported.jsonl").write_text(text)
+    done = here(*LIVE[:3], "exported.jsonl", *LIVE[3:], "--json")
+    assert (done.json["sessions"], done.json["counts"]["same"]) == (1, 1)
+
+
+def test_a_dead_provider_ends_the_run_without_a_verdict(
+    here: Callable[..., Any], api: FakeAPI
+) -> None:
+    api.script(server.status(404))
+    done = here(*LIVE, "--json")
+    assert (done.code, done.json["verdict"]["word"]) == (5, "could not run")
+    assert any("--from-model" in note for note in done.json["notes"])
+
+
+def test_a_person_at_a_terminal_agrees_first(
+    here: Callable[..., Any], empty: Project, api: FakeAPI
+) -> None:
+    env = {"PREFLIGHTS_PROVIDER": "openai", "PREFLIGHTS_BASE_URL": api.openai}
+    with terminal(empty, *LIVE, env=env) as t:
+        t.expect(r"Ask them now\? \[y/N\]: ")
+        t.type("n")
+        assert t.code() == 1
+    assert api.requests == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--model", "new", "--provider", "openai"), "2 --provider is not for --workflow calls"),
+        (("--model", "new", "--repeat", "3", "--live"), "2 --repeat is not for --workflow calls"),
+        (("--from-model", "older"), "2 give a change"),
+        (("--prompt", "none.md=none.md"), "1 none.md cannot be read"),
+        (("--set", "temperature=1"), "1 expected a JSON Pointer"),
+    ],
+)
+def test_what_is_nothing_to_calls_is_refused(
+    here: Callable[..., Any], words: tuple[str, ...], said: str
+) -> None:
+    code, _, message = said.partition(" ")
+    here(*REGRESS, *words).refused(int(code), message)

@@ -1,0 +1,278 @@
+"""Both sides of recorded calls are asked, by a server that imitates the providers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from msgspec.structs import replace
+
+from preflights_es.features.calls.domain.asking import AskedCall, digest_answer
+from preflights_es.features.calls.domain.dialects import ReadAnswer
+from preflights_es.features.calls.kept_answers import (
+    erase_kept_answers,
+    folder_of_answers,
+    read_last_run,
+)
+from preflights_es.features.calls.pairs import FROZEN, RECORDED, REDACTED, UNTOUCHED, CallPairs
+from preflights_es.kernel.errors import Refused
+from preflights_es.settings.load import Options
+from preflights_es.use.bootstrap import opened_process
+from preflights_es.use.request import Request
+from preflights_es.words.pairs import PairsAsked, SessionPair
+from tests.features.calls.asked import asked_call
+from tests.providers import server
+from tests.providers.server import FakeAPI, Reply
+
+NEW: Final = PairsAsked(model="new", is_live=True)
+Rule = Callable[[dict[str, Any]], str]
+
+
+@pytest.fixture
+def api() -> Iterator[FakeAPI]:
+    with FakeAPI() as found:
+        yield found
+
+
+@pytest.fixture
+def request_(tmp_path: Path, api: FakeAPI) -> Iterator[Request]:
+    options = Options(provider="openai", base_url=api.openai)
+    opened = opened_process(tmp_path, options=options, database=str(tmp_path / "log.db"))
+    yield opened.request()
+    opened.process.close()
+
+
+def said(rule: Rule) -> Reply:
+    """Answers by what is asked."""
+    return lambda request: server.text(rule(request.body))(request)
+
+
+def by_model(body: dict[str, Any]) -> str:
+    """The new model finds an order in the second mail."""
+    is_lost = body["model"] == "new" and "Mail 2" in str(body)
+    return "order" if is_lost else "refund"
+
+
+def taken(request: Request, asked: PairsAsked, *sessions: list[AskedCall]) -> CallPairs:
+    named = {
+        f"session {number}": [replace(call, session_id=f"session {number}") for call in calls]
+        for number, calls in enumerate(sessions)
+    }
+    pairs = CallPairs(request, asked, lambda session_id, _head, _events: named[session_id])
+    for session_id in named:
+        assert pairs.take(session_id, "ab" * 32, ()) in ("", UNTOUCHED)
+    return pairs
+
+
+def judged(request: Request, asked: PairsAsked, *sessions: list[AskedCall]) -> list[SessionPair]:
+    pairs = taken(request, asked, *sessions)
+    pairs.plan()
+    return list(pairs.judged(lambda _: None))
+
+
+def test_both_sides_are_asked_and_what_agrees_is_right(request_: Request, api: FakeAPI) -> None:
+    api.script(said(by_model))
+    pairs = taken(request_, NEW, [asked_call(1)], [asked_call(2), asked_call(3)])
+    assert pairs.changes == (("model", "model new"),)
+    plan = pairs.plan()
+    assert (plan.sessions, plan.calls, plan.cost, len(api.requests)) == (2, 6, None, 0)
+    done: list[int] = []
+    one, two = pairs.judged(done.append)
+    assert (sum(done), len(api.requests)) == (2, 6)
+    assert sorted(r.body["model"] for r in api.requests) == ["new"] * 3 + ["old"] * 3
+    assert not any("stream" in r.body for r in api.requests)
+    assert (one.unchanged.agrees, one.changed.agrees, one.is_undecided) == (True, True, False)
+    assert one.unchanged.result == one.changed.result != two.changed.result
+    assert (two.unchanged.agrees, two.changed.agrees, two.is_undecided) == (None, None, True)
+    assert two.unchanged.differing == {"2": "refund"}
+    assert two.changed.differing == {"2": "order"}
+    assert (two.title, two.drift, two.calls_needed) == ("Mail 2", "changed", 0)
+    assert two.changed.tokens == 2 * (server.INPUT_TOKENS + server.OUTPUT_TOKENS)
+    assert pairs.notes()[-2:] == (REDACTED, FROZEN)
+    assert "1 sessions have answers that differ" in pairs.notes()[0]
+
+
+@pytest.mark.parametrize(
+    ("fields", "agrees"),
+    [
+        ({"expected": "refund"}, (True, False)),
+        ({"expected": "order"}, (False, True)),
+        ({"judged": ((digest_answer(ReadAnswer(text="order")), True),)}, (None, True)),
+    ],
+)
+def test_what_differs_is_decided_by_what_is_known(
+    request_: Request, api: FakeAPI, fields: dict[str, Any], agrees: tuple[bool | None, bool | None]
+) -> None:
+    api.script(said(by_model))
+    (pair,) = judged(request_, NEW, [asked_call(2, **fields)])
+    assert (pair.unchanged.agrees, pair.changed.agrees) == agrees
+
+
+def test_assertions_of_the_repository_decide(
+    request_: Request, api: FakeAPI, tmp_path: Path
+) -> None:
+    (tmp_path / "regress").mkdir()
+    (tmp_path / "regress/assertions.toml").write_text('[[assertions]]\ncontains = "refund"\n')
+    api.script(said(by_model))
+    (pair,) = judged(request_, NEW, [asked_call(2)])
+    assert (pair.unchanged.agrees, pair.changed.agrees) == (True, False)
+
+
+def test_without_leave_nothing_is_asked(request_: Request, api: FakeAPI) -> None:
+    pairs = taken(request_, PairsAsked(model="new"), [asked_call()])
+    assert pairs.plan().calls == 2
+    (pair,) = pairs.judged(lambda _: None)
+    assert (pair.calls_needed, pair.is_undecided, len(api.requests)) == (2, True, 0)
+    assert "give --live" in pairs.notes()[0]
+
+
+def test_the_recording_can_be_the_unchanged_side(request_: Request, api: FakeAPI) -> None:
+    api.script(said(by_model))
+    asked = PairsAsked(model="new", is_live=True, is_recorded=True)
+    pairs = taken(request_, asked, [asked_call(1)], [asked_call(2)])
+    assert pairs.plan().calls == 2
+    found = list(pairs.judged(lambda _: None))
+    assert {r.body["model"] for r in api.requests} == {"new"}
+    assert [one.is_undecided for one in found] == [False, True]
+    assert [one.unchanged.asked for one in found] == [0, 0]
+    assert RECORDED in pairs.notes()
+
+
+def test_another_model_can_stand_for_one_that_is_gone(request_: Request, api: FakeAPI) -> None:
+    def gone(request: server.Request) -> server.Sent:
+        reply = server.status(404) if request.body["model"] == "old" else server.text("refund")
+        return reply(request)
+
+    api.script(gone)
+    pairs = taken(request_, NEW, [asked_call()])
+    pairs.plan()
+    (pair,) = pairs.judged(lambda _: None)
+    assert (pair.unchanged.unanswered, pair.unchanged.asked) == (1, 1), "it is not asked again"
+    assert "404" in pair.unchanged.failure
+    assert pair.is_undecided
+    assert any("--from-model" in note for note in pairs.notes())
+    asked = PairsAsked(model="new", from_model="older", is_live=True)
+    (pair,) = judged(request_, asked, [asked_call()])
+    assert (pair.unchanged.agrees, pair.changed.agrees) == (True, True)
+
+
+def test_words_of_a_prompt_change_and_calls_without_them_are_counted(
+    request_: Request, api: FakeAPI, tmp_path: Path
+) -> None:
+    old, new = tmp_path / "old.md", tmp_path / "new.md"
+    old.write_bytes(b"Mail\r\n1\r\n")
+    new.write_text("Letter 1\n")
+    calls = [asked_call(n, request={"model": "m", "messages": [{"content": t}]})
+             for n, t in enumerate(("A: Mail\n1!", "B"), 1)]  # fmt: skip
+    asked = PairsAsked(prompts=((str(old), str(new)),), is_live=True)
+    pairs = taken(request_, asked, calls, [calls[1]])
+    assert pairs.plan().sessions == 1
+    list(pairs.judged(lambda _: None))
+    contents = {r.body["messages"][0]["content"] for r in api.requests}
+    assert contents == {"A: Mail\n1!", "A: Letter 1!"}
+    assert pairs.notes()[0] == f"2 calls were left out: {UNTOUCHED}."
+
+
+def test_one_text_takes_the_place_of_the_only_system_text(
+    request_: Request, api: FakeAPI, tmp_path: Path
+) -> None:
+    new = tmp_path / "new.md"
+    new.write_text("Be kind.")
+    asked = PairsAsked(prompts=(("system", str(new)),), is_live=True)
+    calls = [
+        asked_call(n, dialect="openai-responses", request={"instructions": text, "input": "Hi"})
+        for n, text in enumerate(("Be brief.", "Be brief.", "Be long."), 1)
+    ]
+    judged(request_, asked, calls[:2])
+    assert {r.body["instructions"] for r in api.requests} == {"Be brief.", "Be kind."}
+    assert {r.path for r in api.requests} == {server.RESPONSES}
+    with pytest.raises(Refused, match="found 2 different system texts"):
+        taken(request_, asked, calls).plan()
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (PairsAsked(prompts=(("none.md", "none.md"),)), r"none\.md cannot be read"),
+        (PairsAsked(values=(("temperature", "1"),)), "expected a JSON Pointer"),
+        (PairsAsked(values=(("/stream", "true"),)), "expected a JSON Pointer"),
+    ],
+)
+def test_a_change_that_cannot_be_read_is_refused(
+    request_: Request, asked: PairsAsked, message: str
+) -> None:
+    with pytest.raises(Refused, match=message):
+        taken(request_, asked)
+
+
+def test_calls_that_cannot_be_asked_are_left_out_and_counted(request_: Request) -> None:
+    calls = [asked_call(1, dialect="other"), asked_call(2, status=500)]
+    pairs = taken(request_, NEW, calls)
+    assert pairs.plan().sessions == 0
+    assert [note.partition(":")[0] for note in pairs.notes()[:2]] == ["1 calls were left out"] * 2
+
+
+@pytest.mark.slow("clocks")
+@pytest.mark.parametrize("reply", [server.status(500), server.text("  "), server.html()])
+def test_a_provider_that_brings_nothing_leaves_the_pair_unknown(
+    request_: Request, api: FakeAPI, reply: Reply
+) -> None:
+    api.script(reply)
+    (pair,) = judged(request_, NEW, [asked_call(expected="refund")])
+    for side in (pair.unchanged, pair.changed):
+        assert (side.agrees, side.result, side.asked) == (None, None, side.unanswered)
+        assert side.failure
+    assert pair.is_undecided
+
+
+def test_a_call_that_fails_is_asked_once_more(request_: Request, api: FakeAPI) -> None:
+    api.script(server.status(503, retry_after_ms="1"), server.text("refund"))
+    (pair,) = judged(request_, NEW, [asked_call()])
+    assert (pair.unchanged.agrees, pair.changed.agrees) == (True, True)
+    sides = (pair.unchanged, pair.changed)
+    assert (sum(s.asked for s in sides), sum(s.unanswered for s in sides)) == (3, 1)
+    assert not any(side.failure for side in sides)
+
+
+def test_a_run_goes_on_where_its_calls_ended(request_: Request, api: FakeAPI) -> None:
+    limited = PairsAsked(model="new", is_live=True, calls_max=3)
+    calls = [asked_call(n) for n in (1, 2)]
+    pairs = taken(request_, limited, [calls[0]], [calls[1]])
+    assert pairs.plan().calls == 3
+    found = list(pairs.judged(lambda _: None))
+    assert (sum(one.calls_needed for one in found), len(api.requests)) == (1, 3)
+    pairs.end(is_decided=False)
+
+    folder = folder_of_answers(request_.process)
+    assert folder is not None
+    (file,) = folder.iterdir()
+    assert [os.stat(one).st_mode & 0o777 for one in (folder, file)] == [0o700, 0o600]
+    last = read_last_run(request_.process)
+    assert {(one.session, one.call) for one in last} == {("session 0", 1), ("session 1", 2)}
+    assert sum(one.is_changed for one in last) in (1, 2)
+    pairs = taken(
+        request_, PairsAsked(model="new", is_live=True, resumes=True), *[[c] for c in calls]
+    )
+    assert pairs.plan().calls == 1
+    found = list(pairs.judged(lambda _: None))
+    assert (sum(one.calls_needed for one in found), len(api.requests)) == (0, 4)
+    pairs.end(is_decided=True)
+    assert not folder.exists()
+
+
+def test_kept_answers_go_with_their_session(request_: Request, api: FakeAPI) -> None:
+    api.script(said(lambda _: "a secret"))
+    judged(request_, NEW, [asked_call(1)], [asked_call(1)])
+    folder = folder_of_answers(request_.process)
+    assert folder is not None
+    (file,) = folder.iterdir()
+    assert file.read_text().count("a secret") == 4
+    erase_kept_answers(request_.process, "session 0")
+    assert file.read_text().count("a secret") == 2
+    assert "session 0" not in file.read_text()
+    assert os.stat(file).st_mode & 0o777 == 0o600
+    erase_kept_answers(request_.process, "session 1")
+    assert not file.exists()
