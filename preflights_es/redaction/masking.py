@@ -54,8 +54,8 @@ def redact(
         return Redacted(text, ())
     from preflights_es.redaction.places import RULES, SHAPED
 
-    marks = tuple(_RedactionMarker(shown, None) for shown in compile_pattern(_MARKER).findall(text))
-    masked = _Masked(compile_pattern(_MARKER).sub(OPAQUE, text) if marks else text, marks)
+    marks = tuple(_RedactionMarker(shown, None) for shown in compile_pattern(MARKER).findall(text))
+    masked = _Masked(compile_pattern(MARKER).sub(OPAQUE, text) if marks else text, marks)
     for _ in range(ROUNDS_MAX):
         count = len(masked.marks)
         for spans in SHAPED if by_form else RULES:
@@ -117,7 +117,7 @@ class _Masked(NamedTuple):
     marks: tuple[_RedactionMarker, ...]
 
 
-_MARKER: Final = rf"\[redacted:(?:{'|'.join(KINDS)})\]|{OPAQUE}"
+MARKER: Final = rf"\[redacted:(?:{'|'.join(KINDS)})\]|{OPAQUE}"
 
 
 def _replace_spans(masked: _Masked, spans: tuple[Span, ...]) -> _Masked:
@@ -185,7 +185,7 @@ DEPTH_MAX: Final = 8  # JSON in a string of JSON; each level doubles the backsla
 SECRET_MIN: Final = 6  # characters; a shorter string is no secret and no address
 
 # A string at a place of JSON: a quotation in prose is seldom between such signs.
-_STRING: Final = (
+STRING_AT_PLACE: Final = (
     r"(?:[{\[,:]|\A)\s*+\"(?P<body>(?:[^\"\\\x00-\x1f]|\\[^\x00-\x1f])*+)\"(?=\s*+(?:[,:}\]]|\Z))"
 )
 _PUNCTUATION: Final = ' \t\r\n",:{}[]'
@@ -216,7 +216,7 @@ def _of_responses(kinds: tuple[SecretKind, ...]) -> tuple[SecretKind, ...]:
 def _redacted_json_pieces(text: str, kinds: tuple[SecretKind, ...], depth: int) -> Iterator[str]:
     holder = name = ""
     done = 0
-    for found in compile_pattern(_STRING).finditer(text):
+    for found in compile_pattern(STRING_AT_PLACE).finditer(text):
         start, end = found.span("body")
         gap, body = text[done:start], found["body"]
         plain = _decode_json_string(body)
@@ -247,13 +247,13 @@ def _redacted(text: str, kinds: tuple[SecretKind, ...]) -> Redacted:
     found = redact_hidden(text, kinds)
     if "\\" not in text and "&" not in text:
         return found
-    spelled = compile_pattern(_ESCAPE, re.IGNORECASE).sub(_character, text)
+    spelled = compile_pattern(ESCAPE, re.IGNORECASE).sub(_character, text)
     seen = redact_hidden(spelled, kinds) if spelled != text else found
     return seen if len(seen.kinds) > len(found.kinds) else found
 
 
 # Outside a whole string of JSON: one cut off, in single quotes, with an escape that is invalid.
-_ESCAPE: Final = (
+ESCAPE: Final = (
     r"(?<!\\)\\++(?:u(?P<high>d[89ab][0-9a-f]{2})\\++u(?P<low>d[c-f][0-9a-f]{2})|u(?P<four>[0-9a-f]{4})"
     r"|u\{(?P<braced>[0-9a-f]{1,6})\}|x(?P<two>[0-9a-f]{2}))"
     r"|&#(?:x(?P<hex>[0-9a-f]{1,6})|(?P<decimal>[0-9]{1,7}));|&(?P<at>commat);"
