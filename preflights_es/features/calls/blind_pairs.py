@@ -1,0 +1,302 @@
+"""Pairs of answers that differ, shown without saying which is which, and what a person says.
+
+The answers are those that the last run of `regress --workflow calls --live` paid for; a run keeps
+them until it has a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from hashlib import sha256
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+
+from preflights_es.features.calls.asked_bodies import answer_of_kept, recorded_answer
+from preflights_es.features.calls.domain.asking import (
+    AnswerAssertion,
+    AskedCall,
+    CallPair,
+    agreement_of_sides,
+    digest_answer,
+    is_right,
+)
+from preflights_es.features.calls.domain.dialects import (
+    ReadAnswer,
+    turns_of_request,
+    words_of_answer,
+    words_of_turns,
+)
+from preflights_es.features.calls.judging import (
+    NewJudgement,
+    read_expected_value,
+    record_judgements,
+)
+from preflights_es.features.calls.kept_answers import KeptAnswer, read_last_run
+from preflights_es.features.calls.pairs import read_assertions
+from preflights_es.features.calls.recorded_calls import read_asked_calls
+from preflights_es.kernel.errors import PreflightsError, Refused
+from preflights_es.kernel.text import shown_lines
+from preflights_es.redaction.masking import redact_hidden
+from preflights_es.redaction.patterns import SECRETS
+from preflights_es.runtime.features import FEATURES
+from preflights_es.use.request import Request
+
+Choice = Literal["left", "right", "both_fine", "both_wrong"]
+RIGHT: Final[dict[Choice, tuple[bool, bool]]] = {
+    "left": (True, False),
+    "right": (False, True),
+    "both_fine": (True, True),
+    "both_wrong": (False, False),
+}
+"""Whether the left and the right answer is right."""
+WORDS_MAX: Final = 4_000  # of an answer that are compared word by word
+ANSWER_KEPT_MAX: Final = 100_000  # characters of an answer that a judgement holds
+
+
+class BlindPair(msgspec.Struct, frozen=True, kw_only=True):
+    """A call, and two answers to it of which nothing says which came from which side."""
+
+    pair: CallPair
+    is_swapped: bool
+    """Whether the unchanged side stands on the right."""
+
+    @property
+    def call(self) -> AskedCall:
+        """What was asked."""
+        return self.pair.call
+
+    @property
+    def left(self) -> ReadAnswer:
+        """The answer on the left."""
+        return _there(self.pair.changed if self.is_swapped else self.pair.unchanged)
+
+    @property
+    def right(self) -> ReadAnswer:
+        """The answer on the right."""
+        return _there(self.pair.unchanged if self.is_swapped else self.pair.changed)
+
+    def question(self) -> list[tuple[str, str]]:
+        """What was asked, as people read it: pairs of role and words."""
+        return words_of_turns(turns_of_request(self.call.request))
+
+
+def _there(answer: ReadAnswer | None) -> ReadAnswer:
+    assert answer is not None, "a pair that is shown has two answers"
+    return answer
+
+
+def words_shown(answer: ReadAnswer) -> str:
+    """An answer as people read it: its words, and what it calls."""
+    tools = (f"[calls {name} {given}]" for name, given in answer.tools)
+    return "\n".join(filter(None, (words_of_answer(answer), *tools)))
+
+
+MarkedWords = list[tuple[str, bool]]
+"""Pairs of a word, or a line break, and whether it differs from the other side."""
+
+
+def mark_differing_words(left: str, right: str) -> tuple[MarkedWords, MarkedWords]:
+    """The words of two texts, each with whether the other text has it at its place."""
+    sides = [_split_into_words(text) for text in (left, right)]
+    marked: tuple[MarkedWords, MarkedWords] = ([], [])
+    matcher = SequenceMatcher(None, sides[0], sides[1], autojunk=False)
+    for tag, a, b, c, d in matcher.get_opcodes():
+        marked[0].extend((word, tag != "equal" and word != "\n") for word in sides[0][a:b])
+        marked[1].extend((word, tag != "equal" and word != "\n") for word in sides[1][c:d])
+    return marked
+
+
+def _split_into_words(text: str) -> list[str]:
+    lines = [line.split() for line in shown_lines(text).split("\n")]
+    words = [word for line in lines for word in (*line, "\n")]
+    return words[:WORDS_MAX]
+
+
+class BlindRun:
+    """The pairs of the last run, those judged meanwhile among them."""
+
+    def __init__(self, request: Request, seed: int, session: str = "") -> None:
+        """Args:
+        seed: of the order, and of what stands on the left.
+        session: whose pairs are shown; empty for all.
+        """
+        self._request = request
+        self._assertions = read_assertions(request.process.settings.root)
+        self._kinds = (*SECRETS, *request.process.settings.redact_calls)
+        self._seed = seed
+        self._session = session
+        self._sessions = _read_sessions(request, read_last_run(request.process))
+        """Pairs of calls, by session."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no run left answers."""
+        return not self._sessions
+
+    def undecided(self) -> list[BlindPair]:
+        """The pairs that nothing decides yet, in an order that says nothing."""
+        found = [
+            pair
+            for session_id, pairs in sorted(self._sessions.items())
+            for pair in pairs
+            if (not self._session or session_id == self._session)
+            and _is_open(pair, self._assertions)
+        ]
+        drawn = sorted((self._draw(pair.call), number) for number, pair in enumerate(found))
+        return [BlindPair(pair=found[n], is_swapped=draw[-1] % 2 == 1) for draw, n in drawn]
+
+    def find_pair(self, session_id: str, call: int) -> BlindPair | None:
+        """A pair of the run, decided or not; None where it is not there."""
+        for pair in self._sessions.get(session_id, ()):
+            if pair.call.call == call and None not in (pair.unchanged, pair.changed):
+                return BlindPair(pair=pair, is_swapped=self._draw(pair.call)[-1] % 2 == 1)
+        return None
+
+    def mark_words(self, shown: BlindPair) -> tuple[MarkedWords, MarkedWords]:
+        """The words of both answers, each with whether the other side has it."""
+        return mark_differing_words(words_shown(shown.left), words_shown(shown.right))
+
+    def _draw(self, call: AskedCall) -> bytes:
+        """Chance that follows from the seed: of the place, and of the side."""
+        return sha256(f"{self._seed} {call.session_id} {call.call}".encode()).digest()
+
+    def judge(self, shown: BlindPair, choice: Choice, by: str = "") -> None:
+        """Record what a person said of both answers."""
+        both = zip((shown.left, shown.right), RIGHT[choice], strict=True)
+        self._record(shown, [self._judgement(shown, answer, right, by) for answer, right in both])
+
+    def expect(self, shown: BlindPair, said: str, by: str = "") -> None:
+        """Record the right value of the call.
+
+        Args:
+            said: JSON, or a text.
+
+        Raises:
+            Refused: it is empty.
+        """
+        if not said.strip():
+            raise Refused("the right value is empty: type it", code="empty_text")
+        call, expected = shown.call, read_expected_value(said.strip())
+        new = NewJudgement(session=call.session_id, call=call.call, expected=expected, by=by)
+        self._record(shown, [new])
+
+    def _judgement(
+        self, shown: BlindPair, answer: ReadAnswer, right: bool, by: str
+    ) -> NewJudgement:
+        words = redact_hidden(words_shown(answer)[:ANSWER_KEPT_MAX], self._kinds).text
+        call = shown.call
+        return NewJudgement(
+            session=call.session_id,
+            call=call.call,
+            answer=words,
+            digest=digest_answer(answer),
+            is_right=right,
+            by=by,
+        )
+
+    def _record(self, shown: BlindPair, new: Sequence[NewJudgement]) -> None:
+        record_judgements(self._request, new)
+        session_id = shown.call.session_id
+        calls = {one.call: one for one in read_asked_calls(self._request, session_id)}
+        self._sessions[session_id] = [
+            pair._replace(call=calls[pair.call.call]) for pair in self._sessions[session_id]
+        ]
+
+    # What it comes to ------------------------------------------------------------------------
+
+    def describe_outlook(self) -> str:
+        """What the verdict says now, and how many more judgements would make it say more."""
+        counts = self._count_sessions()
+        word, left = counts.judge(), counts.undecided
+        if word != "INCONCLUSIVE" or not left:
+            return f"{word}, {counts.total:,} sessions compared"
+        told = [f"{word} now, {left:,} session{' is' if left == 1 else 's are'} undecided"]
+        fine = (k for k in range(1, left + 1) if counts.with_more(k, worse=0).judge() == "PASS")
+        lost = (k for k in range(1, left + 1) if counts.with_more(k, worse=k).judge() == "BLOCK")
+        passes, blocks = next(fine, None), next(lost, None)
+        if passes is not None:
+            told.append(f"with {passes:,} more that are equally good: PASS")
+        if blocks is not None:
+            told.append(f"with {blocks:,} more that got worse: BLOCK")
+        if passes is None and blocks is None:
+            told.append("this run has too few sessions to say more")
+        return "; ".join(told)
+
+    def _count_sessions(self) -> SessionCounts:
+        """The sessions as the verdict counts them."""
+        worse = better = total = right = undecided = 0
+        for pairs in self._sessions.values():
+            sides = agreement_of_sides(pairs, self._assertions)
+            if sides.unchanged is None or sides.changed is None:
+                undecided += sides.is_undecided
+                continue
+            total += 1
+            right += sides.unchanged
+            worse += sides.unchanged and not sides.changed
+            better += sides.changed and not sides.unchanged
+        return SessionCounts(worse, better, total, undecided, right)
+
+
+class SessionCounts(NamedTuple):
+    """The sessions of a run, counted."""
+
+    worse: int
+    better: int
+    total: int
+    """With both sides known."""
+    undecided: int
+    right: int
+    """Of the total, those whose unchanged side is right."""
+
+    def judge(self) -> str:
+        """The word of the verdict."""
+        word: str = FEATURES.port("judge_counts")(*self)
+        return word
+
+    def with_more(self, more: int, *, worse: int) -> SessionCounts:
+        """As many of the undecided judged, some of them as worse, the others as equally good."""
+        return SessionCounts(
+            self.worse + worse,
+            self.better,
+            self.total + more,
+            self.undecided - more,
+            self.right + more,
+        )
+
+
+def _is_open(pair: CallPair, assertions: Sequence[AnswerAssertion]) -> bool:
+    """Whether there are two answers that differ, and something is not known of them."""
+    if None in (pair.unchanged, pair.changed) or pair.agree:
+        return False
+    sides = (pair.unchanged, pair.changed)
+    return any(is_right(pair.call, answer, assertions) is None for answer in sides)
+
+
+def _read_sessions(request: Request, kept: Iterable[KeptAnswer]) -> dict[str, list[CallPair]]:
+    """The pairs of a run by session; a session that is gone or erased has none."""
+    answers: dict[str, dict[tuple[int, bool], KeptAnswer]] = {}
+    for one in kept:
+        answers.setdefault(one.session, {})[one.call, one.is_changed] = one
+    found = {}
+    for session_id, of_session in answers.items():
+        try:
+            calls = read_asked_calls(request, session_id)
+        except PreflightsError:
+            continue
+        found[session_id] = [*_pairs_of(calls, of_session)]
+    return found
+
+
+def _pairs_of(
+    calls: Iterable[AskedCall], kept: dict[tuple[int, bool], KeptAnswer]
+) -> Iterator[CallPair]:
+    for call in calls:
+        sides = [kept.get((call.call, is_changed)) for is_changed in (False, True)]
+        if sides == [None, None]:
+            continue
+        read = [None if one is None else answer_of_kept(call, one).answer for one in sides]
+        if sides[0] is None:  # `--recorded`
+            read[0] = recorded_answer(call).answer
+        yield CallPair(call, read[0], read[1])

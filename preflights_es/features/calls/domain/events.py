@@ -1,0 +1,197 @@
+"""What a log says of calls of models that another program made (docs/specs/calls.md).
+
+Values and limits first, then Inputs, Decisions, and the list of all.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final, Literal
+
+from preflights_es.features.calls.domain.dialects import Dialect
+from preflights_es.kernel.events import Count, Decision, Event, Input, Typed, Value, Whole
+from preflights_es.kernel.text import ANSWER_MAX, NAME_MAX
+from preflights_es.words.questions import Refusal
+
+# 1. Values and limits ------------------------------------------------------------------------
+
+CallSource = Literal["jsonl", "openai-batch", "litellm", "langfuse", "otel", "llm"]
+"""The form of the file that calls were taken from."""
+
+CALL_MAX: Final = (
+    8_000_000  # bytes of a request and its answer; a line of 17 MB cannot be read back
+)
+SESSION_MAX: Final = 64_000_000  # bytes of all calls of a session
+CALLS_MAX: Final = 1_000  # of a session
+ABOUT_MAX: Final = 300  # characters
+SOURCE_MAX: Final = 4_000  # characters of a path
+EXPECTED_MAX: Final = 100_000  # characters
+
+
+class LeftOut(Value, frozen=True, kw_only=True):
+    """A request or an answer that is not kept, since a call would be too large with it."""
+
+    part: Literal["request", "answer"]
+    size: Count
+    """Bytes."""
+    type: str
+    """Its content type; empty where none was said."""
+    sha256: str
+    """Of its bytes, in hexadecimal."""
+
+
+class RecordedRequest(Value, frozen=True, kw_only=True, omit_defaults=True):
+    """What was sent."""
+
+    route: str = ""
+    """The name of the provider, as the source has it; empty where it does not say."""
+    method: str = "POST"
+    path: str = ""
+    """Without the parts of its query that may hold a secret."""
+    headers: tuple[tuple[str, str], ...] = ()
+    like: Count = 0
+    """The number of the call whose first turns this one repeats; 0 without one."""
+    keeps: Count = 0
+    """How many turns of that call come first; they are not kept again."""
+    body: str = ""
+    """Canonical JSON, without those turns; empty where it is left out."""
+    digest: str = ""
+    """SHA-256 of method, path and the whole body as it is kept, in hexadecimal."""
+
+
+class RecordedAnswer(Value, frozen=True, kw_only=True, omit_defaults=True):
+    """What came back."""
+
+    status: Count = 200
+    type: str = ""
+    """Its content type."""
+    text: str = ""
+    """Byte for byte as the source holds it, but for what was taken out as a secret."""
+    ended: str = ""
+    """Why it is not whole, in a few words; empty where it is."""
+
+
+# 2. Inputs -----------------------------------------------------------------------------------
+
+
+class CallsOpened(Input, frozen=True):
+    """The actor takes in a conversation that another program had with a model."""
+
+    tag: ClassVar[str] = "calls.opened.v1"
+    verb: ClassVar[str] = "took in the calls of"
+    typed: ClassVar = {
+        "file": Typed(SOURCE_MAX),
+        "conversation": Typed(NAME_MAX),
+        "about": Typed(ABOUT_MAX),
+    }
+    source: CallSource
+    file: str
+    """As it was named; `-` for standard input."""
+    conversation: str
+    """The id that the source has for it; empty without one."""
+    about: str
+    """How the first person's turn begins."""
+    program: str
+    """The version of the program that took it in."""
+    user: str = ""
+    """A salted hash of the id of whom the program served; empty where the source names none."""
+
+
+class CallRecorded(Input, frozen=True):
+    """One call, as its source holds it."""
+
+    tag: ClassVar[str] = "calls.recorded.v1"
+    verb: ClassVar[str] = "took in a call of"
+    made_at: Whole | None
+    """When it was made, in microseconds since 1970 UTC; None where the source does not say."""
+    request: RecordedRequest
+    answer: RecordedAnswer
+    left_out: tuple[LeftOut, ...] = ()
+    redacted: tuple[str, ...] = ()
+    """The kinds of what was taken out."""
+
+
+class CallsMissed(Input, frozen=True):
+    """The log is not whole: calls were made that it does not hold."""
+
+    tag: ClassVar[str] = "calls.missed.v1"
+    verb: ClassVar[str] = "missed calls of"
+    typed: ClassVar = {"why": Typed(ANSWER_MAX)}
+    count: Count
+    first_at: Whole | None
+    """When the first of them was made; None where that is not known."""
+    last_at: Whole | None
+    why: str
+
+
+class CallJudged(Input, frozen=True):
+    """The actor says whether an answer to a call is right, or which value is."""
+
+    tag: ClassVar[str] = "calls.judged.v1"
+    verb: ClassVar[str] = "judged a call of"
+    typed: ClassVar = {"why": Typed(ANSWER_MAX)}
+    call: Count
+    answer: str
+    """The words of the answer that was seen; empty where only the right value is said."""
+    digest: str
+    """Of that answer, as answers are compared; empty as above."""
+    is_right: bool | None
+    """None where only the right value is said."""
+    expected: str | None
+    """The right value as JSON; None where it is not said."""
+    why: str = ""
+
+
+# 3. Decisions --------------------------------------------------------------------------------
+
+
+class CallsBegun(Decision, frozen=True):
+    """The session holds calls from here on."""
+
+    tag: ClassVar[str] = "calls.begun.v1"
+
+
+class CallKept(Decision, frozen=True):
+    """The call is one of the session's."""
+
+    tag: ClassVar[str] = "calls.kept.v1"
+    call: Count
+    """Its number, from 1."""
+    dialect: Dialect
+    model: str
+    status: Count
+    stop: str
+    """Why the model stopped, in the provider's word; empty where it did not say."""
+    input_tokens: Count | None
+    output_tokens: Count | None
+    size: Count
+    """Bytes that it has of `SESSION_MAX`."""
+
+
+class MissingCallsCounted(Decision, frozen=True):
+    """The session says that it is not whole."""
+
+    tag: ClassVar[str] = "calls.missing_counted.v1"
+    count: Count
+    """Of all that it lacks."""
+
+
+class CallJudgementKept(Decision, frozen=True):
+    """The judgement counts, or is kept beside those that do."""
+
+    tag: ClassVar[str] = "calls.judgement_kept.v1"
+    call: Count
+    counts: bool
+    """Whether a person judged; what a script or an agent says is kept and does not count."""
+
+
+class CallNotTaken(Refusal, frozen=True):
+    """The Input does not fit the session."""
+
+    tag: ClassVar[str] = "calls.not_taken.v1"
+    reason: Literal["not_opened", "opened", "full", "no_such_call", "nothing_said"]
+
+
+EVENTS: Final[tuple[type[Event], ...]] = (
+    *(CallsOpened, CallRecorded, CallsMissed, CallJudged),
+    *(CallsBegun, CallKept, MissingCallsCounted, CallJudgementKept, CallNotTaken),
+)

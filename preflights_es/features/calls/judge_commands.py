@@ -1,0 +1,102 @@
+"""`calls judge`: the right value of a call, a table of right values, or pairs shown blind."""
+
+from __future__ import annotations
+
+import click
+from msgspec.structs import replace
+
+from preflights_cli.common import (
+    Voice,
+    count_in_words,
+    require_option_value,
+    writing_command,
+)
+from preflights_cli.options import read_input_file
+from preflights_es.features.calls.judging import (
+    FILE_MAX,
+    JudgedCalls,
+    NewJudgement,
+    read_expected_value,
+    read_judgement_file,
+    record_judgements,
+)
+from preflights_es.kernel.errors import Refused
+from preflights_es.use.request import Request
+
+
+@click.command()
+@click.argument("session", required=False)
+@click.argument("call", type=click.IntRange(min=1), required=False)
+@click.option(
+    "--expect",
+    metavar="JSON",
+    callback=require_option_value,
+    help="The right value of CALL: JSON, or a text.",
+)
+@click.option(
+    "--from",
+    "file",
+    metavar="FILE.csv",
+    callback=require_option_value,
+    help="Right values of many calls: the columns session, call, expected, by, why.",
+)
+@click.option("--by", metavar="NAME", callback=require_option_value, help="Who says it.")
+@click.option("--why", default="", metavar="TEXT", help="Why it is right.")
+@writing_command
+def judge_command(
+    session: str | None,
+    call: int | None,
+    expect: str | None,
+    file: str | None,
+    by: str | None,
+    why: str,
+    app: Request,
+    voice: Voice,
+) -> int:
+    """Say which answers are right: what a regression run of calls is judged by.
+
+    With --expect or --from, the right values are recorded. Alone, the pairs of the last run of
+    `regress --workflow calls --live` are shown whose answers differ: side by side, without saying
+    which is which. A judgement is of a call and an answer, so that no answer is shown twice.
+
+    \b
+    Examples:
+      preflights calls judge 3f9a12c4 2 --expect '{"intent": "cancel"}'
+      preflights calls judge --from right.csv
+      preflights calls judge
+    """
+    if file is not None:
+        if session or expect is not None or why:
+            message = "--from says sessions, values and why in its columns: leave them out here"
+            raise click.UsageError(message)
+        where, raw = read_input_file(file, FILE_MAX)
+        if len(raw) > FILE_MAX:
+            raise Refused(f"{where} has more than {FILE_MAX:,} bytes")
+        found = (replace(o, by=o.by or by or "") for o in read_judgement_file(raw, where))
+        return _say_judged(voice, record_judgements(app, [*found]))
+    if expect is None:
+        if call is not None or why:
+            message = "say the right value with --expect, or leave the call out to see pairs"
+            raise click.UsageError(message)
+        from preflights_es.features.calls.judge_terminal import judge_pairs_at_terminal
+
+        return judge_pairs_at_terminal(app, voice, session, by or "")
+    if session is None or call is None:
+        message = "--expect is of one call: give SESSION and CALL"
+        raise click.UsageError(message)
+    new = NewJudgement(
+        session=session, call=call, expected=read_expected_value(expect), by=by or "", why=why
+    )
+    return _say_judged(voice, record_judgements(app, [new]))
+
+
+def _say_judged(voice: Voice, made: JudgedCalls) -> int:
+    voice.json(made)
+    voice.say(f"{count_in_words(made.judged, 'judgement')} recorded.")
+    if made.present:
+        voice.say(f"{count_in_words(made.present, 'judgement')} stood in the log already.")
+    if made.counting < made.judged:
+        voice.warn(
+            "a script or an agent judged: this is kept, and counts for nothing; --by names a person"
+        )
+    return 0

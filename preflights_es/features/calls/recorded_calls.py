@@ -1,0 +1,67 @@
+"""The recorded calls of a session as a regression run asks them again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import UNSET
+
+from preflights_es.features.calls.domain import WORKFLOW
+from preflights_es.features.calls.domain.asking import AskedCall
+from preflights_es.features.calls.domain.calls import CallsState, join_calls
+from preflights_es.features.calls.domain.dialects import json_text
+from preflights_es.features.calls.judging import collect_judgements
+from preflights_es.features.calls.pairs import CallPairs
+from preflights_es.kernel.events import Event
+from preflights_es.kernel.session import fold
+from preflights_es.use.request import Request
+from preflights_es.words.pairs import PairsAsked, SessionPairs
+
+
+def compare_calls(request: Request, asked: PairsAsked) -> SessionPairs:
+    """The port `pairs` of `calls`."""
+    return CallPairs(request, asked, list_asked_calls)
+
+
+def read_asked_calls(request: Request, session_id: str) -> list[AskedCall]:
+    """The calls of a session of the log.
+
+    Raises:
+        PreflightsError: it is gone, erased or damaged.
+    """
+    process = request.process
+    handle = process.runner.load(session_id)
+    codec = process.runner.codec(WORKFLOW)
+    stored = process.store.read(session_id)[: handle.version]
+    events = [codec.decode(one) for one in stored if one.data is not None]
+    return [*list_asked_calls(session_id, handle.hash.hex(), events)]
+
+
+def list_asked_calls(session_id: str, head: str, events: Sequence[Event]) -> Iterator[AskedCall]:
+    """The calls of a session whose request is kept, with what people said of answers to them."""
+    state: CallsState = fold(WORKFLOW.decider, events).state
+    judged = collect_judgements(state)
+    for call in join_calls(events):
+        if not isinstance(call.request, dict):
+            continue
+        of_call = judged.get(call.number)
+        expected = None
+        if of_call is not None and of_call.expected is not UNSET:
+            value = of_call.expected
+            expected = value if isinstance(value, str) else json_text(value)
+        yield AskedCall(
+            session_id=session_id,
+            head=head,
+            call=call.number,
+            dialect=call.dialect,
+            route=call.recorded.request.route,
+            path=call.recorded.request.path,
+            model=call.kept.model,
+            request=call.request,
+            status=call.kept.status,
+            content_type=call.recorded.answer.type,
+            answer=call.recorded.answer.text,
+            at=call.recorded.at if call.made_at is None else call.made_at,
+            expected=expected,
+            judged=tuple(of_call.right.items()) if of_call else (),
+        )

@@ -1,0 +1,373 @@
+"""What people do with the calls of other programs: take them in, look at them, erase them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from types import MappingProxyType
+from typing import Any, Final
+
+from preflights_es.features.calls.domain import WORKFLOW, dialects
+from preflights_es.features.calls.domain.calls import CallsView, WholeCall, join_calls
+from preflights_es.features.calls.domain.events import CallRecorded, CallsOpened, CallSource
+from preflights_es.features.calls.intake import Intake, name_user
+from preflights_es.features.calls.sources import (
+    SourceCall,
+    SourceFile,
+    UnreadLine,
+    read_source_calls,
+    recognize_source,
+)
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.events import Event
+from preflights_es.kernel.ids import iso_or_none
+from preflights_es.kernel.ports import Head
+from preflights_es.projections.usage import Cost, sum_costs
+from preflights_es.runtime.runner import Handle
+from preflights_es.store.sqlite import make_private
+from preflights_es.system import clock_ids
+from preflights_es.use.request import Request
+from preflights_es.use.results import Drawn, Result, undrawn
+from preflights_es.use.usage import price
+
+NO_POINTERS: Final[Mapping[str, str]] = MappingProxyType({})
+UNREAD_MAX: Final = 20  # lines that are named one by one
+LISTED: Final = 20  # sessions of a list that is not whole
+DAY: Final = 24 * 3_600 * 1_000_000  # microseconds
+
+# 1. Taking in --------------------------------------------------------------------------------
+
+
+class UnreadSourceLine(Result, frozen=True):
+    """A line of a source that holds no call that can be read."""
+
+    line: int
+    why: str
+
+
+class ImportedCalls(Result, frozen=True, tag_field="format", tag="calls-import/1"):
+    """What became of the calls of a file."""
+
+    file: str
+    source: CallSource
+    added: int
+    present: int
+    """Calls that were in the log."""
+    erased: int
+    """Calls whose session was erased: they stay out."""
+    sessions: int
+    """That calls were added to."""
+    new_sessions: int
+    unread: int
+    """Lines that hold no call that can be read."""
+    unread_lines: tuple[UnreadSourceLine, ...]
+    """The first of them."""
+    refused: dict[str, int]
+    """Calls that could not be recorded, by the reason."""
+    redacted: dict[str, int]
+    """Secrets and other private words that were taken out, by their kind."""
+    left_out: int
+    """Requests and answers that are too large to keep: their size and hash are kept."""
+
+
+def import_calls(
+    request: Request,
+    files: Sequence[str],
+    form: CallSource | None = None,
+    pointers: Mapping[str, str] = NO_POINTERS,
+    *,
+    drawn: Drawn = undrawn,
+    tell: Callable[[str], None] = lambda _: None,
+) -> ImportedCalls:
+    """Take the calls of files into the log; a second import of them adds none.
+
+    Args:
+        files: several of one form; `-` is standard input.
+        form: None to go by the first line.
+        pointers: of the form `jsonl`: where request, response, session, time and user stand.
+        tell: takes what the files look like, where that was guessed.
+
+    Raises:
+        Refused: a file cannot be read, or its form is not known.
+    """
+    with ExitStack() as opened:
+        sources = [opened.enter_context(SourceFile(file)) for file in files]
+        if form is None:
+            form = "jsonl" if pointers else None
+        if form is None or (form == "jsonl" and not pointers):
+            guess = recognize_source(sources[0])
+            if guess.form is None:
+                raise Refused(f"{files[0]}: {guess.sentence}", code="unknown_form")
+            if form is not None and guess.form != form:
+                found = f"{files[0]} looks like {guess.sentence}"
+                raise Refused(f"{found}: say where --request and --response stand")
+            form, pointers = guess.form, guess.pointers
+            tell(f"{files[0]}: {guess.sentence}")
+        is_first = not any(True for _ in request.process.store.heads_in(WORKFLOW.name))
+        _keep_private(request, is_first=is_first)
+        unread = _UnreadLines()
+        intake = Intake(request, ", ".join(files), form)
+        with drawn(0) as update:
+            found_calls = unread.leave_out(read_source_calls(sources, form, pointers))
+            counts = intake.take(found_calls, update)
+    return ImportedCalls(
+        file=", ".join(files),
+        source=form,
+        added=counts.added,
+        present=counts.present,
+        erased=counts.erased,
+        sessions=len(counts.sessions),
+        new_sessions=counts.new_sessions,
+        unread=unread.count,
+        unread_lines=tuple(UnreadSourceLine(line=one.line, why=one.why) for one in unread.first),
+        refused=dict(counts.refused),
+        redacted=dict(sorted(counts.kinds.items())),
+        left_out=counts.left_out,
+    )
+
+
+class _UnreadLines:
+    """Counts what is no call, and keeps the first."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first: list[UnreadLine] = []
+
+    def leave_out(self, found: Iterable[SourceCall | UnreadLine]) -> Iterator[SourceCall]:
+        """The calls alone."""
+        for one in found:
+            if isinstance(one, SourceCall):
+                yield one
+                continue
+            self.count += 1
+            if len(self.first) < UNREAD_MAX:
+                self.first.append(one)
+
+
+def _keep_private(request: Request, *, is_first: bool) -> None:
+    """Other people's words lie in the log: its owner alone reads it from here on."""
+    database = request.process.settings.database
+    _ = request.process.store  # the file is made where it is not
+    if make_private(database) and is_first:
+        text = (
+            f"the words of these calls lie in {database}, which you alone can read from now on; "
+            "`preflights calls erase` removes them"
+        )
+        request.notice("calls_private", text, path=database)
+
+
+# 2. The list ---------------------------------------------------------------------------------
+
+
+class CallsRow(Result, frozen=True):
+    """One session of calls."""
+
+    session_id: str
+    about: str
+    """How the first person's turn begins."""
+    models: tuple[str, ...]
+    calls: int
+    made_at: str | None
+    """When the first call was made: ISO 8601, UTC; None where the source does not say."""
+    status: str
+    judged: int
+    missed: int
+    costs: tuple[Cost, ...]
+    """Of all calls of which the price is known."""
+
+
+def list_calls(request: Request, *, everything: bool = False) -> tuple[Iterator[CallsRow], bool]:
+    """The sessions of calls of this project, newest first, and whether older ones are left out."""
+    heads = _heads(request)
+    shown = heads if everything else heads[:LISTED]
+    return (_build_row(request, head) for head in shown), len(shown) < len(heads)
+
+
+def _heads(request: Request) -> list[Head]:
+    process = request.process
+    heads = process.store.heads_in(WORKFLOW.name)
+    found = [head for head in heads if head.project == process.project]
+    return sorted(found, key=lambda head: head.session_id, reverse=True)
+
+
+def _build_row(request: Request, head: Head) -> CallsRow:
+    handle, events = _load_events(request, head.session_id)
+    view = handle.view
+    if not isinstance(view, CallsView):
+        raise Refused(f"session {head.session_id} holds no calls", code="no_calls")
+    calls = [*join_calls(events)]
+    times = [call.made_at for call in calls if call.made_at is not None]
+    return CallsRow(
+        session_id=head.session_id,
+        about=view.intention,
+        models=view.models,
+        calls=view.calls,
+        made_at=iso_or_none(min(times, default=None)),
+        status=handle.status,
+        judged=view.judged,
+        missed=view.missed,
+        costs=compute_costs(request, calls),
+    )
+
+
+def compute_costs(request: Request, calls: Iterable[WholeCall]) -> tuple[Cost, ...]:
+    """What calls cost by the prices of the settings, on the day on which each was made."""
+    prices = [price(one) for one in request.process.settings.prices]
+    return sum_costs(
+        (
+            {
+                "provider": call.recorded.request.route,
+                "model": call.kept.model,
+                "at": call.made_at if call.made_at is not None else call.recorded.at,
+                "input_tokens": call.kept.input_tokens,
+                "output_tokens": call.kept.output_tokens,
+            }
+            for call in calls
+        ),
+        prices,
+    )
+
+
+def _load_events(request: Request, session: str) -> tuple[Handle, list[Event]]:
+    process = request.process
+    handle = process.runner.load(request.sessions.resolved(session, WORKFLOW.name))
+    request.sessions.refuse_other(handle, WORKFLOW, "it holds no calls of another program")
+    codec = process.runner.codec(handle.workflow)
+    stored = process.store.read(handle.session_id)[: handle.version]
+    return handle, [codec.decode(one) for one in stored if one.data is not None]
+
+
+# 3. One session ------------------------------------------------------------------------------
+
+
+class SpokenTurn(Result, frozen=True):
+    """What was said once."""
+
+    role: str
+    words: str
+
+
+class ShownCall(Result, frozen=True, kw_only=True):
+    """One call as people read it."""
+
+    call: int
+    """Its number in the session."""
+    made_at: str | None
+    """ISO 8601, UTC."""
+    dialect: str
+    model: str
+    status: int
+    stop: str
+    turns: tuple[SpokenTurn, ...]
+    """Those that no earlier call of the session has."""
+    answer: str
+    tools: tuple[tuple[str, str], ...]
+    """Pairs of name and arguments of what the model called."""
+    ended: str
+    """Why the answer is not whole; empty where it is."""
+    input_tokens: int | None
+    output_tokens: int | None
+    left_out: tuple[str, ...]
+    """What was too large to keep, in words."""
+
+
+class ShownCalls(Result, frozen=True, tag_field="format", tag="calls-show/1"):
+    """A session of calls as people read it."""
+
+    session_id: str
+    about: str
+    source: str
+    file: str
+    conversation: str
+    missed: int
+    calls: tuple[ShownCall, ...]
+
+
+def show_calls(request: Request, session: str) -> ShownCalls:
+    """A conversation, call by call.
+
+    Raises:
+        UnknownSession, AmbiguousSession: none or several match.
+        Refused: it is of another workflow.
+    """
+    handle, events = _load_events(request, session)
+    opened = next((one for one in events if isinstance(one, CallsOpened)), None)
+    view = handle.view
+    return ShownCalls(
+        session_id=handle.session_id,
+        about=view.intention,
+        source=opened.source if opened else "",
+        file=opened.file if opened else "",
+        conversation=opened.conversation if opened else "",
+        missed=view.missed if isinstance(view, CallsView) else 0,
+        calls=tuple(map(build_shown_call, join_calls(events))),
+    )
+
+
+def build_shown_call(call: WholeCall) -> ShownCall:
+    """A call in words, without the turns that an earlier one has."""
+    recorded, kept = call.recorded, call.kept
+    read = dialects.read_answer(call.dialect, recorded.answer.type, recorded.answer.text)
+    turns = dialects.turns_of_request(call.request)[recorded.request.keeps :]
+    return ShownCall(
+        call=call.number,
+        made_at=iso_or_none(call.made_at),
+        dialect=call.dialect,
+        model=kept.model,
+        status=kept.status,
+        stop=kept.stop,
+        turns=tuple(SpokenTurn(role=r, words=w) for r, w in dialects.words_of_turns(turns)),
+        answer=read.text,
+        tools=read.tools,
+        ended=recorded.answer.ended,
+        input_tokens=kept.input_tokens,
+        output_tokens=kept.output_tokens,
+        left_out=tuple(
+            f"the {one.part}: {one.size:,} bytes of {one.type or 'an unknown type'}, "
+            f"SHA-256 {one.sha256}"
+            for one in recorded.left_out
+        ),
+    )
+
+
+# 4. Which are to be erased -------------------------------------------------------------------
+
+
+def find_calls_of_user(request: Request, user: str) -> list[str]:
+    """The sessions of a user of the program, by the id that the source had for them."""
+    hashed = name_user(request.process.log_id(), user)
+    return [
+        head.session_id
+        for head, first in _first_inputs(request)
+        if isinstance(first, CallsOpened) and first.user == hashed
+    ]
+
+
+def find_calls_older_than(request: Request, days: int) -> list[str]:
+    """The sessions whose last call was made, or taken in, more than some days ago."""
+    before = clock_ids.now() - days * DAY
+    return [
+        head.session_id
+        for head in _heads(request)
+        if (last := _last_made_at(request, head)) is not None and last < before
+    ]
+
+
+def _first_inputs(request: Request) -> Iterator[tuple[Head, Event]]:
+    codec = request.process.runner.codec(WORKFLOW)
+    for head in _heads(request):
+        first = request.process.store.read(head.session_id)[0]
+        if first.data is not None:
+            yield head, codec.decode(first)
+
+
+def _last_made_at(request: Request, head: Head) -> int | None:
+    codec = request.process.runner.codec(WORKFLOW)
+    stored: Sequence[Any] = request.process.store.read(head.session_id)
+    calls = (codec.decode(one) for one in stored if one.data is not None and one.input_id)
+    times = (
+        one.at if one.made_at is None else one.made_at
+        for one in calls
+        if isinstance(one, CallRecorded)
+    )
+    return max(times, default=None)

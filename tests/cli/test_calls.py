@@ -1,0 +1,182 @@
+"""`calls`: import, list, show, judge, erase; what of them other commands say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.cli.program import Project
+
+KEY = "sk-ant-api03-" + "Ab3dEf9h" * 11 + "-AAAAAAAA"
+
+
+def call(*turns: str, answer: str = "Hi!", **more: Any) -> dict[str, Any]:
+    """A line of a log; turns go in turn from the user and from the model."""
+    roles = ("user", "assistant")
+    messages = [{"role": roles[n % 2], "content": words} for n, words in enumerate(turns)]
+    choice = {"message": {"role": "assistant", "content": answer}, "finish_reason": "stop"}
+    usage = {"prompt_tokens": 3, "completion_tokens": 2}
+    return {
+        "request": {"model": "m1", "messages": messages},
+        "response": {"choices": [choice], "usage": usage},
+        **more,
+    }
+
+
+def write(house: Project, *lines: dict[str, Any] | str, name: str = "calls.jsonl") -> Path:
+    path = house.folder / name
+    texts = (line if isinstance(line, str) else json.dumps(line) for line in lines)
+    path.write_text("".join(f"{text}\n" for text in texts), newline="\r\n")
+    return path
+
+
+def sessions(house: Project) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = house.call("calls", "--json").json["sessions"]
+    return found
+
+
+def imported(house: Project, *said: str) -> dict[str, Any]:
+    found: dict[str, Any] = house.call("calls", "import", "calls.jsonl", *said, "--json").json
+    return found
+
+
+def test_two_customers_who_say_hello_are_two_and_an_answer_is_gone_on_from(empty: Project) -> None:
+    write(empty, call("hello"), call("hello"), call("hello", "Hi!", "where is it?"))
+    made = imported(empty)
+    assert (made["added"], made["sessions"], made["new_sessions"]) == (3, 2, 2)
+    assert sorted(one["calls"] for one in sessions(empty)) == [1, 2]
+    shown = empty.call("calls", "show", "last").out
+    assert "user: hello" in shown
+    assert "assistant: Hi!\n  user: where is it?\n  answer: Hi!" in shown
+
+
+def test_a_second_import_adds_none_and_a_longer_file_goes_on(empty: Project) -> None:
+    lines = [call("a", id=1), call("a", "Hi!", "b")]
+    write(empty, *lines)
+    imported(empty)
+    again = imported(empty)
+    assert (again["added"], again["present"]) == (0, 2)
+    write(empty, *lines, call("a", "Hi!", "b", "Hi!", "c"))
+    more = imported(empty)
+    assert (more["added"], more["sessions"], more["new_sessions"]) == (1, 1, 0)
+    (one,) = sessions(empty)
+    assert one["calls"] == 3
+
+
+def test_conversations_that_the_source_names_are_sessions(empty: Project) -> None:
+    write(
+        empty,
+        call("a", session="x", user="kim"),
+        call("b", session="y", user="lee"),
+        call("a", "Hi!", "c", session="x", user="kim"),
+    )
+    imported(empty)
+    assert sorted((one["about"], one["calls"]) for one in sessions(empty)) == [("a", 2), ("b", 1)]
+    log = b"".join(file.read_bytes() for file in empty.log.parent.glob("log.db*"))
+    assert b"kim" not in log
+
+
+def test_what_is_no_call_is_named_by_its_line(empty: Project) -> None:
+    write(empty, call("a"), "{oops", "[]", call("b"))
+    found = empty.call("calls", "import", "calls.jsonl")
+    assert "2 calls added to 2 sessions" in found.out
+    assert "line 2: no whole JSON" in found.err
+    assert "line 3: no JSON object" in found.err
+    write(empty, "{oops")
+    assert empty.call("calls", "import", "calls.jsonl").code == 1
+
+
+def test_secrets_and_other_peoples_addresses_are_taken_out(empty: Project) -> None:
+    text = (
+        f"the passphrase is hunter2-Xy7, key {KEY}, mail kim@example.com, card 4111 1111 1111 1111"
+    )
+    write(empty, call(text, answer=f"noted: {KEY}"))
+    made = imported(empty)
+    assert {"key", "email", "card"} <= made["redacted"].keys()
+    log = b"".join(file.read_bytes() for file in empty.log.parent.glob("log.db*"))
+    for secret in (KEY, "kim@example.com", "4111 1111", "hunter2-Xy7"):
+        assert secret.encode() not in log
+    assert KEY not in empty.call("admin", "export", "--all").out
+
+
+def test_an_erased_session_stays_away(empty: Project) -> None:
+    write(
+        empty,
+        call("a", user="kim", time="2026-01-01T00:00:00Z"),
+        call("b", user="lee", time="2999-01-01T00:00:00Z"),
+    )
+    imported(empty)
+    assert empty.call("calls", "erase", "--user", "kim").code == 2
+    assert empty.call("calls", "erase").code == 2
+    found = empty.call("calls", "erase", "--user", "kim", "--yes")
+    assert "Erased 1 session." in found.out
+    assert imported(empty)["added"] == 0
+    log = b"".join(file.read_bytes() for file in empty.log.parent.glob("log.db*"))
+    assert b'"content":"a"' not in log
+    assert empty.call("calls", "erase", "--older-than", "3d", "--yes").out == "No session fits.\n"
+    assert "expected such as 30d" in empty.call("calls", "erase", "--older-than", "x").err
+
+
+def test_the_log_of_calls_is_its_owners_alone(empty: Project) -> None:
+    write(empty, call("a"))
+    found = empty.call("calls", "import", "calls.jsonl")
+    assert "which you alone can read" in found.err
+    assert empty.log.stat().st_mode & 0o077 == 0
+    assert "which you alone can read" not in empty.call("calls", "import", "calls.jsonl").err
+
+
+def test_right_values_are_recorded_once_and_a_script_counts_for_nothing(empty: Project) -> None:
+    write(empty, call("a"))
+    imported(empty)
+    (one,) = sessions(empty)
+    id_ = one["session_id"]
+    said = ("--expect", '{"a": 1}', "--by", "Ada")
+    judged = empty.call("calls", "judge", id_, "1", *said, "--json").json
+    assert (judged["judged"], judged["present"], judged["counting"]) == (1, 0, 1)
+    table = empty.folder / "right.csv"
+    table.write_text(f"\ufeffsession;call;expected;by;why\r\n{id_};1;cancel;Bo;said so\r\n")
+    assert empty.call("calls", "judge", "--from", "right.csv").out.startswith("1 ")
+    again = empty.call("calls", "judge", "--from", "right.csv", "--json").json
+    assert (again["judged"], again["present"]) == (0, 1)
+    script = {"PREFLIGHTS_ACTOR": "script:ci"}
+    for by in ((), ("--by", "Ada")):
+        found = empty.call("calls", "judge", id_, "1", "--expect", f"x{by}", *by, env=script)
+        assert "counts for nothing" in found.err
+    assert sessions(empty)[0]["judged"] == 1
+
+
+def test_a_table_with_a_line_for_no_call_is_refused_whole(empty: Project) -> None:
+    write(empty, call("a"))
+    imported(empty)
+    id_ = sessions(empty)[0]["session_id"]
+    table = empty.folder / "right.csv"
+    for text, why in (
+        (f"session,call,expected\n{id_},1,x\n{id_},2,y\n", "has no call 2: expected 1 to 1"),
+        (f"session,call,expected\n{id_},one,x\n", "line 2: found the call 'one'"),
+        (f"session,call,expected\n{id_},1,\n", "line 2: expected is empty"),
+        (f"session,call\n{id_},1\n", "found the columns session, call, expected"),
+        ('session,call,expected\n"', "line 2: "),
+    ):
+        table.write_text(text)
+        found = empty.call("calls", "judge", "--from", "right.csv")
+        assert found.code == 1, found
+        assert why in found.err
+    assert sessions(empty)[0]["judged"] == 0
+
+
+def test_other_commands_leave_calls_out_or_count_them_apart(empty: Project) -> None:
+    write(empty, call("a", time="2026-03-04T05:06:07Z"))
+    imported(empty)
+    assert empty.call("show", "last").code == 1
+    assert empty.call("sessions").out.startswith("No sessions here yet.\n")
+    usage = empty.call("usage", "--json").json
+    assert usage["usage"] == []
+    (row,) = usage["recorded"]
+    assert (row["model"], row["calls"], row["input_tokens"]) == ("m1", 1, 3)
+    assert empty.call("usage", "--until", "2026-03-03").out == "No call fits the filter.\n"
+    assert "Calls of other programs" in empty.call("usage", "--since", "2026-03-04").out
+    (one,) = sessions(empty)
+    assert "identical" in empty.call("replay", one["session_id"]).out
+    assert empty.call("audit", "verify").code == 0
+    assert empty.call("recall", "a", "--no-input").code != 4
