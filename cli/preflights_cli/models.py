@@ -64,10 +64,15 @@ def usage_command(
         return 0
     if found.usage:
         _say_usage(voice, found.usage, found.by)
-    elif usage(app, any_project=any_project).usage:
+    elif found.recorded:
+        voice.say("This program asked no provider.")
+    elif (whole := usage(app, any_project=any_project)).usage or whole.recorded:
         voice.say("No call fits the filter.")
     else:
         voice.say("No provider was asked anything.")
+    if found.recorded:
+        voice.say("Calls of other programs (`preflights calls`):")
+        _say_usage(voice, found.recorded, found.by)
     return 0
 
 

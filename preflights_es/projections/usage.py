@@ -18,10 +18,11 @@ from preflights_es.kernel.completions import (
     CompletionReceived,
     CompletionRequested,
 )
-from preflights_es.kernel.events import Input, ResponseIgnored
+from preflights_es.kernel.events import Event, Input, ResponseIgnored
 from preflights_es.kernel.lead import FellBack, ResponseAccepted, ResponseRejected
 from preflights_es.kernel.ports import Row, Stored
 from preflights_es.projections.projection import Projection, Read, database_integer, database_text
+from preflights_es.words.workflow import MadeCall
 
 K = TypeVar("K")
 
@@ -66,9 +67,35 @@ _CALLS: Final = frozenset((CompletionRequested, CompletionReceived, CompletionFa
 
 def fold_usage_rows(read: Read) -> tuple[Row, ...]:
     """The calls of every decodable session, also of erased and damaged ones."""
+    made = read.workflow.shown.made_calls
+    if made is not None:
+        return tuple(msgspec.structs.astuple(call) for call in _list_recorded_calls(read, made))
     if _CALLS.isdisjoint(map(type, read.events)):
         return ()
     return tuple(msgspec.structs.astuple(call) for call in fold_provider_calls(read))
+
+
+def _list_recorded_calls(
+    read: Read, made: Callable[[Sequence[Event | None]], Iterable[tuple[int, MadeCall]]]
+) -> Iterator[ProviderCall]:
+    """The calls that another program made, by the day on which each was made."""
+    for place, call in made(read.events):
+        one = read.stored[place]
+        yield ProviderCall(
+            session_id=read.head.session_id,
+            version=database_integer(one.version),
+            project=database_text(read.head.project),
+            workflow=database_text(read.head.workflow),
+            call=call.call,
+            provider=database_text(call.provider),
+            model=database_text(call.model),
+            prompt="",
+            at=database_integer(one.recorded_at if call.made_at is None else call.made_at),
+            attempt=1,
+            outcome="received" if call.is_answered else "error",
+            input_tokens=call.input_tokens,
+            output_tokens=call.output_tokens,
+        )
 
 
 def fold_provider_calls(read: Read) -> list[ProviderCall]:
@@ -323,9 +350,12 @@ class _Sum:
         if row["latency_ms"] is not None:
             self.latencies.append(row["latency_ms"])
         if outcome in _ANSWERED or row["input_tokens"] is not None:
-            self._priced(row, prices)
+            self.add_cost(row, prices)
 
-    def _priced(self, row: Mapping[str, Any], prices: Sequence[Price]) -> None:
+    def list_costs(self) -> tuple[Cost, ...]:
+        return tuple(Cost(name, f"{self.costs[name]:f}") for name in sorted(self.costs))
+
+    def add_cost(self, row: Mapping[str, Any], prices: Sequence[Price]) -> None:
         price = price_of(row, prices)
         tokens = row["input_tokens"], row["output_tokens"]
         self.counts["unmeasured"] += None in tokens
@@ -347,6 +377,14 @@ def price_of(row: Mapping[str, Any], prices: Sequence[Price]) -> Price | None:
     return max(fitting, key=lambda price: price.since, default=None)
 
 
+def sum_costs(rows: Iterable[Mapping[str, Any]], prices: Sequence[Price]) -> tuple[Cost, ...]:
+    """What calls cost, one sum for each currency; those without a known price add nothing."""
+    total = _Sum()
+    for row in rows:
+        total.add_cost(row, prices)
+    return total.list_costs()
+
+
 def _used(key: tuple[str, ...], total: _Sum, by: Sequence[By]) -> UsageTotals:
     provider, model, prompt = key
     latencies = total.latencies
@@ -361,8 +399,6 @@ def _used(key: tuple[str, ...], total: _Sum, by: Sequence[By]) -> UsageTotals:
         output_tokens=total.tokens["output_tokens"],
         latency_ms_median=round(median(latencies)) if latencies else None,
         latency_ms_max=max(latencies, default=None),
-        costs=tuple(
-            Cost(currency, f"{total.costs[currency]:f}") for currency in sorted(total.costs)
-        ),
+        costs=total.list_costs(),
         unpriced=total.unpriced,
     )

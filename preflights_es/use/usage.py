@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime, time
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
+from preflights_es.kernel.errors import WorkflowMissing
 from preflights_es.kernel.ids import EPOCH, iso_or_none
 from preflights_es.projections.usage import (
     BY,
@@ -18,9 +19,12 @@ from preflights_es.projections.usage import (
     used,
     used_over_time,
 )
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.file import PriceTable
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
+
+Row = Mapping[str, Any]
 
 
 class Usage(Result, frozen=True, tag_field="format", tag="usage/1"):
@@ -35,6 +39,8 @@ class Usage(Result, frozen=True, tag_field="format", tag="usage/1"):
     behind: bool
     """Whether it may be older than the log, because another process was writing."""
     usage: tuple[UsageTotals, ...]
+    recorded: tuple[UsageTotals, ...] = ()
+    """The same of calls that other programs made, by the time at which each was made."""
 
 
 def usage(
@@ -55,8 +61,8 @@ def usage(
     project = None if any_project else process.project
     names = tuple(name for name in BY if name in by) or BY
     prices = [price(one) for one in process.settings.prices]
-    rows = process.projector.rows("usage", project)
-    found = tuple(used(rows, names, since, until, prices=prices))
+    own, recorded = _split_recorded(process.projector.rows("usage", project))
+    found = tuple(used(own, names, since, until, prices=prices))
     return Usage(
         project=project,
         since=iso_or_none(since),
@@ -64,7 +70,24 @@ def usage(
         by=names,
         behind=bool(process.projector.behind),
         usage=found,
+        recorded=tuple(used(recorded, names, since, until, prices=prices)),
     )
+
+
+def _split_recorded(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
+    """The calls of this program, and those that other programs made."""
+    own: list[Row] = []
+    recorded: list[Row] = []
+    for row in rows:
+        (recorded if _has_made_calls(row["workflow"]) else own).append(row)
+    return own, recorded
+
+
+def _has_made_calls(name: str) -> bool:
+    try:
+        return WORKFLOWS[name].shown.made_calls is not None
+    except WorkflowMissing:
+        return False
 
 
 class UsageOverTime(Result, frozen=True):
@@ -99,7 +122,7 @@ def usage_over_time(
     """
     process = request.process
     prices = [price(one) for one in process.settings.prices]
-    rows = [*process.projector.rows("usage", process.project)]
+    rows, _ = _split_recorded(process.projector.rows("usage", process.project))
     times = [row["at"] for row in rows]
     first = max(min(times, default=0), since or 0)
     last = min(max(times, default=0), until or max(times, default=0))

@@ -6,7 +6,7 @@ prints and what the Python API returns; it is stored nowhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, Self
 
 import msgspec
@@ -231,6 +231,20 @@ def _its_result(state: object) -> Reached:
     return Reached(result=getattr(state, "result", None) or None)
 
 
+class MadeCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A call of a model that another program made, and that an event records."""
+
+    call: str
+    """Unique within its session."""
+    provider: str
+    model: str
+    made_at: int | None
+    """In microseconds since 1970 UTC; None where that is not known."""
+    is_answered: bool
+    input_tokens: int | None
+    output_tokens: int | None
+
+
 class ShownPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """How a session stands, for people and programs.
 
@@ -252,6 +266,9 @@ class ShownPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     aside: bool = False
     """Whether its sessions are no decisions: they are `last` for its own commands alone, and a list
     of sessions has them where it is asked for them."""
+    made_calls: Callable[[Sequence[Event | None]], Iterable[tuple[int, MadeCall]]] | None = None
+    """Pairs of an event's place and the call of a model that it records, where another program made
+    it; None where only this program asks models."""
 
     def __post_init__(self) -> None:
         if self.view is plain_view and not self.statuses:
