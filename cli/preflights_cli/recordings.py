@@ -33,7 +33,13 @@ from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import escaped_text, shortened
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.inputs import LAST
-from preflights_es.use.archives import SessionFile, export, export_session_lines, imported
+from preflights_es.use.archives import (
+    ExportedPart,
+    SessionFile,
+    export,
+    export_session_lines,
+    imported,
+)
 from preflights_es.use.replays import Again, Replayed, replays, rerun
 from preflights_es.use.request import Request
 from preflights_es.use.results import Drawn
@@ -54,12 +60,16 @@ SHOWN_MAX: Final = 20  # sessions of a file that are named one by one
 )
 @click.option("--all", "everything", is_flag=True, help="Every session of this project.")
 @click.option("--any-project", is_flag=True, help="Every session of every project in this log.")
+@click.option("--workflow", default="", metavar="NAME", help="Every session of one workflow.")
+@click.option("--judged", is_flag=True, help="Of calls: those of which a person judged something.")
 @reading_command
 def export_command(
     session: str | None,
     output: str | None,
     everything: bool,
     any_project: bool,
+    workflow: str,
+    judged: bool,
     app: Request,
     voice: Voice,
 ) -> int:
@@ -70,18 +80,20 @@ def export_command(
       preflights admin export > session.jsonl
       preflights admin export 3f9a12c4 -o bug-report.jsonl
       preflights admin export --all -o project.jsonl.gz
+      preflights admin export --workflow calls --judged -o regress/calls.jsonl
     """
-    many = everything or any_project
+    many = everything or any_project or bool(workflow) or judged
     if many and session is not None:
-        message = "name a session, or give --all or --any-project"
+        message = "name a session, or give --all, --any-project, --workflow or --judged"
         raise click.UsageError(message)
     named = None if many else session or LAST
+    part = ExportedPart(any_project=any_project, workflow=workflow, is_judged=judged)
     if output in (None, "-"):
-        for content in export_session_lines(app, named, any_project=any_project):
+        for content in export_session_lines(app, named, part):
             voice.lines(content)
         return 0
     drawn = bar(voice, "Exporting")
-    made = export(app, str(output), named, any_project=any_project, drawn=drawn)
+    made = export(app, str(output), named, part, drawn=drawn)
     voice.json(made)
     of = f" of {count_in_words(made.sessions, 'session')}" if many else ""
     voice.say(escaped_text(f"Wrote {count_in_words(made.events, 'event')}{of} to {output}."))

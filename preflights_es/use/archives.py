@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any, BinaryIO, Final, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from preflights_es.history.imports import Importer, Passes, Review, SessionChange
@@ -126,19 +127,42 @@ class ExportedSite(Result, frozen=True, kw_only=True, tag_field="format", tag="v
     """Those of an earlier export that the site has no more."""
 
 
+class ExportedPart(msgspec.Struct, frozen=True, kw_only=True):
+    """Which of all sessions are exported."""
+
+    any_project: bool = False
+    workflow: str = ""
+    """Of one workflow alone; of all where it is empty."""
+    is_judged: bool = False
+    """Only those of which a person judged something."""
+
+    def has(self, process: Process, head: Head) -> bool:
+        """Whether a session is one of them; who imported what stays in its log."""
+        if head.workflow == IMPORTS or self.workflow not in ("", head.workflow):
+            return False
+        if not self.is_judged:
+            return True
+        handle = process.runner.load(head.session_id)
+        return bool(getattr(handle.view, "judged", 0)) and not handle.session.closed
+
+
+WHOLE: Final = ExportedPart()
+
+
 def export_session_lines(
-    request: Request, session: str | None = LAST, *, any_project: bool = False
+    request: Request, session: str | None = LAST, part: ExportedPart = WHOLE
 ) -> Iterator[bytes]:
     """A session, or all of this project or of all, as JSON Lines; one session at a time.
 
     Args:
         session: None for all.
+        part: which of all.
 
     Raises:
         Refused: there is none.
         LogDamaged: one of them does not verify.
     """
-    process, heads = _select_exported_heads(request, session, any_project=any_project)
+    process, heads = _select_exported_heads(request, session, part)
     return process.transfer.all(heads)
 
 
@@ -146,12 +170,12 @@ def export(
     request: Request,
     file: str,
     session: str | None = LAST,
+    part: ExportedPart = WHOLE,
     *,
-    any_project: bool = False,
     drawn: Drawn = undrawn,
 ) -> Exported:
     """The same in a new file, compressed where its name ends with `.gz`."""
-    process, heads = _select_exported_heads(request, session, any_project=any_project)
+    process, heads = _select_exported_heads(request, session, part)
     events = -1  # the first line is none
     with new_file(file) as raw, _packed(raw, file) as packed, drawn(len(heads)) as update:
         for content in process.transfer.all(heads):
@@ -163,12 +187,12 @@ def export(
 
 
 def _select_exported_heads(
-    request: Request, session: str | None, *, any_project: bool
+    request: Request, session: str | None, part: ExportedPart
 ) -> tuple[Process, Sequence[Head]]:
     process = request.process
     if session is None:
-        every = process.store.heads(None if any_project else process.project)
-        heads = [head for head in every if head.workflow != IMPORTS]  # who imported what stays here
+        every = process.store.heads(None if part.any_project else process.project)
+        heads = [head for head in every if part.has(process, head)]
         if not heads:
             raise Refused("there is no session to export")
         return process, heads
