@@ -43,7 +43,7 @@ _OBEYED: Final = late_pattern(f"[\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-
 DETAILS: Final = ("document_finished", "document_left")
 """Notices that most do not want to read."""
 WAITING_MAX: Final = 70  # characters of the line that is shown while a model is at work
-REMARKS: Final = ("folder_found", "record_removed", "sessions_kept")
+REMARKS: Final = ("calls_private", "folder_found", "record_removed", "sessions_kept")
 """Notices that warn of nothing; `-q` leaves them out."""
 PAGE: Final = 65_536  # bytes of a long list that are written at once
 

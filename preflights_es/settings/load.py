@@ -273,6 +273,8 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
     """A login that can only read, for queries in a database of PostgreSQL; empty without one."""
     redact: tuple[PersonalKind, ...] = ()
     """What goes from texts besides secrets: every place that says some adds to the others."""
+    redact_calls: tuple[PersonalKind, ...] = PERSONAL
+    """Of what other programs said to models: all, unless the user's own settings say otherwise."""
     prices: tuple[PriceTable, ...] = ()
     """What models cost, as far as configured."""
     source: str
@@ -380,6 +382,7 @@ def load_settings(
     records, agents = layers.first("records"), layers.first("agents")
     reading, signing = layers.first("metrics"), layers.first("sign")
     redacting = [one.values["redact"] for one in layers if "redact" in one.values]
+    redact = tuple(kind for kind in PERSONAL if any(kind in one for one in redacting))
     if prices := layers.first("prices"):
         check_prices(prices.value, prices.refused)
     lies = _beside_named(own_git, env) if named else log_folder(git, env)
@@ -404,7 +407,8 @@ def load_settings(
         agent=agent,
         agent_variables=agent_variables,
         workflows={name: told for one in files[::-1] for name, told in one.workflows.items()},
-        redact=tuple(kind for kind in PERSONAL if any(kind in one for one in redacting)),
+        redact=redact,
+        redact_calls=redact if mine and "redact" in mine.values else PERSONAL,
         prices=prices.value if prices else (),
         agents=agents.value if agents else AgentsTable(),
         sign=signing.value if signing else SignTable(),

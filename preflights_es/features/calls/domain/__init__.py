@@ -1,1 +1,33 @@
-"""What a recorded call is, and what follows from it; pure."""
+"""Calls of models that any program made: recorded, and judged by people."""
+
+from preflights_es.features.calls.domain.calls import (
+    CallsState,
+    calls_reached,
+    decide,
+    evolve,
+    list_made_calls,
+    view,
+)
+from preflights_es.features.calls.domain.events import EVENTS
+from preflights_es.kernel.session import Decider
+from preflights_es.words.workflow import ShownPart, Workflow
+
+WORKFLOW: Workflow[CallsState] = Workflow(
+    decider=Decider(
+        name="calls",
+        version="calls/1",
+        events=EVENTS,
+        initial=CallsState(),
+        decide=decide,
+        evolve=evolve,
+        is_terminal=lambda _state: False,
+    ),
+    shown=ShownPart(
+        view=view,
+        statuses=("done",),
+        settled=("done",),
+        reached=calls_reached,
+        aside=True,
+        made_calls=list_made_calls,
+    ),
+)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterator, Sequence
+from hashlib import sha256
 from typing import Any, Final, Literal
 
 import msgspec
@@ -371,6 +372,11 @@ def continues(
         if one_line(said) == words and calls == tools:
             return True
     return False
+
+
+def digest_turn(turn: object) -> str:
+    """Equal for two turns that say the same, by role, words and what is no text."""
+    return sha256(json_text(_turn_form(turn)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def words_of_turns(turns: Sequence[Any]) -> list[tuple[str, str]]:
