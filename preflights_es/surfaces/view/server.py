@@ -31,7 +31,7 @@ from preflights_es.kernel.errors import (
     StoreUnavailable,
     UnknownSession,
 )
-from preflights_es.surfaces.view import inbox, project_pages, rendering, sessions
+from preflights_es.surfaces.view import inbox, judging, project_pages, rendering, sessions
 from preflights_es.surfaces.view.rendering import (
     FILES,
     LOOPBACK,
@@ -69,6 +69,7 @@ def routes() -> Sequence[BaseRoute]:
                 *inbox.ROUTES,
                 *sessions.ROUTES,
                 *project_pages.USAGE_ROUTES,
+                *judging.ROUTES,
             ),
         ),
         *sessions.STREAMS,
