@@ -155,6 +155,7 @@ def new_shop(folder: Path, home: Path) -> Project:
 
 
 SIGNING: Final = "docs/signing.md"
+CALLS: Final = "docs/example-calls"
 PARTS: Final = 8
 """Tests that the pages are shared out to: each is a whole run of some."""
 
@@ -167,6 +168,8 @@ def test_the_commands_of_each_page_do_what_it_says(part: int, tmp_path: Path, ho
         if page == "README.md":
             (shop.folder / "docs" / "adr").mkdir(parents=True)
             (shop.folder / "docs" / "adr" / "0012-use-redux-for-state.md").write_text(RECORD)
+        if page in ("README.md", "docs/calls.md"):
+            shutil.copytree(ROOT / CALLS, shop.folder / CALLS)
         _does_what_it_says(page, shop)
 
 
