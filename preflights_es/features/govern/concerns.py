@@ -265,7 +265,7 @@ def _find_new_uses(
 def is_own(one: UsedName, place: str, root: Path) -> bool:
     """Whether a name is of the project itself, or of the language."""
     first = one.name.replace("::", ".").replace("/", ".").split(".")[0]
-    if one.kind == "module" and place.endswith((".py", ".pyi", ".rb")):
+    if one.kind == "module" and PurePosixPath(place).suffix in _OF_MODULES:
         if first in sys.stdlib_module_names and first not in _CHOSEN:
             return True
         folders = [root, root / "src", *_import_roots(root, place)]
@@ -291,6 +291,8 @@ def _import_roots(root: Path, place: str) -> Iterator[Path]:
             yield from (root / above, root / above / "src")
 
 
+_OF_MODULES: Final = ("", ".py", ".pyi", ".pyw", ".ipynb", ".rb")
+"""Endings of sources that find modules in folders of the project; a script may have none."""
 _CHOSEN: Final = frozenset(("argparse", "asyncio", "logging", "sqlite3", "unittest"))
 """Modules of Python itself that stand for a choice between it and a package."""
 

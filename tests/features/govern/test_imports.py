@@ -37,6 +37,10 @@ RUN apt-get update && apt-get install -y --no-install-recommends redis-server \\
   curl
 COPY --from=build /x /y
 """
+NOTEBOOK = """{"cells": [
+    {"cell_type": "code", "source": ["%pip install flask\\n", "import redis"]},
+    {"cell_type": "markdown", "source": ["import kafka"]}
+]}"""
 ALL = "redis kafka flask"
 CASES = (
     (
@@ -111,6 +115,41 @@ CASES = (
     ("poetry.lock", 'name = "redis"', ""),
     ("package-lock.json", '"mysql2": "^3.0.0"', ""),
     ("vendor/driver.js", 'require("mysql")', ""),
+    # Several statements on a line, and one on several lines.
+    ("a.js", "import x from 'vue'; import y from 'redis'", "vue redis"),
+    ("a.js", "import y from\n  'redis'\nimport\nz\nfrom 'vue'", "redis vue"),
+    (
+        "m.go",
+        'import ("fmt"; p "github.com/lib/pq"); import `a.org/b`',
+        "github.com/lib/pq a.org/b",
+    ),
+    ("m.go", 'var hosts = []string{\n\t"a.org/b",\n}', ""),
+    ("A.java", "import java.util.List; import io.ktor.X;", "java.util.List io.ktor.X"),
+    ("m.rs", "mod a { use redis::Client; }", "redis::Client"),
+    ("pom.xml", "<a><groupId>io.&#107;tor</groupId><artifactId>b</artifactId>", "io.ktor:b"),
+    ("A.csproj", "<a><PackageReference Version='8' Include='Npgs&#x71;l'/>", "Npgsql"),
+    ("package.json", '{"dependencies": {"a"\n:\n"^5", "b": "", "c": "workspace:*"}}', "a b"),
+    ("compose.yml", "services: {db: {image: 'mysql:8'}}", "mysql:8"),
+    ("Dockerfile", "from node:20\nrun pip install flask", "node:20 pip flask"),
+    # Only looks like a comment, or like its end.
+    ("a.js", "const a = `\n/*`\nimport b from 'redis'\n// */", "redis"),
+    ("a.py", "# in C:\\\n\x0cimport redis", "redis"),
+    ("a.py", "x = 'a\u2028'; import redis; y = 'b'", "redis"),
+    ("requirements.txt", "# in C:\\\nflask", "flask"),
+    ("pyproject.toml", '[project]\nname = "a\u2028b"\ndependencies = ["flask"]', "flask"),
+    # Other files that import or install.
+    ("run", "#!/usr/bin/env python3\nimport redis", "redis"),
+    ("run", "#!/bin/sh\npip install flask", "pip flask"),
+    ("LICENSE", "import redis", ""),
+    ("setup.py", "setup(install_requires=['flask>=3'])", "flask"),
+    ("setup.cfg", "[options]\ninstall_requires =\n    flask>=3\nkeywords = redis\n", "flask"),
+    ("Pipfile", '[packages]\nflask = "*"', "flask"),
+    (
+        "requirements.txt",
+        "https://a.org/flask-3.0-py3.whl\n-e git+https://a.org/b#egg=c",
+        "flask c",
+    ),
+    ("a.ipynb", NOTEBOOK, "pip flask redis"),
 )
 COMMANDS = (
     ("pip install -r requirements.txt 'kafka-python>=2' && pytest", "pip kafka-python"),

@@ -7,6 +7,7 @@ list what others need, and are passed over. What the names stand for is a matter
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
@@ -41,11 +42,22 @@ def used(path: str, text: str) -> frozenset[UsedName]:
     place = _casefold_path(path)
     if not text or _APART.search(place):
         return frozenset()
+    if "." not in place.rpartition("/")[2] and (program := _PROGRAM.match(text)):
+        place += _ENDINGS.get(program[1], ".sh")
+    forms = [text]
     if _ODD.search(text):
-        text = text.replace("\r\n", "\n").translate(_AS_READ).replace("\\\n", " ")
-    if "\\u" in text or "\\x" in text:
-        text = _ESCAPE.sub(_unescaped, text)
-    return frozenset(map(_normal, (one for one in _read_used_names(place, text) if one.name)))
+        # A string may hold such white space, and the comment above ends with a backslash.
+        even = text.replace("\r\n", "\n").translate(_AS_READ)
+        forms += [even, even.replace("\\\n", " ")]
+    names = (
+        one for form in forms for one in _read_used_names(place, _ESCAPE.sub(_unescaped, form))
+    )
+    return frozenset(_normal(one) for one in names if one.name)
+
+
+_PROGRAM: Final = late_pattern(r"#!\S*/(?:env (?:-S )?)?(python|node|ruby|(?:ba|da|z)?sh\b)")
+"""What runs a script."""
+_ENDINGS: Final = {"python": ".py", "node": ".js", "ruby": ".rb"}
 
 
 def is_read(path: str) -> bool:
@@ -69,13 +81,15 @@ on behind a backslash."""
 
 
 _ESCAPE: Final = late_pattern(
-    r"\\(?:u\{0{0,6}([0-9a-f]{2})\}|u00([0-9a-f]{2})|x([0-9a-f]{2}))", re.IGNORECASE
+    r"\\(?:u\{0{0,6}([0-9a-f]{2})\}|u00([0-9a-f]{2})|x([0-9a-f]{2}))"
+    r"|&#(?:x0{0,6}([0-9a-f]{2})|0{0,6}(\d{2,3}));",
+    re.IGNORECASE,
 )
 
 
 def _unescaped(escape: re.Match[str]) -> str:
-    """A letter or sign of a name that a string writes by its number."""
-    letter = chr(int(escape[escape.lastindex or 0], 16))
+    """A letter or sign of a name that a string, or XML, writes by its number."""
+    letter = chr(int(escape[escape.lastindex or 0], 10 if escape[5] else 16))
     return letter if letter.isalnum() or letter in "@/._-" else escape[0]
 
 
@@ -110,6 +124,8 @@ def _read_used_names(place: str, text: str) -> Iterator[UsedName]:
         for kind, form in reads:
             if kind == "without":
                 left = _compile_import_form(kind, form).sub("", left)
+            elif kind == "comments":
+                left = _compile_import_form(kind, form).sub(_keep_no_comment, left)
             elif kind in _READERS:
                 yield from _READERS[kind](left)
             else:
@@ -123,6 +139,11 @@ def _used_names_of_match(kind: Kind, found: re.Match[str]) -> Iterator[UsedName]
     # Without what stands behind `as`.
     for bare in [one.split()[0] for one in owned.split(",") if one.strip()] or [""]:
         yield UsedName((":" if kind == "jvm" else ".").join((*owner, bare)), kind)
+
+
+def _keep_no_comment(found: re.Match[str]) -> str:
+    """Nothing of a comment; a template or a text of HTML may hold what looks like its beginning."""
+    return found[0] if "`" in found[0] or "</" in found[0] else ""
 
 
 def _fits_any(patterns: tuple[str, ...], place: str) -> bool:
@@ -162,10 +183,12 @@ def _read_import_forms() -> tuple[tuple[tuple[str, ...], tuple[tuple[str, str], 
 def _compile_import_form(kind: str, text: str) -> re.Pattern[str]:
     """A form of `forms.txt`: a blank stands for several, `~` for any number of them.
 
-    It begins a line, apart from a kind with `*` and from what is left out before the others look.
+    It begins a line or a statement, apart from a kind with `*` and from what is left out before the
+    others look.
     """
     written = text.replace(" ", r"[ \t]+").replace("~", r"[ \t]*")
-    begin = "" if kind == "without" or kind.endswith("*") else r"^[ \t]*"
+    is_anywhere = kind in ("without", "comments") or kind.endswith("*")
+    begin = "" if is_anywhere else r"(?:^|[;{}])[ \t]*"
     return re.compile(f"{begin}(?:{written})", re.MULTILINE)
 
 
@@ -219,11 +242,59 @@ def _read_dependency_table(of: Mapping[str, Any], *, inside: bool = False) -> It
             yield from _read_dependency_table(value, inside=bool(is_list))
 
 
+def _read_package_json(text: str) -> Iterator[UsedName]:
+    """The packages of a whole file, whatever their versions; none that lies in the repository."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    tables = found.items() if isinstance(found, dict) else ()
+    for kind, table in tables:
+        for name, version in table.items() if isinstance(table, dict) else ():
+            is_here = re.match(r"(?:workspace|link|file|portal):", str(version))
+            if kind.endswith("ependencies") and not is_here:
+                yield UsedName(name, "npm")
+
+
+def _read_notebook(text: str) -> Iterator[UsedName]:
+    """What the cells of a notebook import and install."""
+    try:
+        cells = json.loads(text)["cells"]
+        code = "\n".join("".join(one["source"]) for one in cells if one["cell_type"] == "code")
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return
+    yield from _read_used_names(".py", code)
+    yield from _commands(re.sub(r"(?m)^[ \t]*[%!]", "", code))
+
+
+def _read_python_tree(text: str) -> Iterator[UsedName]:
+    """What a whole source imports, and what a `setup.py` installs; nothing of a part."""
+    import ast
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (UsedName(one.name, "module") for one in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module != "unittest.mock":
+            yield from (UsedName(f"{node.module}.{one.name}", "module") for one in node.names)
+        elif isinstance(node, ast.keyword) and node.arg in _SETUP:
+            texts = (one.value for one in ast.walk(node.value) if isinstance(one, ast.Constant))
+            yield from _required(one for one in texts if isinstance(one, str))
+
+
+_SETUP: Final = ("install_requires", "extras_require", "setup_requires", "tests_require")
+
 # 2. Commands ----------------------------------------------------------------------------------
 
 _START: Final = late_pattern(
-    r"^[ \t]*(?:(?:-|run:|script:|command:|RUN|CMD|sudo|exec|time|env|(?:ba|z)?sh[ \t]+-l?c|@|\$|>"
-    r"|\||\w+=\S*|--\S+)[ \t]+|[@\"'])*"
+    r"^[ \t]*(?:(?:-|run:|script:|command:|(?i:RUN|CMD)|sudo|exec|time|env|(?:ba|z)?sh[ \t]+-l?c|@"
+    r"|\$|>|\||\w+=\S*|--\S+)[ \t]+|[@\"'])*"
 )
 _BETWEEN: Final = late_pattern(r"\r?\n|&&|\|\|?|;|\$\(")
 _PINS: Final = late_pattern(r"(?<=.)(?:@(?![\w.-]+/)|[=<>!~\[;]|:(?=[\d^~*]|latest)).*")
@@ -302,6 +373,9 @@ def _installs() -> tuple[dict[str, tuple[str, frozenset[str]]], list[tuple[str, 
 _READERS: Final[Mapping[str, Read]] = {
     "requirements": lambda text: _required(text.splitlines()),
     "toml": _toml,
+    "python": _read_python_tree,
+    "json": _read_package_json,
+    "notebook": _read_notebook,
     "commands": _commands,
 }
 """What reads a file, by its name in `forms.txt`."""
