@@ -224,11 +224,14 @@ _SAYS_ENCODING: Final = late_pattern(
 def decode_file_text(content: bytes) -> str | None:
     """What stands in a file, by its byte order mark or the encoding that it says; None of a binary.
 
-    A file that says an encoding is read as UTF-8, too: not every language heeds such a comment.
+    A file that says an encoding is read as UTF-8, too: not every language heeds such a comment, or
+    such a mark.
     """
     for mark, encoding in _MARKS:
         if content.startswith(mark):
-            return content.decode(encoding, "replace")
+            text = content.decode(encoding, "replace")
+            plain = content[len(mark) :].decode("utf-8", "replace")
+            return text if encoding == "utf-8" else f"{text}\n{plain}"
     if b"\0" in content:
         return None
     text = content.decode("utf-8", "replace")

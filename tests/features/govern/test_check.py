@@ -564,6 +564,7 @@ def test_the_files_of_a_change(shop: Project, case: str) -> None:
         b"\x0cimport pymongo\n",
         b"import os\rimport pymongo\r",
         b"# coding: utf-7\n+AGkAbQBwAG8AcgB0 pymongo\n",
+        b"\xff\xfe\nimport pymongo\n",
     ],
 )
 def test_no_encoding_hides_an_import(shop: Project, content: bytes) -> None:
