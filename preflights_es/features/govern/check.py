@@ -34,7 +34,7 @@ from preflights_es.features.govern.changes import (
     read_changed_texts,
     was_there,
 )
-from preflights_es.features.govern.concerns import is_own
+from preflights_es.features.govern.concerns import is_own, package_of_source
 from preflights_es.features.govern.decision_changes import BothSides
 from preflights_es.features.govern.domain import products
 from preflights_es.features.govern.domain.imports import UsedName, is_read, used
@@ -335,12 +335,21 @@ def _new_modules(root: Path, change: ChangeSet) -> dict[UsedName, str]:
     """Modules that the change adds, each with its file: an import of one is the project's own."""
     found = dict[UsedName, str]()
     added = [one for one in change.files if change.base and not (one.old or one.is_gone)]
+    new = {one.path for one in added}
     modules = [
         one
         for one in added
         if one.path.endswith((".py", ".rb")) or not one.is_text or os.path.islink(root / one.path)
     ]
-    new = {one.path for one in modules}
+    owners = dict[str, str]()
+    for one in added:
+        if package := package_of_source(one.path).replace(".", "/"):
+            place = one.path[: one.path.rindex(package)]
+            owners.setdefault(place + "/".join(package.split("/")[:2]), one.path)
+    for owner, path in owners.items():
+        sources = (source for source in (root / owner).rglob("*") if source.is_file())
+        if all(source.relative_to(root).as_posix() in new for source in sources):
+            found.setdefault(UsedName(".".join(owner.split("/")[-2:]), "jvm"), path)
     for module in modules:
         found.setdefault(UsedName(module.name.partition(".")[0], "module"), module.path)
         for folder in PurePosixPath(module.path).parents[:-1]:

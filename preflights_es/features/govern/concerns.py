@@ -268,27 +268,39 @@ def is_own(one: UsedName, place: str, root: Path) -> bool:
     if one.kind == "module" and PurePosixPath(place).suffix in _OF_MODULES:
         if first in sys.stdlib_module_names and first not in _CHOSEN:
             return True
-        folders = [root, root / "src", *_import_roots(root, place)]
-        return any(
-            (folder / f"{first}{end}").exists()
-            for folder in folders
-            for end in (".py", ".rb", "/__init__.py")
-        ) or any(next((folder / first).glob("*.py"), None) for folder in folders)
+        rest = one.name.replace("::", ".").replace("/", ".").split(".")[1:2]
+        return any(_holds_module(folder, first, rest) for folder in _import_roots(root, place))
     if one.kind == "jvm":
-        return f"{_package(place)}.".startswith(".".join((*one.name.split(".")[:2], "")))
-    if one.kind == "address":
-        return one.name.startswith(_read_value_behind_key(root / "go.mod", "module ") or "\0")
+        return f"{package_of_source(place)}.".startswith(".".join((*one.name.split(".")[:2], "")))
+    if one.kind == "address" and not place.endswith("go.mod"):  # which names no module of its own
+        own = _read_value_behind_key(root / "go.mod", "module ")
+        return bool(own) and f"{one.name}/".startswith(f"{own}/")
     return False
 
 
 def _import_roots(root: Path, place: str) -> Iterator[Path]:
     """The folders above a source file that are no package: a program there finds modules in them.
 
-    In a monorepo, that of a package may lie at any depth.
+    In a monorepo, that of a package may lie at any depth. A link leads to what was written for
+    another place.
     """
     for above in PurePosixPath(place).parents:
-        if not (root / above / "__init__.py").exists():
-            yield from (root / above, root / above / "src")
+        if above == PurePosixPath() or not (root / above / "__init__.py").exists():
+            yield from (one for one in (root / above, root / above / "src") if not one.is_symlink())
+
+
+def _holds_module(folder: Path, name: str, rest: Sequence[str]) -> bool:
+    """Whether a folder holds a module.
+
+    A folder of that name without `__init__.py` gives way to a package that is installed, so it
+    counts where it holds what is asked of it.
+
+    Args:
+        rest: the next part of the module's name.
+    """
+    modules = [f"{name}.py", f"{name}.rb", f"{name}/__init__.py"]
+    modules += [f"{name}/{part}{end}" for part in rest for end in (".py", ".rb", "/__init__.py")]
+    return any((folder / module).is_file() for module in modules)
 
 
 _OF_MODULES: Final = ("", ".py", ".pyi", ".pyw", ".ipynb", ".rb")
@@ -297,7 +309,7 @@ _CHOSEN: Final = frozenset(("argparse", "asyncio", "logging", "sqlite3", "unitte
 """Modules of Python itself that stand for a choice between it and a package."""
 
 
-def _package(place: str) -> str:
+def package_of_source(place: str) -> str:
     """The package of a source file of the JVM, by its folders."""
     for folder in ("/java/", "/kotlin/", "/scala/"):
         if folder in f"/{place}":

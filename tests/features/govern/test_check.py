@@ -657,6 +657,43 @@ def test_an_import_is_of_the_projects_own_module_at_its_import_root(
     assert ("turned-down" in checked(shop)[1]) is not is_own
 
 
+OWN: Final[dict[str, tuple[dict[str, str], str, str]]] = {
+    # Files of the change, the one that imports, and what it imports.
+    "a folder called as a module's file": ({"pymongo.py/x.txt": ""}, ORDERS, "import pymongo\n"),
+    "a folder that is no package": ({"lib/pymongo/x.py": ""}, "lib/a.py", "import pymongo\n"),
+    "a module that go.mod requires": (
+        {"m.go": 'package m\n\nimport "go.mongodb.org/mongo-driver"\n'},
+        *("go.mod", "module go.mongodb.org\n\nrequire go.mongodb.org/mongo-driver v1.1.0\n"),
+    ),
+    "a folder called as a package of the JVM": (
+        {},
+        *("src/main/java/com/mongodb/A.java", "import com.mongodb.client.MongoClient;\n"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_what_only_looks_like_the_projects_own_is_told(shop: Project, name: str) -> None:
+    decide(shop)
+    commit(shop)
+    files, path, text = OWN[name]
+    for file, content in {**files, path: text}.items():
+        write(shop, file, content)
+    found = checked(shop)[1]["turned-down"]
+    assert any(path in one["files"] for one in found), found
+
+
+def test_no_link_to_other_modules_makes_an_import_the_projects_own(shop: Project) -> None:
+    decide(shop)
+    write(shop, "tests/fakes/pymongo.py")
+    write(shop, "app/main.py")
+    commit(shop)
+    (shop.folder / "app/src").symlink_to("../tests/fakes")
+    write(shop, "app/main.py", "import pymongo\n")
+    code, found, _ = checked(shop)
+    assert (code, found["turned-down"][0]["file"]) == (1, "app/main.py")
+
+
 def test_a_base_is_where_the_branches_parted(shop: Project) -> None:
     decide(shop, "--path", "src/**")
     commit(shop)
