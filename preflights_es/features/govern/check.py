@@ -64,7 +64,7 @@ from preflights_es.kernel.text import escaped_text
 from preflights_es.records.foreign_records import record_header
 from preflights_es.records.record_folder import folder_of
 from preflights_es.records.record_names import HELD, RecordHeader, is_page
-from preflights_es.system.files import Unreadable
+from preflights_es.system.files import Unreadable, regular
 from preflights_es.use.brief import conflicts
 from preflights_es.use.foreign import Foreign, ForeignRow, number_clashes_of
 from preflights_es.use.holding import as_held, describe_holding_decision, is_counted, unused_of
@@ -288,12 +288,8 @@ def _imports(
         level: of files that are not looked at.
     """
     uses, unread = dict[UsedName, list[ChangedFile]](), list[str]()
-    converted = converted_sources(tree.root, change)
-    for file, text in (
-        *read_changed_texts(tree.root, change),
-        *other_forms(tree.root, change, converted),
-    ):
-        if text is None and is_read(file.path) and not _leads_to_text(tree.root, file):
+    for file, text in _source_texts(tree.root, change):
+        if text is None:
             unread.append(file.path)
         for one in used(file.path, text or ""):
             uses.setdefault(one, []).append(file)
@@ -308,27 +304,52 @@ def _imports(
         yield _stands_for(what, modules[names[0]], level)
     found = [*find_barred_uses(kept_out, uses, rows)]
     met = {one for _, names in found for one in names}
+    gone = [one.path for one in change.files if one.is_gone and one.old]
     former = _former(tree.root, change, [file for one in met for file in uses[one]])
     for what, names in found:
         paths = what.row.paths
+        moved = {
+            one for path in gone if not paths or tree.matched(paths, path) for one in former[path]
+        }
         new = {
             file.path: one
             for one in names
             for file in uses[one]
             if (not paths or tree.matched(paths, file.path))
             and not is_own(one, file.path, tree.root)
-            and not products.find_option_use(what.what.name, former[file.path] | former[""], ())
+            and not products.find_option_use(what.what.name, former[file.path] | moved, ())
         }
         if new:
             yield _turned_down_finding(tree.root, what, new, change)
 
 
-def _leads_to_text(root: Path, file: ChangedFile) -> bool:
-    """Whether a link leads to a file that is looked at by itself, or to none; so is a submodule."""
+def _source_texts(root: Path, change: ChangeSet) -> Iterator[tuple[ChangedFile, str | None]]:
+    """What a program reads of changed files; None of what is not looked at, and may import."""
+    converted = converted_sources(root, change)
+    for file, text in (*read_changed_texts(root, change), *other_forms(root, change, converted)):
+        if not file.is_text or os.path.islink(root / file.path):
+            yield file, _read_behind_link(root, file)
+        elif text is not None or is_read(file.path):
+            yield file, text
+
+
+def _read_behind_link(root: Path, file: ChangedFile) -> str | None:
+    """The text of the source to which a link leads; empty of a submodule, and of no source.
+
+    None of a folder, and of what lies outside.
+    """
+    if not os.path.islink(root / file.path):
+        return ""
+    found = os.path.realpath(root / file.path)
+    if os.path.isdir(found) or not is_read(file.path):
+        return None if os.path.isdir(found) else ""
     try:
-        return is_read(os.readlink(root / file.path))
-    except OSError:
-        return not file.is_text
+        is_inside = found.startswith(os.path.join(os.path.realpath(root), ""))
+        return decode_file_text(regular(found, CONTENT_MAX)) if is_inside else None
+    except FileNotFoundError:
+        return ""
+    except (OSError, Unreadable):
+        return None
 
 
 def _new_modules(root: Path, change: ChangeSet) -> dict[UsedName, str]:
@@ -378,14 +399,13 @@ def _unread_file_finding(paths: Sequence[str], level: Level) -> Finding:
 
 
 def _former(root: Path, change: ChangeSet, met: Iterable[ChangedFile]) -> dict[str, set[UsedName]]:
-    """What files used before; under no name, what the files used that the change deletes."""
-    gone = [one for one in change.files if one.is_gone and one.old]
-    stored = objects(root, [one.old for one in (*gone, *met)])
-    found: dict[str, set[UsedName]] = {"": set()}
-    for one in (*gone, *met):
-        before = used(one.path, decode_file_text(stored.get(one.old, b"")) or "")
-        found.setdefault("" if one.is_gone else one.path, set()).update(before)
-    return found
+    """What files used before, also those that the change deletes."""
+    files = {*met, *(one for one in change.files if one.is_gone and one.old)}
+    stored = objects(root, [one.old for one in files])
+    return {
+        one.path: {*used(one.path, decode_file_text(stored.get(one.old, b"")) or "")}
+        for one in files
+    }
 
 
 def _turned_down_finding(

@@ -269,6 +269,16 @@ def test_what_a_change_moves_is_not_new(shop: Project) -> None:
     assert checked(shop)[:2] == (0, {})
 
 
+def test_what_a_change_moves_to_where_it_was_turned_down_is_new(shop: Project) -> None:
+    write(shop, "tools/old.py", "import pymongo\n")
+    decide(shop, "--path", "src/**")
+    commit(shop)
+    (shop.folder / "tools/old.py").unlink()
+    write(shop, ORDERS, "import pymongo\n")
+    code, found, _ = checked(shop)
+    assert (code, found["turned-down"][0]["files"]) == (1, [ORDERS])
+
+
 def edits() -> dict[str, tuple[Callable[[str], str], str]]:
     """Edits of a record, and what is then said of it; nothing of those that change only prose."""
     return {
@@ -587,14 +597,22 @@ def test_a_file_that_is_not_looked_at_is_named(shop: Project) -> None:
     assert (one["level"], one["files"]) == ("warning", ["src/binary.js", "src/large.py"])
 
 
-def test_a_link_to_what_is_not_looked_at_is_named(shop: Project) -> None:
-    decide(shop)
+def test_a_link_is_judged_by_what_a_program_reads_behind_it(shop: Project, tmp_path: Path) -> None:
+    decide(shop, "--path", "src/**")
     write(shop, "data/x.txt", "import pymongo\n")
+    write(shop, "tools/old.py", "import pymongo\n")
     commit(shop)
-    for name, target in (("a.py", "data/x.txt"), ("b.py", ORDERS), ("c.md", "data/x.txt")):
-        (shop.folder / name).symlink_to(target)
+    outside = tmp_path / "a.py"
+    outside.write_text("import pymongo\n")
+    links = {"a.py": "../data/x.txt", "b.py": "db/orders.py", "c.md": "../data/x.txt"}
+    links |= {"d.py": "../tools/old.py", "e.py": "nowhere.py", "f": "../tools"}
+    links["g.py"] = str(outside)
+    for name, target in links.items():
+        (shop.folder / "src" / name).symlink_to(target)
     code, found, _ = checked(shop)
-    assert (code, [one["files"] for one in found["unread-file"]]) == (0, [["a.py"]])
+    (one,), (unread,) = found["turned-down"], found["unread-file"]
+    assert (code, one["files"]) == (1, ["src/a.py", "src/d.py"])
+    assert unread["files"] == ["src/f", "src/g.py"]
 
 
 @pytest.mark.parametrize(
