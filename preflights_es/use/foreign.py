@@ -69,6 +69,8 @@ class ForeignRow(Result, frozen=True):
     scope: str
     paths: tuple[str, ...]
     """Patterns of the files that it says it holds for; everywhere where there are none."""
+    chosen: str
+    """What its text says was chosen; in a list, its beginning."""
 
     session_id: ClassVar = ""
     """It has none, as it has no session file."""
@@ -130,7 +132,6 @@ class ForeignShown(ForeignRow, frozen=True, tag_field="format", tag="record/1"):
     """The whole of one; each text is on one line, and empty where the record does not say it."""
 
     context: str
-    chosen: str
     because: str
     considered: tuple[str, ...]
     supersedes: tuple[str, ...]
@@ -259,7 +260,6 @@ def _present_foreign_record(process: Process, path: str) -> ForeignShown:
     return ForeignShown(
         **_foreign_row_fields(process, one, later),
         context=one.context,
-        chosen=one.chosen,
         because=one.because,
         considered=one.considered,
         supersedes=tuple(reference.text for reference in one.supersedes),
@@ -306,4 +306,5 @@ def _foreign_row_fields(
         "value": one.said.value,
         "scope": one.said.scope,
         "paths": tuple(entry for entry in one.applies_to if _is_path(lies, entry)),
+        "chosen": one.chosen,
     }

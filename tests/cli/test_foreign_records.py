@@ -77,6 +77,7 @@ def test_records_in_force_are_listed_beside_decisions(house: Project) -> None:
         "value": "PostgreSQL",
         "scope": "",
         "paths": [],
+        "chosen": "We will use PostgreSQL",
     }
     assert len(shape["decisions"]) == 1
     assert "superseded by 9. X" in house.call("decisions", "--all").out

@@ -233,9 +233,18 @@ def _has_hash_prefix(whole: Sequence[bytes], beginning: Iterable[bytes]) -> bool
 Row = DecisionRow | ForeignRow
 TITLE_MAX: Final = 80  # characters of a title that is quoted
 _OWN: Final = ("category", "fields", "scope", "paths", "hold", "alternatives")
-_FOREIGN: Final = ("title", "category", "value", "scope", "paths", "number")
-_WORDS: Final = {"fields": "values", "paths": "patterns", "alternatives": "turned down"}
-_STANDS: Final = {"superseded": "replaced"}
+_FOREIGN: Final = ("title", "category", "value", "scope", "paths", "number", "chosen")
+_WORDS: Final = {
+    "fields": "values",
+    "paths": "patterns",
+    "alternatives": "turned down",
+    "chosen": "what was chosen",
+}
+_IN_FORCE: Final = frozenset(("none", "accepted"))
+"""Statuses of a record that say the same."""
+_ENDED: Final = frozenset(("rejected", "deprecated"))
+"""Statuses of a record that was decided and is not in force; what replaced one counts itself."""
+_STANDS: Final = {"superseded": "replaced", "partly_superseded": "partly replaced"}
 """By status: what became of a decision, where another word is said."""
 
 
@@ -328,10 +337,17 @@ def _of_records(
 ) -> Iterator[DecisionChange]:
     titles = {*superseded}
     here = RecordsHere(base, records)
-    for was in filter(is_counted, base.records):
-        if (now := here.record_now(was)) is None:
+    for was in base.records:
+        now = here.record_now(was)
+        if not is_counted(was):
+            is_told = was.status in _ENDED and not (now and now.is_held)  # that is said as new
+            if is_told and (now is None or now.status != was.status):
+                what = f"is {now.status} now" if now else "is no record here any more"
+                yield DecisionChange(was, was.path, what, was_decided=False, is_signed=False)
             continue
-        if now.status != was.status and (was.is_held, now.is_held) != (True, True):
+        if now is None:
+            continue
+        if now.status != was.status and not _IN_FORCE.issuperset((was.status, now.status)):
             by = f" by {_shorten_decision_text(now.superseded_by)}" if now.superseded_by else ""
             what = f"is {_STANDS.get(now.status, now.status)}{by}"
         else:

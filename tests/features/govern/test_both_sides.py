@@ -185,6 +185,31 @@ ELSEWHERE: Final[dict[str, tuple[Files, Files, str]]] = {
         {"ideas/0002-use-bash.md": page("Use Bash", "rejected")},
         f"{FISH} (Use Fish) is in force with this change",
     ),
+    "what was chosen": (
+        {"adr/0010-a.md": page("Use a broker") + "\n## Decision Outcome\n\nKafka\n"},
+        {"adr/0010-a.md": page("Use a broker") + "\n## Decision Outcome\n\nRabbitMQ\n"},
+        "adr/0010-a.md (Use a broker) says otherwise: what was chosen",
+    ),
+    "what was decided, in AsciiDoc": (
+        {"adr/0010-a.adoc": "= Use a broker\n:status: accepted\n\n== Decision\n\nKafka\n"},
+        {"adr/0010-a.adoc": "= Use a broker\n:status: accepted\n\n== Decision\n\nRabbitMQ\n"},
+        "adr/0010-a.adoc (Use a broker) says otherwise: what was chosen",
+    ),
+    "a part that does not hold any more": (
+        {"adr/0010-a.md": page("Use Redux")},
+        {"adr/0010-a.md": page("Use Redux", "partially superseded")},
+        "adr/0010-a.md (Use Redux) is partly replaced",
+    ),
+    "what was rejected is open again": (
+        {"adr/0010-a.md": page("Use Redux", "rejected")},
+        {"adr/0010-a.md": page("Use Redux", "proposed")},
+        "adr/0010-a.md (Use Redux) is proposed now",
+    ),
+    "what is deprecated goes": (
+        {"adr/0010-a.md": page("Use Redux", "deprecated")},
+        {"adr/0010-a.md": None},
+        "adr/0010-a.md (Use Redux) is no record here any more",
+    ),
     "a folder that .adr-dir names": (
         {"tests/data/0001-a.md": page("Use Fish")},
         {".adr-dir": "tests/data\n"},
