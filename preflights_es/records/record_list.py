@@ -36,7 +36,7 @@ from preflights_es.records.record_names import (
     name_of_record,
     number_of,
     numbered_name,
-    numbered_path,
+    sequence_of_path,
     title_of_name,
 )
 from preflights_es.system.files import Unreadable, read_cache, regular, write_cache
@@ -330,7 +330,7 @@ def replaced_unsaid(records: Sequence[RecordHeader]) -> dict[str, RecordHeader]:
     of_number: dict[tuple[str, int], list[RecordHeader]] = {}
     for one in records:
         if one.number is not None:
-            of_number.setdefault((_sequence(one.path), one.number), []).append(one)
+            of_number.setdefault((sequence_of_path(one.path), one.number), []).append(one)
     for newer in records:
         for named in newer.supersedes if newer.status in _DECIDED else ():
             older = _find_named_record(named, newer.path, of_path, of_number)
@@ -360,14 +360,8 @@ def _find_named_record(
             return found
     if "/" in path.removeprefix("./") or named.number is None:
         return None
-    having = of_number.get((_sequence(by), named.number), ())
+    having = of_number.get((sequence_of_path(by), named.number), ())
     return having[0] if len(having) == 1 else None
-
-
-def _sequence(path: str) -> str:
-    """The folder in which a record's number counts."""
-    numbered = numbered_path(path)
-    return numbered.folder if numbered else posixpath.dirname(path)
 
 
 NYGARD: Final = "nygard.v1"

@@ -222,6 +222,12 @@ def numbered_path(path: str) -> NumberedPath | None:
     return NumberedPath(at.parent.as_posix(), _TRANSLATED.sub("", called), name)
 
 
+def sequence_of_path(path: str) -> str:
+    """The folder in which a record's number counts."""
+    numbered = numbered_path(path)
+    return numbered.folder if numbered else PurePosixPath(path).parent.as_posix()
+
+
 Groups = Mapping[tuple[str, str, int], Mapping[str, Sequence[str]]]
 """By folder, series and number: the records, each by its stem with its file and translations."""
 

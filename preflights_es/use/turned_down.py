@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 from preflights_es.kernel.text import escaped_text, one_line
+from preflights_es.records.record_names import sequence_of_path
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.results import DecisionRow
@@ -122,7 +123,13 @@ def _successor(
     ]
     if said.number is not None and (own := numbers.get(said.number)):
         found.append(own)
+    beside = [one for one in found if _sequence_of_row(one) == sequence_of_path(old.path)]
+    found = beside or found  # each folder has its own numbers
     return found[0] if len(found) == 1 else None
+
+
+def _sequence_of_row(one: DecisionRow | ForeignRow) -> str:
+    return sequence_of_path(one.path if isinstance(one, ForeignRow) else one.artifact or "")
 
 
 def binds(one: DecisionRow | ForeignRow) -> bool:

@@ -249,6 +249,19 @@ def test_what_becomes_of_records_by_other_files_is_listed(
     assert [one for one in found if said in one["message"]], found
 
 
+def test_a_number_of_another_folder_lets_in_nothing_that_was_turned_down(
+    team: Project, tmp_path: Path
+) -> None:
+    write(team, "docs/adr/0020-a.md", page("Use Redux", "superseded by ADR-0021"))
+    write(team, "docs/adr/0021-b.md", page("Use Zustand"))
+    committed(team)
+    team.git("branch", "--force", "base")
+    write(team, "notes/adr/0021-c.md", page("Use Pino"))
+    write(team, "web/a.js", "import 'redux'\n")
+    code, found = judged(team, tmp_path)
+    assert (code, ("turned-down", "error") in rules(found)) == (1, True), found
+
+
 def test_pages_of_the_base_are_read_where_the_change_can_matter_to_them(team: Project) -> None:
     """Where an entry becomes a path; what our own records hold for their sessions say."""
     decide(team, "--path", "later", intention="Store files in a database")
