@@ -194,18 +194,24 @@ def read_changed_texts(root: Path, change: ChangeSet) -> Iterator[tuple[ChangedF
 
 
 def other_forms(
-    root: Path, change: ChangeSet, paths: Sequence[str]
+    root: Path, change: ChangeSet, attributes: Mapping[str, str]
 ) -> Iterator[tuple[ChangedFile, str | None]]:
-    """How sources lie here that git keeps in another encoding: a program reads this form.
+    """How sources lie here that git keeps in another form: a program reads this form.
 
-    None of a binary, and where one of the two forms is not known.
+    None of a binary, and where one of the two forms is not known: what a filter that does not run
+    here makes of a file.
+
+    Args:
+        attributes: by path, the attribute of git that says so.
     """
     known = {one.path: one for one in change.files}
-    for path in paths:
+    for path, attribute in attributes.items():
         one = known.get(path, ChangedFile(path))
-        if one.is_text and not one.is_gone:
+        is_read_already = attribute == "filter" and not one.new
+        if one.is_text and not (one.is_gone or is_read_already):
             content = _of_work_tree(root, path, CONTENT_MAX) if one.new else None
-            yield one, None if content is None else decode_file_text(content)
+            is_raw = attribute == "filter" and content == objects(root, [one.new]).get(one.new)
+            yield one, None if content is None or is_raw else decode_file_text(content)
 
 
 _MARKS: Final = (

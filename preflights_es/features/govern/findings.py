@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args
@@ -445,10 +445,13 @@ def converted_files(request: Request, change: ChangeSet) -> Iterator[ConvertedFi
             yield ConvertedFile(path, attribute)
 
 
-def converted_sources(root: Path, change: ChangeSet) -> list[str]:
-    """Files of an encoding of their own that can import; all where attributes change."""
+def converted_sources(root: Path, change: ChangeSet) -> Mapping[str, str]:
+    """Files that can import, and that git keeps in another form, each with the attribute for it.
+
+    All where attributes change.
+    """
     paths = [*filter(is_read, _named(root, change))] if change.base else []
-    return [*converted(root, paths, (ENCODING,))]
+    return converted(root, paths, (ENCODING, "filter"))
 
 
 def _named(root: Path, change: ChangeSet) -> Iterable[str]:

@@ -131,6 +131,21 @@ def test_a_source_of_which_one_form_is_not_known_is_named(team: Project) -> None
     assert (code, [one["file"] for one in found["unread-file"]]) == (0, ["src/web.py"])
 
 
+@pytest.mark.parametrize("runs", [True, False])
+def test_a_source_that_a_filter_makes_is_judged_as_it_lies_here(team: Project, runs: bool) -> None:
+    words = ("--answer", "db_type=PostgreSQL", "--alternative", "MongoDB", "--again")
+    done = team.call("start", "Store baskets in a database", *words, "--accept", "--by", "Ada")
+    assert done.code == 0
+    committed(team)
+    team.git("branch", "--force", "base")
+    if runs:
+        team.git("config", "filter.lfs.clean", "sed s/pymongo/pointer/")
+    write(team, ".gitattributes", "*.py filter=lfs\n")
+    write(team, "web.py", WITH if runs else "version https://git-lfs.github.com/spec/v1\n")
+    code, found = found_in(team)
+    assert (code, [*found]) == ((1, ["turned-down"]) if runs else (0, ["unread-file"])), found
+
+
 def test_an_encoding_of_what_the_base_decided_since_is_told(team: Project) -> None:
     path = "docs/decisions/use-kafka.md"
     write(team, ".gitattributes", f"{path} working-tree-encoding=IBM037\n")
