@@ -74,6 +74,7 @@ ADVICE: Final[dict[str, str]] = {
     "upgrade_waits": ", or run `preflights admin db upgrade`",
     # 2. Warnings -----------------------------------------------------------------------------
     "agent_proposes": ": accept it in a terminal of your own, with `preflights accept {session}`",
+    "calls_private": "; `preflights calls erase` removes them",
     "asked_earlier": "; a new `preflights ask` counts from today",
     "asking_elsewhere": ": see the result with `preflights show {session}`",
     "file_beyond": "; `preflights sync` takes it over",

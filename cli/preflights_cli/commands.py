@@ -37,7 +37,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
         "check",
         "view",
     ),
-    "Replay": ("replay", "regress", "prompts"),
+    "Replay": ("replay", "regress", "calls", "prompts"),
     "For agents": ("prompt", "facts", "init", "mcp", "hook"),
     "More in the same log": (
         "note",
@@ -58,6 +58,7 @@ SHARED: Final[dict[tuple[str, ...], str]] = {
     ("resume", "abandon"): "Continue a session, or give it up.",
     ("show", "log"): "Show a session, or its events.",
     ("sessions", "decisions"): "List the sessions, or the decisions in force.",
+    ("replay", "regress"): "Run recorded sessions again: unchanged, or with a change, and judge.",
     ("prompt", "facts"): "Print the brief for an agent, or the facts of the repository.",
     ("mcp", "hook"): "Serve coding agents, or answer their events.",
     ("note", "today"): "Write down tasks, events and ideas, and plan the day.",

@@ -86,7 +86,7 @@ def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool
 )
 @click.pass_context
 def preflights(ctx: click.Context, db: str | None, debug: bool) -> None:
-    """The flight recorder before take-off: decisions, recorded and replayable.
+    """The flight recorder before take-off: decisions and model calls, replayable.
 
     \b
     Examples:

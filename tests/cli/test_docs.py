@@ -33,6 +33,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import inspect
+import json
 import os
 import re
 import shlex
@@ -582,6 +583,34 @@ def test_the_fields_of_a_recall_are_those_that_are_documented(shop: Project) -> 
     found = shop.call("recall", "login", "--json").json
     nothing = shop.call("recall", "teleportation", "--json").json
     check("recall/1", found, nothing)
+
+
+def test_the_fields_of_calls_are_those_that_are_documented(shop: Project) -> None:
+    (shop.folder / "preflights.toml").write_text(
+        '[[prices]]\nprovider = "openai"\nmodel = "large-1"\nfrom = 2020-01-01\n'
+        'input_per_million = 1\noutput_per_million = 1\ncurrency = "EUR"\n'
+    )
+    tool = {"function": {"name": "find", "arguments": '{"id": 7}'}}
+    message = {"content": "", "tool_calls": [tool]}
+    called = {
+        "request": {"model": "large-1", "messages": [{"role": "user", "content": "find 7"}]},
+        "response": {"choices": [{"message": message}], "usage": {"prompt_tokens": 9}},
+        "timestamp": "2999-01-01T00:00:00Z",
+    }
+    file = (ROOT / CALLS / "support.jsonl").read_text()
+    (shop.folder / "calls.jsonl").write_text(f"oops\n{file}{json.dumps(called)}\n")
+    said = ("--request", "/request", "--response", "/response", "--time", "/timestamp", "--json")
+    check(
+        "calls-import/1",
+        shop.call("calls", "import", "calls.jsonl", *said).json,
+        opaque=("refused", "redacted"),
+    )
+    check("calls-list/1", shop.call("calls", "--json").json)
+    shown = shop.call("calls", "show", "last", "--json").json
+    check("calls-show/1", shown)
+    check("calls/1", shop.call("show", shown["session_id"], "--json").json)
+    judged = ("--expect", "x", "--by", "Ada", "--json")
+    check("calls-judged/1", shop.call("calls", "judge", "last", "1", *judged).json)
 
 
 def test_the_fields_of_a_day_are_those_that_are_documented(shop: Project) -> None:

@@ -31,6 +31,7 @@ WITHOUT: Final = {
     "NoteItem.status=open": LEFT_OUT,
     "PlannedDay.source=rules": LEFT_OUT,
     "PlanTask.importance=normal": LEFT_OUT,
+    "calls.not_taken.v1.reason=full": "a thousand calls, in tests/features/calls/test_domain.py",
 }
 """What stands in no golden session, with the reason."""
 
@@ -149,7 +150,8 @@ def test_a_field_with_another_name_is_named() -> None:
         tag: name
         for tag, kind in events().items()
         for name, (root, _) in fields_of(kind).items()
-        if root is kind and tag in met
+        # A question has a field of that name, too.
+        if root is kind and tag in met and name != "question"
     }
     assert len(owned) >= 10
     for tag, name in [*owned.items()][::5]:

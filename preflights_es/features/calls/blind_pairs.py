@@ -236,7 +236,9 @@ class BlindRun:
             right += sides.unchanged
             worse += sides.unchanged and not sides.changed
             better += sides.changed and not sides.unchanged
-        return SessionCounts(worse, better, total, undecided, right)
+        return SessionCounts(
+            worse=worse, better=better, total=total, undecided=undecided, right=right
+        )
 
 
 class SessionCounts(NamedTuple):
@@ -257,12 +259,11 @@ class SessionCounts(NamedTuple):
 
     def with_more(self, more: int, *, worse: int) -> SessionCounts:
         """As many of the undecided judged, some of them as worse, the others as equally good."""
-        return SessionCounts(
-            self.worse + worse,
-            self.better,
-            self.total + more,
-            self.undecided - more,
-            self.right + more,
+        return self._replace(
+            worse=self.worse + worse,
+            total=self.total + more,
+            undecided=self.undecided - more,
+            right=self.right + more,
         )
 
 

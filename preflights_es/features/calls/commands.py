@@ -22,8 +22,8 @@ from preflights_cli.common import (
 )
 from preflights_cli.rendering import Shown
 from preflights_cli.table import streamed
-from preflights_es.features.calls.domain.calls import CallsView
 from preflights_es.features.calls.domain.events import CallSource
+from preflights_es.features.calls.domain.state import CallsView
 from preflights_es.features.calls.use import (
     CallsRow,
     ImportedCalls,
@@ -39,10 +39,11 @@ from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, one_line, shortened, shown_lines
 from preflights_es.runtime.inputs import LAST
 from preflights_es.use.request import Request
-from preflights_es.use.upkeep import erase, plan_erasure
+from preflights_es.use.upkeep import Erased, erase, plan_erasure
 from preflights_es.words.workflow import View
 
 DIGITS_MAX: Final = 5  # of a number of days
+NOTHING_ERASED: Final = Erased(erased=False, sessions=(), quotes=(), unread=(), scrubbed=None)
 ABOUT_SHOWN: Final = 60  # characters of what a session is about, in the list
 _POINTERS: Final = (
     ("request", "Where the request stands in a line: a JSON Pointer such as /input."),
@@ -205,8 +206,8 @@ def _say_call(voice: Voice, call: ShownCall) -> None:
     for turn in call.turns:
         _say_words(voice, turn.role, turn.words)
     _say_words(voice, "answer", call.answer)
-    for name, arguments in call.tools:
-        _say_words(voice, "calls", f"{name} {arguments}")
+    for tool in call.tools:
+        _say_words(voice, "calls", f"{tool.name} {tool.arguments}")
     for what in call.left_out:
         voice.say(f"  left out, {escaped_text(what)}")
     if call.ended:
@@ -285,7 +286,7 @@ def erase_command(
     found = _sessions_to_erase(app, session, user, days)
     if not found:
         voice.say("No session fits.")
-        voice.json({"format": "erase/1", "erased": False, "sessions": []})
+        voice.json(NOTHING_ERASED)
         return 0
     planned = plan_erasure(app, found, reason)
     if not yes and not click.confirm(f"Erase {count_in_words(len(found), 'session')} for good?"):

@@ -14,8 +14,8 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.features.calls.domain import WORKFLOW
-from preflights_es.features.calls.domain.calls import CallsState, Judgement
 from preflights_es.features.calls.domain.events import EXPECTED_MAX, CallJudged
+from preflights_es.features.calls.domain.state import CallsState, Judgement
 from preflights_es.features.calls.intake import find_conversation
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Actor

@@ -8,8 +8,9 @@ from msgspec import UNSET
 
 from preflights_es.features.calls.domain import WORKFLOW
 from preflights_es.features.calls.domain.asking import AskedCall
-from preflights_es.features.calls.domain.calls import CallsState, join_calls
+from preflights_es.features.calls.domain.calls import join_calls
 from preflights_es.features.calls.domain.dialects import json_text
+from preflights_es.features.calls.domain.state import CallsState
 from preflights_es.features.calls.judging import collect_judgements
 from preflights_es.features.calls.pairs import CallPairs
 from preflights_es.kernel.events import Event

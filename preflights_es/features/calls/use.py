@@ -8,8 +8,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from preflights_es.features.calls.domain import WORKFLOW, dialects
-from preflights_es.features.calls.domain.calls import CallsView, WholeCall, join_calls
+from preflights_es.features.calls.domain.calls import WholeCall, find_provider_name, join_calls
 from preflights_es.features.calls.domain.events import CallRecorded, CallsOpened, CallSource
+from preflights_es.features.calls.domain.state import CallsView
 from preflights_es.features.calls.intake import Intake, name_user
 from preflights_es.features.calls.sources import (
     SourceCall,
@@ -149,10 +150,7 @@ def _keep_private(request: Request, *, is_first: bool) -> None:
     database = request.process.settings.database
     _ = request.process.store  # the file is made where it is not
     if make_private(database) and is_first:
-        text = (
-            f"the words of these calls lie in {database}, which you alone can read from now on; "
-            "`preflights calls erase` removes them"
-        )
+        text = f"the words of these calls lie in {database}, which you alone can read from now on"
         request.notice("calls_private", text, path=database)
 
 
@@ -216,7 +214,7 @@ def compute_costs(request: Request, calls: Iterable[WholeCall]) -> tuple[Cost, .
     return sum_costs(
         (
             {
-                "provider": call.recorded.request.route,
+                "provider": find_provider_name(call.recorded, call.kept),
                 "model": call.kept.model,
                 "at": call.made_at if call.made_at is not None else call.recorded.at,
                 "input_tokens": call.kept.input_tokens,
@@ -247,6 +245,14 @@ class SpokenTurn(Result, frozen=True):
     words: str
 
 
+class CalledTool(Result, frozen=True):
+    """A tool that a model called."""
+
+    name: str
+    arguments: str
+    """JSON, where the model wrote that."""
+
+
 class ShownCall(Result, frozen=True, kw_only=True):
     """One call as people read it."""
 
@@ -261,8 +267,8 @@ class ShownCall(Result, frozen=True, kw_only=True):
     turns: tuple[SpokenTurn, ...]
     """Those that no earlier call of the session has."""
     answer: str
-    tools: tuple[tuple[str, str], ...]
-    """Pairs of name and arguments of what the model called."""
+    tools: tuple[CalledTool, ...]
+    """What the model called."""
     ended: str
     """Why the answer is not whole; empty where it is."""
     input_tokens: int | None
@@ -318,7 +324,7 @@ def build_shown_call(call: WholeCall) -> ShownCall:
         stop=kept.stop,
         turns=tuple(SpokenTurn(role=r, words=w) for r, w in dialects.words_of_turns(turns)),
         answer=read.text,
-        tools=read.tools,
+        tools=tuple(CalledTool(name=name, arguments=given) for name, given in read.tools),
         ended=recorded.answer.ended,
         input_tokens=kept.input_tokens,
         output_tokens=kept.output_tokens,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from preflights_es.features.calls.domain import WORKFLOW
-from preflights_es.features.calls.domain.calls import join_calls, list_made_calls, view
+from preflights_es.features.calls.domain.calls import join_calls, list_made_calls
 from preflights_es.features.calls.domain.events import (
     CALLS_MAX,
     SESSION_MAX,
@@ -17,6 +17,7 @@ from preflights_es.features.calls.domain.events import (
     RecordedAnswer,
     RecordedRequest,
 )
+from preflights_es.features.calls.domain.state import view
 from preflights_es.kernel.events import Actor, Decision, Event, Input
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.session import Session, begin, decide, evolve

@@ -1,14 +1,9 @@
 """Calls of models that any program made: recorded, and judged by people."""
 
-from preflights_es.features.calls.domain.calls import (
-    CallsState,
-    calls_reached,
-    decide,
-    evolve,
-    list_made_calls,
-    view,
-)
+from preflights_es.features.calls.domain.calls import list_made_calls
+from preflights_es.features.calls.domain.decide import decide
 from preflights_es.features.calls.domain.events import EVENTS
+from preflights_es.features.calls.domain.state import CallsState, calls_reached, evolve, view
 from preflights_es.kernel.session import Decider
 from preflights_es.words.workflow import ShownPart, Workflow
 

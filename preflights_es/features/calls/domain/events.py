@@ -192,6 +192,13 @@ class CallNotTaken(Refusal, frozen=True):
 
 
 EVENTS: Final[tuple[type[Event], ...]] = (
-    *(CallsOpened, CallRecorded, CallsMissed, CallJudged),
-    *(CallsBegun, CallKept, MissingCallsCounted, CallJudgementKept, CallNotTaken),
+    CallsOpened,
+    CallRecorded,
+    CallsMissed,
+    CallJudged,
+    CallsBegun,
+    CallKept,
+    MissingCallsCounted,
+    CallJudgementKept,
+    CallNotTaken,
 )
