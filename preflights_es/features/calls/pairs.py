@@ -70,6 +70,11 @@ FROZEN: Final = (
     "Each call was asked with the turns that were recorded: what an agent would do next, after "
     "another answer, is not seen."
 )
+NOT_ASKED: Final = "No model was asked: --live does, and says first what it takes."
+GONE: Final = (
+    "Where the recorded model is gone, name another by --from-model, or give --recorded to compare "
+    "with the recording."
+)
 RECORDED: Final = (
     "The recorded answers are the unchanged side: what the model would answer today is not known."
 )
@@ -111,7 +116,7 @@ class CallPairs:
         self._left_out: Counter[str] = Counter()
         """Calls, by why they are not asked."""
         self._system: set[str] = set()
-        self._undecided = self._needed = 0
+        self._undecided = 0
         self._unchanged: Counter[str] = Counter()
         """Calls of the unchanged side that were asked, and of these the unanswered."""
 
@@ -221,8 +226,6 @@ class CallPairs:
         self._unchanged["asked"] += sum(one.asked for one in before)
         self._unchanged["unanswered"] += sum(one.unanswered for one in before)
         self._undecided += agrees.is_undecided and bool(differing)
-        needed = sum(one == AskedAnswer(None) for one in (*before, *after))
-        self._needed += needed
         unchanged = self._pair_side([both.unchanged for both in session], before)
         changed = self._pair_side([both.changed for both in session], after)
         of_calls = [(str(pair.call.call), pair) for pair in differing]
@@ -240,7 +243,7 @@ class CallPairs:
             is_undecided=agrees.is_undecided,
             drift="" if self._asked.is_recorded else _drift_of(pairs),
             title=_title_of(differing[0].call) if differing else "",
-            calls_needed=needed,
+            calls_needed=sum(one == AskedAnswer(None) for one in (*before, *after)),
         )
 
     def _pair_side(self, sides: Sequence[BodyToAsk], answers: Sequence[AskedAnswer]) -> PairSide:
@@ -272,21 +275,17 @@ class CallPairs:
     def notes(self) -> tuple[str, ...]:
         """See `SessionPairs`."""
         asked, unanswered = self._unchanged["asked"], self._unchanged["unanswered"]
-        found = [f"{count:,} calls were left out: {why}." for why, count in self._left_out.items()]
-        if self._needed and not self._asked.is_live:
-            found.append(
-                "No model was asked: give --live, which says first how many calls it takes."
-            )
+        found = [f"{_count(n, 'call')} left out: {why}." for why, n in self._left_out.items()]
+        if not self._asked.is_live:
+            return (*found, NOT_ASKED)
         if self._undecided:
             found.append(
-                f"{self._undecided:,} sessions have answers that differ, and no right value, "
-                "assertion or judgement decides them: until then they count as worse."
+                f"{_count(self._undecided, 'session')} with answers that differ, and no right "
+                "value, assertion or judgement to decide: until then they count as worse. Look at "
+                "them with `preflights calls judge`, and give --resume."
             )
         if asked and asked == unanswered:
-            found.append(
-                "Where the recorded model is gone, name another by --from-model, or give "
-                "--recorded to compare with the recording."
-            )
+            found.append(GONE)
         if self._asked.is_recorded:
             found.append(RECORDED)
         return (*found, REDACTED, FROZEN)
@@ -303,6 +302,10 @@ def _why_left_out(call: AskedCall) -> str:
     if not 200 <= call.status <= 299:
         return "they failed when they were recorded"
     return ""
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _shown(answer: ReadAnswer | None) -> Any:

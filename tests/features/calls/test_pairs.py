@@ -92,7 +92,7 @@ def test_both_sides_are_asked_and_what_agrees_is_right(request_: Request, api: F
     assert (two.title, two.drift, two.calls_needed) == ("Mail 2", "changed", 0)
     assert two.changed.tokens == 2 * (server.INPUT_TOKENS + server.OUTPUT_TOKENS)
     assert pairs.notes()[-2:] == (REDACTED, FROZEN)
-    assert "1 sessions have answers that differ" in pairs.notes()[0]
+    assert "1 session with answers that differ" in pairs.notes()[0]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_without_leave_nothing_is_asked(request_: Request, api: FakeAPI) -> None
     assert pairs.plan().calls == 2
     (pair,) = pairs.judged(lambda _: None)
     assert (pair.calls_needed, pair.is_undecided, len(api.requests)) == (2, True, 0)
-    assert "give --live" in pairs.notes()[0]
+    assert "--live" in pairs.notes()[0]
 
 
 def test_the_recording_can_be_the_unchanged_side(request_: Request, api: FakeAPI) -> None:
@@ -173,7 +173,7 @@ def test_words_of_a_prompt_change_and_calls_without_them_are_counted(
     list(pairs.judged(lambda _: None))
     contents = {r.body["messages"][0]["content"] for r in api.requests}
     assert contents == {"A: Mail\n1!", "A: Letter 1!"}
-    assert pairs.notes()[0] == f"2 calls were left out: {UNTOUCHED}."
+    assert pairs.notes()[0] == f"2 calls left out: {UNTOUCHED}."
 
 
 def test_one_text_takes_the_place_of_the_only_system_text(
@@ -212,7 +212,7 @@ def test_calls_that_cannot_be_asked_are_left_out_and_counted(request_: Request) 
     calls = [asked_call(1, dialect="other"), asked_call(2, status=500)]
     pairs = taken(request_, NEW, calls)
     assert pairs.plan().sessions == 0
-    assert [note.partition(":")[0] for note in pairs.notes()[:2]] == ["1 calls were left out"] * 2
+    assert [note.partition(":")[0] for note in pairs.notes()[:2]] == ["1 call left out"] * 2
 
 
 @pytest.mark.slow("clocks")
