@@ -11,6 +11,10 @@ import msgspec
 
 from preflights_es.kernel.events import Event
 
+ChangeKind = Literal["prompt", "model", "parameter"]
+Drift = Literal["", "unchanged", "changed", "both"]
+"""Which of two sides differ from the recording."""
+
 
 class PairsAsked(msgspec.Struct, frozen=True, kw_only=True):
     """What a run asks for, as it was typed."""
@@ -54,7 +58,7 @@ class SessionPair(msgspec.Struct, frozen=True, kw_only=True):
     changed: PairSide
     is_undecided: bool
     """Whether it counts as worse for the bound, since nothing says which answer is right."""
-    drift: Literal["", "unchanged", "changed", "both"] = ""
+    drift: Drift = ""
     title: str = ""
     """What it is about: the words of its first call that differs."""
     calls_needed: int = 0
@@ -73,7 +77,7 @@ class PairsPlan(msgspec.Struct, frozen=True, kw_only=True):
 class SessionPairs(Protocol):
     """The pairs of one run."""
 
-    changes: tuple[tuple[Literal["prompt", "model", "parameter"], str], ...]
+    changes: tuple[tuple[ChangeKind, str], ...]
     """Each change: its kind, and in words."""
 
     def take(self, session_id: str, head: str, events: Sequence[Event]) -> str:

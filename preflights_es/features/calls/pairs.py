@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
-
-from msgspec.structs import replace
+from typing import Any, Final, NamedTuple
 
 from preflights_es.features.calls.asked_bodies import (
     AskedAnswer,
@@ -49,7 +47,7 @@ from preflights_es.features.calls.domain.dialects import (
 from preflights_es.features.calls.kept_answers import KeptAnswers, digest_of_request
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Event
-from preflights_es.kernel.json import decode_plain_json
+from preflights_es.kernel.json import decode_plain_json, is_too_deep
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.projections.usage import price_of
 from preflights_es.providers.capabilities import MAX_TOKENS
@@ -59,13 +57,21 @@ from preflights_es.system import clock_ids
 from preflights_es.system.files import Unreadable, open_folder_below, regular
 from preflights_es.use.request import Request
 from preflights_es.use.usage import price
-from preflights_es.words.pairs import PairsAsked, PairSide, PairsPlan, SessionPair
+from preflights_es.words.pairs import (
+    ChangeKind,
+    Drift,
+    PairsAsked,
+    PairSide,
+    PairsPlan,
+    SessionPair,
+)
 
 FILE_MAX: Final = 1_000_000  # bytes of a prompt, or of assertions
 TITLE_MAX: Final = 200  # characters
 PER: Final = 1_000_000  # tokens that a price is for
 OPENAI_LIKE: Final = ("openai", "openrouter")
 UNTOUCHED: Final = "the change is nothing to its calls"
+NO_MODEL: Final = "no model is recorded: name one by --from-model"
 FROZEN: Final = (
     "Each call was asked with the turns that were recorded: what an agent would do next, after "
     "another answer, is not seen."
@@ -80,7 +86,6 @@ RECORDED: Final = (
 )
 REDACTED: Final = "Both sides were asked the texts of the log, with what was redacted there."
 
-Kind = Literal["prompt", "model", "parameter"]
 ReadCalls = Callable[[str, str, Sequence[Event]], Iterable[AskedCall]]
 """The calls of a session: takes its id, its head and its events."""
 
@@ -133,8 +138,8 @@ class CallPairs:
             if call.dialect == "anthropic":
                 body.setdefault("max_tokens", MAX_TOKENS)  # some sources do not hold it
             changed = changed_body(body, self._change)
-            if changed is None:
-                self._left_out[UNTOUCHED] += 1
+            if changed is None or not body.get("model"):
+                self._left_out[UNTOUCHED if changed is None else NO_MODEL] += 1
             else:
                 self._system |= {*system_texts(body)}
                 sides = (self._side(call, body), self._side(call, changed, is_changed=True))
@@ -226,19 +231,18 @@ class CallPairs:
         self._unchanged["asked"] += sum(one.asked for one in before)
         self._unchanged["unanswered"] += sum(one.unanswered for one in before)
         self._undecided += agrees.is_undecided and bool(differing)
-        unchanged = self._pair_side([both.unchanged for both in session], before)
-        changed = self._pair_side([both.changed for both in session], after)
-        of_calls = [(str(pair.call.call), pair) for pair in differing]
         return SessionPair(
-            unchanged=replace(
-                unchanged,
-                agrees=agrees.unchanged,
-                differing={name: _shown(pair.unchanged) for name, pair in of_calls},
+            unchanged=self._pair_side(
+                [both.unchanged for both in session],
+                before,
+                agrees.unchanged,
+                differing={str(pair.call.call): _shown(pair.unchanged) for pair in differing},
             ),
-            changed=replace(
-                changed,
-                agrees=agrees.changed,
-                differing={name: _shown(pair.changed) for name, pair in of_calls},
+            changed=self._pair_side(
+                [both.changed for both in session],
+                after,
+                agrees.changed,
+                differing={str(pair.call.call): _shown(pair.changed) for pair in differing},
             ),
             is_undecided=agrees.is_undecided,
             drift="" if self._asked.is_recorded else _drift_of(pairs),
@@ -246,22 +250,26 @@ class CallPairs:
             calls_needed=sum(one == AskedAnswer(None) for one in (*before, *after)),
         )
 
-    def _pair_side(self, sides: Sequence[BodyToAsk], answers: Sequence[AskedAnswer]) -> PairSide:
-        found = [one.answer for one in answers if one.answer is not None]
-        tokens = [one.tokens_in + one.tokens_out for one in found]
+    def _pair_side(
+        self,
+        sides: Sequence[BodyToAsk],
+        answers: Sequence[AskedAnswer],
+        agrees: bool | None,
+        differing: dict[str, Any],
+    ) -> PairSide:
         both = zip(sides, answers, strict=True)
-        costs = [self._cost(side, one.answer) for side, one in both if one.answer is not None]
-        known = [cost for cost in costs if cost is not None]
-        digests = [digest_answer(one) for one in found]
+        found = [(side, one.answer) for side, one in both if one.answer is not None]
+        tokens = [one.tokens_in + one.tokens_out for _, one in found]
+        costs = [cost for one in found if (cost := self._cost(*one)) is not None]
+        digests = ordered_json([digest_answer(one) for _, one in found])
+        is_whole = len(found) == len(answers)
         return PairSide(
-            agrees=None,
-            result=digest_answer(ReadAnswer(text=ordered_json(digests)))
-            if len(found) == len(answers)
-            else None,
-            differing={},
+            agrees=agrees,
+            result=digest_answer(ReadAnswer(text=digests)) if is_whole else None,
+            differing=differing,
             calls=len(answers),
             tokens=sum(tokens) if all(tokens) else None,
-            cost=sum(known) if known and len(known) == len(costs) else None,
+            cost=sum(costs) if costs and len(costs) == len(found) else None,
             asked=sum(one.asked for one in answers),
             unanswered=sum(one.unanswered for one in answers),
             failure=next((one.failure for one in answers if one.failure), ""),
@@ -301,6 +309,8 @@ def _why_left_out(call: AskedCall) -> str:
         return "they are of no dialect that is asked again"
     if not 200 <= call.status <= 299:
         return "they failed when they were recorded"
+    if is_too_deep(ordered_json(call.request).encode()):
+        return "their requests nest too deep"
     return ""
 
 
@@ -312,22 +322,19 @@ def _shown(answer: ReadAnswer | None) -> Any:
     return None if answer is None else value_of_answer(answer)
 
 
-def _drift_of(pairs: Sequence[CallPair]) -> Literal["", "unchanged", "changed", "both"]:
+def _drift_of(pairs: Sequence[CallPair]) -> Drift:
     """Which sides differ from the recording, of those that answered."""
-    sides: list[bool] = []
-    for name in ("unchanged", "changed"):
-        answers = ((getattr(pair, name), recorded_answer(pair.call).answer) for pair in pairs)
-        sides.append(
-            any(a and recorded and not answers_agree(a, recorded) for a, recorded in answers)
-        )
-    match sides:
-        case [True, True]:
-            return "both"
-        case [True, False]:
-            return "unchanged"
-        case [False, True]:
-            return "changed"
-    return ""
+
+    def differs(answers: Iterable[ReadAnswer | None]) -> bool:
+        recorded = (recorded_answer(pair.call).answer for pair in pairs)
+        both = zip(answers, recorded, strict=True)
+        return any(one and other and not answers_agree(one, other) for one, other in both)
+
+    unchanged = differs(pair.unchanged for pair in pairs)
+    changed = differs(pair.changed for pair in pairs)
+    if unchanged:
+        return "both" if changed else "unchanged"
+    return "changed" if changed else ""
 
 
 def _title_of(call: AskedCall) -> str:
@@ -358,7 +365,7 @@ def read_change(asked: PairsAsked) -> CallsChange:
     )
 
 
-def _describe_changes(asked: PairsAsked) -> Iterator[tuple[Kind, str]]:
+def _describe_changes(asked: PairsAsked) -> Iterator[tuple[ChangeKind, str]]:
     for old, new in asked.prompts:
         yield "prompt", f"prompt {old}={new}"
     if asked.model:

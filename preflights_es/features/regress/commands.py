@@ -281,7 +281,8 @@ def announced(told: Announced) -> str:
     cost = "-" if told.cost is None else f"{told.cost:,.2f} {told.currency}"
     sessions = count_in_words(told.sessions, "session")
     calls = count_in_words(told.calls, "call")
-    return f"asking models for {sessions}: at most {calls} in all, cost {cost}"
+    retried = ", once more each that brings nothing" if told.power else ""
+    return f"asking models for {sessions}: at most {calls} in all{retried}, cost {cost}"
 
 
 def exit_code_of_report(report: Report) -> int:

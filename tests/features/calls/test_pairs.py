@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,12 +38,18 @@ def api() -> Iterator[FakeAPI]:
         yield found
 
 
-@pytest.fixture
-def request_(tmp_path: Path, api: FakeAPI) -> Iterator[Request]:
-    options = Options(provider="openai", base_url=api.openai)
-    opened = opened_process(tmp_path, options=options, database=str(tmp_path / "log.db"))
+@contextmanager
+def opened_request(folder: Path, provider: str, address: str) -> Iterator[Request]:
+    options = Options(provider=provider, base_url=address)
+    opened = opened_process(folder, options=options, database=str(folder / "log.db"))
     yield opened.request()
     opened.process.close()
+
+
+@pytest.fixture
+def request_(tmp_path: Path, api: FakeAPI) -> Iterator[Request]:
+    with opened_request(tmp_path, "openai", api.openai) as found:
+        yield found
 
 
 def said(rule: Rule) -> Reply:
@@ -208,11 +215,31 @@ def test_a_change_that_cannot_be_read_is_refused(
         taken(request_, asked)
 
 
+def test_claude_is_asked_by_its_own_api_with_a_limit_of_tokens(
+    tmp_path: Path, api: FakeAPI
+) -> None:
+    call = asked_call(dialect="anthropic", route="")
+    with opened_request(tmp_path, "anthropic", api.anthropic) as request:
+        (pair,) = judged(request, PairsAsked(values=(("/top_k", "5"),), is_live=True), [call])
+    assert (pair.unchanged.agrees, pair.changed.agrees) == (True, True)
+    assert {r.path for r in api.requests} == {server.MESSAGES}
+    assert [r.body.get("top_k") for r in sorted(api.requests, key=str)].count(5) == 1
+    assert all(r.body["max_tokens"] for r in api.requests)
+
+
 def test_calls_that_cannot_be_asked_are_left_out_and_counted(request_: Request) -> None:
-    calls = [asked_call(1, dialect="other"), asked_call(2, status=500)]
+    deep: list[Any] = []
+    for _ in range(300):
+        deep = [deep]
+    calls = [
+        asked_call(1, dialect="other"),
+        asked_call(2, status=500),
+        asked_call(3, model="", request={"messages": []}),
+        asked_call(4, request={"model": "old", "messages": deep}),
+    ]
     pairs = taken(request_, NEW, calls)
     assert pairs.plan().sessions == 0
-    assert [note.partition(":")[0] for note in pairs.notes()[:2]] == ["1 call left out"] * 2
+    assert [note.partition(":")[0] for note in pairs.notes()[:4]] == ["1 call left out"] * 4
 
 
 @pytest.mark.slow("clocks")
