@@ -45,7 +45,7 @@ class PairSide(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int | None
     cost: float | None
     asked: int = 0
-    """Calls of a model that were made now."""
+    """Calls of a model that were made for this run."""
     unanswered: int = 0
     failure: str = ""
     """What the first of those said that brought nothing."""

@@ -38,7 +38,7 @@ class AskedAnswer(NamedTuple):
     answer: ReadAnswer | None
     """None where it brought nothing, or was not asked."""
     asked: int = 0
-    """Calls of a model that were made now."""
+    """Calls of a model that were made for this run."""
     unanswered: int = 0
     failure: str = ""
 
@@ -125,8 +125,8 @@ class BodyAsker:
 
 
 def answer_of_kept(call: AskedCall, kept: KeptAnswer) -> AskedAnswer:
-    """An answer that was paid for before."""
-    return _whole_answer(read_answer(call.dialect, kept.content_type, kept.answer))
+    """An answer that was paid for before; a run that goes on counts its call as its own."""
+    return _whole_answer(read_answer(call.dialect, kept.content_type, kept.answer), asked=1)
 
 
 def recorded_answer(call: AskedCall) -> AskedAnswer:
@@ -134,7 +134,7 @@ def recorded_answer(call: AskedCall) -> AskedAnswer:
     return _whole_answer(read_answer(call.dialect, call.content_type, call.answer))
 
 
-def _whole_answer(read: ReadAnswer) -> AskedAnswer:
+def _whole_answer(read: ReadAnswer, asked: int = 0) -> AskedAnswer:
     if words_of_answer(read).strip() or read.tools:
-        return AskedAnswer(read)
-    return AskedAnswer(None, failure=EMPTY)
+        return AskedAnswer(read, asked)
+    return AskedAnswer(None, asked, asked, EMPTY)

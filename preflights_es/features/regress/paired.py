@@ -142,7 +142,7 @@ def _why_pair_is_open(pair: SessionPair) -> str:
             return f"{name} had no response: {side.failure}"
     if not pair.calls_needed:
         return ""
-    return f"a model would have to be asked, so often: {pair.calls_needed}"
+    return f"a model would have to be asked, calls: {pair.calls_needed}"
 
 
 def _measures_of(side: PairSide) -> RunMeasures:

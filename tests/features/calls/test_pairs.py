@@ -286,6 +286,7 @@ def test_a_run_goes_on_where_its_calls_ended(request_: Request, api: FakeAPI) ->
     assert pairs.plan().calls == 1
     found = list(pairs.judged(lambda _: None))
     assert (sum(one.calls_needed for one in found), len(api.requests)) == (0, 4)
+    assert [(one.unchanged.asked, one.changed.asked) for one in found] == [(1, 1)] * 2
     pairs.end(is_decided=True)
     assert not folder.exists()
 
