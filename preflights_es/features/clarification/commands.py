@@ -406,8 +406,9 @@ def accept_command(session: str | None, app: Request, voice: Voice, **said: Any)
       preflights accept last --by Ada --keep 5f4439e9="The old app stays on it"
     """
     new = NewAcceptance(session or _find_waiting_proposal(app, voice), **said)
-    if new.mark:
-        _check_mark_fits_session(app, new.session, new.mark)
+    if new.mark and app.sessions.load(new.session).workflow.name != WORKFLOW.name:
+        option = "--as-task" if new.mark == "task" else "--adr"
+        raise click.UsageError(f"{option} is about a clarification: leave it out")
     try:
         found = sessions.accept_session(app, new)
     except UnknownSession as unknown:
@@ -428,13 +429,6 @@ def accept_command(session: str | None, app: Request, voice: Voice, **said: Any)
         return say_session_result(voice, resolved(voice, found, new.choices, try_again))
     except ConversationLeft:
         return EXIT_WAITING
-
-
-def _check_mark_fits_session(app: Request, session: str, mark: str) -> None:
-    if app.sessions.load(session).workflow.name != WORKFLOW.name:
-        option = "--as-task" if mark == "task" else "--adr"
-        message = f"{option} is about a clarification: leave it out"
-        raise click.UsageError(message)
 
 
 def _find_waiting_proposal(app: Request, voice: Voice) -> str:

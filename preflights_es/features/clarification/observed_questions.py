@@ -87,7 +87,8 @@ def record_observed_question(
     )
     observed = _cleaned(observed, said, kinds)
     own_request = _as_agent(request, observed, question)
-    before = _before(own_request)
+    opened = own_request.inputs.opened_before()
+    before = clarifications_of(own_request).load(opened) if opened else None
     if before is None or before.status == "waiting":  # a try broke off before it was asked
         own_request, before = _as_agent(request, observed, question), None
         own_request.finish_pending()
@@ -106,12 +107,6 @@ def record_observed_question(
     if before and done.handle.version == before.version:
         return session_of(RecalledStep(handle, ()), request.notices)
     return finish_due_documents(own_request, done)
-
-
-def _before(own_request: Request) -> Handle | None:
-    """The session that was opened under the request's key."""
-    found = own_request.inputs.opened_before()
-    return clarifications_of(own_request).load(found) if found else None
 
 
 def _as_agent(request: Request, observed: Observed, question: str) -> Request:

@@ -208,13 +208,13 @@ def _next(sessions: Clarifications, path: str, taken: Mapping[str, list[int]]) -
 
 def _groups(documents: Documents) -> Iterator[list[Sequence[str]]]:
     """Records of one number, each with its translations; a link or a folder bears none."""
-    paths = [path for path in documents.record_paths() if _is_file(documents.root / path)]
+    paths = [
+        path
+        for path in documents.record_paths()
+        if (file := documents.root / path).is_file() and not file.is_symlink()
+    ]
     for records in numbered_groups(paths).values():
         yield [*records.values()]
-
-
-def _is_file(path: Path) -> bool:
-    return path.is_file() and not path.is_symlink()
 
 
 def _numbering_folder(path: str) -> str:

@@ -106,11 +106,11 @@ def _read_repository_facts(request: Request) -> tuple[str, ...]:
 
 async def _once(call: ToolCall, given: Arguments, begin: Callable[[Request], View]) -> View:
     """The session that this call begins, or began earlier; a new one where that one is over."""
+    # The same of the same client's same call, also after the client's update.
+    named = repr((call.client[0], given)).encode("utf-8", "replace")
+    key = f"{given.__class__.__name__} {sha256(named).hexdigest()}"
     for attempt in count():
-        begun = await call.run(
-            partial(_begin_session_under_key, begin=begin),
-            f"{_tool_call_key(call, given)} {attempt}",
-        )
+        begun = await call.run(partial(_begin_session_under_key, begin=begin), f"{key} {attempt}")
         if begun is not None:
             return begun
     raise AssertionError("count() has no end")
@@ -174,12 +174,6 @@ def _find_same_proposal(request: Request, given: Happened) -> View | None:
             if said in map(caseless, decided_values_by_field(session).values()):
                 return session
     return None
-
-
-def _tool_call_key(call: ToolCall, given: Arguments) -> str:
-    """The same of the same client's same call, also after the client's update."""
-    named = repr((call.client[0], given))
-    return f"{given.__class__.__name__} {sha256(named.encode('utf-8', 'replace')).hexdigest()}"
 
 
 def _build_agent_question(given: Begun) -> WrittenQuestion | None:

@@ -507,13 +507,17 @@ def _decide_change(state: ClarificationState, new: Input) -> Decisions:
     """What follows from a word about an older decision, the topic, or what was acknowledged."""
     match new:
         case DecisionKept():
-            return _kept_known(state)
+            is_open = state.turns.input is not None and state.led.request is None
+            kept = ClarificationStopped(reason="kept")
+            return _unfit(state, "keeping", is_open=is_open) or (kept,)
         case ReplacementChosen():
             return _replacing(state, new)
         case TopicDismissed():
             return _dismissed(state, new)
         case FiledAsTask():
-            return _filed_as_task(state)
+            is_open = state.turns.question is not None and not is_asking(state)
+            filed = ClarificationStopped(reason="task")
+            return _unfit(state, "task", is_open=is_open) or (filed,)
         case DecisionSuperseded():
             return _marked(state, new, "supersession", DecisionMarkedSuperseded())
         case DecisionKeptBeside():
@@ -540,12 +544,6 @@ def _unfit(
     return () if is_open else (ClarificationChangeRefused(change=change, reason="not_expected"),)
 
 
-def _kept_known(state: ClarificationState) -> Decisions:
-    """What follows where a decision in force is kept, and nothing else is decided."""
-    is_open = state.turns.input is not None and state.led.request is None
-    return _unfit(state, "keeping", is_open=is_open) or (ClarificationStopped(reason="kept"),)
-
-
 def _replacing(state: ClarificationState, new: ReplacementChosen) -> Decisions:
     """What follows where a decision in force is chosen that this one replaces."""
     is_open = state.turns.input is not None and state.led.request is None
@@ -563,12 +561,6 @@ def _dismissed(state: ClarificationState, new: TopicDismissed) -> Decisions:
         return refused
     dropped = TopicDropped()
     return (dropped, *_decide_next_step(state_after(evolve, state, new, (dropped,))))
-
-
-def _filed_as_task(state: ClarificationState) -> Decisions:
-    """What follows where the open question is answered by: it is a task."""
-    is_open = state.turns.question is not None and not is_asking(state)
-    return _unfit(state, "task", is_open=is_open) or (ClarificationStopped(reason="task"),)
 
 
 def _marked(

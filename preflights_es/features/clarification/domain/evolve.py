@@ -70,7 +70,6 @@ from preflights_es.features.clarification.domain.values import (
 from preflights_es.kernel import lead as leading
 from preflights_es.kernel.completions import CompletionReceived
 from preflights_es.kernel.events import (
-    Actor,
     ArtifactDue,
     ArtifactRemoved,
     ArtifactWritten,
@@ -95,7 +94,10 @@ def evolve(state: ClarificationState, event: Event) -> ClarificationState:
     after = _AFTER.get(type(event))
     if after is not None:
         return after(state, event)
-    return _after_input(state, event) if isinstance(event, Input) else _after_led(state, event)
+    if isinstance(event, Input):
+        return _after_input(state, event)
+    led = leading.evolve_lead_state(state.led, state.turns.input, event)
+    return state if led is state.led else replace(state, led=led)
 
 
 # The category --------------------------------------------------------------------------------
@@ -345,11 +347,6 @@ def _after_fallback(state: ClarificationState, event: FellBack) -> Clarification
     return _categorized(replace(state, led=led, found=found))
 
 
-def _after_led(state: ClarificationState, event: Event) -> ClarificationState:
-    led = leading.evolve_lead_state(state.led, state.turns.input, event)
-    return state if led is state.led else replace(state, led=led)
-
-
 def _after_answer(
     state: ClarificationState, event: ClarificationAnswerAccepted
 ) -> ClarificationState:
@@ -426,7 +423,10 @@ def _still_true(
 def _after_suggestion(state: ClarificationState, event: QuestionSuggested) -> ClarificationState:
     lead, found = state.led.lead, state.found
     if found.writer is not None and lead is not None and lead.provider in WRITERS:
-        return _after_written(state, event, found.writer)
+        # The rules lead from here on.
+        led, framed = replace(state.led, lead=None), replace(found, framed=event)
+        after = _categorized(replace(state, found=framed, led=led))
+        return _with_category_named(after, event.category, "chosen", found.writer.kind)
     if found.writer is None and is_followed(state):
         further = (*found.further, event)
         return _categorized(replace(state, found=replace(found, further=further)))
@@ -438,15 +438,6 @@ def _after_suggestion(state: ClarificationState, event: QuestionSuggested) -> Cl
     if category is None or category[1].source != "suggested":
         return after
     return _with_category_named(after, category[0].name, "suggested", "model")
-
-
-def _after_written(
-    state: ClarificationState, event: QuestionSuggested, writer: Actor
-) -> ClarificationState:
-    """The rules lead from here on."""
-    led, found = replace(state.led, lead=None), replace(state.found, framed=event)
-    after = _categorized(replace(state, found=found, led=led))
-    return _with_category_named(after, event.category, "chosen", writer.kind)
 
 
 def _after_questions(state: ClarificationState, _: QuestionsEnded) -> ClarificationState:

@@ -248,13 +248,11 @@ def _complete_payload(payload: dict[str, Any]) -> dict[str, Any]:
     found = {**_ABSENT, **payload}
     options = [{"description": "", "against": "", **one} for one in found["options"]]
     found["options"] = [
-        one for one in options if _plain_option_label(one["label"]) != OTHER.casefold()
+        one
+        for one in options
+        if caseless(stripped(one["label"])).partition(" (")[0] != OTHER.casefold()
     ]
     return found
-
-
-def _plain_option_label(label: str) -> str:
-    return caseless(stripped(label)).partition(" (")[0]
 
 
 def _topic_violations(state: ClarificationState, payload: dict[str, Any]) -> Iterator[Violation]:

@@ -60,9 +60,11 @@ _TASK = re.compile(r"^Category: (?P<category>.+)\nFields: (?P<fields>.*)$")
 def clarify(draws: Draws, request: CompletionRequested) -> str:
     """A `clarify.v1` for what the request offers."""
     text = request.messages[1].content if len(request.messages) > 1 else ""
-    if any(one.role == "assistant" for one in request.messages) and not _is_retry(request):
+    is_retry = request.messages[-1].content.startswith(RETRY)
+    if any(one.role == "assistant" for one in request.messages) and not is_retry:
         return _followed(draws)
-    names = _TOPIC.findall(_topics_section(text)) or [OTHER]
+    topics = text.partition("Topics and their fields:\n")[2]
+    names = _TOPIC.findall(topics.partition("\n\n")[0]) or [OTHER]
     fixed = _FIXED.findall(text.rpartition("Topics and their fields:\n")[2])
     chosen = fixed[-1][0] if fixed and fixed[-1][0] in names else draws.pick(names)
     config = HeuristicsConfig()
@@ -75,14 +77,6 @@ def clarify(draws: Draws, request: CompletionRequested) -> str:
     return _write_clarification_payload(
         draws, _draw_clarification_question(draws, topic, question, options, more=draws.chance(0.1))
     )
-
-
-def _is_retry(request: CompletionRequested) -> bool:
-    return request.messages[-1].content.startswith(RETRY)
-
-
-def _topics_section(text: str) -> str:
-    return text.partition("Topics and their fields:\n")[2].partition("\n\n")[0]
 
 
 def _followed(draws: Draws) -> str:
