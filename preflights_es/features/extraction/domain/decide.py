@@ -190,15 +190,12 @@ DAY: Final = "date"
 
 def compose_extraction_request(state: ExtractionState) -> CompletionRequested:
     """The whole of what is sent, derived from the log: the note, each reply, each answer."""
-    said = (Message("user", _note(state)), *state.led.said)
+    when = f"{state.noted_at} ({state.time_zone})" if state.time_zone else state.noted_at
+    note = f"Noted at: {when}\nLanguage: {state.language}\n\nNote:\n{state.note}"
+    said = (Message("user", note), *state.led.said)
     return requested(
         state.led, "extract", CONTRACT, (PACKAGE, "extract", PROMPTS["extract"]), messages=said
     )
-
-
-def _note(state: ExtractionState) -> str:
-    when = f"{state.noted_at} ({state.time_zone})" if state.time_zone else state.noted_at
-    return f"Noted at: {when}\nLanguage: {state.language}\n\nNote:\n{state.note}"
 
 
 def conclude_extraction_outcome(state: ExtractionState, outcome: Outcome) -> tuple[Decision, ...]:

@@ -270,17 +270,14 @@ def items(
     left = list(before)
     found: list[NoteItem] = []
     for item in map(_item_from_payload, payload):
-        number = next((former.number for former in left if _is_same_item(former, item)), 0)
+        name = (item.type, item.title.casefold())
+        number = next((one.number for one in left if (one.type, one.title.casefold()) == name), 0)
         left = [former for former in left if former.number != number]
         if not number:
             given += 1
         if number not in touched:
             found.append(replace(item, number=number or given))
     return tuple(found)
-
-
-def _is_same_item(one: NoteItem, other: NoteItem) -> bool:
-    return (one.type, one.title.casefold()) == (other.type, other.title.casefold())
 
 
 def _item_from_payload(entry: dict[str, Any]) -> NoteItem:

@@ -228,7 +228,8 @@ def view(state: ExtractionState) -> NoteView:
         status=_extraction_status(state),
         intention=state.note or title,
         questions=(state.question,) if state.question is not None else (),
-        progress=_extraction_progress(state),
+        # 0.5 until its question is settled.
+        progress=1.0 if note_status(state) == "processed" else 0.5 if state.asked else 0.0,
         warnings=_extraction_warnings(state),
         to_do=_to_do(state),
         note=state.note,
@@ -252,13 +253,6 @@ def _to_do(state: ExtractionState) -> str:
     if _extraction_status(state) == "needs_answers":
         return "answer the question"
     return "file the items by hand" if note_status(state) == "unprocessed" else ""
-
-
-def _extraction_progress(state: ExtractionState) -> float:
-    """0.0 before the note is read, 0.5 until its question is settled, 1.0 when it is processed."""
-    if note_status(state) == "processed":
-        return 1.0
-    return 0.5 if state.asked else 0.0
 
 
 def _extraction_warnings(state: ExtractionState) -> tuple[str, ...]:

@@ -58,7 +58,9 @@ def decide(state: PlanningState, new: Input) -> Decisions:
         case PlanAsked() if state.situation is None:
             return _decide_planning_step(evolve(state, new))
         case PlanAskedAgain() if state.situation is not None and state.led.request is None:
-            return _asked_again(state, new)
+            if new.situation.day != state.situation.day:
+                return NOT_EXPECTED
+            return _decide_planning_step(apply_plan_asked_again(evolve(state, new)))
         case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
             return conclude_planning_outcome(state, new)
         case StepRetried() if state.led.stalled and state.situation is not None:
@@ -92,13 +94,6 @@ def _make_rules_plan(state: PlanningState) -> PlannedDay:
     return schedule.plan_day_by_rules(
         schedule.day_from_situation(situation), state.language, situation.focus
     )
-
-
-def _asked_again(state: PlanningState, new: PlanAskedAgain) -> Decisions:
-    assert state.situation is not None, "the caller looked"
-    if new.situation.day != state.situation.day:
-        return NOT_EXPECTED
-    return _decide_planning_step(apply_plan_asked_again(evolve(state, new)))
 
 
 # 2. The model --------------------------------------------------------------------------------
