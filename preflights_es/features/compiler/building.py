@@ -426,24 +426,16 @@ class ArtifactBuilder:
             Refused: an input is missing or forbidden; nothing is asked and nothing recorded.
         """
         if self._project is not None:
-            return self._recorded(self._project.request(), pass_type, target_file, goal, use=use)
+            request = self._project.request()
+            if isinstance(self._llm, Adapter):
+                request.leads = Leads(self._llm.settings)
+            wanted = passes.WantedPass(pass_type.value, target_file, goal, use)
+            session = passes.run_pass(request, wanted)
+            return envelope(request.sessions.load(session.session_id).session.state)
         if context is None:
             raise Refused("name the context, or a project", code="input_missing", input="context")
         assert self._llm is not None, "there is no project"
         return envelope(_PassRun(CompilerPassRegistry().get(pass_type), context, self._llm).state)
-
-    def _recorded(
-        self,
-        request: Request,
-        pass_type: CompilerPassType,
-        target: str,
-        goal: str,
-        use: Sequence[str],
-    ) -> dict[str, Any]:
-        if isinstance(self._llm, Adapter):
-            request.leads = Leads(self._llm.settings)
-        session = passes.run_pass(request, passes.WantedPass(pass_type.value, target, goal, use))
-        return envelope(request.sessions.load(session.session_id).session.state)
 
 
 Category = Literal[
