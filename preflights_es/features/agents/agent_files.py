@@ -115,15 +115,11 @@ def _update_agent_file(root: Path, template: Template, *, writes: bool) -> Proje
             raise Refused(f"{template.path} is left as it is: it is read-only")
         done = project_files.update_project_file(root, template, writes=writes)
     except Refused as error:
-        return _left(template, error)
+        why = str(error).partition(": ")[2]
+        plan = FilePlan("unclear", template.content(None).content, why)
+        return project_files.as_file(template, plan, written=False)
     # The same with our part alone: the rest may hold keys of other servers.
     return msgspec.structs.replace(done, content=template.content(None).content)
-
-
-def _left(template: Template, error: Refused) -> ProjectFile:
-    why = str(error).partition(": ")[2]
-    plan = FilePlan("unclear", template.content(None).content, why)
-    return project_files.as_file(template, plan, written=False)
 
 
 # 3. Hooks -----------------------------------------------------------------------------------------

@@ -121,7 +121,8 @@ def _edit(path: str, new: str, former: str, whole: str, *, replaces: bool = Fals
     """An edit as a whole, where the file has what it replaces."""
     if replaces:
         former = former or whole
-    added = _new(new.splitlines(), former.splitlines())
+    known = set(map(str.strip, former.splitlines()))
+    added = tuple(line for line in new.splitlines() if line.strip() not in known)
     if not replaces and former and former in whole:
         return Edit(path, whole.replace(former, new, 1), whole, added)
     return Edit(path, new, former, added)
@@ -161,12 +162,6 @@ def _patched(text: str, folder: Path) -> Iterator[Edit]:
             former += [line[1:]] if line[0] == " " else []
         elif line.startswith("-"):
             former.append(line[1:])
-
-
-def _new(added: Iterable[str], former: Iterable[str]) -> tuple[str, ...]:
-    """Lines that stood nowhere before."""
-    known = set(map(str.strip, former))
-    return tuple(line for line in added if line.strip() not in known)
 
 
 # What decisions say of it ------------------------------------------------------------------------

@@ -64,6 +64,8 @@ def _record_observed_answers(
     asked = questions(event)
     environment = request.process.settings.agent
     name = recorded_agent_name(agent) or environment or UNNAMED
+    # It stands behind the agent's name, such as `claude-code/2.1.300`.
+    version = environment.removeprefix(name).strip("/@ ") if environment.startswith(name) else ""
     waits: list[LogBusy] = []
     for place, (one, (outcome, answers)) in enumerate(
         zip(asked, read_hook_choices(event, kind, asked), strict=True)
@@ -74,7 +76,7 @@ def _record_observed_answers(
         observed = Observed(
             channel="hook",
             agent=name,
-            agent_version=event.cursor_version or _parse_agent_version(environment, name),
+            agent_version=event.cursor_version or version,
             conversation=event.conversation,
             call=call_of(event.tool_use_id, place),
             outcome=outcome,
@@ -115,11 +117,6 @@ def _observe(
         else:
             return
     raise waits[-1]
-
-
-def _parse_agent_version(environment: str, name: str) -> str:
-    """What stands behind the agent's name in its environment, such as `claude-code/2.1.300`."""
-    return environment.removeprefix(name).strip("/@ ") if environment.startswith(name) else ""
 
 
 # 1. What its tool asked ---------------------------------------------------------------------------

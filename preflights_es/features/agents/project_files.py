@@ -311,9 +311,9 @@ def _plan_replaced_item(found: str, lines: list[str], body: str, newline: str) -
         return FilePlan("edited", found)
     start = starts[0]
     indent = lines[start][: len(lines[start]) - len(lines[start].lstrip(" "))]
-    end = start + 1
-    while end < len(lines) and _is_within(lines[end], indent, first=end == start + 1):
-        end += 1
+    end, begins = start + 1, f"{indent}- "
+    while end < len(lines) and lines[end].startswith(begins):
+        end, begins = end + 1, f"{indent}  "
     there = "\n".join(line.removeprefix(indent) for line in lines[start:end]) + "\n"
     content = stamped(body)
     state = _state_of_stamped_content(there, content)
@@ -321,10 +321,6 @@ def _plan_replaced_item(found: str, lines: list[str], body: str, newline: str) -
         return FilePlan(state, found)
     anew = _indented(content, indent).rstrip("\n").split("\n")
     return FilePlan("stale", newline.join([*lines[:start], *anew, *lines[end:]]))
-
-
-def _is_within(line: str, indent: str, *, first: bool) -> bool:
-    return line.startswith(f"{indent}- " if first else f"{indent}  ")
 
 
 def _state_of_stamped_content(found: str, content: str) -> State:

@@ -184,7 +184,8 @@ class MemorySearch:
         found = self._ranked(wanted, enough, limit)
         if found:
             return found
-        return self._ranked(self._widened(wanted), enough, limit)
+        widened = {word: widened_by(synonyms(word), self._near) | of for word, of in wanted.items()}
+        return self._ranked(widened, enough, limit)
 
     def sharing(self, subject: Subject, limit: int) -> Iterator[DecisionOrRecord]:
         """The decisions in force that have a word of a subject or of its topics, the best first."""
@@ -262,12 +263,6 @@ class MemorySearch:
     @cached_property
     def _there(self) -> tuple[str, ...]:
         return tuple(self._between("!", LAST))
-
-    def _widened(self, wanted: Mapping[str, Variants]) -> dict[str, Variants]:
-        widened: dict[str, Variants] = {}
-        for word, variants in wanted.items():
-            widened[word] = widened_by(synonyms(word), self._near) | variants
-        return widened
 
 
 def rank_matching_decisions(

@@ -26,7 +26,7 @@ from preflights_es.features.recall.domain.state import RecallState, RecallView
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Decision
 from preflights_es.kernel.text import one_line, shortened
-from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.runner import Step
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
@@ -79,17 +79,14 @@ def recall(
 
 def looked_up(request: Request, step: Step) -> Step:
     """A recall after the index was read, where its queries stand and it was not."""
-    if not _looks(step.handle):
-        return step
-    found, records = _find_decisions_and_records(request, step.handle.session.state)
-    said = {"found": found, "records": records}
-    return request.sessions.submitted(step.handle, DecisionsFound, said)
-
-
-def _looks(handle: Handle) -> bool:
+    handle = step.handle
     state: RecallState = handle.session.state
     is_rewritten = state.queries is not None and state.results is None
-    return is_rewritten and not handle.session.closed and handle.status != "waiting"
+    if not is_rewritten or handle.session.closed or handle.status == "waiting":
+        return step
+    found, records = _find_decisions_and_records(request, state)
+    said = {"found": found, "records": records}
+    return request.sessions.submitted(handle, DecisionsFound, said)
 
 
 def _find_decisions_and_records(
