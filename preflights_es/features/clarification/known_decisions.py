@@ -126,11 +126,16 @@ def _against(search: MemorySearch, values: Iterable[str]) -> Iterator[tuple[str,
 
 def _of_topic(process: Process, search: MemorySearch, category: str) -> Iterator[DecisionOrRecord]:
     """Decisions in force of a category."""
-    if category:
-        yield from _of_category(process, category)
-        for row in search.records.of.values() if search.records else ():
-            if row.is_held and caseless(row.category) == caseless(category):
-                yield DecisionOrRecord(row)
+    if not category:
+        return
+    words = collect_search_words(category)
+    for session_id, data in SqlComparing(process.store).rows(process.project, words, PLACED_MAX):
+        one = msgspec.json.decode(data, type=DecidedPatch)
+        if caseless(one.category) == caseless(category) and is_in_force(one):
+            yield DecisionOrRecord(one, session_id)
+    for row in search.records.of.values() if search.records else ():
+        if row.is_held and caseless(row.category) == caseless(category):
+            yield DecisionOrRecord(row)
 
 
 def notice_other_scope(request: Request, state: ClarificationState, scope: str) -> None:
@@ -157,15 +162,6 @@ def _intention_subject(
     category = next((topics[id_] for id_ in first if id_ in topics), "")
     said = found.stated or (found.mentioned if found.is_between else ())
     return Titled(intention, tuple(one.value for one in said), found.scope, category)
-
-
-def _of_category(process: Process, category: str) -> Iterator[DecisionOrRecord]:
-    """Decisions in force of a category."""
-    log = SqlComparing(process.store)
-    for session_id, data in log.rows(process.project, collect_search_words(category), PLACED_MAX):
-        one = msgspec.json.decode(data, type=DecidedPatch)
-        if caseless(one.category) == caseless(category) and is_in_force(one):
-            yield DecisionOrRecord(one, session_id)
 
 
 def _build_known_line(

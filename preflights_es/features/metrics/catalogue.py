@@ -90,7 +90,8 @@ def metrics_of(folders: Folders, check: Check) -> tuple[Metric, ...]:
     found: dict[str, Metric] = {}
     read_from: dict[str, _CatalogueFile] = {}
     paths = [one for one in (*files.glob("*.yaml"), *files.glob("*.yml")) if one.name != DIMENSIONS]
-    shared = _shared(files / DIMENSIONS, budget)
+    common = files / DIMENSIONS
+    shared = _CatalogueFile(common, budget, _SHARED).shared() if common.exists() else _Shared()
     for path in sorted(paths):
         read = _CatalogueFile(path, budget)
         metric = _with_shared(read.metric(snippets, check), shared)
@@ -107,10 +108,6 @@ def metrics_of(folders: Folders, check: Check) -> tuple[Metric, ...]:
                 read = read_from[metric.name]
                 raise read.wrong(read.keys["aliases"], "aliases", why)
     return tuple(found.values())
-
-
-def _shared(path: Path, budget: _CatalogueBudget) -> _Shared:
-    return _CatalogueFile(path, budget, _SHARED).shared() if path.exists() else _Shared()
 
 
 def _with_shared(metric: Metric, shared: _Shared) -> Metric:

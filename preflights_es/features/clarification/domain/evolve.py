@@ -335,8 +335,12 @@ def _after_stop(state: ClarificationState, event: ClarificationStopped) -> Clari
 
 
 def _after_due(state: ClarificationState, _: ArtifactDue) -> ClarificationState:
-    after = _after_renumbering(state)
-    return replace(after, filed=replace(after.filed, dues=after.filed.dues + 1))
+    new, filed, standing = state.turns.input, state.filed, state.standing
+    if isinstance(new, DecisionRenumbered):
+        filed = replace(filed, number=new.number)
+    elif isinstance(new, ReferenceRenumbered):  # a record that it names has another number
+        standing = renumbered(standing, new)
+    return replace(state, standing=standing, filed=replace(filed, dues=filed.dues + 1))
 
 
 def _after_fallback(state: ClarificationState, event: FellBack) -> ClarificationState:
@@ -532,17 +536,6 @@ def _after_keeping(state: ClarificationState, _: DecisionMarkedKept) -> Clarific
     if not isinstance(new, DecisionKeptBeside) or new.by.uid in standing.kept_by_choice:
         return state
     return replace(state, standing=with_kept(standing, new))
-
-
-def _after_renumbering(state: ClarificationState) -> ClarificationState:
-    """Its record, or one that it names, has another number."""
-    match state.turns.input:
-        case DecisionRenumbered(number=number):
-            return replace(state, filed=replace(state.filed, number=number))
-        case ReferenceRenumbered() as new:
-            return replace(state, standing=renumbered(state.standing, new))
-        case _:
-            return state
 
 
 _AFTER: Final[Mapping[type[Event], Callable[[ClarificationState, Any], ClarificationState]]] = {

@@ -167,7 +167,10 @@ def _of_kind(node: exp.Expr, root: exp.Expr) -> Iterator[str]:
     """What is no kind of node that a query may have."""
     match node:
         case exp.With():
-            yield from _of_with(node, root)
+            if node.args.get("recursive"):
+                yield RECURSIVE
+            if node.parent is not root:
+                yield INNER_WITH
         case exp.Anonymous():
             if _lower_sql_name(str(node.this)) not in FUNCTIONS:
                 yield FUNCTION
@@ -278,13 +281,6 @@ def _weight(node: exp.Expr) -> tuple[int, int]:
         else:
             own, inner = own + size, max(inner, product // size)
     return own, own * inner
-
-
-def _of_with(node: exp.With, root: exp.Expr) -> Iterator[str]:
-    if node.args.get("recursive"):
-        yield RECURSIVE
-    if node.parent is not root:
-        yield INNER_WITH
 
 
 def _of_tables(
