@@ -124,13 +124,9 @@ class Documents:
             for due in handle.session.calls:
                 if isinstance(due, ArtifactDue):
                     handle = self._written(handle, due).handle
-            self._keep(handle)
+            if self._sessions is not None and handle.view.hashes:  # it wrote a document
+                self._sessions.end(handle.session_id)
         return handle
-
-    def _keep(self, handle: Handle) -> None:
-        """Write the session's file, once it wrote a document."""
-        if self._sessions is not None and handle.view.hashes:
-            self._sessions.end(handle.session_id)
 
     def finish_pending(self, project: str) -> list[Handle]:
         """Whatever an earlier command of this project left open; one in trouble holds up no other.

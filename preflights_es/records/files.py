@@ -408,7 +408,9 @@ def fronts(root: Path, folders: Sequence[str]) -> Iterator[tuple[str, Front]]:
                 front = front_of(path)
             except (OSError, Unreadable):
                 continue
-            yield _printable_path(PurePosixPath(folder, *path.relative_to(top).parts)), front
+            # A name that is no UTF-8 can be shown, and cannot stand in JSON as it is.
+            within = os.fsencode(PurePosixPath(folder, *path.relative_to(top).parts))
+            yield within.decode("utf-8", "backslashreplace"), front
 
 
 def _regular(top: Path) -> Iterator[Path]:
@@ -423,8 +425,3 @@ def _regular(top: Path) -> Iterator[Path]:
         yield from (Path(entry) for entry in entries if entry.is_file(follow_symlinks=False))
         below = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
         waiting += [Path(entry) for entry in reversed(below) if not entry.name.startswith(".")]
-
-
-def _printable_path(path: PurePosixPath) -> str:
-    """A name that is no UTF-8 can be shown, and cannot stand in JSON as it is."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -96,7 +96,7 @@ class SessionFolders:
     @property
     def is_unfinished(self) -> bool:
         """Whether a process that wrote a session was killed, or is at work."""
-        return any(folder.is_unfinished for folder in self)
+        return any(folder.has(UNFINISHED) for folder in self)
 
     def stamp(self) -> tuple[tuple[str, int], ...]:
         """Another one when a file of a folder was added, removed or replaced; empty of none."""
@@ -195,11 +195,6 @@ class SessionFolder:
         with self.reading() as folder, contextlib.suppress(FileNotFoundError):
             if folder is not None:
                 folder.remove(name)
-
-    @property
-    def is_unfinished(self) -> bool:
-        """Whether a process that wrote a session was killed, or is at work."""
-        return os.path.lexists(self._root / self._folder / FOLDER / UNFINISHED)
 
     def begin(self, session_id: str) -> None:
         """Say which session is about to be written, as far as the system lets us."""
@@ -329,7 +324,7 @@ class SessionFiles:
     def finish(self) -> None:
         """Keep the sessions that killed processes did not keep; errors as for `keep`."""
         for folder in self._folders:
-            if folder.is_unfinished:
+            if folder.has(UNFINISHED):
                 session_id = folder.begun()
                 if self._store.head(session_id) is not None:
                     self.keep(session_id)
