@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import mcp_types as types
@@ -48,19 +47,15 @@ class LogFile:
         url: Any = process.store.database.url
         if not isinstance(url, SqliteFile):
             return
-        now = _identity(Path(url.name))
+        try:
+            lies = os.stat(url.name)
+            now = (lies.st_dev, lies.st_ino)
+        except OSError:
+            now = None
         if now is None or now != (self._began_with or now):
             message = f"the log {url.name} was moved or replaced: restart `preflights mcp`"
             raise StoreUnavailable(message)
         self._began_with = now
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 R = TypeVar("R")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args, get_type_hints
+from typing import Any, Final, NamedTuple, get_args, get_type_hints
 
 import mcp_types as types
 import msgspec
@@ -30,10 +30,6 @@ from preflights_es.use.results import Result
 from preflights_es.use.use_cases import NewAcceptance
 from preflights_es.words.questions import Question
 from preflights_es.words.workflow import View
-
-if TYPE_CHECKING:
-    from preflights_es.surfaces.mcp_calls import ToolCall
-
 
 UNSAID: Final = ("title", "default", "additionalProperties")
 """What a schema says and no client needs: descriptions are read at every start of an agent."""

@@ -122,7 +122,11 @@ async def run_decisions_tool(call: ToolCall, given: DecisionsArguments) -> Decis
         else:
             told.sort(key=lambda one: one.date)  # of one day they stay in the order of the log
         topic = caseless(given.topic.strip())
-        about = [one for one in reversed(told) if not topic or _is_about(one, topic)]
+        about = [
+            one
+            for one in reversed(told)
+            if not topic or topic in map(caseless, _decision_topic_names(one))
+        ]
         if told and not about:
             there = ", ".join(sorted({name for one in told for name in _decision_topic_names(one)}))
             there = shortened(there, TOPICS_MAX)
@@ -176,10 +180,6 @@ def _shorten_decision_texts(one: DecisionTold) -> DecisionTold:
     decided = {name: shortened(value, VALUE_MAX) for name, value in one.decided.items()}
     because = shortened(one.because, VALUE_MAX)
     return msgspec.structs.replace(one, decided=decided, because=because)
-
-
-def _is_about(one: DecisionTold, topic: str) -> bool:
-    return topic in map(caseless, _decision_topic_names(one))
 
 
 def _decision_topic_names(one: DecisionTold) -> set[str]:
@@ -359,7 +359,6 @@ TOOLS: Final = (
         reads=True,
     ),
 )
-
 
 SEAL: Final = "mcp.key"
 BYTES: Final = 32

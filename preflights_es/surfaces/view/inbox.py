@@ -236,30 +236,19 @@ def _decisions_with_choice(said: Mapping[str, str], choice: str) -> tuple[str, .
     return tuple(uid for uid, one in said.items() if one == choice)
 
 
-def submit_keep_form(asked: PageRequest) -> Answer:
-    """A decision in force is kept instead: the one with this place in the list of the page."""
-    handle, known = _expected(asked), asked.said("known")
-    keeps = FEATURES.port("keep")
-    return _done(asked, keeps(asked.request, handle.session_id, known, expect=handle.version))
+def _call_port(port: str, *fields: str) -> Served:
+    """What a feature does with a session as it was shown.
 
+    Args:
+        fields: those of the form that say more.
+    """
 
-def replace_known(asked: PageRequest) -> Answer:
-    """A decision in force is replaced once this one is accepted."""
-    handle, known = _expected(asked), asked.said("known")
-    replaces = FEATURES.port("replace_known")
-    return _done(asked, replaces(asked.request, handle.session_id, known, expect=handle.version))
+    def answered(asked: PageRequest) -> Answer:
+        handle, settle = _expected(asked), FEATURES.port(port)
+        said = map(asked.said, fields)
+        return _done(asked, settle(asked.request, handle.session_id, *said, expect=handle.version))
 
-
-def file_task(asked: PageRequest) -> Answer:
-    """The open question stays without an answer: a task is left."""
-    handle, file = _expected(asked), FEATURES.port("file_task")
-    return _done(asked, file(asked.request, handle.session_id, expect=handle.version))
-
-
-def dismiss_topic(asked: PageRequest) -> Answer:
-    """The menu is about something else."""
-    handle, dismiss = _expected(asked), FEATURES.port("dismiss_topic")
-    return _done(asked, dismiss(asked.request, handle.session_id, expect=handle.version))
+    return answered
 
 
 def decline(asked: PageRequest) -> Answer:
@@ -334,10 +323,13 @@ ROUTES: Final = (
             ("revise", revise),
             ("reasons", submit_reasons_form),
             ("accept", submit_acceptance_form),
-            ("keep", submit_keep_form),
-            ("replace", replace_known),
-            ("task", file_task),
-            ("not-this", dismiss_topic),
+            # A decision in force, by its place in the list of the page, is kept instead, or
+            # replaced once this one is accepted.
+            ("keep", _call_port("keep", "known")),
+            ("replace", _call_port("replace_known", "known")),
+            # The open question stays without an answer: a task is left, or it is of no topic.
+            ("task", _call_port("file_task")),
+            ("not-this", _call_port("dismiss_topic")),
             ("decline", decline),
         )
     ),

@@ -128,7 +128,6 @@ WORDS: Final = {
 }
 """Filters of templates, by name."""
 
-
 FILES: Final = {
     "decisions.js": "text/javascript",
     "icon.svg": "image/svg+xml",
@@ -152,7 +151,6 @@ NAV: Final = (
     ("usage", "/usage"),
 )
 """The pages that every page leads to, by what they call their section."""
-
 
 _BESIDE: Final = re.compile(r"[\w.%-]+\.md")
 _ABOVE: Final = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
