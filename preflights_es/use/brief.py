@@ -32,10 +32,8 @@ from preflights_es.words.signing import IN_SHORT
 PENDING: Final = ("ready", "proposed")
 """Standings of a patch that a person may still accept."""
 
-
 OTHER: Final = "Other"
 """The category of what has no topic: it says nothing, and its values say nothing of each other."""
-
 
 TOLD_MAX: Final = 100  # decisions that a brief may have room for: a line has five tokens or more
 DAY: Final = 10  # characters of a date such as 2026-11-22

@@ -210,7 +210,6 @@ def row_of(process: Process, one: PatchRow) -> DecisionRow:
 
 def records_beside(request: Request, *, everything: bool) -> Foreign:
     """Records without a session; a folder that cannot be used is told by what writes there."""
-
     try:
         return read_foreign_records(request.process, everything=everything)
     except ArtifactOutside:

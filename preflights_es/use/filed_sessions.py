@@ -47,7 +47,6 @@ different events. `restored`: the log has erased the session, and the file has i
 `unread`: it does not verify, cannot be read, or the log does not take it over.
 """
 
-
 FOREIGN: Final = ("new", "beyond")
 """How files compare with the log that say more than it."""
 

@@ -229,7 +229,17 @@ def show_foreign_record(process: Process, named: RecordWithoutSession) -> Foreig
     Raises:
         Refused: it cannot be read.
     """
-    return _present_foreign_record(process, named.paths[0])
+    path = named.paths[0]
+    one = _load_foreign_record(process, path)
+    later = replaced_unsaid(process.records().records).get(path)
+    one = replace(one, path=path, said=FEATURES.port("said")(one.title))
+    return ForeignShown(
+        **_foreign_row_fields(process, one, later),
+        context=one.context,
+        because=one.because,
+        considered=one.considered,
+        supersedes=tuple(reference.text for reference in one.supersedes),
+    )
 
 
 def _is_ours(process: Process, ours: set[str], one: RecordHeader) -> bool:
@@ -251,19 +261,6 @@ def _load_foreign_record(process: Process, path: str) -> ForeignRecord:
         raise Refused(
             f"the record {path!r} cannot be read: {error}", code="unreadable_record"
         ) from error
-
-
-def _present_foreign_record(process: Process, path: str) -> ForeignShown:
-    one = _load_foreign_record(process, path)
-    later = replaced_unsaid(process.records().records).get(path)
-    one = replace(one, path=path, said=FEATURES.port("said")(one.title))
-    return ForeignShown(
-        **_foreign_row_fields(process, one, later),
-        context=one.context,
-        because=one.because,
-        considered=one.considered,
-        supersedes=tuple(reference.text for reference in one.supersedes),
-    )
 
 
 def _is_path(is_there: Callable[[str], bool], entry: str) -> bool:

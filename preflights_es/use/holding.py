@@ -12,7 +12,7 @@ from typing import Final
 from preflights_es.kernel.errors import AmbiguousSession, RecordWithoutSession, UnknownSession
 from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.use.decisions import list_decisions, records_beside
-from preflights_es.use.foreign import Foreign, ForeignRow
+from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result, Who
 from preflights_es.use.turned_down import Deciding, former_of, turned_down
@@ -128,16 +128,15 @@ def holding_for(request: Request, path: str, *, everything: bool = False) -> Hol
 
 
 def list_holding_decisions(
-    request: Request, *, everything: bool = False, records: Foreign | None = None
+    request: Request, *, everything: bool = False
 ) -> Iterator[DecisionRow | ForeignRow]:
     """The decisions and records that hold somewhere, oldest first.
 
     Args:
         everything: also those that were superseded.
-        records: those without a session, where they were read before.
     """
     yield from filter(is_counted, list_decisions(request, everything=everything))
-    yield from filter(is_counted, (records or records_beside(request, everything=everything)).rows)
+    yield from filter(is_counted, records_beside(request, everything=everything).rows)
 
 
 def is_counted(row: DecisionRow | ForeignRow) -> bool:

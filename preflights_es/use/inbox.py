@@ -79,7 +79,20 @@ def inbox(request: Request, *, deciding: bool = False) -> Inbox:
 
 
 def _read_log_inbox(process: Process, *, deciding: bool = False) -> Inbox:
-    found, more = _open_sessions(process, deciding=deciding)
+    """What waits in the newest sessions that are not settled, and how many older ones there are.
+
+    Which are settled is read off the projection `sessions`, so that few sessions are folded.
+    """
+    found: list[View] = []
+    more = 0
+    for session_id in _unsettled(process, deciding=deciding):
+        if len(found) == LISTED:
+            more += 1
+            continue
+        try:
+            found.append(session_of(Step(process.runner.load(session_id), ())))
+        except PreflightsError:
+            continue  # `sessions` and `audit verify` name what cannot be read
     waiting = tuple(one for session in found if (one := waiting_of(session)) is not None)
     return Inbox(project=process.project, waiting=waiting, more=more)
 
@@ -143,24 +156,6 @@ def _session_waiting_kind(session: View) -> Kind | None:
     if not session.to_do:
         return None
     return "question" if session.questions else "by_hand"
-
-
-def _open_sessions(process: Process, *, deciding: bool) -> tuple[list[View], int]:
-    """The newest sessions that are not settled, and how many older ones there are.
-
-    Which are settled is read off the projection `sessions`, so that few sessions are folded.
-    """
-    found: list[View] = []
-    more = 0
-    for session_id in _unsettled(process, deciding=deciding):
-        if len(found) == LISTED:
-            more += 1
-            continue
-        try:
-            found.append(session_of(Step(process.runner.load(session_id), ())))
-        except PreflightsError:
-            continue  # `sessions` and `audit verify` name what cannot be read
-    return found, more
 
 
 def _unsettled(process: Process, *, deciding: bool) -> Iterator[str]:

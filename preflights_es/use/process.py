@@ -25,13 +25,18 @@ from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Access, Archive, Arrival, Head, Stored, Stream
 from preflights_es.kernel.session import misplaced
 from preflights_es.kernel.text import NAME_MAX, line_trouble
-from preflights_es.records.session_files import SessionFolder, SessionFolders, name_session_file
+from preflights_es.records.session_files import (
+    SessionFiles,
+    SessionFolder,
+    SessionFolders,
+    name_session_file,
+)
 from preflights_es.redaction.patterns import SECRETS
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.runtime.sanitizing import Sanitizer
-from preflights_es.settings.load import Settings, record_places, records_cache
-from preflights_es.store.sql import SqlStore
+from preflights_es.settings.load import Settings, record_places, records_cache, surroundings
+from preflights_es.store.sql import SqlStore, empty_log, temporary_log
 from preflights_es.store.stored_events import Codec, erased_before
 from preflights_es.system import clock_ids
 from preflights_es.system import files as atomic_file
@@ -52,7 +57,6 @@ if TYPE_CHECKING:
     from preflights_es.records.documents import Documents
     from preflights_es.records.record_list import Records
     from preflights_es.records.record_places import RecordPlaces
-    from preflights_es.records.session_files import SessionFiles, SessionFolder, SessionFolders
     from preflights_es.runtime.derived_rows import ProjectionCheck
     from preflights_es.runtime.projector import Projector
     from preflights_es.store.sql_projections import SqlFollowing
@@ -188,8 +192,6 @@ class Process:
         except NoLog:
             if self.settings.is_database_named:
                 raise
-        from preflights_es.store.sql import empty_log
-
         return self._given_back.enter_context(empty_log(clock_ids.now, clock_ids.salt))
 
     @made_once
@@ -269,7 +271,6 @@ class Process:
 
     def _is_tracked(self, path: str) -> bool:
         """Whether git knows a file of the project; also where git cannot say."""
-        from preflights_es.settings.load import surroundings
         from preflights_es.system import git
 
         words = ("ls-files", "-z", "--", f":(literal){path}")
@@ -291,15 +292,11 @@ class Process:
     @made_once
     def session_files(self) -> SessionFiles:
         """The writer of sessions beside their files."""
-        from preflights_es.records.session_files import SessionFiles
-
         return SessionFiles(self.store, self.session_folders, self.session_home, self.tell)
 
     @made_once
     def session_folders(self) -> SessionFolders:
         """Where sessions lie as files."""
-        from preflights_es.records.session_files import SessionFolders
-
         return SessionFolders(self.settings.root, self.record_places)
 
     def session_homes(self, workflow: str) -> Sequence[SessionFolder]:
@@ -367,7 +364,6 @@ class Process:
     def projection_check(self) -> Iterator[ProjectionCheck]:
         """Compares projections with sessions, in a database that lasts as long."""
         from preflights_es.runtime.derived_rows import ProjectionCheck
-        from preflights_es.store.sql import temporary_log
         from preflights_es.store.sql_projections import SqlFollowing
 
         def again(session_id: str) -> Stream | None:
@@ -451,8 +447,6 @@ class FileLog(Process):
     @made_once
     def store(self) -> SqlStore:
         """The log of the files."""
-        from preflights_es.store.sql import temporary_log
-
         store = self._given_back.enter_context(temporary_log(clock_ids.now, clock_ids.salt))
         whole = [one.events for one in self._held if not erased_before(one.events)]
         are_in = store.insert_new([Arrival(events) for events in whole])

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import asdict, replace
@@ -14,7 +14,7 @@ from msgspec.structs import asdict, replace
 from preflights_es.history.child import Child, sealed_as
 from preflights_es.history.recording import Code, Recording, driven, recording
 from preflights_es.history.replayer import Replay, Replayer, Rerun, drift
-from preflights_es.history.whatif import Misused, Otherwise, Simulating, simulate
+from preflights_es.history.whatif import Misused, Otherwise, Simulating, simulate, what_if
 from preflights_es.kernel.completions import CompletionRequested, versions
 from preflights_es.kernel.errors import (
     LogDamaged,
@@ -41,10 +41,6 @@ from preflights_es.use.leads import GENERATION, Leads, simulated
 from preflights_es.use.request import Request
 from preflights_es.use.results import Drawn, Result, undrawn
 from preflights_es.words.workflow import Workflow
-
-if TYPE_CHECKING:
-    from preflights_es.providers.base import LLMProvider
-
 
 Stream = tuple[Sequence[Stored], bytes | None]
 """A session's events, and the hash of its head where there is one to compare with."""
@@ -346,8 +342,6 @@ def _what_if(
         SettingsError: the change does not fit the session, or a model may not be asked.
     """
     import asyncio
-
-    from preflights_es.history.whatif import what_if
 
     async def played() -> tuple[Rerun, Child]:
         made: dict[tuple[str, str], LLMProvider] = {}

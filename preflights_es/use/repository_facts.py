@@ -211,13 +211,6 @@ class FileListing(msgspec.Struct, frozen=True):
     are_images: bool = False
 
 
-class UnreadFactsFile(msgspec.Struct, frozen=True):
-    """A file that would say something, and was not read."""
-
-    path: str
-    why: str
-
-
 class Repository(msgspec.Struct, frozen=True):
     """What was found."""
 
@@ -227,7 +220,7 @@ class Repository(msgspec.Struct, frozen=True):
     ci: tuple[str, ...] = ()
     readme: str = ""
     """Its first paragraph, on one line."""
-    unread: tuple[UnreadFactsFile, ...] = ()
+    unread: tuple[NotRead, ...] = ()
 
 
 class _FileFacts(msgspec.Struct, frozen=True, array_like=True):
@@ -280,7 +273,7 @@ def repository(root: Path, cache: Path | None = None, *, is_whole: bool = True) 
         languages=tuple(languages.most_common()),
         ci=tuple(name for path, name in CI.items() if (root / path).exists()),
         readme=next(heads, ""),
-        unread=tuple(UnreadFactsFile(path, row.why) for path, row in rows.items() if row.why),
+        unread=tuple(NotRead(path=path, why=row.why) for path, row in rows.items() if row.why),
     )
 
 

@@ -283,7 +283,6 @@ _TOLD: Final = """
     """.split()  # noqa: SIM905  a table
 """What a row says as the projection keeps it, under the same name."""
 
-
 T = TypeVar("T")
 
 Update = Callable[[int], object]

@@ -306,7 +306,9 @@ class Signatures:
 
     def _known(self) -> dict[str, list[SignedAct]]:
         if self._kept is None:
-            self._kept = _read_signature_cache(self._folder) if self._folder else {}
+            path = self._folder / CACHE if self._folder else None
+            kept = read_cache(path, CACHE_BYTES_MAX, _SignatureCache) if path else None
+            self._kept = kept.found if kept and kept.format == CACHE_FORMAT else {}
         return self._kept
 
     def keep(self) -> None:
@@ -382,12 +384,6 @@ class _SignatureCache(msgspec.Struct, frozen=True):
     found: dict[str, list[SignedAct]]
 
 
-def _read_signature_cache(folder: Path) -> dict[str, list[SignedAct]]:
-    """What was found before; nothing where it cannot be read."""
-    kept = read_cache(folder / CACHE, CACHE_BYTES_MAX, _SignatureCache)
-    return kept.found if kept and kept.format == CACHE_FORMAT else {}
-
-
 def _those(acts: Sequence[SignedAct], version: int | None) -> tuple[SignedAct, ...]:
     return tuple(act for act in acts if version in (None, act.version))
 
@@ -405,7 +401,6 @@ def first_differing_part(signed: str, shown: str) -> str:
 
 
 PUBLIC_MAX: Final = 20_000  # bytes of a file with a public key
-
 
 Seen = tuple[str, int, bytes]
 """A session, the version of its last event, and that event's hash."""
