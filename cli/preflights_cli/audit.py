@@ -385,26 +385,22 @@ def _print_trail_table(voice: Voice, found: Iterable[DecodedStep]) -> bool:
     imported: dict[str, ImportedBy] = {}
 
     def row(one: DecodedStep) -> tuple[str, ...]:
-        if one.step.imported is not None and len(imported) < IMPORTED_MAX:
-            imported[one.step.session_id] = one.step.imported
-        return _trail_table_row(one)
+        step = one.step
+        if step.imported is not None and len(imported) < IMPORTED_MAX:
+            imported[step.session_id] = step.imported
+        return (
+            short_session(step.session_id),
+            str(step.version),
+            step.recorded_at[:19].replace("T", " "),
+            indented(step.type, step.workflow, is_input=step.role == "input"),
+            _step_actor_label(step, one.event),
+            _step_in_words(one),
+        )
 
     is_any = streamed(HEADINGS, map(row, found), whole=True)
     for session_id, one in imported.items():
         voice.say(escaped_text(f"(file) {short_session(session_id)}: {one.told}"))
     return is_any
-
-
-def _trail_table_row(told: DecodedStep) -> tuple[str, ...]:
-    step = told.step
-    return (
-        short_session(step.session_id),
-        str(step.version),
-        step.recorded_at[:19].replace("T", " "),
-        indented(step.type, step.workflow, is_input=step.role == "input"),
-        _step_actor_label(step, told.event),
-        _step_in_words(told),
-    )
 
 
 def _step_actor_label(step: TrailStep, event: Event | None) -> str:

@@ -118,7 +118,7 @@ MEANT: Final = {
 def commands() -> Mapping[str, Entry]:
     """Every command: those of the house, and what each feature of our folder adds."""
     own = {
-        words: (f"preflights_cli.{module}:{_function(words)}", line)
+        words: (f"preflights_cli.{module}:{words.rpartition(' ')[2]}_command", line)
         for words, (module, line) in _COMMANDS.items()
     }
     return own | _brought(FEATURES.values())
@@ -130,10 +130,6 @@ def _brought(features: Iterable[Feature]) -> dict[str, Entry]:
         for one in features
         for words, (where, line) in one.commands.items()
     }
-
-
-def _function(words: str) -> str:
-    return f"{words.rpartition(' ')[2]}_command"
 
 
 def rows_of(names: Iterable[str], table: Mapping[str, Entry]) -> dict[str, str]:

@@ -210,7 +210,6 @@ by_option = click.option(
     help="Name the person who accepts; needed without a terminal.",
 )
 
-
 sign_option = click.option(
     "--sign/--no-sign",
     default=None,

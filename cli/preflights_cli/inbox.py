@@ -78,8 +78,6 @@ def inbox_command(everything: bool, by: str | None, app: Request, voice: Voice) 
         raise click.UsageError(message)
     code = 0
     if everything:
-        # looking confirms nothing
-
         code = confirmed(app, voice, list_proposed_sessions(app), by)
         if not voice.as_json:
             return code

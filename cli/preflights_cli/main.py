@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, NoReturn
 
 import click
@@ -288,7 +288,7 @@ def _bug(
 ) -> int:
     """Whose bug it is, type, message, place, and how to see it again."""
     from preflights_cli.advice import bug_of
-    from preflights_es.kernel.text import escaped_text
+    from preflights_es.kernel.text import escaped_text, shown_lines
 
     whose, place = bug_of(error, workflow)
     what = f"{type(error).__name__}: {escaped_text(str(error))}{escaped_text(place)}"
@@ -296,18 +296,10 @@ def _bug(
     if replay:
         click.echo(f"The Input is recorded; see it again with: {replay}", err=True)
     if "--debug" in arguments:
-        _show_traceback(type(error), error, error.__traceback__)
+        import traceback
+
+        text = "".join(traceback.format_exception(error))
+        click.echo(shown_lines(text), err=True, nl=False)
     else:
         click.echo("Run it again with --debug for the traceback.", err=True)
     return EXIT_BUG
-
-
-def _show_traceback(
-    kind: type[BaseException], error: BaseException, trace: TracebackType | None
-) -> None:
-    import traceback
-
-    from preflights_es.kernel.text import shown_lines
-
-    text = "".join(traceback.format_exception(kind, error, trace))
-    click.echo(shown_lines(text), err=True, nl=False)

@@ -166,18 +166,12 @@ class Telling:
     def tell(self, one: TransferredSession) -> None:
         self.sessions += 1
         self.new += one.new
-        if self.sessions <= SHOWN_MAX:
-            _say_taken_session(self._voice, one)
-
-
-def _say_taken_session(voice: Voice, one: TransferredSession) -> None:
-    what = count_in_words(one.new, "new event") if one.new else "nothing new"
-    erased = ", erased" if one.erased else ""
-    head = one.head
-    voice.say(
-        f"{short_session(head.session_id)} ({escaped_text(head.project)}): "
-        f"{what}, version {head.version}{erased}"
-    )
+        if self.sessions > SHOWN_MAX:
+            return
+        what = count_in_words(one.new, "new event") if one.new else "nothing new"
+        erased = ", erased" if one.erased else ""
+        name, project = short_session(one.head.session_id), escaped_text(one.head.project)
+        self._voice.say(f"{name} ({project}): {what}, version {one.head.version}{erased}")
 
 
 @click.command()

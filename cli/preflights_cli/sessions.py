@@ -86,8 +86,6 @@ def sessions_command(
 
 
 def _say_sessions(voice: Voice, rows: Iterable[SessionRow], status: str | None) -> None:
-    from preflights_cli.table import streamed
-
     cells = (
         (
             ids.short_session(row.session_id),

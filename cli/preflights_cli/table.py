@@ -207,7 +207,6 @@ DAY_LENGTH: Final = 10  # characters of a date such as 2026-11-22
 _WEEK: Final = late_pattern(r"\d{4}-?W\d{2}(?!-?\d)")
 """A week without a day: Python takes it for its Monday."""
 
-
 _DATE: Final = late_pattern(
     r"[0-9]{4}(-?)(?:[0-9]{2}\1[0-9]{2}|W[0-9]{2}\1[0-9])(?P<rest>.*)", re.DOTALL
 )
