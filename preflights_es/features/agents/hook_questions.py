@@ -60,7 +60,6 @@ def record_asked(request: Request, agent: str, event: HookEvent, kind: Kind) -> 
 def _record_observed_answers(
     request: Request, agent: str, event: HookEvent, kind: Kind
 ) -> Iterator[str]:
-
     asked = questions(event)
     environment = request.process.settings.agent
     name = recorded_agent_name(agent) or environment or UNNAMED

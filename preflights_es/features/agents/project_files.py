@@ -34,7 +34,6 @@ _STARTERS: Final = Path(__file__).parent / "data" / "starters"
 _RECORDINGS: Final = "replays"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._/-]+")
 
-
 State = Literal["missing", "current", "stale", "edited", "unclear", "present"]
 """Of what is written. `stale`: another version wrote it, and nothing was edited. `unclear`: the
 file has a shape in which no place for it is found. `present`: a person's, begun here or not."""

@@ -216,7 +216,6 @@ _KEYS_HELP: Final = (
     "l leaves it for later."
 )
 
-
 _KNOWN_HELP: Final = "k 1 keeps what is in force, r 1 replaces it; r and Enter changes an answer."
 
 

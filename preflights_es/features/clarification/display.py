@@ -204,7 +204,6 @@ _NEXT: Final = {
     "superseded": "Look at the newer one with: preflights show {id}",
 }
 
-
 HOW: Final = {"because": "--because TEXT", "alternatives": '--alternative "NAME: WHY NOT"'}
 """The options that give what a record needs beside the decision."""
 

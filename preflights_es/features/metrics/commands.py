@@ -195,15 +195,11 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
         return follow_up(self.app, text, session)
 
     def told(self, session: View) -> int:
-        """Show an answer, with its rows where they are wanted."""
+        """Show an answer, with its rows where they are wanted; the exit code."""
         assert isinstance(session, AnswerView), "only these are asked"
         if self.runs and session.type == "sql" and not session.not_done:
             session = run_session_query(self.app, session, **self.runs_with)
             assert isinstance(session, AnswerView), "the same answer"
-        return self._shown(session)
-
-    def _shown(self, session: AnswerView) -> int:
-        """The answer with its rows; the exit code."""
         if not self.as_csv or self.voice.as_json:
             return say_session_result(self.voice, session)
         if session.result is not None:

@@ -17,7 +17,10 @@ from preflights_es.features.clarification.domain.history import (
     quotes,
     sessions_behind,
 )
-from preflights_es.features.clarification.domain.reasons import fixed_values
+from preflights_es.features.clarification.domain.reasons import (
+    fixed_values,
+    proposal_for_signature,
+)
 from preflights_es.features.clarification.domain.record_content import record_from_state
 from preflights_es.features.clarification.domain.rules import POLICY, PROMPTS
 from preflights_es.features.clarification.domain.state import ClarificationState, is_terminal
@@ -58,8 +61,6 @@ def _clarification_acceptance(state: ClarificationState, said: Mapping[str, Any]
 def _clarification_proposal(state: ClarificationState, new: Signable) -> Mapping[str, Any]:
     if not isinstance(new, DecisionAcknowledged):
         return read_input_content(new)  # an erasure
-    from preflights_es.features.clarification.domain.reasons import proposal_for_signature
-
     return proposal_for_signature(state, new)
 
 

@@ -142,7 +142,6 @@ def words_of(text: str) -> list[Word]:
 
 _WORD: Final = late_pattern(r"[^\W_]+")
 
-
 T = TypeVar("T")
 Phrase = tuple[str, ...]
 

@@ -153,7 +153,6 @@ _INFRA = Category(
     filing="structural",
 )
 
-
 TITLES: dict[str, str] = {
     "auth_strategy": "Use {value} for authentication",
     "db_type": "Use {value} for the database",

@@ -190,7 +190,6 @@ PASSES: Final[dict[PassName, Pass]] = {
     )
 }
 
-
 PACKAGE: Final = "preflights_es.features.compiler"
 BASE: Final = "base"
 PROMPTS: Final[dict[str, str]] = {

@@ -68,7 +68,6 @@ REFERENCES: Final[References] = {
     one.schema: partial(_answer_smallest_artifact, one.name) for one in PASSES.values()
 }
 
-
 __all__ = ["BANK", "REFERENCES"]
 
 _KINDS: Final = ("plan", "refused", "missing_information", "invalid_request")

@@ -75,7 +75,6 @@ FIELDS: Final[dict[ItemType, tuple[str, ...]]] = {
 }
 """What an item of each type can have besides its title."""
 
-
 UNPROCESSED: Final[dict[Language, str]] = {
     "en": "Could not process this. Please create it by hand.",
     "de": "Konnte nicht verarbeiten. Bitte manuell erstellen.",

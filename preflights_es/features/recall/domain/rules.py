@@ -189,7 +189,6 @@ def _spaced(text: str) -> str:
 
 _WORDS: Final = late_pattern(r"[^\W_]+")
 
-
 WEIGHTS: Final = (0.0, 3.0, 3.0, 4.0, 2.0, 2.0, 2.0, 1.0, 1.5)
 """Of a word by its place, in the order of the places of `projections.memory`."""
 MORE: Final = 0.5  # of the logarithm of how often a word stands there: no body outweighs a title
@@ -208,7 +207,6 @@ LONGER: Final = 0.5  # of one that counts less than this for another, and only b
 UNKNOWN: Final = 0.5  # what a word that no decision has counts of it
 BEST: Final = 3  # decisions that are told where any is an answer
 POINTS: Final = 100  # of a score of one
-
 
 Variants = dict[str, float]
 """Words of decisions that stand for one of a question, and how much each counts."""
