@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import msgspec
 
 from preflights_es.kernel.completions import CompletionRequested, Message
+from preflights_es.kernel.json import canonical_json
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -154,6 +155,14 @@ class Draws:
     def hex(self) -> str:
         """Sixteen hexadecimal digits."""
         return f"{self._next():016x}"
+
+
+def write_json_reply(draws: Draws, payload: object, prose: Sequence[str] = ()) -> str:
+    """A payload as a model writes it: at times behind one of `prose`, or in a fence."""
+    text = canonical_json(payload).decode()
+    if prose and draws.chance(0.15):
+        return draws.pick(prose) + text
+    return f"```json\n{text}\n```" if draws.chance(0.2) else text
 
 
 # 3. Routes -----------------------------------------------------------------------------------

@@ -11,9 +11,8 @@ import re
 from preflights_es.features.clarification.domain import rules
 from preflights_es.features.clarification.domain.values import OTHER, Field, HeuristicsConfig
 from preflights_es.kernel.completions import CompletionRequested
-from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import RETRY
-from preflights_es.words.simulation import Bank, Draws, Route
+from preflights_es.words.simulation import Bank, Draws, Route, write_json_reply
 
 _WORDINGS = (
     "{}",
@@ -74,7 +73,7 @@ def clarify(draws: Draws, request: CompletionRequested) -> str:
     if draws.chance(0.15):
         topic, question = draws.pick(_OWN)
         options = draws.sample(_OWN_OPTIONS, 2 + draws.below(3))
-    return _write_clarification_payload(
+    return write_json_reply(
         draws, _draw_clarification_question(draws, topic, question, options, more=draws.chance(0.1))
     )
 
@@ -82,12 +81,10 @@ def clarify(draws: Draws, request: CompletionRequested) -> str:
 def _followed(draws: Draws) -> str:
     """What is asked behind an answer, or nothing."""
     if draws.chance(0.5):
-        return _write_clarification_payload(
-            draws, {"outcome": "nothing", "reason": "The answer settles it."}
-        )
+        return write_json_reply(draws, {"outcome": "nothing", "reason": "The answer settles it."})
     topic, question = draws.pick(_OWN)
     options = draws.sample(_OWN_OPTIONS, 2 + draws.below(3))
-    return _write_clarification_payload(
+    return write_json_reply(
         draws, _draw_clarification_question(draws, topic, question, options, more=False)
     )
 
@@ -130,7 +127,7 @@ def decide(draws: Draws, request: CompletionRequested) -> str:
     tasks = [found for m in messages if (found := _TASK.search(m))]
     why = _draw_decision_rationale(draws)
     if not tasks:
-        return _write_clarification_payload(draws, {"category": OTHER, "fields": [], **why})
+        return write_json_reply(draws, {"category": OTHER, "fields": [], **why})
     category, names = tasks[-1]["category"], tasks[-1]["fields"].split(", ")
     values: dict[str, str] = {}
     for message in messages[1:]:
@@ -143,9 +140,7 @@ def decide(draws: Draws, request: CompletionRequested) -> str:
         values[draws.pick(spare)] = draws.pick(words)
     fields = [{"name": name, "value": value} for name, value in values.items()]
     where = {"paths": draws.sample(_PATHS, 1 + draws.below(2))} if draws.chance(0.1) else {}
-    return _write_clarification_payload(
-        draws, {"category": category, "fields": fields, **why, **where}
-    )
+    return write_json_reply(draws, {"category": category, "fields": fields, **why, **where})
 
 
 _PATHS = ("src/db/**", "*.sql", "infra/", "services/*/api.py")
@@ -161,11 +156,6 @@ def _draw_decision_rationale(draws: Draws) -> dict[str, object]:
         "consequences": draws.sample(_CONSEQUENCES, draws.below(3)),
         "alternatives": [{"name": name, "why_not": draws.pick(_WHY_NOT)} for name in names],
     }
-
-
-def _write_clarification_payload(draws: Draws, payload: dict[str, object]) -> str:
-    text = canonical_json(payload).decode()
-    return f"```json\n{text}\n```" if draws.chance(0.2) else text
 
 
 BANK: Bank = {

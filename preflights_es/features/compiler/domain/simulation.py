@@ -14,7 +14,7 @@ import msgspec
 from preflights_es.features.compiler.domain.events import BASE, PASSES, PassName
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.json import canonical_json
-from preflights_es.words.simulation import Bank, Draws, References, Route
+from preflights_es.words.simulation import Bank, Draws, References, Route, write_json_reply
 
 Payload = dict[str, Any]
 
@@ -95,26 +95,21 @@ def vary_pass_response(name: PassName, draws: Draws, request: CompletionRequeste
     kind = draws.weighted(_KINDS, _WEIGHTS)
     is_answered = sum(one.role == "user" for one in request.messages) > 1
     if kind == "missing_information" and not is_answered:
-        return _encode_pass_payload(draws, {"error": kind, "details": draws.pick(_LACKS)})
+        return write_json_reply(draws, {"error": kind, "details": draws.pick(_LACKS)})
     if kind == "invalid_request":
-        return _encode_pass_payload(draws, {"error": kind, "details": draws.pick(_REFUSALS)})
+        return write_json_reply(draws, {"error": kind, "details": draws.pick(_REFUSALS)})
     list_, parts, bad = _PARTS[name]
     payload = smallest(name, parse_pass_request(request))
     more = draws.sample(parts, draws.below(len(parts) + 1))
     broken = [draws.pick(bad)] if kind == "refused" else []
-    return _encode_pass_payload(draws, {**payload, list_: [*payload[list_], *more, *broken]})
+    return write_json_reply(draws, {**payload, list_: [*payload[list_], *more, *broken]})
 
 
 def base(draws: Draws, _request: CompletionRequested) -> str:
     """The rules alone name no pass."""
-    return _encode_pass_payload(
+    return write_json_reply(
         draws, {"error": "invalid_request", "details": "The request names no pass."}
     )
-
-
-def _encode_pass_payload(draws: Draws, payload: Payload) -> str:
-    text = canonical_json(payload).decode()
-    return f"```json\n{text}\n```" if draws.chance(0.2) else text
 
 
 # 1. Plans ------------------------------------------------------------------------------------

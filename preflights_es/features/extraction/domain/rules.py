@@ -31,7 +31,7 @@ from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import RETRY
 from preflights_es.kernel.text import late_pattern, one_line, problem, shortened, visible
 from preflights_es.words.questions import Language
-from preflights_es.words.simulation import Bank, Draws, Route
+from preflights_es.words.simulation import Bank, Draws, Route, write_json_reply
 
 Payload = dict[str, Any]
 
@@ -408,10 +408,7 @@ def vary_extraction_answer(draws: Draws, request: CompletionRequested) -> str:
         payload |= _draw_simulated_question(draws, items, _parse_extraction_request(request)[0])
     if draws.chance(0.1):
         payload["mood"] = draws.pick(("busy", "calm"))  # a property that no contract knows yet
-    text = canonical_json(payload).decode()
-    if draws.chance(0.15):
-        return draws.pick(_PROSE) + text
-    return f"```json\n{text}\n```" if draws.chance(0.2) else text
+    return write_json_reply(draws, payload, _PROSE)
 
 
 def _draw_simulated_question(draws: Draws, items: list[Payload], language: Language) -> Payload:

@@ -27,7 +27,7 @@ from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import RETRY
 from preflights_es.kernel.text import caseless, late_pattern, shortened
 from preflights_es.words.questions import Language
-from preflights_es.words.simulation import Bank, Draws, References, Route
+from preflights_es.words.simulation import Bank, Draws, References, Route, write_json_reply
 
 NAMED_MAX: Final = 50  # metrics, and values of a dimension, that one question names
 VALUES_SHOWN: Final = 4  # of each dimension, where all parts are listed
@@ -493,12 +493,7 @@ def vary_metrics_answer(draws: Draws, request: CompletionRequested) -> str:
     reply = _answer_metrics_request(request)
     if isinstance(reply, dict) and draws.chance(0.1):
         reply["confidence"] = draws.between(1, 9) / 10  # a property that no contract knows yet
-    text = _encode_metrics_reply(reply)
-    if isinstance(reply, str):
-        return text
-    if draws.chance(0.15):
-        return draws.pick(_PROSE) + text
-    return f"```json\n{text}\n```" if draws.chance(0.2) else text
+    return reply if isinstance(reply, str) else write_json_reply(draws, reply, _PROSE)
 
 
 def _encode_metrics_reply(reply: Reply) -> str:

@@ -25,7 +25,7 @@ from preflights_es.features.planning.domain.events import (
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.json import canonical_json
 from preflights_es.words.questions import Language
-from preflights_es.words.simulation import Bank, Draws, Route
+from preflights_es.words.simulation import Bank, Draws, Route, write_json_reply
 
 _RANK: Final = {"high": 0, "normal": 1, "low": 2}
 Span = tuple[int, int]
@@ -223,10 +223,7 @@ def vary_planning_answer(draws: Draws, request: CompletionRequested) -> str:
         payload["buffer_minutes"] = draws.between(0, BUFFER)
     if draws.chance(0.1):
         payload["mood"] = draws.pick(("busy", "calm"))  # a property that no contract knows yet
-    text = canonical_json(payload).decode()
-    if draws.chance(0.15):
-        return draws.pick(_PROSE) + text
-    return f"```json\n{text}\n```" if draws.chance(0.2) else text
+    return write_json_reply(draws, payload, _PROSE)
 
 
 def _make_plan_payload(day: Day, language: Language, chosen: str | None = None) -> dict[str, Any]:
