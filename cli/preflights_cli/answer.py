@@ -79,11 +79,7 @@ def _refuse_nothing(answer: tuple[str, ...], reasons: StatedReasons | None) -> N
 @key_option
 @writing_command
 def revise_command(
-    session: str,
-    answer: tuple[str, ...],
-    reasons: StatedReasons | None,
-    app: Request,
-    voice: Voice,
+    session: str, answer: tuple[str, ...], reasons: StatedReasons | None, app: Request, voice: Voice
 ) -> int:
     """Change an answer before the decision is accepted; the old one stays in the log.
 

@@ -26,17 +26,7 @@ Entry = tuple[str, str]
 
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Decide": ("start", "answer", "revise", "accept", "resume", "abandon"),
-    "Look": (
-        "show",
-        "log",
-        "inbox",
-        "sessions",
-        "decisions",
-        "recall",
-        "why",
-        "check",
-        "view",
-    ),
+    "Look": ("show", "log", "inbox", "sessions", "decisions", "recall", "why", "check", "view"),
     "Replay": ("replay", "regress", "calls", "prompts"),
     "For agents": ("prompt", "facts", "init", "mcp", "hook"),
     "More in the same log": (

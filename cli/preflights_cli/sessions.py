@@ -40,9 +40,7 @@ def _refuse_unknown(app: Request, status: str) -> None:
 @click.option("--all", "everything", is_flag=True, help="List all, not only the newest 20.")
 @click.option("--any-project", is_flag=True, help="Include every project in this log.")
 @click.option(
-    "--status",
-    metavar="STATUS",
-    help="Only this status, such as needs_answers or ready.",
+    "--status", metavar="STATUS", help="Only this status, such as needs_answers or ready."
 )
 @click.option("--workflow", metavar="NAME", default="", help="Of this workflow, not decisions.")
 @click.option("--all-workflows", is_flag=True, help="Of every workflow, plans and notes too.")

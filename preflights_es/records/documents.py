@@ -203,12 +203,7 @@ class Documents:
                 found.add(files.hash_of(_render_due_document(workflow, session_id, due, state)))
         return found
 
-    def brief(
-        self,
-        handle: Handle,
-        in_force: str = "",
-        signature: Signed | None = None,
-    ) -> str:
+    def brief(self, handle: Handle, in_force: str = "", signature: Signed | None = None) -> str:
         """What a coding agent has to know, as the session stands.
 
         Args:

@@ -319,11 +319,7 @@ def _headings(masked: bytes, body: int) -> Iterator[Heading]:
 
 
 def _read_keyed_places(
-    content: bytes,
-    masked: bytes,
-    front: TextPlace | None,
-    body: int,
-    headings: tuple[Heading, ...],
+    content: bytes, masked: bytes, front: TextPlace | None, body: int, headings: tuple[Heading, ...]
 ) -> dict[str, TextPlace]:
     """Of several lines with one key the first counts; the front matter comes before the text."""
     found: dict[str, TextPlace] = {}

@@ -352,10 +352,7 @@ def related_name(related: Related) -> str:
     return f"task {related.uid}" if related.number is None else f"ADR-{related.number:04d}"
 
 
-_HOW = {
-    "stated": "stated in the intention",
-    "suggested": "a model read it out of what was said",
-}
+_HOW = {"stated": "stated in the intention", "suggested": "a model read it out of what was said"}
 _BY = {"user": "a person", "agent": "an agent", "script": "a script", "model": "a model"}
 
 

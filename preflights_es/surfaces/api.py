@@ -163,13 +163,7 @@ class Preflights:
         """
         written = (
             written_question(
-                question,
-                options,
-                topic,
-                recommend,
-                why=matters,
-                scope=scope,
-                evidence=evidence,
+                question, options, topic, recommend, why=matters, scope=scope, evidence=evidence
             )
             if question is not None
             else None

@@ -353,10 +353,7 @@ TOOLS: Final = (
         reads=True,
     ),
     Tool(
-        name="show",
-        description="How a session stands, and what to do next.",
-        run=_show,
-        reads=True,
+        name="show", description="How a session stands, and what to do next.", run=_show, reads=True
     ),
 )
 

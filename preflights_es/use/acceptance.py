@@ -13,10 +13,7 @@ from typing import Any, Self
 from msgspec.structs import replace
 
 from preflights_es.kernel import ids
-from preflights_es.kernel.errors import (
-    Refused,
-    SessionMoved,
-)
+from preflights_es.kernel.errors import Refused, SessionMoved
 from preflights_es.kernel.events import Actor, Input, Signable
 from preflights_es.records.documents import Documents
 from preflights_es.records.record_names import NUMBER_MAX, highest

@@ -231,10 +231,7 @@ def verify(
         files=_files_left_out(process, files) if files else (),
     )
     return Verification(
-        **asdict(found),
-        against=compared,
-        signatures=signatures.result(),
-        files=files,
+        **asdict(found), against=compared, signatures=signatures.result(), files=files
     ), passed
 
 

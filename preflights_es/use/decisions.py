@@ -11,12 +11,7 @@ from typing import Any, Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from preflights_es.kernel.errors import (
-    ArtifactOutside,
-    PreflightsError,
-    ProjectionDamaged,
-    Refused,
-)
+from preflights_es.kernel.errors import ArtifactOutside, PreflightsError, ProjectionDamaged, Refused
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.ids import EPOCH, iso, iso_or_none
 from preflights_es.kernel.ports import Choice

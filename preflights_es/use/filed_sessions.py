@@ -12,11 +12,7 @@ from typing import Final, Literal, Protocol
 
 import msgspec
 
-from preflights_es.kernel.errors import (
-    AnotherVersion,
-    LogDamaged,
-    PreflightsError,
-)
+from preflights_es.kernel.errors import AnotherVersion, LogDamaged, PreflightsError
 from preflights_es.kernel.events import ArtifactDue, Event
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Stored

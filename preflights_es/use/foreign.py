@@ -10,11 +10,7 @@ from typing import Any, ClassVar, Final
 
 from msgspec.structs import replace
 
-from preflights_es.kernel.errors import (
-    ArtifactOutside,
-    RecordWithoutSession,
-    Refused,
-)
+from preflights_es.kernel.errors import ArtifactOutside, RecordWithoutSession, Refused
 from preflights_es.kernel.text import escaped_text, late_pattern
 from preflights_es.records import files
 from preflights_es.records.record_folder import folder_of, said_folders

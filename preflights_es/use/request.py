@@ -13,11 +13,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel import __version__
 from preflights_es.kernel.completions import CompletionRequested
-from preflights_es.kernel.errors import (
-    LogBusy,
-    Notice,
-    PreflightsError,
-)
+from preflights_es.kernel.errors import LogBusy, Notice, PreflightsError
 from preflights_es.kernel.events import UNSEEN, Actor, Evidence
 from preflights_es.kernel.lead import WRITERS, Lead, Setup, setup_of
 from preflights_es.runtime.inputs import Inputs

@@ -480,11 +480,7 @@ class Signer:
         return Actor("user", by or (self._settings.actor_name if is_named else ""))
 
     def signed(
-        self,
-        new: Signable,
-        seen: Seen,
-        proposal: str,
-        others: tuple[Seen, ...] = (),
+        self, new: Signable, seen: Seen, proposal: str, others: tuple[Seen, ...] = ()
     ) -> Signable:
         """An Input with its signature.
 

@@ -234,9 +234,7 @@ def _projection_status_of(one: ProjectionState) -> ProjectionStatus:
 
 
 def rebuild(
-    request: Request,
-    names: Sequence[str] = (),
-    drawn: Drawn = undrawn,
+    request: Request, names: Sequence[str] = (), drawn: Drawn = undrawn
 ) -> tuple[ProjectionsRebuilt, Mended]:
     """Fold every session again, for all or some projections; others may record meanwhile."""
     process = request.process
@@ -246,8 +244,7 @@ def rebuild(
     process.projector.follow()
     lost = list(reopened(process.runner, SqlAuditing(process.store)))
     mended = Mended(
-        owed=tuple(due for one in lost for due in one.documents),
-        unfolded=_unfolded(request),
+        owed=tuple(due for one in lost for due in one.documents), unfolded=_unfolded(request)
     )
     counts = process.following.counts()
     reopens = sum(len(one.calls) for one in lost)

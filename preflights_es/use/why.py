@@ -55,9 +55,7 @@ from preflights_es.words.workflow import compute_session_status
 
 
 def trace_origins(
-    request: Request,
-    what: str,
-    field: str | None = None,
+    request: Request, what: str, field: str | None = None
 ) -> tuple[Whys, tuple[str, ...]]:
     """Every value that is meant, and the workflow of each; or the artifacts.
 

@@ -35,10 +35,7 @@ Sources: https://code.claude.com/docs/en/hooks, https://developers.openai.com/co
 https://cursor.com/docs/hooks, https://geminicli.com/docs/hooks/reference,
 https://code.visualstudio.com/docs/agents/reference/hooks-reference.
 """
-NAMES: Final = {
-    "claude": "claude-code",
-    "gemini": "gemini-cli",
-}
+NAMES: Final = {"claude": "claude-code", "gemini": "gemini-cli"}
 """What a session calls an agent whose short name is another."""
 EDITING: Final = frozenset(
     """

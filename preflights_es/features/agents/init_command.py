@@ -12,12 +12,7 @@ import click
 
 from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import Voice, current_folder
-from preflights_es.features.agents.agent_files import (
-    AGENTS,
-    PROGRAM,
-    agent_files,
-    agents_found,
-)
+from preflights_es.features.agents.agent_files import AGENTS, PROGRAM, agent_files, agents_found
 from preflights_es.features.agents.project_files import (
     Host,
     ProjectFile,
@@ -60,11 +55,7 @@ NOTHING: Final = (
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of a bug.")
 def init_command(
-    agents: tuple[str, ...],
-    host: Host | None,
-    plans: bool,
-    prints: bool,
-    as_json: bool,
+    agents: tuple[str, ...], host: Host | None, plans: bool, prints: bool, as_json: bool
 ) -> int:
     """Write files into this repository: for coding agents, for a CI that replays, or for plans.
 

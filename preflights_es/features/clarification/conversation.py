@@ -64,12 +64,7 @@ from preflights_es.use import sessions
 from preflights_es.use.inbox import PROPOSED
 from preflights_es.use.request import Request
 from preflights_es.use.use_cases import NewAcceptance
-from preflights_es.words.decisions import (
-    Choices,
-    Related,
-    StatedReasons,
-    list_superseded,
-)
+from preflights_es.words.decisions import Choices, Related, StatedReasons, list_superseded
 from preflights_es.words.questions import Question, is_placeholder
 from preflights_es.words.workflow import View
 
@@ -375,19 +370,12 @@ def _turn(app: Request, voice: Voice, session: View) -> View:
 
 _MENU_KEYS: Final = ("n", "k", "r")
 _NO_MENU: Final = "Not taken: {key} is a key of a menu. Say the decision in your own words."
-_MEANS: Final = {
-    "n": "n: it is not about this.",
-    "t": "t: it is a task, without a decision.",
-}
+_MEANS: Final = {"n": "n: it is not about this.", "t": "t: it is a task, without a decision."}
 
 
 def _keys(found: ClarificationView) -> tuple[str, ...]:
     """What is typed in place of an answer; none that an option is called."""
-    keys = (
-        *(("n",) if found.can_dismiss else ()),
-        "t",
-        *(("k", "r") if found.known else ()),
-    )
+    keys = (*(("n",) if found.can_dismiss else ()), "t", *(("k", "r") if found.known else ()))
     options = {caseless(option) for option in found.questions[0].options}
     return tuple(key for key in keys if key not in options)
 
@@ -477,10 +465,7 @@ def _read_reason_line(say: Say, prompt: str) -> str:
 
 
 def resolved(
-    voice: Voice,
-    session: View,
-    said: Choices | None,
-    accept: Callable[[Choices, View], View],
+    voice: Voice, session: View, said: Choices | None, accept: Callable[[Choices, View], View]
 ) -> View:
     """The session once the person has chosen about each decision that differs.
 

@@ -30,10 +30,7 @@ from preflights_es.features.clarification.domain.state import (
     ClarificationState,
     is_accepted_by_person,
 )
-from preflights_es.features.clarification.domain.values import (
-    OTHER_OPTION,
-    select_suggested_values,
-)
+from preflights_es.features.clarification.domain.values import OTHER_OPTION, select_suggested_values
 from preflights_es.features.clarification.domain.views import ClarificationView, RelatedDecision
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import Decision, Input

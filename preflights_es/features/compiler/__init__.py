@@ -12,10 +12,7 @@ FEATURE = Feature(
     references="domain.simulation:REFERENCES",
     shown="commands:SHOWN",
     commands={
-        "plan": (
-            "commands:plan_command",
-            "Make structured plans from documents, pass by pass.",
-        ),
+        "plan": ("commands:plan_command", "Make structured plans from documents, pass by pass."),
         "plan project": (
             "commands:project_command",
             "Plan domains and modules from the documents.",
@@ -25,10 +22,7 @@ FEATURE = Feature(
         "plan tests": ("commands:tests_command", "Plan the tests."),
         "plan impl": ("commands:impl_command", "Plan the implementation of a file."),
         "plan refactor": ("commands:refactor_command", "Plan a refactoring."),
-        "artifacts": (
-            "commands:artifacts_command",
-            "List artifacts and their standing, show one.",
-        ),
+        "artifacts": ("commands:artifacts_command", "List artifacts and their standing, show one."),
         "artifacts list": (
             "commands:list_command",
             "List artifacts: the default, `list` can be left out.",
@@ -37,10 +31,7 @@ FEATURE = Feature(
         "approve": ("commands:approve_command", "Approve an artifact."),
         "reject": ("commands:reject_command", "Reject an artifact."),
         "lock": ("commands:lock_command", "Lock the approved TestPlan."),
-        "lock tests": (
-            "commands:lock_tests_command",
-            "Lock the approved TestPlan.",
-        ),
+        "lock tests": ("commands:lock_tests_command", "Lock the approved TestPlan."),
     },
     offers={"approve": "artifacts:approve"},
 )

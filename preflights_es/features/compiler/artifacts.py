@@ -187,11 +187,7 @@ def artifact(request: Request, typed: str) -> WholeArtifact:
 
 
 def approve(
-    request: Request,
-    typed: str,
-    *,
-    by: str | None = None,
-    expect: int | None = None,
+    request: Request, typed: str, *, by: str | None = None, expect: int | None = None
 ) -> View:
     """Approve an artifact: a person does it, an agent or script proposes it.
 

@@ -323,11 +323,7 @@ def show_command(id_: str, app: Request, voice: Voice) -> int:
 @key_option
 @writing_command
 def approve_command(
-    id_: str,
-    by: str | None,
-    expect: int | None,
-    app: Request,
-    voice: Voice,
+    id_: str, by: str | None, expect: int | None, app: Request, voice: Voice
 ) -> int:
     """Approve an artifact: the next passes read it, and its file is written.
 

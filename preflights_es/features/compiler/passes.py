@@ -224,12 +224,7 @@ def _target(
 def _make_pass_begun(request: Request, setup: Setup, fields: dict[str, Any]) -> PassBegun:
     """The first Input, as far as it follows from what was read."""
     return PassBegun(
-        at=0,
-        actor=request.actor,
-        project=request.process.project,
-        uid="",
-        setup=setup,
-        **fields,
+        at=0, actor=request.actor, project=request.process.project, uid="", setup=setup, **fields
     )
 
 

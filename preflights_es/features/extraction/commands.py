@@ -25,12 +25,7 @@ from preflights_cli.table import streamed
 from preflights_es.features.extraction.domain.events import NOTE_MAX, Energy, Importance, ItemType
 from preflights_es.features.extraction.domain.state import NoteView, ShownItem
 from preflights_es.features.extraction.group import COMMANDS
-from preflights_es.features.extraction.use import (
-    add,
-    close,
-    items,
-    start_note,
-)
+from preflights_es.features.extraction.use import add, close, items, start_note
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, one_line, shortened
@@ -63,12 +58,7 @@ BYTES_MAX: Final = 4 * NOTE_MAX + 3  # of a file: every character in four, and a
 @with_lead_options
 @creating_command
 def take_command(
-    note: str | None,
-    file: str | None,
-    no_input: bool,
-    strict: bool,
-    app: Request,
-    voice: Voice,
+    note: str | None, file: str | None, no_input: bool, strict: bool, app: Request, voice: Voice
 ) -> int:
     """Take a note: from the words given, from --file, or from the standard input.
 

@@ -13,7 +13,5 @@ FEATURE = Feature(
     references="domain.reference:REFERENCES",
     shown="commands:SHOWN",
     tools="tools:TOOLS",
-    commands={
-        "ask": ("commands:ask_command", "Ask a question about data; the answer is a query."),
-    },
+    commands={"ask": ("commands:ask_command", "Ask a question about data; the answer is a query.")},
 )

@@ -394,12 +394,7 @@ def projected_table_names() -> frozenset[str]:
     return frozenset(PROJECTED[one.name] for one in queryable_log_tables())
 
 
-def definitions(
-    dialect: Dialect,
-    project: str | None,
-    ahead_s: int = 0,
-    today: str = "",
-) -> str:
+def definitions(dialect: Dialect, project: str | None, ahead_s: int = 0, today: str = "") -> str:
     """Each table in front of a query, with the rows of one project alone.
 
     Args:

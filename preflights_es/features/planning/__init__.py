@@ -10,7 +10,5 @@ FEATURE = Feature(
     bank="domain.schedule:BANK",
     shown="commands:SHOWN",
     tools="tools:TOOLS",
-    commands={
-        "today": ("commands:today_command", "Plan today from the open tasks."),
-    },
+    commands={"today": ("commands:today_command", "Plan today from the open tasks.")},
 )

@@ -122,10 +122,7 @@ def hours(first: str, last: str) -> str:
 
 
 def _format_timeline_entry(entry: DayTimelineEntry, width: int) -> str:
-    details = [
-        "a part of it" if entry.part else "",
-        "time assumed" if entry.assumed else "",
-    ]
+    details = ["a part of it" if entry.part else "", "time assumed" if entry.assumed else ""]
     told = ", ".join(filter(None, details))
     line = f"{entry.start}-{entry.end}  {entry.kind:<5}  {entry.task_id or '':<{width}}"
     return f"{line}  {one_line(entry.title)}{f'  ({told})' if told else ''}".rstrip()

@@ -35,11 +35,4 @@ async def _today(call: ToolCall, _: Nothing) -> Today:
     return await call.run(planned)
 
 
-TOOLS: Final = (
-    Tool(
-        name="today",
-        description="The plan of today.",
-        run=_today,
-        repeats=True,
-    ),
-)
+TOOLS: Final = (Tool(name="today", description="The plan of today.", run=_today, repeats=True),)

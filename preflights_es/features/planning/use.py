@@ -170,11 +170,7 @@ def _plan_day(
 
 
 def _step(
-    request: Request,
-    handle: Handle | None,
-    found: Situation,
-    first: Inputs | None,
-    setup: Setup,
+    request: Request, handle: Handle | None, found: Situation, first: Inputs | None, setup: Setup
 ) -> Step:
     own, language = days_of(request), request.process.settings.language
     if handle is not None:

@@ -11,9 +11,7 @@ FEATURE = Feature(
     resumed="use:looked_up",
     shown="commands:SHOWN",
     tools="tools:TOOLS",
-    commands={
-        "recall": ("commands:recall_command", "Ask what was decided about something."),
-    },
+    commands={"recall": ("commands:recall_command", "Ask what was decided about something.")},
     offers={
         "recall": "use:recall",
         "places": "decision_search:group_equal_scopes",

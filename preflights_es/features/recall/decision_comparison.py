@@ -130,10 +130,7 @@ _NAMED: Final = late_pattern(r"(?<!\w)(?:adr[- ]?0*([1-9][0-9]{0,8})|([0-9a-f-]{
 
 
 def compare_older_decisions(
-    process: Process,
-    handle: Handle,
-    proposed: Mapping[str, str],
-    kept: Iterable[tuple[str, str]],
+    process: Process, handle: Handle, proposed: Mapping[str, str], kept: Iterable[tuple[str, str]]
 ) -> Iterator[OlderDecision]:
     """What the rules say of older decisions.
 

@@ -157,12 +157,7 @@ class RecordRows:
 class MemorySearch:
     """The memory of one log, and records beside it, as they are when the search begins."""
 
-    def __init__(
-        self,
-        process: Process,
-        *,
-        with_records: bool = True,
-    ) -> None:
+    def __init__(self, process: Process, *, with_records: bool = True) -> None:
         """Args:
         with_records: whether records of other tools are looked through too.
         """

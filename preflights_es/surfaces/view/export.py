@@ -19,14 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
-from preflights_es.kernel.events import (
-    Actor,
-    ArtifactDue,
-    ArtifactWritten,
-    Event,
-    Input,
-    Signable,
-)
+from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, Event, Input, Signable
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import shown_lines
 from preflights_es.projections import usage

@@ -13,10 +13,7 @@ from typing import Any, Final, Literal, get_args
 import msgspec
 
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.completions import (
-    CompletionFailed,
-    CompletionReceived,
-)
+from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
 from preflights_es.kernel.errors import LogDamaged, SessionFaulted
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.ports import Stored

@@ -217,11 +217,7 @@ def decision_page(asked: PageRequest) -> Page:
 
 
 def build_decision_page(
-    row: DecisionRow,
-    whys: Sequence[Why],
-    document: str,
-    written: int = 0,
-    elsewhere: str = "",
+    row: DecisionRow, whys: Sequence[Why], document: str, written: int = 0, elsewhere: str = ""
 ) -> Page:
     """A decision with what is behind it.
 

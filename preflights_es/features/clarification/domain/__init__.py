@@ -17,10 +17,7 @@ from preflights_es.features.clarification.domain.history import (
     quotes,
     sessions_behind,
 )
-from preflights_es.features.clarification.domain.reasons import (
-    fixed_values,
-    proposal_for_signature,
-)
+from preflights_es.features.clarification.domain.reasons import fixed_values, proposal_for_signature
 from preflights_es.features.clarification.domain.record_content import record_from_state
 from preflights_es.features.clarification.domain.rules import POLICY, PROMPTS
 from preflights_es.features.clarification.domain.state import ClarificationState, is_terminal

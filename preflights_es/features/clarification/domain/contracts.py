@@ -107,13 +107,7 @@ WRITTEN = Contract(
     name="written", version=1, model=Written, unknown="refuse", failure=False, policy=POLICY
 )
 DECIDE = Contract(
-    name="decide",
-    version=1,
-    model=Decide,
-    unknown="drop",
-    failure=False,
-    code=False,
-    policy=POLICY,
+    name="decide", version=1, model=Decide, unknown="drop", failure=False, code=False, policy=POLICY
 )
 CONTRACTS = {contract.id: contract for contract in (CLARIFY, WRITTEN, DECIDE)}
 """By the id that a request names."""

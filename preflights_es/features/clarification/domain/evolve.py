@@ -80,11 +80,7 @@ from preflights_es.kernel.events import (
     WrittenFile,
 )
 from preflights_es.kernel.lead import WRITERS, FellBack
-from preflights_es.words.decisions import (
-    Rationale,
-    RejectedAlternative,
-    Speaker,
-)
+from preflights_es.words.decisions import Rationale, RejectedAlternative, Speaker
 from preflights_es.words.questions import Answers
 from preflights_es.words.signing import made_with
 
@@ -169,9 +165,7 @@ def _after_intention(state: ClarificationState, new: IntentionDeclared) -> Clari
         turns=replace(state.turns, input=new, redacted=state.turns.redacted.plus(*new.redacted)),
         offer=replace(state.offer, mark=new.mark),
         standing=replace(
-            state.standing,
-            supersedes=new.supersedes,
-            supersedes_source=new.supersedes_source,
+            state.standing, supersedes=new.supersedes, supersedes_source=new.supersedes_source
         ),
         filed=state.filed,
         led=leading.open_lead_state(new.setup),
@@ -391,9 +385,7 @@ def _after_answer(
             turn=turns.turn + answers_open,
         ),
         offer=replace(
-            offer,
-            rationale=rationale,
-            stopped="" if offer.stopped in UNDECIDED else offer.stopped,
+            offer, rationale=rationale, stopped="" if offer.stopped in UNDECIDED else offer.stopped
         ),
         led=leading.add_user_message(state.led, f"{event.field}: {event.value}"),
     )

@@ -382,10 +382,7 @@ def _suggest_question(state: ClarificationState, payload: dict[str, Any]) -> Que
     return QuestionSuggested(
         category=category,
         field=Field(
-            base.name,
-            base.id,
-            stripped(payload["question"]),
-            tuple(one.label for one in offered),
+            base.name, base.id, stripped(payload["question"]), tuple(one.label for one in offered)
         ),
         why=stripped(payload["why"]),
         offered=tuple(offered),

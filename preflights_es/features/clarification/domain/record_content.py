@@ -17,13 +17,7 @@ from preflights_es.features.clarification.domain.state import (
 from preflights_es.features.clarification.domain.values import Provenance
 from preflights_es.kernel.events import ActorKind
 from preflights_es.kernel.text import caseless, one_line
-from preflights_es.words.decisions import (
-    Record,
-    RecordField,
-    ShownQuestion,
-    Speaker,
-    named_instead,
-)
+from preflights_es.words.decisions import Record, RecordField, ShownQuestion, Speaker, named_instead
 from preflights_es.words.questions import Option
 
 

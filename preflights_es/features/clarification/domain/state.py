@@ -21,9 +21,7 @@ from preflights_es.features.clarification.domain.rules import (
     document_path,
     response_in,
 )
-from preflights_es.features.clarification.domain.standing import (
-    DecisionStanding,
-)
+from preflights_es.features.clarification.domain.standing import DecisionStanding
 from preflights_es.features.clarification.domain.values import (
     OTHER,
     TITLES,
@@ -40,12 +38,7 @@ from preflights_es.features.clarification.domain.values import (
     Provenance,
     Resolved,
 )
-from preflights_es.kernel.events import (
-    Actor,
-    Growing,
-    Input,
-    WrittenFile,
-)
+from preflights_es.kernel.events import Actor, Growing, Input, WrittenFile
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.lead import LeadState
 from preflights_es.kernel.text import composed, cut_at_word, one_line

@@ -104,17 +104,7 @@ _AUTHENTICATION = Category(
 )
 _DATABASE = Category(
     "Database",
-    (
-        "database",
-        "databases",
-        "db",
-        "dbs",
-        "postgres",
-        "postgresql",
-        "mysql",
-        "mongodb",
-        "sqlite",
-    ),
+    ("database", "databases", "db", "dbs", "postgres", "postgresql", "mysql", "mongodb", "sqlite"),
     Field("Type", "db_type", "Which database type?", ("PostgreSQL", "MySQL", "MongoDB")),
     (Field("ORM", "db_orm"),),
     filing="structural",

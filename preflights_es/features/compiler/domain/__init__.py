@@ -55,8 +55,6 @@ WORKFLOW: Workflow[CompilerState] = Workflow(
         temperature=0.0,  # one plan of one text (seed 2, 8.1)
     ),
     asked=AskedPart(
-        answers=PassAnswersGiven,
-        acknowledges=PlanApproved,
-        accepting=accept_pass_state,
+        answers=PassAnswersGiven, acknowledges=PlanApproved, accepting=accept_pass_state
     ),
 )

@@ -30,16 +30,12 @@ WORKFLOW: Workflow[ExtractionState] = Workflow(
         reached=note_reached,
         aside=True,
     ),
-    filed=FiledPart(
-        items=kept_items,
-    ),
+    filed=FiledPart(items=kept_items),
     led=LedPart(
         lead=lambda state: state.led.lead,
         policy=POLICY,
         package="preflights_es.features.extraction",
         prompts=tuple(PROMPTS.items()),
     ),
-    asked=AskedPart(
-        answers=NoteAnswersGiven,
-    ),
+    asked=AskedPart(answers=NoteAnswersGiven),
 )

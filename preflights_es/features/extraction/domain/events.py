@@ -79,10 +79,7 @@ UNPROCESSED: Final[dict[Language, str]] = {
     "en": "Could not process this. Please create it by hand.",
     "de": "Konnte nicht verarbeiten. Bitte manuell erstellen.",
 }
-WHICH_DAY: Final[dict[Language, str]] = {
-    "en": "On which day: {}?",
-    "de": "An welchem Tag: {}?",
-}
+WHICH_DAY: Final[dict[Language, str]] = {"en": "On which day: {}?", "de": "An welchem Tag: {}?"}
 QUOTED: Final[dict[Language, str]] = {"en": "“{}”", "de": "„{}“"}
 
 

@@ -41,7 +41,5 @@ WORKFLOW: Workflow[MetricsState] = Workflow(
         prompts=tuple(PROMPTS.items()),
         always=True,
     ),
-    asked=AskedPart(
-        answers=MetricsAnswersGiven,
-    ),
+    asked=AskedPart(answers=MetricsAnswersGiven),
 )

@@ -34,7 +34,5 @@ WORKFLOW: Workflow[PlanningState] = Workflow(
         package="preflights_es.features.planning",
         prompts=tuple(PROMPTS.items()),
     ),
-    asked=AskedPart(
-        settings=planning_settings_table,
-    ),
+    asked=AskedPart(settings=planning_settings_table),
 )

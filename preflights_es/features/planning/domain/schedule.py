@@ -247,6 +247,4 @@ def _parse_planning_request(request: CompletionRequested) -> tuple[Day, Language
     return day, "de" if found and found["language"] == "de" else "en"
 
 
-BANK: Bank = {
-    "planning": Route(vary_planning_answer, ("plan a day",)),
-}
+BANK: Bank = {"planning": Route(vary_planning_answer, ("plan a day",))}

@@ -30,9 +30,7 @@ WORKFLOW: Workflow[RecallState] = Workflow(
         reached=recall_reached,
         aside=True,
     ),
-    filed=FiledPart(
-        quotes=quotes,
-    ),
+    filed=FiledPart(quotes=quotes),
     led=LedPart(
         lead=lambda state: state.led.lead,
         package="preflights_es.features.recall",

@@ -170,11 +170,7 @@ def _collect_decision_links(results: Iterable[FoundDecision]) -> Iterator[Decisi
     for one in results:
         for to in one.stands or ():
             yield DecisionLink(
-                uid=one.uid,
-                evolution=to.evolution,
-                other=to.uid,
-                title=to.title,
-                reason=to.reason,
+                uid=one.uid, evolution=to.evolution, other=to.uid, title=to.title, reason=to.reason
             )
 
 
