@@ -20,7 +20,8 @@ How to write a block so that it is tested:
   file, and only parsed.
 * ```sql: roles of PostgreSQL, which tests/store/test_roles.py makes and holds against it.
 * ```toml: loaded as `preflights.toml`, or as the user's own file where its first line is
-  `# settings.toml`, and in force for the commands after it.
+  `# settings.toml`, and in force for the commands after it. One that begins with
+  `# regress/assertions.toml` is only read.
 
 * ```text: a file, or commands, of the package that docs/writing-a-workflow.md builds; another test
   installs it.
@@ -54,6 +55,7 @@ import preflights_cli
 import preflights_es
 from preflights_cli.commands import SECTIONS, Lazy, commands
 from preflights_cli.main import preflights
+from preflights_es.features.calls.domain.asking import ASSERTIONS, parse_assertions
 from preflights_es.features.clarification.domain import pack
 from preflights_es.features.planning.domain import events as planning
 from preflights_es.features.regress.results import Report
@@ -196,9 +198,7 @@ def _does_what_it_says(page: str, shop: Project) -> None:
                 for one in shown(block):
                     _check_shown(shop, one, where, ids)
             case "toml":
-                _settings_file(shop, block.text).write_text(block.text)
-                done = shop.call("admin", "db", "upgrade")
-                assert done.code == 0, (where, done.err)
+                _load_toml(shop, block.text, where)
             case "python":
                 pass  # below
             case "sql" | "yaml":
@@ -207,6 +207,16 @@ def _does_what_it_says(page: str, shop: Project) -> None:
                 pass  # tests/packaging/test_foreign_workflow.py
             case other:
                 pytest.fail(f"{where}: no test runs blocks of {other!r}")
+
+
+def _load_toml(shop: Project, text: str, where: str) -> None:
+    """Assertions are read; settings hold for the commands after them."""
+    if text.startswith(f"# {ASSERTIONS}\n"):
+        assert parse_assertions(text.encode()), where
+        return
+    _settings_file(shop, text).write_text(text)
+    done = shop.call("admin", "db", "upgrade")
+    assert done.code == 0, (where, done.err)
 
 
 def _settings_file(shop: Project, text: str) -> Path:
