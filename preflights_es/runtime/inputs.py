@@ -461,16 +461,19 @@ class Finder:
         project: str,
         numbered: Callable[[int], Sequence[str]] = lambda _: (),
         records: Callable[[int | str], Sequence[str]] = lambda _: (),
+        filed: Callable[[], Finder | None] = lambda: None,
     ) -> None:
         """Args:
         numbered: sessions whose record may bear a number: branches that were merged may have
             given it twice, and the log knows one holder.
         records: paths of records without a session that bear a number or a name.
+        filed: finds those of session files; a clone has them before its log does.
         """
         self._runner = runner
         self._project = project
         self._numbered = numbered
         self._records = records
+        self._filed = filed
 
     def resolved(self, typed: str, of: str = "") -> str:
         """The id that a person meant: whole, its beginning, its end, `ADR-0007`, or `last`.
@@ -490,15 +493,9 @@ class Finder:
             return self._bearing(typed, int(record[1]))
         wanted = typed.strip().lower()
         if not set(wanted) <= ids.DIGITS:
-            is_name = {"-", "."} & set(wanted)  # a word is mostly a field's name
-            paths = tuple(self._records(typed.strip())) if is_name else ()
-            if len(paths) > 1:
-                raise _ambiguous_records(typed, paths)
-            if paths:
-                raise RecordWithoutSession(typed.strip(), None, paths)
-            if is_name and (own := self._filed_as(typed.strip())):
-                return own
-            raise UnknownSession(typed)
+            if not {"-", "."} & set(wanted):
+                raise UnknownSession(typed)  # a word is mostly a field's name
+            return self._filed_as(typed.strip())
         if self._runner.store.head(wanted):
             return wanted
         found = self._runner.store.matching(wanted)
@@ -510,33 +507,64 @@ class Finder:
 
     def _bearing(self, typed: str, number: int) -> str:
         """The session whose record bears a number in this project."""
+        paths = self._records(number)  # first: a pull may have brought a folder
+        own, filed = self._list_bearing(number), self._filed()
+        every = [*own, *(filed._list_bearing(number) if filed else ())]
+        return self._single(typed, own, every, paths, number=number)
+
+    def _list_bearing(self, number: int) -> list[str]:
         holders = self._holders(number)
         ids_ = dict.fromkeys((*holders, *self._numbered(number)))
-        found = tuple(one for one in ids_ if self._bears(one, number, holders))
-        paths = tuple(self._records(number))
-        if len(found) + len(paths) > 1:
-            raise _ambiguous_records(typed, paths, [(one, self._path(one)) for one in found])
-        if paths:
-            raise RecordWithoutSession(typed.strip(), number, paths)
-        if not found:
-            raise UnknownSession(typed)
-        return found[0]
+        return [one for one in ids_ if self._bears(one, number, holders)]
 
     def _filed_as(self, typed: str) -> str:
-        """The session whose record has the name of a file, or begins with it: `ADR-2026-002`.
+        """The session whose record has the name of a file, or begins with it: `ADR-2026-002`."""
+        paths = self._records(typed)
+        own, filed = self._list_filed_as(typed), self._filed()
+        every = {**(filed._list_filed_as(typed) if filed else {}), **own}
+        if named := [one for one, path in every.items() if path == typed]:
+            return self._single(typed, own, named, ())
+        if paths and not _NUMBER.fullmatch(name := _called(typed)):
+            every = {one: path for one, path in every.items() if _called(path) == name}
+        return self._single(typed, own, [] if typed in paths else every, paths)
 
-        Raises:
-            AmbiguousSession: records of several folders have it, and no path is typed.
-        """
+    def _list_filed_as(self, typed: str) -> dict[str, str]:
         name = _called(typed)
         if (number := _NUMBER.match(name)) is None:
-            return ""
+            return {}
         ids_ = dict.fromkeys((*self._holders(int(number[1])), *self._numbered(int(number[1]))))
-        found = {one: path for one in ids_ if _begins(_called(path := self._path(one)), name)}
-        named = {one: path for one, path in found.items() if path == typed} or found
-        if len(named) > 1:
-            raise _ambiguous_records(typed, (), [*named.items()])
-        return next(iter(named), "")
+        return {one: path for one in ids_ if _begins(_called(path := self._path(one)), name)}
+
+    def _single(
+        self,
+        typed: str,
+        own: Collection[str],
+        every: Iterable[str],
+        paths: Sequence[str],
+        *,
+        number: int | None = None,
+    ) -> str:
+        """What one record alone is called, ours or one without a session.
+
+        Args:
+            own: sessions of this log.
+            every: those of session files, too.
+
+        Raises:
+            AmbiguousSession: records of several folders are.
+        """
+        found = [*dict.fromkeys(every)]
+        if len(found) + len(paths) > 1:
+            filed = self._filed()
+            places = [
+                (one, self._path(one) or (filed._path(one) if filed else "")) for one in found
+            ]
+            raise _ambiguous_records(typed, paths, places)
+        if paths:
+            raise RecordWithoutSession(typed.strip(), number, tuple(paths))
+        if not found or found[0] not in own:
+            raise UnknownSession(typed)
+        return found[0]
 
     def _holders(self, number: int) -> list[str]:
         """The sessions to which the log gave a number, each in another folder."""

@@ -14,10 +14,10 @@ from typing import Final, Protocol, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.errors import AmbiguousSession, AnotherVersion, UnknownSession
+from preflights_es.kernel.errors import AnotherVersion, UnknownSession
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Head
-from preflights_es.runtime.inputs import RECORD, Finder
+from preflights_es.runtime.inputs import Finder
 from preflights_es.runtime.runner import Handle
 from preflights_es.use.filed_sessions import FiledSession, FiledSessions
 from preflights_es.use.process import FileLog, Process
@@ -81,7 +81,10 @@ class RequestReading:
     def finder(self) -> Finder:
         """Finds sessions of the log alone."""
         self._first()
-        return _finder(self._process)
+        return _finder(self._process, self._filed_finder)
+
+    def _filed_finder(self) -> Finder | None:
+        return None if self.filed is None else _finder(self.filed)
 
     def session(self, typed: str) -> FoundSession:
         """A session; says where it lies, and where its file differs from the log.
@@ -104,16 +107,12 @@ class RequestReading:
     def find(self, typed: str) -> FoundSession:
         """The same, and nothing is said."""
         try:
-            found = self.finder.resolved(typed)
+            return FoundSession(self._process, self.finder.resolved(typed))
         except UnknownSession:
             _ = self._process.record_places.folders  # a pull may have brought a new one
             if (filed := self.filed) is None or not (other := _finder(filed).known(typed)):
                 raise
             return FoundSession(filed, other)
-        filed = self.filed if RECORD.fullmatch(typed.strip()) else None
-        if filed is not None and (other := _finder(filed).known(typed)) not in ("", found):
-            raise AmbiguousSession(typed, (found, other), "name one by its id")
-        return FoundSession(self._process, found)
 
     def load(self, row: _SessionListRow) -> Handle:
         """The session of a row of `rows`, from where the row is."""
@@ -191,9 +190,8 @@ class RequestReading:
             self._notice("file_apart", file.told, path=file.path)
 
 
-def _finder(process: Process) -> Finder:
+def _finder(process: Process, filed: Callable[[], Finder | None] = lambda: None) -> Finder:
     from preflights_es.use.foreign import find_foreign_paths
 
-    return Finder(
-        process.runner, process.project, process.numbered, partial(find_foreign_paths, process)
-    )
+    records = partial(find_foreign_paths, process)
+    return Finder(process.runner, process.project, process.numbered, records, filed=filed)

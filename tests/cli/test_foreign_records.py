@@ -324,6 +324,45 @@ def test_a_number_that_two_records_bear_replaces_none(house: Project) -> None:
     assert f"'ADR-7' matches several records ({both}): name one by its id or file" in done.err
 
 
+@pytest.mark.parametrize("written_by", ["another tool", "Preflights"])
+def test_a_clone_without_a_log_refuses_a_number_that_two_folders_have(
+    house: Project, tmp_path: Path, written_by: str
+) -> None:
+    house.decided()
+    other = "packages/api/docs/adr/0001-use-postgresql.md"
+    if written_by == "another tool":
+        filed(house, other, n="1")
+    committed(house)
+    clone = cloned(house, tmp_path / "clone")
+    if written_by == "Preflights":
+        words = ("Add SSO", *LOGIN, "--accept", "--again", "--by", "Ada", "--json")
+        (clone.folder / "preflights.toml").write_text('decisions = "packages/api/docs/adr"\n')
+        (other,) = clone.call("start", *words).json["artifacts"]
+    for typed in (
+        "start X --supersedes ADR-1",
+        "start X --accept --by Ada --keep ADR-1=both",
+        "show ADR-0001",
+    ):
+        done = clone.call(*typed.split())
+        assert (done.code, done.out) == (1, "")
+        assert " matches several records (" in done.err
+        assert "docs/decisions/0001-" in done.err
+        assert other in done.err
+    path = house.show()["artifacts"][0]
+    assert f"only a session file has {path}: `preflights sync`" in (
+        clone.call("start", "X", "--supersedes", path).err
+    )
+
+
+def test_a_name_that_two_folders_have_is_refused_whoever_wrote_it(house: Project) -> None:
+    name = house.decided()["artifacts"][0].rpartition("/")[2]
+    path = f"packages/api/docs/adr/{name}"
+    filed(house, path, n="1")
+    assert "matches several records" in house.call("show", name).err
+    assert house.call("show", path).out.startswith("Use PostgreSQL\n  record ")
+    assert house.call("show", f"docs/decisions/{name}").code == 0
+
+
 def test_a_program_is_told_the_record(house: Project) -> None:
     filed(house)
     log = preflights_es.open(house.folder, database=str(house.folder / "own.db"))
