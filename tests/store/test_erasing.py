@@ -36,9 +36,9 @@ from tests.store.given import (
     session_id,
     sql,
 )
-from tests.store.test_contract import other, store
+from tests.store.test_contract import source, store
 
-__all__ = ["other", "store"]
+__all__ = ["source", "store"]
 
 
 def head_of(store: AnyStore, number: int) -> Head:
@@ -65,12 +65,13 @@ def test_payloads_and_salts_go_and_everything_else_stays(store: AnyStore) -> Non
     assert erased_before(after) == 3
 
 
-def test_other_sessions_keep_what_they_hold(store: AnyStore) -> None:
+def test_other_sessions_keep_what_they_hold_and_none_is_headless(store: AnyStore) -> None:
     opened(store, 1)
     opened(store, 2)
     before = store.read(session_id(2))
     erase(store, 1)
     assert store.read(session_id(2)) == before
+    assert store.headless() == ()
 
 
 def test_open_calls_go_and_numbers_stay_taken(store: AnyStore) -> None:
@@ -92,29 +93,23 @@ def test_a_head_that_moved_erases_nothing(store: AnyStore) -> None:
 
 
 def test_what_an_erasure_covers_is_not_taken_over_though_a_file_still_has_it(
-    store: AnyStore, other: AnyStore
+    source: AnyStore, store: AnyStore
 ) -> None:
-    opened(store, 1)
-    whole = store.read(session_id(1))
-    erase(store, 1)
-    other.insert((*whole, *store.read(session_id(1), after=2)))
-    assert other.read(session_id(1)) == store.read(session_id(1))
+    opened(source, 1)
+    whole = source.read(session_id(1))
+    erase(source, 1)
+    store.insert((*whole, *source.read(session_id(1), after=2)))
+    assert store.read(session_id(1)) == source.read(session_id(1))
 
 
-def test_an_erasure_travels_and_takes_payloads_with_it(store: AnyStore, other: AnyStore) -> None:
-    opened(store, 1)
-    other.insert(store.read(session_id(1)), open_calls=("call",))
-    erase(store, 1)
-    other.insert(store.read(session_id(1), after=2))
-    assert other.read(session_id(1)) == store.read(session_id(1))
-    assert other.open_calls(PROJECT) == ()
-    assert verified(other.read(session_id(1)), head_of(store, 1).hash)
-
-
-def test_nothing_is_headless_in_a_log_of_this_program(store: AnyStore) -> None:
-    opened(store, 1)
-    erase(store, 1)
-    assert store.headless() == ()
+def test_an_erasure_travels_and_takes_payloads_with_it(source: AnyStore, store: AnyStore) -> None:
+    opened(source, 1)
+    store.insert(source.read(session_id(1)), open_calls=("call",))
+    erase(source, 1)
+    store.insert(source.read(session_id(1), after=2))
+    assert store.read(session_id(1)) == source.read(session_id(1))
+    assert store.open_calls(PROJECT) == ()
+    assert verified(store.read(session_id(1)), head_of(source, 1).hash)
 
 
 # In SQL --------------------------------------------------------------------------------------
@@ -157,15 +152,7 @@ def _users(log: SqlStore) -> list[str]:
     return [row[0] for row in cursor(log).execute(statement)]
 
 
-def test_a_fold_of_an_earlier_version_comes_too_late(log: SqlStore) -> None:
-    opened(log, 1)
-    cursor(log).execute("INSERT INTO marks VALUES ('usage', ?, 2)", (session_id(1),))
-    at = erase(log, 1)
-    (mark,) = cursor(log).execute("SELECT version FROM marks").fetchone()
-    assert mark == at.version - 1
-
-
-def test_every_projection_has_a_mark_of_it(log: SqlStore) -> None:
+def test_a_mark_of_every_projection_makes_an_earlier_fold_come_too_late(log: SqlStore) -> None:
     opened(log, 1)
     cursor(log).execute("INSERT INTO marks VALUES ('weather', ?, 2)", (session_id(1),))
     at = erase(log, 1)

@@ -6,24 +6,20 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import pytest
-
 from preflights_es.store import frozen, migrate
 from preflights_es.store.core_statements import rooms
 from preflights_es.store.opening import database_at
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import SqliteDatabase
 from preflights_es.store.urls import SqliteFile, parse_log_address
+from tests.each import each
 from tests.fixed import Clock
 from tests.store import freeze
 from tests.store.given import Salt
 
 
-def test_the_frozen_statements_are_those_of_today() -> None:
+def test_the_frozen_statements_and_tables_are_those_of_today() -> None:
     assert frozen.STATEMENTS.read_text("utf-8") == freeze.statements(), "run `make freeze`"
-
-
-def test_the_frozen_tables_are_those_of_today() -> None:
     assert frozen.TABLES.read_text("utf-8") == freeze.new_tables(), "run `make freeze`"
 
 
@@ -65,15 +61,6 @@ def contents(path: Path) -> dict[str, list[tuple[object, ...]]]:
         return found
 
 
-def test_two_new_logs_have_different_ids(tmp_path: Path) -> None:
-    ids = set()
-    for name in ("one.db", "two.db"):
-        SqlStore(str(tmp_path / name), Clock(), Salt()).close()
-        with closing(sqlite3.connect(tmp_path / name)) as log:
-            ids.add(log.execute("SELECT id FROM log").fetchone())
-    assert len(ids) == 2
-
-
 def test_making_a_log_that_is_there_already_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     SqlStore(str(path), Clock(), Salt()).close()
@@ -83,7 +70,7 @@ def test_making_a_log_that_is_there_already_changes_nothing(tmp_path: Path) -> N
     assert contents(path) == before
 
 
-@pytest.mark.parametrize("room", rooms("sqlite"))
+@each("room", rooms("sqlite"))
 def test_sqlite_takes_every_frozen_statement(tmp_path: Path, room: str) -> None:
     with closing(SqlStore(str(tmp_path / "log.db"), Clock(), Salt())) as store:
         cursor = store.database.cursor()  # type: ignore[attr-defined]  # SQLite's own

@@ -53,18 +53,20 @@ def without(field: str) -> bytes:
 # 1. What goes out comes back -----------------------------------------------------------------
 
 
-def test_lines_are_read_back_as_the_events_they_were() -> None:
+def test_blank_lines_and_windows_line_ends_mean_nothing_and_files_can_be_joined() -> None:
     events = conversation()
-    assert read(jsonl.encode_event_file(events)) == events
+    text = jsonl.encode_event_file(events)
+    assert read(text) == events
+    assert read(text.replace(b"\n", b"\r\n")) == events
+    assert read(b"\n  \n" + text.replace(b"\n", b"\n\n\t\n")) == events
+    assert read(b"") == read(b"\n \n") == read(jsonl.FIRST) == []
+    other = chain_of(said("one", "z"), heard("one"), number=2)
+    assert read(text + b"\n" + jsonl.encode_event_file(other)) == [*events, *other]
 
 
-def test_lines_are_written_again_byte_for_byte() -> None:
+def test_lines_are_read_back_as_the_events_they_were_and_written_again_byte_for_byte() -> None:
     text = jsonl.encode_event_file(conversation())
     assert jsonl.encode_event_file(read(text)) == text
-
-
-def test_an_event_is_one_line_that_ends() -> None:
-    text = jsonl.encode_event_file(conversation())
     assert text.count(b"\n") == 1 + 6
     assert text.endswith(b"\n")
     assert b"\r" not in text
@@ -102,32 +104,6 @@ def test_fields_may_stand_in_any_order_and_with_white_space() -> None:
     (event,) = part(b"  \t" + turned + b"  ")
     assert event.hash == conversation()[0].hash
     assert event.data == b'{"text": "one"}'
-
-
-def test_blank_lines_mean_nothing() -> None:
-    events = conversation()
-    lines = (jsonl.FIRST, *map(jsonl.encode_event_line, events))
-    text = b"\n  \n" + b"\n\t\n".join(lines) + b"\n\n"
-    assert read(text) == events
-
-
-def test_windows_line_ends_are_taken() -> None:
-    events = conversation()
-    assert read(jsonl.encode_event_file(events).replace(b"\n", b"\r\n")) == events
-
-
-def test_an_empty_file_holds_no_events() -> None:
-    assert read(b"") == []
-    assert read(b"\n \n") == []
-    assert read(jsonl.FIRST) == []
-
-
-def test_files_can_be_joined() -> None:
-    one, other = conversation(), chain_of(said("one", "z"), heard("one"), number=2)
-    assert read(jsonl.encode_event_file(one) + b"\n" + jsonl.encode_event_file(other)) == [
-        *one,
-        *other,
-    ]
 
 
 # 2. What is no event is named ----------------------------------------------------------------
@@ -195,14 +171,11 @@ def test_what_stands_before_a_damaged_line_is_read() -> None:
         next(lines)
 
 
-def test_a_line_without_end_is_refused_by_its_length() -> None:
+def test_a_line_without_end_is_refused_by_its_length_and_comes_in_pieces() -> None:
     line = one_line() + b" " * 10
     with pytest.raises(LogDamaged) as caught:
         part(line[:-11] + b" " * jsonl.LINE_MAX + b"}")
     assert "16,777,216" in str(caught.value)
-
-
-def test_a_line_without_end_comes_in_pieces_of_which_none_is_large() -> None:
     pieces = [len(piece) for piece in jsonl.lines_in(BytesIO(b"x" * 3 * LINE_MAX), "file")]
     assert sum(pieces) == 3 * LINE_MAX
     assert max(pieces) <= LINE_MAX + BLOCK

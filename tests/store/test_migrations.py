@@ -102,8 +102,27 @@ def differences(place: str) -> list[Any]:
     return found
 
 
-def test_migrations_make_the_tables_that_the_code_describes(place: str) -> None:
-    open_and_close(place)
+COLUMNS: Final = """
+SELECT table_name, column_name, data_type FROM information_schema.columns
+WHERE table_schema = 'public' ORDER BY 1, 2
+"""
+
+
+def test_migrations_make_the_tables_of_the_code_and_again_change_nothing(place: str) -> None:
+    shape = COLUMNS if "://" in place else "SELECT sql FROM sqlite_master ORDER BY name"
+    with closing(SqlStore(place, Clock(), Salt())) as store:
+        assert store.schema() == frozen.read_frozen_revision()
+        opened(store, 1)
+        before = store.read(session_id(1))
+        log_id = store.log_id()
+    assert re.fullmatch("[0-9a-f]{32}", log_id)
+    tables_before = rows(place, shape)
+    for _ in range(2):
+        migrate.upgrade(database_at(parse_log_address(place)))
+    assert rows(place, shape) == tables_before != []
+    with closing(SqlStore(place, Clock(), Salt())) as store:
+        assert store.read(session_id(1)) == before
+        assert store.log_id() == log_id
     assert differences(place) == []
     changed(place, "DROP TABLE outbox")
     assert [difference[0] for difference in differences(place)] == ["add_table"]
@@ -115,35 +134,8 @@ def test_a_migration_has_no_package_file_that_would_hide_the_library() -> None:
     assert not (folder / "__init__.py").exists()
 
 
-COLUMNS: Final = """
-SELECT table_name, column_name, data_type FROM information_schema.columns
-WHERE table_schema = 'public' ORDER BY 1, 2
-"""
-
-
-def test_upgrading_again_changes_nothing(place: str) -> None:
-    shape = COLUMNS if "://" in place else "SELECT sql FROM sqlite_master ORDER BY name"
-    with closing(SqlStore(place, Clock(), Salt())) as store:
-        assert store.schema() == frozen.read_frozen_revision()
-        opened(store, 1)
-        before = store.read(session_id(1))
-    tables_before = rows(place, shape)
-    for _ in range(2):
-        migrate.upgrade(database_at(parse_log_address(place)))
-    assert rows(place, shape) == tables_before != []
-    with closing(SqlStore(place, Clock(), Salt())) as store:
-        assert store.read(session_id(1)) == before
-
-
 def test_the_folder_of_a_new_log_is_made(tmp_path: Path) -> None:
     with closing(SqlStore(str(tmp_path / "a" / "b" / "log.db"), int, bytes)) as store:
-        assert store.schema() == frozen.read_frozen_revision()
-
-
-def test_an_empty_file_becomes_a_log(path: Path) -> None:
-    path.touch()
-    open_and_close(path)
-    with closing(sql(path.parent)) as store:
         assert store.schema() == frozen.read_frozen_revision()
 
 
@@ -203,12 +195,6 @@ def named(place: str) -> str:
         return store.log_id()
 
 
-def test_a_log_keeps_its_id(place: str) -> None:
-    first = named(place)
-    assert re.fullmatch("[0-9a-f]{32}", first)
-    assert named(place) == first
-
-
 def test_two_logs_have_two_and_a_copy_has_the_same(tmp_path: Path) -> None:
     one, other, copy = (str(tmp_path / name) for name in ("one.db", "other.db", "copy.db"))
     assert named(one) != named(other)
@@ -216,9 +202,9 @@ def test_two_logs_have_two_and_a_copy_has_the_same(tmp_path: Path) -> None:
     assert named(copy) == named(one)
 
 
-def test_a_log_that_lost_it_is_damaged(place: str) -> None:
-    with closing(SqlStore(place, Clock(), Salt())) as store:
-        store.database.wrote(lambda cursor: cursor.execute("DELETE FROM log"))
+def test_a_log_that_lost_it_is_damaged(path: Path) -> None:
+    with closing(sql(path.parent)) as store:
+        changed(str(path), "DELETE FROM log")
         with pytest.raises(LogDamaged, match="does not say its id"):
             store.log_id()
 
@@ -314,63 +300,46 @@ def test_a_reader_does_not_wait_to_upgrade_while_another_process_writes(
     migrate.upgrade(database_at(parse_log_address(str(path))), hurries=True, scripts=later)
 
 
-def test_a_log_that_does_not_say_its_schema_is_damage(path: Path) -> None:
-    open_and_close(path)
-    with database(path) as connection:
-        connection.execute("DELETE FROM alembic_version")
-    error = refused(path)
-    assert isinstance(error, LogDamaged)
-    assert "does not say its schema" in str(error)
-    opens_once_cured(str(path))
+def two_schemas(more: str) -> str:
+    both = ", ".join(map(repr, sorted([more, frozen.read_frozen_revision()])))
+    return f"it says 2 schemas ({both}), expected one: restore it from a copy"
 
 
-def test_a_log_whose_schema_is_blank_is_told_what_to_set(path: Path) -> None:
-    sql(path.parent).close()
-    with database(path) as other:
-        other.execute("UPDATE alembic_version SET version_num = ''")
-    opens_once_cured(str(path))
+WITHOUT_ONE: Final = {
+    "DELETE FROM alembic_version": "does not say its schema",
+    "UPDATE alembic_version SET version_num = ''": "",
+    "DROP TABLE alembic_version": "its table 'alembic_version' is missing: restore it from a copy, "
+    "or run in it: `",
+    **{
+        f"INSERT INTO alembic_version VALUES ('{more}')": two_schemas(more)
+        for more in ("0012", "log_2", "zebra")
+    },
+}
+"""What was done to the schema that a log says, and what is said of it beside its cure."""
 
 
-def test_a_log_without_the_table_of_its_schema_is_told_how_to_make_it(place: str) -> None:
+def test_a_log_that_does_not_say_one_schema_is_told_what_cures_it(place: str) -> None:
     open_and_close(place)
-    changed(place, "DROP TABLE alembic_version")
-    error = refused(place)
-    assert isinstance(error, LogDamaged)
-    missing = "its table 'alembic_version' is missing: restore it from a copy, or run in it: `"
-    assert missing in str(error)
-    opens_once_cured(place)
+    for statement, told in WITHOUT_ONE.items():
+        changed(place, statement)
+        error = refused(place)
+        assert isinstance(error, LogDamaged)
+        assert told in str(error)
+        opens_once_cured(place)
 
 
-@pytest.mark.parametrize("more", ["0012", "log_2", "zebra"])
-def test_a_log_that_says_two_schemas_is_told_which_row_to_keep(place: str, more: str) -> None:
-    open_and_close(place)
-    changed(place, f"INSERT INTO alembic_version VALUES ('{more}')")
-    error = refused(place)
-    assert isinstance(error, LogDamaged)
-    said = (
-        f"it says 2 schemas ({', '.join(map(repr, sorted([more, frozen.read_frozen_revision()])))})"
-    )
-    assert f"{said}, expected one: restore it from a copy" in str(error)
-    opens_once_cured(place)
-
-
-def test_other_tables_without_the_name_of_their_schema_come_with_no_statement(path: Path) -> None:
+def test_other_tables_or_schemas_that_there_never_were_come_with_no_statement(path: Path) -> None:
     sql(path.parent).close()
-    with database(path) as other:
-        other.execute("ALTER TABLE projected_items DROP COLUMN due")
-        other.execute("DELETE FROM alembic_version")
-    assert str(refused(path)).endswith("is empty: restore it from a copy")
-    with database(path) as other:
-        other.execute("DROP TABLE alembic_version")
-    assert str(refused(path)).endswith("is missing: restore it from a copy")
-
-
-def test_schemas_that_there_never_were_come_with_no_statement(path: Path) -> None:
-    open_and_close(path)
-    with database(path) as other:
-        other.execute("UPDATE alembic_version SET version_num = 'zebra'")
-        other.execute("INSERT INTO alembic_version VALUES ('yak')")
-    assert str(refused(path)).endswith("expected one: restore it from a copy")
+    for statement, told in (
+        ("UPDATE alembic_version SET version_num = 'zebra'", None),
+        ("INSERT INTO alembic_version VALUES ('yak')", "expected one"),
+        ("ALTER TABLE projected_items DROP COLUMN due", None),
+        ("DELETE FROM alembic_version", "is empty"),
+        ("DROP TABLE alembic_version", "is missing"),
+    ):
+        changed(str(path), statement)
+        if told:
+            assert str(refused(path)).endswith(f"{told}: restore it from a copy")
 
 
 @pytest.mark.parametrize(
@@ -416,12 +385,13 @@ def test_a_database_of_another_program_is_refused_and_is_not_touched(
 
 
 def test_a_database_without_tables_becomes_a_log(path: Path) -> None:
-    with database(path) as connection:
-        connection.execute("PRAGMA user_version=7")
-        connection.execute("VACUUM")
-    open_and_close(path)
-    with closing(sql(path.parent)) as store:
-        opened(store, 1)
+    for made in ((), ("PRAGMA user_version=7", "VACUUM")):
+        path.unlink(missing_ok=True)
+        path.touch()
+        changed(str(path), *made)
+        with closing(SqlStore(str(path), Clock(), Salt())) as store:
+            opened(store, 1)
+            assert store.schema() == frozen.read_frozen_revision()
 
 
 @pytest.mark.parametrize("table", ["events", "heads", "claims", "numbers", "outbox"])

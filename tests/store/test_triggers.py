@@ -12,7 +12,6 @@ import psycopg
 import pytest
 
 from preflights_es.store.audit_evidence import ON_POSTGRESQL, SqlAuditing
-from preflights_es.store.sql import SqlStore
 from tests.each import each
 from tests.postgres import connected
 from tests.projections.given import changed
@@ -90,8 +89,8 @@ def foreign(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Foreign]
 # 1. On every engine --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("column", COLUMNS)
-@pytest.mark.parametrize("session", [ONE, TWO])
+@each("column", COLUMNS)
+@each("session", [ONE, TWO])
 def test_no_column_of_an_event_is_changed(foreign: Foreign, column: str, session: str) -> None:
     foreign.refused(f"UPDATE events SET {column} = {foreign.value(column)} WHERE {session}")
 
@@ -105,16 +104,13 @@ def test_an_erasure_changes_nothing_on_the_side(foreign: Foreign, column: str) -
     foreign.refused(f"UPDATE events SET {changes} WHERE {TWO} AND version = 1")
 
 
-def test_the_one_change_that_is_permitted_is_an_erasure(foreign: Foreign) -> None:
+def test_an_erasure_is_the_one_change_that_is_permitted_and_stays(foreign: Foreign) -> None:
     for _ in range(2):
         foreign.done(f"UPDATE events SET {GONE} WHERE {TWO} AND version < 3")
     query = f"SELECT data, salt FROM events WHERE {TWO} ORDER BY version"
     assert foreign.done(query).fetchall()[:2] == [(None, None)] * 2
     foreign.refused(f"UPDATE events SET {GONE}")
     foreign.refused(f"UPDATE events SET {GONE} WHERE {ONE}")
-
-
-def test_an_erased_event_stays_erased_and_where_it_is(foreign: Foreign) -> None:
     foreign.done(f"UPDATE events SET {GONE} WHERE {TWO} AND version = 1")
     blob = foreign.blob
     for changes in (f"data = '{{}}', salt = {blob}", "version = 2", f"hash = {blob}"):
@@ -147,8 +143,8 @@ POSTGRES: Final = pytest.mark.parametrize("foreign", ["postgres"], indirect=True
 
 
 @SQLITE
-@pytest.mark.parametrize("column", [*COLUMNS, "rowid"])
-@pytest.mark.parametrize("verb", ["UPDATE", "UPDATE OR REPLACE", "UPDATE OR IGNORE"])
+@each("column", [*COLUMNS, "rowid"])
+@each("verb", ["UPDATE", "UPDATE OR REPLACE", "UPDATE OR IGNORE"])
 def test_no_event_is_changed_by_a_verb_of_sqlite(foreign: Foreign, column: str, verb: str) -> None:
     value = "99" if column == "rowid" else foreign.value(column)
     for session in (ONE, TWO):
@@ -172,9 +168,9 @@ IN_THE_WAY: Final = {
 
 
 @SQLITE
-@pytest.mark.parametrize("key", IN_THE_WAY)
-@pytest.mark.parametrize("verb", ["INSERT", "INSERT OR REPLACE", "REPLACE", "INSERT OR ROLLBACK"])
-@pytest.mark.parametrize("recursive", [0, 1])
+@each("key", IN_THE_WAY)
+@each("verb", ["INSERT", "INSERT OR REPLACE", "REPLACE", "INSERT OR ROLLBACK"])
+@each("recursive", [0, 1])
 def test_no_event_is_replaced(foreign: Foreign, key: str, verb: str, recursive: int) -> None:
     foreign.done(f"PRAGMA recursive_triggers={recursive}")
     insert = foreign.inserted(IN_THE_WAY[key]).replace(KEYS, f"rowid, {KEYS}")
@@ -198,36 +194,33 @@ def test_an_erasure_of_another_table_of_that_name_covers_nothing(foreign: Foreig
 
 BODY: Final = "BEGIN RETURN NULL; END"
 DAMAGE: Final = {
-    "DROP TRIGGER events_are_kept ON events": "'events_are_kept', which guards events, is missing",
     "ALTER TABLE events DISABLE TRIGGER events_are_immutable": "the trigger 'events_are_immutable' "
     "is disabled: `ALTER TABLE events ENABLE TRIGGER events_are_immutable`",
-    "ALTER TABLE events ENABLE REPLICA TRIGGER events_are_kept": "'events_are_kept' is disabled",
     "CREATE OR REPLACE FUNCTION events_are_kept() RETURNS trigger LANGUAGE plpgsql AS "
     f"$$ {BODY} $$": "the trigger 'events_are_kept', which guards events, was changed",
+    "ALTER TABLE events ENABLE REPLICA TRIGGER events_are_kept": "'events_are_kept' is disabled",
+    "DROP TRIGGER events_are_kept ON events": "'events_are_kept', which guards events, is missing",
     "CREATE TRIGGER theirs AFTER INSERT ON claims FOR EACH ROW EXECUTE FUNCTION "
     "events_are_kept()": "the trigger 'theirs' is not of preflights",
     "CREATE RULE theirs AS ON INSERT TO marks DO INSTEAD NOTHING": "the rule 'theirs' is not of",
 }
 
 
-@pytest.fixture
-def store(empty_database: str) -> Iterator[SqlStore]:
-    with closing(at(empty_database)) as made:
-        yield made
-
-
-def test_the_guards_that_are_expected_are_those_of_the_migrations(store: SqlStore) -> None:
+def test_what_was_done_to_a_guard_is_named_and_nothing_else(empty_database: str) -> None:
+    store = at(empty_database)
     assert list(SqlAuditing(store).guards()) == []
     assert len(ON_POSTGRESQL) == 3
+    said_ = ""
+    for statement, named in DAMAGE.items():
+        assert named not in said_
+        changed(store, statement)
+        said_ = "\n".join(SqlAuditing(store).guards())
+        assert named in said_
+    store.close()
 
 
-@pytest.mark.parametrize("statement", DAMAGE)
-def test_what_was_done_to_a_guard_is_named(store: SqlStore, statement: str) -> None:
-    changed(store, statement)
-    assert DAMAGE[statement] in "\n".join(SqlAuditing(store).guards())
-
-
-def test_stray_rows_and_numbers_are_found_on_a_server_as_well(store: SqlStore) -> None:
+def test_stray_rows_and_numbers_are_found_on_a_server_as_well(postgres: str) -> None:
+    store = at(postgres)
     gone = "00000001-0000-7000-8000-000000000001"
     changed(
         store,
@@ -242,3 +235,4 @@ def test_stray_rows_and_numbers_are_found_on_a_server_as_well(store: SqlStore) -
     assert list(auditing.claimed()) == [gone]
     assert (list(auditing.asking()), list(auditing.numbers(None))) == ([], [])
     assert (auditing.count_numbers(None), list(auditing.untyped(None))) == (0, [])
+    store.close()
