@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal, get_args
 from unicodedata import normalize
 
-import pytest
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import WORKFLOW
@@ -136,11 +135,8 @@ STRATEGY = accepted("auth_strategy", "OAuth", "Strategy", "OAuth", "chosen")
 # 1. Opening ----------------------------------------------------------------------------------
 
 
-def test_an_intention_without_a_keyword_asks_the_generic_question() -> None:
+def test_an_opening_asks_by_what_it_names() -> None:
     check(when=declared("Improve things"), then=(asked("", 1),))
-
-
-def test_a_keyword_skips_the_generic_question() -> None:
     check(
         when=declared("Let users log-in"),
         then=(
@@ -148,9 +144,6 @@ def test_a_keyword_skips_the_generic_question() -> None:
             asked("Authentication", 1),
         ),
     )
-
-
-def test_a_category_without_a_question_stops_at_once() -> None:
     (intention,) = STOPPED
     check(
         when=intention,
@@ -172,15 +165,12 @@ def test_a_second_intention_changes_nothing(given: tuple[Input, ...]) -> None:
 # 2. Answering --------------------------------------------------------------------------------
 
 
-def test_the_category_is_followed_by_its_question() -> None:
+def test_an_answer_is_followed_by_the_next_question_or_the_patch() -> None:
     check(
         declared(),
         when=answered(change_category="database"),
         then=(category("database", "Database"), asked("Database", 2)),
     )
-
-
-def test_the_primary_answer_is_followed_by_the_patch() -> None:
     check(
         declared("Add OAuth"),
         when=answered(auth_strategy=" oauth "),
@@ -189,9 +179,6 @@ def test_the_primary_answer_is_followed_by_the_patch() -> None:
             PatchProposed(patch=OAUTH, hint="adr"),
         ),
     )
-
-
-def test_two_turns_lead_from_nothing_to_a_patch() -> None:
     check(
         declared(),
         answered(change_category="Frontend"),
@@ -201,9 +188,18 @@ def test_two_turns_lead_from_nothing_to_a_patch() -> None:
             PatchProposed(patch=DecisionPatch("Frontend", (("Framework", "Elm"),)), hint="task"),
         ),
     )
+    check(
+        declared("Add OAuth"),
+        when=answered(change_category="Infra"),
+        then=(category("Infra"), asked("Infra", 1)),
+    )
+    library = accepted("auth_library", "Authlib", "Library", "Authlib", "typed")
+    check(declared("Add OAuth"), when=answered(auth_library="Authlib"), then=(library,))
+    state = after(declared("Add OAuth"), answered(auth_library="Authlib"))
+    assert (state.turns.question, state.turns.turn) == (asked("Authentication", 1).question, 1)
 
 
-def test_several_answers_at_once_are_judged_category_first() -> None:
+def test_several_answers_at_once_are_judged_category_first_and_use_the_open_question_only() -> None:
     check(
         declared(),
         when=answered(
@@ -221,26 +217,8 @@ def test_several_answers_at_once_are_judged_category_first() -> None:
             ),
         ),
     )
-
-
-def test_several_answers_at_once_use_the_turns_of_the_open_question_only() -> None:
     state = after(declared(), answered(change_category="Authentication", auth_strategy="OAuth"))
     assert state.turns.turn == 2
-
-
-def test_an_explicit_category_replaces_the_detected_one() -> None:
-    check(
-        declared("Add OAuth"),
-        when=answered(change_category="Infra"),
-        then=(category("Infra"), asked("Infra", 1)),
-    )
-
-
-def test_a_secondary_answer_leaves_the_question_open() -> None:
-    library = accepted("auth_library", "Authlib", "Library", "Authlib", "typed")
-    check(declared("Add OAuth"), when=answered(auth_library="Authlib"), then=(library,))
-    state = after(declared("Add OAuth"), answered(auth_library="Authlib"))
-    assert (state.turns.question, state.turns.turn) == (asked("Authentication", 1).question, 1)
 
 
 @each(
@@ -303,46 +281,30 @@ def test_every_way_to_other_asks_for_a_description(
 
 
 @each(
-    "answers",
+    ("option", "answers"),
     [
-        {"auth_strategy": OTHER_OPTION, "auth_strategy__other": "Passkeys"},
-        {"auth_strategy__other": "Passkeys"},
-        {"auth_strategy__other": "Passkeys", "auth_strategy": OTHER_OPTION},
+        (OTHER_OPTION, {"auth_strategy": OTHER_OPTION, "auth_strategy__other": "Passkeys"}),
+        (OTHER_OPTION, {"auth_strategy__other": "Passkeys"}),
+        (OTHER_OPTION, {"auth_strategy__other": "Passkeys", "auth_strategy": OTHER_OPTION}),
+        (
+            "Other",
+            {"auth_strategy": "Other", "auth_strategy__other": ("", OTHER_OPTION, "Passkeys")},
+        ),
     ],
 )
-def test_a_companion_counts_as_other_with_its_text(answers: dict[str, str]) -> None:
+def test_a_companion_counts_as_other_with_its_text(
+    option: str, answers: dict[str, str | tuple[str, ...]]
+) -> None:
     check(
         declared("Add OAuth"),
         when=answered(**answers),
         then=(
-            accepted(
-                "auth_strategy", OTHER_OPTION, "Strategy", "Passkeys", "custom", other="Passkeys"
-            ),
+            accepted("auth_strategy", option, "Strategy", "Passkeys", "custom", other="Passkeys"),
             PatchProposed(
                 patch=DecisionPatch("Authentication", (("Strategy", "Passkeys"),)), hint="adr"
             ),
         ),
     )
-
-
-def test_only_the_text_of_a_companion_that_says_something_is_kept() -> None:
-    check(
-        declared("Add OAuth"),
-        when=answered(auth_strategy="Other", auth_strategy__other=("", OTHER_OPTION, "Passkeys")),
-        then=(
-            accepted("auth_strategy", "Other", "Strategy", "Passkeys", "custom", other="Passkeys"),
-            PatchProposed(
-                patch=DecisionPatch("Authentication", (("Strategy", "Passkeys"),)), hint="adr"
-            ),
-        ),
-    )
-
-
-def test_a_revision_without_a_companion_forgets_the_former_one() -> None:
-    given = (declared("Add OAuth"), answered(auth_strategy__other="Passkeys"))
-    assert after(*given).turns.answers == {"auth_strategy": Resolved("Passkeys", "custom")}
-    then = after(*given, revised(auth_strategy="OAuth"))
-    assert then.turns.answers == {"auth_strategy": Resolved("OAuth", "chosen")}
 
 
 # 2.2 Refusals --------------------------------------------------------------------------------
@@ -378,9 +340,6 @@ def test_an_unknown_key_is_refused_with_those_that_are_known() -> None:
             PatchProposed(patch=OAUTH, hint="adr"),
         ),
     )
-
-
-def test_before_the_category_only_the_category_is_known() -> None:
     check(
         declared(),
         when=answered(auth_strategy="OAuth"),
@@ -392,16 +351,13 @@ def test_before_the_category_only_the_category_is_known() -> None:
     )
 
 
-def test_the_same_key_twice_in_one_input_is_several_values() -> None:
+def test_a_key_twice_an_answered_one_and_none_are_refused() -> None:
     once, again = answered(auth_strategy="OAuth"), answered(auth_strategy="SAML")
     check(
         declared("Add OAuth"),
         when=replace(once, answers=(*once.answers, *again.answers)),
         then=(ClarificationAnswerRefused(key="auth_strategy", reason="several_values"),),
     )
-
-
-def test_an_answer_to_what_is_answered_is_refused() -> None:
     check(
         *READY,
         when=answered(auth_strategy="Magic Link", change_category="Infra"),
@@ -410,9 +366,6 @@ def test_an_answer_to_what_is_answered_is_refused() -> None:
             ClarificationAnswerRefused(key="auth_strategy", reason="already_answered"),
         ),
     )
-
-
-def test_an_input_without_an_answer_is_refused() -> None:
     empty = (ClarificationAnswerRefused(key="", reason="blank"),)
     for given in ((declared(),), READY, STOPPED):
         check(*given, when=answered(), then=empty)
@@ -456,7 +409,7 @@ def test_every_reason_to_refuse_an_answer_is_given() -> None:
 # 2.3 Revision --------------------------------------------------------------------------------
 
 
-def test_a_revision_replaces_an_answer_and_proposes_again() -> None:
+def test_a_revision_replaces_an_answer_and_proposes_what_is_new() -> None:
     check(
         *READY,
         when=revised(auth_strategy="magic link"),
@@ -467,28 +420,23 @@ def test_a_revision_replaces_an_answer_and_proposes_again() -> None:
             ),
         ),
     )
-
-
-def test_a_revision_to_the_same_value_proposes_nothing_new() -> None:
     same = accepted("auth_strategy", "OAUTH", "Strategy", "OAuth", "chosen")
     check(*READY, when=revised(auth_strategy="OAUTH"), then=(same,))
-
-
-def test_a_revision_may_answer_for_the_first_time() -> None:
     check(
         declared("Add OAuth"),
         when=revised(auth_strategy="OAuth"),
         then=(STRATEGY, PatchProposed(patch=OAUTH, hint="adr")),
     )
-
-
-def test_a_refused_revision_leaves_the_patch() -> None:
     check(
         *READY,
         when=revised(auth_strategy="TBD"),
         then=(ClarificationAnswerRefused(key="auth_strategy", reason="placeholder"),),
     )
     assert after(*READY, revised(auth_strategy="TBD")).offer.patch == OAUTH
+    given = (declared("Add OAuth"), answered(auth_strategy__other="Passkeys"))
+    assert after(*given).turns.answers == {"auth_strategy": Resolved("Passkeys", "custom")}
+    then = after(*given, revised(auth_strategy="OAuth"))
+    assert then.turns.answers == {"auth_strategy": Resolved("OAuth", "chosen")}
 
 
 def test_a_new_category_drops_the_answers_of_the_former_one() -> None:
@@ -528,21 +476,15 @@ TURNS_USED = (
 )
 
 
-def test_after_three_turns_nothing_is_asked_any_more() -> None:
+def test_after_three_turns_nothing_is_asked_and_answers_are_still_taken() -> None:
     assert after(*TURNS_USED).turns.turn == 4
     check(
         *TURNS_USED,
         when=revised(change_category="Frontend"),
         then=(category("Frontend"), ClarificationStopped(reason="turns_used")),
     )
-
-
-def test_what_stopped_stops_once() -> None:
     stopped = (*TURNS_USED, revised(change_category="Frontend"))
     check(*stopped, when=revised(change_category="Backend"), then=(category("Backend"),))
-
-
-def test_after_three_turns_answers_are_still_taken() -> None:
     check(
         *TURNS_USED,
         revised(change_category="Frontend"),
@@ -552,9 +494,6 @@ def test_after_three_turns_answers_are_still_taken() -> None:
             PatchProposed(patch=DecisionPatch("Frontend", (("Framework", "React"),)), hint="task"),
         ),
     )
-
-
-def test_after_three_turns_a_partial_patch_is_proposed() -> None:
     check(
         *TURNS_USED,
         when=revised(change_category="Frontend", styling="Tailwind"),
@@ -578,25 +517,12 @@ def test_what_stopped_for_want_of_a_question_asks_the_next_category() -> None:
 # 3. Acknowledging ----------------------------------------------------------------------------
 
 
-def test_a_person_accepts_the_patch_as_a_record() -> None:
+def test_a_person_accepts_the_patch_as_a_record_once_and_with_a_number() -> None:
     check(
         *READY,
         when=acknowledged(number=7),
         then=(DecisionRecorded(status="accepted", kind="adr", number=7), DUE),
     )
-
-
-@pytest.mark.parametrize("actor", [SCRIPT, AGENT])
-def test_a_script_or_an_agent_only_proposes(actor: Actor) -> None:
-    check(
-        *READY,
-        when=acknowledged(actor=actor),
-        then=(DecisionRecorded(status="proposed", kind="adr", number=7), DUE),
-    )
-    assert not is_terminal(after(*READY, acknowledged(actor=actor)))
-
-
-def test_a_person_accepts_what_a_script_proposed() -> None:
     check(
         *READY,
         acknowledged(actor=SCRIPT),
@@ -606,34 +532,43 @@ def test_a_person_accepts_what_a_script_proposed() -> None:
             due("0007-use-oauth-for-authentication.md", call="artifact-2"),
         ),
     )
-
-
-def test_a_script_proposes_once() -> None:
-    for actor in (SCRIPT, AGENT):
-        check(
-            *READY,
-            acknowledged(actor=SCRIPT),
-            when=acknowledged(actor=actor),
-            then=refused("acknowledgement", "already_proposed"),
-        )
-
-
-def test_a_person_accepts_once() -> None:
     for actor in (ADA, SCRIPT):
         check(
             *ACCEPTED,
             when=acknowledged(actor=actor),
             then=refused("acknowledgement", "already_accepted"),
         )
+    check(
+        *READY,
+        when=acknowledged(number=None),
+        then=refused("acknowledgement", "number_missing"),
+    )
 
 
-def test_nothing_is_accepted_while_a_question_is_open() -> None:
+@each("actor", [SCRIPT, AGENT])
+def test_a_script_or_an_agent_only_proposes_and_once(actor: Actor) -> None:
+    check(
+        *READY,
+        when=acknowledged(actor=actor),
+        then=(DecisionRecorded(status="proposed", kind="adr", number=7), DUE),
+    )
+    assert not is_terminal(after(*READY, acknowledged(actor=actor)))
+    check(
+        *READY,
+        acknowledged(actor=SCRIPT),
+        when=acknowledged(actor=actor),
+        then=refused("acknowledgement", "already_proposed"),
+    )
+
+
+def test_nothing_is_accepted_while_a_question_is_open_or_for_a_stop() -> None:
     for patch in (None, OAUTH):
         check(
             declared("Add OAuth"),
             when=acknowledged(patch),
             then=refused("acknowledgement", "question_open"),
         )
+    check(*STOPPED, when=acknowledged(OAUTH), then=refused("acknowledgement", "patch_changed"))
 
 
 @each(
@@ -647,18 +582,6 @@ def test_nothing_is_accepted_while_a_question_is_open() -> None:
 )
 def test_what_was_shown_must_be_what_is_proposed(shown: DecisionPatch | None) -> None:
     check(*READY, when=acknowledged(shown), then=refused("acknowledgement", "patch_changed"))
-
-
-def test_a_patch_shown_for_a_stop_does_not_fit() -> None:
-    check(*STOPPED, when=acknowledged(OAUTH), then=refused("acknowledgement", "patch_changed"))
-
-
-def test_a_record_needs_a_number() -> None:
-    check(
-        *READY,
-        when=acknowledged(number=None),
-        then=refused("acknowledgement", "number_missing"),
-    )
 
 
 @each(
@@ -683,18 +606,7 @@ def test_a_decision_is_a_record_unless_a_person_says_task(
     )
 
 
-def test_nothing_decided_can_be_accepted_as_a_task() -> None:
-    check(
-        *STOPPED,
-        when=acknowledged(None, number=None, mark="adr"),
-        then=(
-            DecisionRecorded(status="accepted", kind="task", number=None),
-            due("0123456789ab-write-docs.md", "task"),
-        ),
-    )
-
-
-def test_the_mark_of_the_acknowledgement_wins_over_that_of_the_intention() -> None:
+def test_the_mark_of_the_acknowledgement_wins_and_nothing_decided_is_a_task() -> None:
     rest = DecisionPatch("Backend", (("API_Style", "REST"),))
     given = (declared("Add an api", mark="task"), answered(api_style="REST"))
     check(
@@ -715,9 +627,17 @@ def test_the_mark_of_the_acknowledgement_wins_over_that_of_the_intention() -> No
     )
     assert accepting_by_mark(after(*given), {}).kind == "task"
     assert accepting_by_mark(after(*given), {"mark": "adr"}).kind == "adr"
+    check(
+        *STOPPED,
+        when=acknowledged(None, number=None, mark="adr"),
+        then=(
+            DecisionRecorded(status="accepted", kind="task", number=None),
+            due("0123456789ab-write-docs.md", "task"),
+        ),
+    )
 
 
-def test_a_revision_voids_what_a_script_accepted() -> None:
+def test_a_revision_or_a_stop_voids_what_a_script_accepted() -> None:
     proposed = (*READY, acknowledged(actor=SCRIPT))
     saml = DecisionPatch("Authentication", (("Strategy", "SAML"),))
     assert after(*proposed, revised(auth_strategy="SAML")).standing.acknowledgement is None
@@ -731,9 +651,6 @@ def test_a_revision_voids_what_a_script_accepted() -> None:
             due("0007-use-saml-for-authentication.md", call="artifact-2"),
         ),
     )
-
-
-def test_a_stop_voids_what_a_script_accepted() -> None:
     mysql = DecisionPatch("Database", (("Type", "MySQL"),))
     given = (*TURNS_USED, acknowledged(mysql, actor=SCRIPT), revised(change_category="Frontend"))
     assert after(*given).standing.acknowledgement is None
@@ -742,12 +659,19 @@ def test_a_stop_voids_what_a_script_accepted() -> None:
 # 4. The document and later changes -----------------------------------------------------------
 
 
-def test_a_document_that_was_due_is_filed() -> None:
+def test_a_document_that_was_due_is_filed_and_no_other() -> None:
     path = "docs/decisions/0007-use-oauth-for-authentication.md"
     check(*ACCEPTED, when=written(), then=(ArtifactFiled(path=path),))
     state = after(*ACCEPTED, written())
     assert state.filed.written is not None
     assert (state.filed.written.path, state.filed.beside) == (path, "")
+    check(*READY, when=written(), then=(ResponseIgnored(call="artifact-1", reason="not_open"),))
+    check(
+        *ACCEPTED,
+        written(),
+        when=written(),
+        then=(ResponseIgnored(call="artifact-1", reason="not_open"),),
+    )
 
 
 def test_a_document_beside_a_person_s_own_is_remembered_until_it_is_filed() -> None:
@@ -761,17 +685,7 @@ def test_a_document_beside_a_person_s_own_is_remembered_until_it_is_filed() -> N
     assert later.filed.beside == ""
 
 
-def test_an_unrequested_document_is_ignored() -> None:
-    check(*READY, when=written(), then=(ResponseIgnored(call="artifact-1", reason="not_open"),))
-    check(
-        *ACCEPTED,
-        written(),
-        when=written(),
-        then=(ResponseIgnored(call="artifact-1", reason="not_open"),),
-    )
-
-
-def test_a_superseded_decision_is_written_again() -> None:
+def test_a_superseded_decision_is_written_again_once() -> None:
     check(
         *ACCEPTED,
         when=superseded(),
@@ -783,15 +697,6 @@ def test_a_superseded_decision_is_written_again() -> None:
     state = after(*ACCEPTED, superseded())
     assert state.standing.superseded_by == LATER
     assert is_terminal(state)
-
-
-@each("given", [(declared("Add OAuth"),), READY, (*READY, acknowledged(actor=SCRIPT)), STOPPED])
-def test_only_an_accepted_decision_is_superseded(given: tuple[Input, ...]) -> None:
-    check(*given, when=superseded(), then=refused("supersession", "not_accepted"))
-    assert after(*given, superseded()).standing.superseded_by is None
-
-
-def test_a_decision_is_superseded_once() -> None:
     check(
         *ACCEPTED,
         superseded(),
@@ -801,7 +706,13 @@ def test_a_decision_is_superseded_once() -> None:
     assert after(*ACCEPTED, superseded(), superseded(FORMER)).standing.superseded_by == LATER
 
 
-def test_a_new_number_renames_the_record() -> None:
+@each("given", [(declared("Add OAuth"),), READY, (*READY, acknowledged(actor=SCRIPT)), STOPPED])
+def test_only_an_accepted_decision_is_superseded(given: tuple[Input, ...]) -> None:
+    check(*given, when=superseded(), then=refused("supersession", "not_accepted"))
+    assert after(*given, superseded()).standing.superseded_by is None
+
+
+def test_a_new_number_renames_the_record_that_has_one() -> None:
     check(
         *ACCEPTED,
         when=renumbered(8),
@@ -814,9 +725,6 @@ def test_a_new_number_renames_the_record() -> None:
         when=renumbered(8),
         then=(due("0008-use-oauth-for-authentication.md", call="artifact-2"),),
     )
-
-
-def test_only_a_record_has_a_number_to_change() -> None:
     react = DecisionPatch("Frontend", (("Framework", "React"),))
     accepted_as = acknowledged(react, mark="task")
     task = (declared("A ui"), answered(frontend_framework="React"), accepted_as)
@@ -825,7 +733,7 @@ def test_only_a_record_has_a_number_to_change() -> None:
         assert after(*given, renumbered(8)).filed.number is None
 
 
-def test_a_related_record_s_new_number_is_written() -> None:
+def test_a_related_record_s_new_number_is_written_and_an_unrelated_one_refused() -> None:
     related = (
         declared("Add OAuth", supersedes=FORMER),
         answered(auth_strategy="OAuth"),
@@ -842,9 +750,6 @@ def test_a_related_record_s_new_number_is_written() -> None:
         replace(LATER, number=5),
     )
     assert state.filed.number == 7, "its own number stays"
-
-
-def test_a_number_of_an_unrelated_record_is_refused() -> None:
     for given in (READY, ACCEPTED, (declared("Add OAuth", supersedes=FORMER),)):
         uid = FORMER.uid if given is not ACCEPTED else "unknown"
         check(*given, when=reference_renumbered(uid, 4), then=refused("renumbering", "not_related"))

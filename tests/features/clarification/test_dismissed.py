@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from preflights_es.features.clarification.domain.events import (
     ClarificationChangeRefused,
     ClarificationQuestionAsked,
@@ -104,7 +102,7 @@ def test_a_task_can_be_accepted() -> None:
     assert (view(done).status, done.offer.patch) == ("accepted", None)
 
 
-@pytest.mark.parametrize("cls", [answered, revised])
+@each("cls", [answered, revised])
 def test_an_answer_goes_on_and_it_is_a_task_all_the_same(cls: Any) -> None:
     state = after(OPEN, TASK, cls(description="Fewer colours"))
     assert state.offer.patch == DecisionPatch("Other", (("Description", "Fewer colours"),))

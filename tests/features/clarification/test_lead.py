@@ -6,8 +6,6 @@ import asyncio
 import json
 from typing import Any
 
-import pytest
-
 from preflights_es.features.clarification.domain import WORKFLOW, lead, rules
 from preflights_es.features.clarification.domain.events import (
     AnswersRevised,
@@ -152,16 +150,13 @@ def decided(*fields: tuple[str, str], category: str = "Authentication") -> dict[
 # 1. What a model contributes -----------------------------------------------------------------
 
 
-def test_the_models_wording_and_options_are_asked_under_the_rules_key() -> None:
+def test_the_models_wording_and_options_are_asked_under_the_rules_key_or_its_own_category() -> None:
     led = Led(GOOD)
     question = led.state.turns.question
     assert question is not None
     assert (question.id, question.question) == ("auth_strategy", "How do people sign in?")
     assert question.options == ("Passkeys", "OAuth", OTHER_OPTION)
     assert led.status == "needs_answers"
-
-
-def test_the_models_category_is_its_own_suggestion() -> None:
     led = Led({**GOOD, "topic": "Infra"}, intention="Make it nice")
     (category,) = led.state.turns.provenance
     assert (category.value, category.source, category.by) == ("Infra", "suggested", "model")
@@ -306,8 +301,11 @@ def test_another_first_answer_drops_what_was_asked_because_of_the_old_one() -> N
     assert led.replayed() == "identical"
 
 
-def test_a_model_may_say_that_no_further_question_is_needed() -> None:
-    led = Led({**GOOD, "more": True}, NOTHING, decided(("Strategy", "OAuth")))
+@each("replies", [(NOTHING, decided(("Strategy", "OAuth"))), ("no", "no")])
+def test_where_no_further_question_is_needed_or_one_fails_the_answers_count(
+    replies: tuple[Reply, ...],
+) -> None:
+    led = Led({**GOOD, "more": True}, *replies)
     led.answer(auth_strategy="OAuth")
     assert led.state.offer.patch == OAUTH
     assert led.replayed() == "identical"
@@ -320,13 +318,6 @@ def test_three_questions_are_the_most_that_a_model_asks() -> None:
     for n in range(3):
         led.answer_one(f"custom.topic_{n}", "a")
     assert led.state.offer.patch == DecisionPatch("Other", tuple(values))
-    assert led.replayed() == "identical"
-
-
-def test_where_a_further_question_fails_the_answers_count() -> None:
-    led = Led({**GOOD, "more": True}, "no", "no")
-    led.answer(auth_strategy="OAuth")
-    assert led.state.offer.patch == OAUTH
     assert led.replayed() == "identical"
 
 
@@ -389,21 +380,6 @@ def test_only_what_the_person_said_becomes_a_value(answer: dict[str, Any]) -> No
     assert led.state.led.fell_back == "schema_violation"
 
 
-def test_a_category_that_the_person_chose_is_not_the_models_to_change() -> None:
-    led = Led(GOOD, {**GOOD, "topic": "Infra"}, {**GOOD, "topic": "Database"})
-    led.answer(change_category="Database")
-    assert led.state.turns.question is not None
-    assert led.state.turns.question.id == "db_type"
-    assert (
-        led.provider.requests[1]
-        .messages[1]
-        .content.endswith(
-            "Topic: Database (chosen by the person)\n\nIn force:\n"
-            "* Choose a database (Database, Type: MySQL)"
-        )
-    )
-
-
 @each(
     ("actor", "chooser"),
     [
@@ -412,11 +388,20 @@ def test_a_category_that_the_person_chose_is_not_the_models_to_change() -> None:
         (Actor("script"), "a script"),
     ],
 )
-def test_a_model_is_told_who_chose_the_category(actor: Actor, chooser: str) -> None:
+def test_a_category_that_was_chosen_is_not_the_models_to_change(actor: Actor, chooser: str) -> None:
     replies = (GOOD, {**GOOD, "topic": "Infra"}, {**GOOD, "topic": "Database"})
     led = Led(*replies, actor=actor)
     led.answer(change_category="Database")
-    assert f"Topic: Database (chosen by {chooser})" in led.provider.requests[1].messages[1].content
+    assert led.state.turns.question is not None
+    assert led.state.turns.question.id == "db_type"
+    assert (
+        led.provider.requests[1]
+        .messages[1]
+        .content.endswith(
+            f"Topic: Database (chosen by {chooser})\n\nIn force:\n"
+            "* Choose a database (Database, Type: MySQL)"
+        )
+    )
     (rejected,) = led.events(ResponseRejected)
     expected = f"expected Database, which {chooser} chose, or a name of your own"
     assert rejected.violations[0].message == expected
@@ -493,7 +478,7 @@ def test_a_rejected_request_is_not_sent_again_and_the_warning_says_why() -> None
     assert led.replayed() == "identical"
 
 
-def test_a_strict_session_waits_and_asks_again_when_it_is_retried() -> None:
+def test_a_strict_session_waits_accepts_nothing_and_asks_again_when_it_is_retried() -> None:
     led = Led("no", "no", GOOD, strict=True)
     (stalled,) = led.events(StepStalled)
     assert stalled.reason == "invalid_json"
@@ -503,9 +488,6 @@ def test_a_strict_session_waits_and_asks_again_when_it_is_retried() -> None:
     led.settle()
     assert led.status == "needs_answers"
     assert led.replayed() == "identical"
-
-
-def test_nothing_is_accepted_while_a_model_is_asked() -> None:
     led = Led(GOOD, LLMAPIError("down"), LLMAPIError("down"), strict=True)
     led.answer(auth_strategy="OAuth")
     assert led.state.offer.patch is None
@@ -515,7 +497,7 @@ def test_nothing_is_accepted_while_a_model_is_asked() -> None:
 # 4. The simulator in its place ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("id_", sorted(rules.PROMPTS.values()))
+@each("id_", sorted(rules.PROMPTS.values()))
 def test_every_prompt_file_routes_to_its_own_generator(id_: str) -> None:
     simulator = SimLLMProvider(1, bank=BANK)
     text = prompt(lead.PACKAGE, id_).text

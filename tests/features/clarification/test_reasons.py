@@ -58,7 +58,7 @@ def refused(reason: str) -> tuple[ClarificationChangeRefused, ...]:
 # 1. What is given ----------------------------------------------------------------------------
 
 
-def test_a_reason_counts_without_another_step() -> None:
+def test_a_reason_counts_without_another_step_and_is_written_into_a_proposal() -> None:
     noted = RationaleNoted(
         because="We know it",
         consequences=("One login",),
@@ -67,6 +67,9 @@ def test_a_reason_counts_without_another_step() -> None:
     given = reasoned(" We know it ", "One login", "\u200b", SAML=" ")
     check(*READY, when=given, then=(noted,))
     check(declared("Add OAuth"), when=given, then=(noted,))
+    noted = RationaleNoted(because="Why", consequences=(), alternatives=())
+    given = (*READY, acknowledged(actor=SCRIPT))
+    check(*given, when=reasoned("Why"), then=(noted, due(DUE, call="artifact-2")))
 
 
 def test_what_is_given_adds_to_what_was_said() -> None:
@@ -102,12 +105,6 @@ def test_what_says_nothing_is_refused(
     assert after(*given, new).offer.rationale == Rationale()
 
 
-def test_a_reason_of_a_proposal_is_written() -> None:
-    noted = RationaleNoted(because="Why", consequences=(), alternatives=())
-    given = (*READY, acknowledged(actor=SCRIPT))
-    check(*given, when=reasoned("Why"), then=(noted, due(DUE, call="artifact-2")))
-
-
 def test_secrets_are_taken_out_of_every_text() -> None:
     secret = "postgres://ada:s3cr3tpw@db.example/shop"
     fields = SECRETS_ALONE.cleaned_fields(
@@ -132,9 +129,6 @@ def test_a_reason_falls_with_the_value_that_it_speaks_of() -> None:
     assert record_from_state(state).considered == ("SAML", "Passkeys"), "OAuth was reworded"
     assert after(*given, revised(auth_library="authlib")).offer.rationale.because is not None
     assert after(*given, revised(change_category="Infra")).offer.rationale == Rationale()
-
-
-def test_a_reason_given_before_the_category_stays() -> None:
     state = after(declared(), reasoned("We know it"), answered(change_category="Database"))
     assert state.offer.rationale.because == AttributedReason("We know it", "user")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import pytest
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import (
@@ -104,7 +103,7 @@ def test_both_are_kept_for_a_reason_alone(reason: str, why: str) -> None:
     assert after(*READY, chosen).standing.acknowledgement is None
 
 
-def test_the_older_decision_says_beside_what_it_stays() -> None:
+def test_the_older_decision_says_beside_what_it_stays_by_the_reason_of_its_acceptance() -> None:
     again = due("0007-use-oauth-for-authentication.md", call="artifact-2")
     check(*ACCEPTED, when=kept(), then=(DecisionMarkedKept(), again))
     state = after(*ACCEPTED, kept())
@@ -117,9 +116,6 @@ def test_the_older_decision_says_beside_what_it_stays() -> None:
     assert text.rstrip().endswith(f": {WHY}")
     other = after(*ACCEPTED, kept(), kept(reason="Another one"), kept(OLD))
     assert other.standing.kept == (KeptDecision(LATER, "Another one"), KeptDecision(OLD, WHY))
-
-
-def test_the_reason_of_its_own_acceptance_stays() -> None:
     state = after(*READY, choosing(resolution(OLD, "keeps", WHY)), kept(OLD, "Eve"), kept(LATER))
     assert state.standing.kept == (KeptDecision(OLD, WHY), KeptDecision(LATER, WHY))
 
@@ -133,7 +129,7 @@ def test_a_reason_forges_nothing(reason: str) -> None:
     assert "\u202e" not in text
 
 
-@pytest.mark.parametrize("given", [(declared("Add OAuth"),), READY])
+@each("given", [(declared("Add OAuth"),), READY])
 def test_only_an_accepted_decision_is_kept(given: tuple[Input, ...]) -> None:
     check(*given, when=kept(), then=refused("keeping", "not_accepted"))
     check(*ACCEPTED, superseded(), when=kept(), then=refused("keeping", "already_superseded"))

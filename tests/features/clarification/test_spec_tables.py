@@ -65,6 +65,10 @@ def characters(heading: str) -> str:
     return "".join(listed)
 
 
+def constants(heading: str) -> dict[str, int]:
+    return {row["Constant"].strip("`"): int(row["Value"]) for row in rows(heading)}
+
+
 def other() -> Category:
     return CONFIG.other()
 
@@ -72,38 +76,28 @@ def other() -> Category:
 # Section 2 -----------------------------------------------------------------------------------
 
 
-def test_the_limits_are_those_of_the_code() -> None:
-    constants = {
-        "": max(
-            len(rules.respond_to_intention("", CONFIG, {}, turn).questions) for turn in range(9)
-        ),
+def test_limits_and_stops_are_those_of_the_code() -> None:
+    asked = max(
+        len(rules.respond_to_intention("", CONFIG, {}, turn).questions) for turn in range(9)
+    )
+    assert constants("2.1 Limits") == {
+        "": asked,
         "TURNS_MAX": rules.TURNS_MAX,
         "INTENTION_MAX": text.INTENTION_MAX,
         "ANSWER_MAX": text.ANSWER_MAX,
         "KEY_MAX": text.KEY_MAX,
         "ANSWERS_MAX": sanitizing.ANSWERS_MAX,
     }
-    found = {row["Constant"].strip("`"): int(row["Value"]) for row in rows("2.1 Limits")}
-    assert found == constants
-
-
-def test_the_stops_are_those_of_the_event() -> None:
+    assert constants("13.2 Limits") == {
+        "RATIONALE_MAX": reasons.RATIONALE_MAX,
+        "ANSWER_MAX": text.ANSWER_MAX,
+        "VALUE_MAX": state.VALUE_MAX,
+        "OFFERED_MAX": contracts.OFFERED_MAX,
+    }
     assert column("2.3 The next step", "Stop") == literals(events.ClarificationStopped, "reason")
 
 
 # Section 3 -----------------------------------------------------------------------------------
-
-
-def test_the_generic_question_stands_in_the_specification() -> None:
-    question = CONFIG.category_question()
-    assert rows("3.1 The generic question") == [
-        {
-            "Key": f"`{question.id}`",
-            "Field": CONFIG.category.name,
-            "Type": f"`{question.type}`",
-            "Question": question.question,
-        }
-    ]
 
 
 def test_the_menu_is_offered_in_the_order_of_the_specification() -> None:
@@ -140,29 +134,24 @@ def test_each_secondary_field_stands_in_the_specification() -> None:
     assert not any(f.question or f.options for c in CONFIG.categories for f in c.secondary)
 
 
-def test_the_description_is_asked_as_the_specification_says() -> None:
-    (field,) = other().fields()
-    question = field.asked()
-    assert rows("3.5 The description") == [
-        {
-            "Category": other().name,
-            "Field": field.name,
-            "Key": f"`{question.id}`",
-            "Type": f"`{question.type}`",
-            "Question": question.question,
-        }
-    ]
+def test_the_generic_question_and_the_description_stand_in_the_specification() -> None:
+    (description,) = other().fields()
+    generic = {"Field": CONFIG.category.name}
+    described = {"Category": other().name, "Field": description.name}
+    for heading, named, question in (
+        ("3.1 The generic question", generic, CONFIG.category_question()),
+        ("3.5 The description", described, description.asked()),
+    ):
+        asked = {"Key": f"`{question.id}`", "Type": f"`{question.type}`"}
+        assert rows(heading) == [{**named, **asked, "Question": question.question}]
 
 
-def test_the_words_around_other_are_those_of_the_specification() -> None:
+def test_the_words_and_types_of_a_question_are_those_of_the_specification() -> None:
     assert column("3.6 The shape of a question", "Text") == (
         values.OTHER_OPTION,
         values.OTHER,
         values.COMPANION,
     )
-
-
-def test_the_types_of_a_question_are_those_of_the_code() -> None:
     used = {CONFIG.category.type, other().fields()[0].type} | {
         c.primary.type for c in CONFIG.categories if c.primary
     }
@@ -187,20 +176,17 @@ def test_the_examples_of_detection_hold() -> None:
 # Section 5 -----------------------------------------------------------------------------------
 
 
-def test_the_characters_without_width_are_those_of_the_specification() -> None:
+def test_characters_without_width_and_placeholders_are_those_of_the_specification() -> None:
     assert characters("5.1 How one answer is read") == INVISIBLE
-
-
-def test_the_placeholders_are_those_of_the_specification() -> None:
     patterns = [ticked(row["Pattern"])[0] for row in rows("5.2 Placeholders")]
     assert "|".join(patterns) == PLACEHOLDER.pattern
-
-
-def test_every_example_of_a_placeholder_is_one() -> None:
     examples = column("5.2 Placeholders", "Examples")
     assert len(examples) >= len(rows("5.2 Placeholders"))
     for example in examples:
         assert is_placeholder(example), example
+    assert characters("5.2.1 Marks around a placeholder") == WRAPPING.removeprefix(" \t\n")
+    assert column("5.3 Sources", "Source") == get_args(values.Source)
+    assert column("5.7 Refusals", "Reason") == get_args(RefusalReason)
 
 
 def test_the_words_that_leave_it_undecided_are_those_of_the_specification() -> None:
@@ -208,18 +194,6 @@ def test_the_words_that_leave_it_undecided_are_those_of_the_specification() -> N
     assert "|".join(ticked(row["Pattern"])[0] for row in table) == UNDECIDED.pattern
     for example in column("5.2.2 Words that leave it undecided", "Examples"):
         assert is_undecided(example), example
-
-
-def test_the_marks_around_a_placeholder_are_those_of_the_specification() -> None:
-    assert characters("5.2.1 Marks around a placeholder") == WRAPPING.removeprefix(" \t\n")
-
-
-def test_the_sources_are_those_of_the_code() -> None:
-    assert column("5.3 Sources", "Source") == get_args(values.Source)
-
-
-def test_the_refusals_are_those_of_the_event() -> None:
-    assert column("5.7 Refusals", "Reason") == get_args(RefusalReason)
 
 
 # Section 6 -----------------------------------------------------------------------------------
@@ -236,9 +210,6 @@ def test_filing_and_hint_of_each_category_are_those_of_the_specification() -> No
     ]
     unsure = {"Category": "Other", "Filing": "", "Hint": f"`{rules.category_hint(other())}`"}
     assert [*found, unsure] == rows("6.1 Filing and hint")
-
-
-def test_the_hints_are_those_of_the_code() -> None:
     assert set(column("6.1 Filing and hint", "Hint")) == set(get_args(values.Hint))
     assert set(column("6.1 Filing and hint", "Filing")) == set(get_args(values.Filing))
     assert rules.category_hint(None) == "unsure"
@@ -288,17 +259,6 @@ def test_the_refused_changes_are_those_of_the_event() -> None:
     assert {word for row in table for word in ticked(row["Reasons"])} == set(
         literals(events.ClarificationChangeRefused, "reason")
     )
-
-
-def test_the_limits_of_reasons_are_those_of_the_code() -> None:
-    constants = {
-        "RATIONALE_MAX": reasons.RATIONALE_MAX,
-        "ANSWER_MAX": text.ANSWER_MAX,
-        "VALUE_MAX": state.VALUE_MAX,
-        "OFFERED_MAX": contracts.OFFERED_MAX,
-    }
-    found = {row["Constant"].strip("`"): int(row["Value"]) for row in rows("13.2 Limits")}
-    assert found == constants
 
 
 # Section 8 -----------------------------------------------------------------------------------

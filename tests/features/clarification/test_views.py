@@ -146,9 +146,6 @@ def test_an_answer_that_a_younger_rule_refuses_counts_as_it_was_recorded() -> No
         assert (view.status, view.progress, view.missing_info) == (status, 1.0, ())
         assert view.patch == patch
         assert view.provenance[-1].value == "TBD"
-
-
-def test_a_further_answer_asks_nothing_again_that_a_younger_rule_refuses() -> None:
     view = views.view(of_former_rules(answered(auth_library="Authlib")))
     fields = (("Strategy", "TBD"), ("Library", "Authlib"))
     assert view.patch == DecisionPatch("Authentication", fields)
@@ -191,16 +188,13 @@ def test_a_view_says_all_of_an_accepted_session() -> None:
     assert views.view(after(*ACCEPTED, renumbered(8))).number == 8
 
 
-def test_the_kind_of_an_accepted_decision_is_the_recorded_one() -> None:
+def test_kind_and_hint_are_the_recorded_ones() -> None:
     events = log(*ACCEPTED)
+    recorded = views.view(kernel.fold(WORKFLOW.decider, events).state)
+    assert (recorded.kind, recorded.decision_hint) == ("adr", "adr")
     was_task = [replace(e, kind="task") if isinstance(e, DecisionRecorded) else e for e in events]
-    assert views.view(kernel.fold(WORKFLOW.decider, events).state).kind == "adr"
     assert views.view(kernel.fold(WORKFLOW.decider, was_task).state).kind == "task"
-
-
-def test_the_hint_of_a_proposal_is_the_recorded_one() -> None:
     was = [replace(e, hint="task") if isinstance(e, PatchProposed) else e for e in log(*READY)]
-    assert views.view(kernel.fold(WORKFLOW.decider, log(*READY)).state).decision_hint == "adr"
     assert views.view(kernel.fold(WORKFLOW.decider, was).state).decision_hint == "task"
 
 
@@ -211,15 +205,12 @@ def test_the_kind_follows_the_mark() -> None:
     assert views.view(after(*given, acknowledged(rest, mark="adr"))).kind == "adr"
 
 
-def test_what_was_taken_out_is_warned_of() -> None:
+def test_what_was_taken_out_and_an_edited_document_are_warned_of() -> None:
     one = after(declared(redacted=("key",)))
     assert views.view(one).warnings == ("1 secret was taken out before recording (key)",)
     more = after(declared(redacted=("key", "email", "key")))
     assert views.view(more).warnings == ("3 secrets were taken out before recording (key, email)",)
     assert views.view(after(declared())).warnings == ()
-
-
-def test_a_document_that_a_person_edited_is_warned_of() -> None:
     (warning,) = views.view(after(*ACCEPTED, written(path="a.md.new", beside=True))).warnings
     assert warning == "the document was edited: the new text lies in a.md.new"
 
@@ -240,24 +231,20 @@ def test_every_value_says_how_it_came_about_and_by_whom() -> None:
     )
 
 
-def test_a_revision_says_who_revised() -> None:
+def test_an_explicit_category_replaces_the_detected_one_and_a_refused_answer_leaves_no_trace() -> (
+    None
+):
+    state = after(declared("Add OAuth"), answered(change_category="Mobile"))
+    assert views.view(state).provenance == (
+        Provenance("change_category", "Category", "Mobile", "custom", "user"),
+    )
+    state = after(declared("Add OAuth"), answered(auth_strategy="TBD"))
+    assert [found.key for found in views.view(state).provenance] == ["change_category"]
     state = after(*READY, revised(AGENT, auth_strategy="magic link"))
     assert views.view(state).provenance[-1] == Provenance(
         "auth_strategy", "Strategy", "Magic Link", "chosen", "agent"
     )
     assert len(views.view(state).provenance) == 2
-
-
-def test_an_explicit_category_is_no_longer_a_detected_one() -> None:
-    state = after(declared("Add OAuth"), answered(change_category="Mobile"))
-    assert views.view(state).provenance == (
-        Provenance("change_category", "Category", "Mobile", "custom", "user"),
-    )
-
-
-def test_a_refused_answer_leaves_no_trace_in_the_provenance() -> None:
-    state = after(declared("Add OAuth"), answered(auth_strategy="TBD"))
-    assert [found.key for found in views.view(state).provenance] == ["change_category"]
 
 
 # 4. Record -----------------------------------------------------------------------------------
@@ -272,6 +259,11 @@ def test_an_open_record_lists_what_was_asked_and_not_answered() -> None:
         intention="Add\n OAuth",
         status="open",
         missing=("Which authentication approach?",),
+    )
+    assert record_from_state(ClarificationState()).status == "open"
+    assert (
+        views.view(ClarificationState(found=FoundCategory(heuristics=CONFIG))).status
+        == "needs_answers"
     )
 
 
@@ -299,15 +291,12 @@ def test_an_accepted_record_names_the_person_the_day_and_each_value() -> None:
     )
 
 
-def test_a_proposed_record_names_no_decision_maker() -> None:
+def test_a_proposed_record_names_no_decision_maker_and_is_open_again_once_revised() -> None:
     record = record_from_state(after(*READY, acknowledged(actor=AGENT)))
     assert (record.status, record.decided_by, record.proposed_by) == ("proposed", "", "agent")
     confirmed = record_from_state(after(*READY, acknowledged(actor=AGENT), acknowledged()))
     assert (confirmed.status, confirmed.decided_by) == ("accepted", "Ada Lovelace")
     assert confirmed.proposed_by is None
-
-
-def test_a_revised_proposal_is_open_again() -> None:
     record = record_from_state(
         after(*READY, acknowledged(actor=AGENT), revised(change_category="Infra"))
     )
@@ -340,11 +329,3 @@ def test_a_description_is_recorded_with_its_source() -> None:
     record = record_from_state(state)
     assert record.category == "Mobile", "the label that the person gave"
     assert record.fields == (RecordField("Description", "Use Flutter", "typed", "user"),)
-
-
-def test_nothing_recorded_is_an_open_record() -> None:
-    assert record_from_state(ClarificationState()).status == "open"
-    assert (
-        views.view(ClarificationState(found=FoundCategory(heuristics=CONFIG))).status
-        == "needs_answers"
-    )

@@ -19,6 +19,7 @@ from preflights_es.use.inbox import inbox
 from preflights_es.use.replays import replay
 from preflights_es.use.why import trace_origins
 from preflights_es.words.questions import ANSWERED, AskOutcome, Observed, asked_elsewhere, call_of
+from tests.each import each
 from tests.observing import OPTIONS, QUESTION, busy_log, seen
 
 
@@ -37,7 +38,7 @@ def recorded(house: Opened, *answers: str, observed: Observed, **more: Any) -> C
     return found
 
 
-def test_an_answer_is_relayed_and_proposed(house: Opened) -> None:
+def test_an_answer_is_relayed_and_proposed_and_says_where_it_was_asked(house: Opened) -> None:
     found = recorded(house, "SQLite", observed=seen())
     assert (found.status, found.patch and found.patch.fields) == ("proposed", (("Type", "SQLite"),))
     value = found.provenance[-1]
@@ -45,10 +46,6 @@ def test_an_answer_is_relayed_and_proposed(house: Opened) -> None:
     assert found.acknowledged_by is not None
     assert found.acknowledged_by.kind == "agent"
     assert replay(house.request(), found.session_id).status == "identical"
-
-
-def test_why_and_the_inbox_say_where_it_was_asked(house: Opened) -> None:
-    found = recorded(house, "SQLite", observed=seen())
     (waiting,) = inbox(house.request()).waiting
     assert (waiting.kind, waiting.origin) == (
         "proposal",
@@ -88,7 +85,7 @@ def test_several_options_are_one_value(house: Opened) -> None:
     assert found.provenance[-1].source == "chosen"
 
 
-@pytest.mark.parametrize("word", ["recommended", "Empfohlen"])
+@each("word", ["recommended", "Empfohlen"])
 def test_a_recommendation_is_no_part_of_an_option(house: Opened, word: str) -> None:
     options = (f"Kafka ({word.title()})", "NATS")
     more: dict[str, Any] = {"options": options, "topic": "Queue"}
@@ -128,16 +125,12 @@ def test_a_try_that_met_a_busy_log_goes_on_where_it_stopped(tmp_path: Path, busy
     house.process.close()
 
 
-def test_silence_stays_silence_whatever_is_told_later(house: Opened) -> None:
-    first = recorded(house, observed=seen("timed_out"))
-    found = recorded(house, "SQLite", observed=seen())
-    assert (found.session_id, found.status) == (first.session_id, "needs_answers")
-
-
-def test_a_refused_answer_leaves_the_question_open_whatever_is_told_later(house: Opened) -> None:
-    first = recorded(house, "n/a", observed=seen())
-    found = recorded(house, "SQLite", observed=seen())
-    assert (found.session_id, found.status) == (first.session_id, "needs_answers")
+def test_silence_and_a_refused_answer_stay_so_whatever_is_told_later(house: Opened) -> None:
+    for n, (answers, outcome) in enumerate((((), "timed_out"), (("n/a",), "answered"))):
+        call = call_of("call-1", n)
+        first = recorded(house, *answers, observed=seen(outcome, call=call))
+        found = recorded(house, "SQLite", observed=seen(call=call))
+        assert (found.session_id, found.status) == (first.session_id, "needs_answers")
 
 
 def test_what_was_erased_is_not_recorded_again(house: Opened) -> None:
@@ -166,7 +159,7 @@ def test_what_a_written_question_refuses_is_cut(house: Opened) -> None:
     assert b"\\u001b" not in told
 
 
-@pytest.mark.parametrize("question", ["?", "", "tbd", "\u200b"])
+@each("question", ["?", "", "tbd", "\u200b"])
 def test_what_cannot_be_asked_leaves_no_session(house: Opened, question: str) -> None:
     with pytest.raises(Refused):
         recorded(house, "SQLite", observed=seen(), question=question)

@@ -41,7 +41,7 @@ def told(api: FakeAPI) -> list[str]:
 
 
 @pytest.mark.parametrize("key", ["change_category", "Category"])
-def test_a_model_is_told_the_category_in_its_first_request(
+def test_a_model_is_told_the_category_in_its_first_request_and_no_secret(
     api: FakeAPI, log: Preflights, key: str
 ) -> None:
     session = log.start("Keep what customers order", answers={key: "database"})
@@ -49,6 +49,11 @@ def test_a_model_is_told_the_category_in_its_first_request(
     assert "Topic: Database (chosen by" in only
     assert [one.question for one in session.questions] == ["Which one?"]
     assert not session.refused
+    secret = "sk-abcdefghijklmnopqrstuvwx1234"
+    said = {key: "Database", "db_type": f"our own, key: {secret}"}
+    session = log.start("Keep what customers order", answers=said)
+    assert secret not in "".join(told(api))
+    assert secret.encode() not in log.export(session.session_id)
 
 
 def test_the_same_command_under_its_key_goes_on_and_another_answer_is_refused(
@@ -77,11 +82,3 @@ def test_an_answer_to_a_question_of_the_models_waits_for_it(api: FakeAPI, log: P
     assert len(told(api)) >= 1
     assert "A week" not in told(api)[0]
     assert not session.refused
-
-
-def test_a_secret_in_such_an_answer_is_not_recorded(api: FakeAPI, log: Preflights) -> None:
-    secret = "sk-abcdefghijklmnopqrstuvwx1234"
-    said = {"change_category": "Database", "db_type": f"our own, key: {secret}"}
-    session = log.start("Keep what customers order", answers=said)
-    assert secret not in "".join(told(api))
-    assert secret.encode() not in log.export(session.session_id)
