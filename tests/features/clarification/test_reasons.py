@@ -68,8 +68,8 @@ def test_a_reason_counts_without_another_step_and_is_written_into_a_proposal() -
     check(*READY, when=given, then=(noted,))
     check(declared("Add OAuth"), when=given, then=(noted,))
     noted = RationaleNoted(because="Why", consequences=(), alternatives=())
-    given = (*READY, acknowledged(actor=SCRIPT))
-    check(*given, when=reasoned("Why"), then=(noted, due(DUE, call="artifact-2")))
+    proposed = (*READY, acknowledged(actor=SCRIPT))
+    check(*proposed, when=reasoned("Why"), then=(noted, due(DUE, call="artifact-2")))
 
 
 def test_what_is_given_adds_to_what_was_said() -> None:

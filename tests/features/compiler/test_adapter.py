@@ -25,36 +25,12 @@ from preflights_es.features.compiler.domain.rules import load_compiler_schema
 from preflights_es.judging.contract import OutputValidator
 from preflights_es.kernel import errors
 from tests.each import each
+from tests.features.compiler.passes_read import GOAL, PLANS
 
 DOCUMENTS = {
     ".preflights/requirements.md": "# Shop\n\n## Orders\n\nA customer orders.\n",
     ".preflights/constraints.md": "Python, hexagonal.\n",
     ".preflights/glossary.md": "Order: what a customer wants.\n",
-}
-PAYLOADS: dict[str, dict[str, Any]] = {
-    "ProjectPlan": {
-        "domains": [{"name": "Orders", "responsibility": "Takes orders"}],
-        "modules": [{"name": "orders", "domain": "Orders"}],
-        "constraints": {"architecture": "hexagonal", "languages": ["Python"]},
-    },
-    "ArchitecturePlan": {"layers": ["domain"], "rules": []},
-    "ScaffoldPlan": {
-        "files": [{"path": "src/orders.py", "description": "Takes orders", "kind": "source"}]
-    },
-    "TestPlan": {
-        "tests": [{"id": "T-1", "target": "src/orders.py", "assertions": ["an order is kept"]}]
-    },
-    "ImplementationPlan": {
-        "target": "src/orders.py",
-        "steps": ["Keep the order"],
-        "related_tests": ["T-1"],
-    },
-    "RefactorPlan": {
-        "goal": "Move orders",
-        "operations": [
-            {"type": "move_file", "from_path": "src/orders.py", "to_path": "src/new.py"}
-        ],
-    },
 }
 TABLE = {
     "project": ({"requirements.md", "constraints.md", "glossary.md"}, ["source code", "tests"]),
@@ -66,7 +42,8 @@ TABLE = {
 }
 """Seed 2, section 4.2; the refactor pass also has its goal."""
 PASSES = list(CompilerPassType)
-WRITES = dict(zip(PASSES, PAYLOADS, strict=True))
+WRITES: dict[CompilerPassType, str] = dict(zip(PASSES, PLANS, strict=True))
+PAYLOADS: dict[str, dict[str, Any]] = dict(PLANS.items())
 
 
 class Answering:
@@ -97,7 +74,7 @@ def context(pass_type: CompilerPassType) -> CompilerContext:
             for name in ("ProjectPlan", "ArchitecturePlan", "ScaffoldPlan", "TestPlan")
         },
         "src/orders.py" if pass_type is CompilerPassType.IMPLEMENTATION else None,
-        "Move orders",
+        GOAL,
         ("src/orders.py",),
     )
 
@@ -116,16 +93,14 @@ def refused(given: CompilerContext) -> str:
 
 
 @each("pass_type", PASSES)
-def test_each_pass_has_the_inputs_and_the_output_of_its_row(pass_type: CompilerPassType) -> None:
+def test_a_pass_has_the_inputs_of_its_row_asks_with_its_schema_and_gives_the_payload(
+    pass_type: CompilerPassType,
+) -> None:
     found = CompilerPassRegistry().get(pass_type)
     required, forbidden = TABLE[pass_type.value]
     assert found.pass_type is pass_type
     assert (set(found.required_inputs), found.forbidden_inputs) == (required, forbidden)
     assert found.output_artifact_type is ArtifactType(WRITES[pass_type])
-
-
-@each("pass_type", PASSES)
-def test_a_pass_asks_with_its_schema_and_gives_the_payload(pass_type: CompilerPassType) -> None:
     llm, made = answering(pass_type), CompilerPassRegistry().get(pass_type)
     assert isinstance(llm, LLMPort)
     result = made.compile(context(pass_type), llm)
@@ -152,21 +127,15 @@ def test_a_required_input_that_is_missing_is_refused(
     assert refused(given).startswith(f"input_missing: the pass {pass_type.value} needs {name}")
 
 
-@each("pass_type", PASSES)
-def test_a_source_file_is_refused_in_every_pass(pass_type: CompilerPassType) -> None:
-    given = context(pass_type)
-    given.project_files["src/billing.py"] = "import os\n"
-    assert refused(given).startswith("forbidden_input: src/billing.py is no document")
-
-
-def test_only_an_implementation_has_a_target() -> None:
+def test_a_forbidden_input_is_refused() -> None:
+    for pass_type in PASSES:
+        given = context(pass_type)
+        given.project_files["src/billing.py"] = "import os\n"
+        assert refused(given).startswith("forbidden_input: src/billing.py is no document")
     given = context(CompilerPassType.PROJECT)
     given.target_file = "src/orders.py"
     given.project_files["src/orders.py"] = "import os\n"
     assert refused(given).startswith("forbidden_input: src/orders.py")
-
-
-def test_what_a_pass_does_not_need_must_be_approved_too() -> None:
     given = context(CompilerPassType.PROJECT)
     given.artifacts["3f9a12c4"] = envelope("RefactorPlan", "draft")
     assert refused(given).startswith("not_in_force: the artifact 3f9a12c4 is draft")
@@ -180,14 +149,11 @@ def test_the_target_of_an_implementation_is_the_one_source_file_that_is_read() -
     assert json.loads(PromptManager().get_user_prompt(given))["target"] == "src/orders.py"
 
 
-@each("status", ["draft", "rejected", "superseded", "proposed"])
-def test_an_artifact_that_is_not_approved_satisfies_no_pass(status: str) -> None:
-    given = context(CompilerPassType.ARCHITECTURE)
-    given.artifacts["ProjectPlan"] = envelope("ProjectPlan", status)
-    assert "ProjectPlan (approved)" in refused(given)
-
-
-def test_a_refactoring_needs_its_tests_locked_and_elsewhere_locked_counts_as_approved() -> None:
+def test_an_artifact_needs_its_standing_and_locked_counts_as_approved() -> None:
+    for status in ("draft", "rejected", "superseded", "proposed"):
+        given = context(CompilerPassType.ARCHITECTURE)
+        given.artifacts["ProjectPlan"] = envelope("ProjectPlan", status)
+        assert "ProjectPlan (approved)" in refused(given)
     given = context(CompilerPassType.REFACTOR)
     given.artifacts["TestPlan"] = envelope("TestPlan", "approved")
     assert "TestPlan (locked)" in refused(given)
@@ -264,12 +230,11 @@ def test_a_document_stands_in_the_user_message_under_its_name() -> None:
     given = context(CompilerPassType.PROJECT)
     given.project_files = {"notes.md": "Hello", **dict(reversed(DOCUMENTS.items()))}
     said = json.loads(PromptManager().get_user_prompt(given))
-    assert [one["name"] for one in said["documents"]] == [
-        "requirements",
-        "constraints",
-        "glossary",
-        "other",
-    ]
+    names = [one["name"] for one in said["documents"]]
+    assert names == ["requirements", "constraints", "glossary", "other"]
+    given.project_files["notes.md"] = "a name that is no text: \udcff"
+    with pytest.raises(errors.Refused, match="a lone surrogate"):
+        PromptManager().get_user_prompt(given)
 
 
 def test_a_request_has_its_limit_and_the_layout_gives_way_first() -> None:
@@ -280,13 +245,6 @@ def test_a_request_has_its_limit_and_the_layout_gives_way_first() -> None:
     assert json.loads(said)["left_out"][0]["what"] == "layout"
     given.project_files["long.md"] = "x" * REQUEST_MAX
     with pytest.raises(errors.Refused, match="at most 400,000 are sent"):
-        PromptManager().get_user_prompt(given)
-
-
-def test_a_document_that_is_no_unicode_is_refused() -> None:
-    given = context(CompilerPassType.PROJECT)
-    given.project_files["notes.md"] = "a name that is no text: \udcff"
-    with pytest.raises(errors.Refused, match="a lone surrogate"):
         PromptManager().get_user_prompt(given)
 
 
@@ -304,11 +262,17 @@ REPORT: dict[str, Any] = {
 }
 
 
+SCHEMA = load_compiler_schema("failure_report.v1")
+
+
 def test_a_failure_report_reads_back_and_meets_the_schema() -> None:
     made = FailureReportPayload.model_validate(REPORT)
     written = made.model_dump_json(exclude_none=True)
     assert FailureReportPayload.model_validate_json(written) == made
-    assert OutputValidator().validate(written, load_compiler_schema("failure_report.v1")) == REPORT
+    assert OutputValidator().validate(written, SCHEMA) == REPORT
+    for wrong in ({"summary": ""}, {"category": "other"}, {"more": 1}):
+        with pytest.raises(errors.SchemaViolationError):
+            OutputValidator().validate(json.dumps(REPORT | wrong), SCHEMA)
 
 
 @each(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import pytest
-
 from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.decide import decide
 from preflights_es.features.compiler.domain.events import (
@@ -94,37 +92,28 @@ def test_without_a_lead_the_session_waits_for_one() -> None:
     assert compiled.led_by(Lead("script", "m-2")).status == "ready"
 
 
-def test_a_pass_begins_once() -> None:
+def test_a_pass_begins_once_and_no_lead_takes_over_where_nothing_is_open() -> None:
     compiled = Compiled()
     compiled.submit(begun(at=5))
     assert refused(compiled) == "not_expected"
+    assert refused(Compiled().led_by(Lead("script", "m-2"))) == "not_expected"
+    assert refused(Compiled("no JSON").led_by(Lead("script", "m-2"))) == "not_expected"
+    for compiled in (Compiled("no JSON"), Compiled(MISSING), Compiled()):
+        assert refused(compiled.retry()) == "not_expected"
+        assert len(compiled.script.requests) == 1
 
 
-def test_a_new_lead_is_asked_what_the_former_one_could_not_do() -> None:
+def test_a_new_lead_is_asked_what_is_open() -> None:
     down = LLMTimeoutError("late")
     compiled = Compiled(down, down, PAYLOADS["project"])
     compiled.led_by(Lead("script", "m-2"))
     assert isinstance(compiled.events(LeadTaken)[0], LeadTaken)
     assert compiled.script.requests[-1].model == "m-2"
     assert compiled.status == "ready"
-
-
-def test_a_new_lead_finds_an_open_question_as_it_was() -> None:
     compiled = Compiled(MISSING, PAYLOADS["project"]).led_by(Lead("script", "m-2"))
     assert compiled.status == "needs_answers"
     assert compiled.answer("Ada").status == "ready"
     assert compiled.script.requests[-1].model == "m-2"
-
-
-def test_no_lead_takes_over_where_nothing_is_open() -> None:
-    assert refused(Compiled().led_by(Lead("script", "m-2"))) == "not_expected"
-    assert refused(Compiled("no JSON").led_by(Lead("script", "m-2"))) == "not_expected"
-
-
-def test_nothing_but_a_failed_transport_is_asked_again() -> None:
-    for compiled in (Compiled("no JSON"), Compiled(MISSING), Compiled()):
-        assert refused(compiled.retry()) == "not_expected"
-        assert len(compiled.script.requests) == 1
 
 
 def test_an_outcome_that_comes_late_changes_nothing() -> None:
@@ -160,52 +149,38 @@ def test_an_answer_that_does_not_count_is_refused(
     assert compiled.status == "needs_answers"
 
 
-def test_a_question_is_answered_once() -> None:
-    compiled = Compiled(MISSING, PAYLOADS["project"]).answer("Ada").answer("Bob")
-    (found,) = compiled.last
-    assert isinstance(found, PassAnswerRefused)
-    assert found.reason == "already_answered"
-
-
-def test_no_answer_is_taken_where_nothing_is_asked() -> None:
-    for compiled in (Compiled(), Compiled("no JSON"), Compiled().approve()):
-        (found,) = compiled.answer("Ada").last
+def test_an_answer_is_taken_once_and_where_something_is_asked() -> None:
+    asked = Compiled(MISSING, PAYLOADS["project"]).answer("Ada")
+    for compiled, reason in (
+        (asked, "already_answered"),
+        (Compiled(), "unknown_question"),
+        (Compiled("no JSON"), "unknown_question"),
+        (Compiled().approve(), "unknown_question"),
+    ):
+        (found,) = compiled.answer("Bob").last
         assert isinstance(found, PassAnswerRefused)
-        assert found.reason == "unknown_question"
+        assert found.reason == reason
 
 
 # 3. The standing -----------------------------------------------------------------------------
 
 
-def test_draft_a_response_that_passed() -> None:
-    assert Compiled().state.standing == "draft"
-
-
-@pytest.mark.parametrize("actor", OTHERS)
-def test_proposed_from_a_draft_by_a_script_or_an_agent(actor: Actor) -> None:
-    compiled = Compiled().approve(actor)
-    assert (compiled.state.standing, compiled.status) == ("proposed", "proposed")
-    assert not compiled.events(ArtifactDue)
-    assert refused(compiled.approve(actor)) == "not_a_draft"
-
-
 @each("first", [None, *OTHERS])
 def test_approved_from_a_draft_or_a_proposal_by_a_person(first: Actor | None) -> None:
     compiled = Compiled()
+    assert compiled.state.standing == "draft"
     if first is not None:
         compiled.approve(first)
+        assert (compiled.state.standing, compiled.status) == ("proposed", "proposed")
+        assert not compiled.events(ArtifactDue)
+        assert refused(compiled.approve(first)) == "not_a_draft"
     compiled.approve(relayed_by=ROBOT)
     assert (compiled.state.standing, compiled.status) == ("approved", "accepted")
     assert compiled.view.changed_by == "Ada Lovelace"
     assert compiled.view.relayed_by == "script"
 
 
-def test_locked_from_approved_by_a_person() -> None:
-    compiled = Compiled(name="test").approve().lock()
-    assert (compiled.state.standing, compiled.status) == ("locked", "accepted")
-
-
-@pytest.mark.parametrize("first", [None, ROBOT])
+@each("first", [None, ROBOT])
 def test_rejected_from_a_draft_or_a_proposal_with_a_reason(first: Actor | None) -> None:
     compiled = Compiled()
     if first is not None:
@@ -216,11 +191,12 @@ def test_rejected_from_a_draft_or_a_proposal_with_a_reason(first: Actor | None) 
     assert not compiled.events(ArtifactDue)
 
 
-@pytest.mark.parametrize("locked", [False, True])
+@each("locked", [False, True])
 def test_superseded_from_approved_or_locked(locked: bool) -> None:
     compiled = Compiled(name="test").approve()
     if locked:
         compiled.lock()
+        assert (compiled.state.standing, compiled.status) == ("locked", "accepted")
     compiled.supersede()
     assert (compiled.state.standing, compiled.status) == ("superseded", "superseded")
     assert compiled.view.superseded_by == "a newer one"
@@ -235,13 +211,6 @@ def test_failed_no_standing_follows_a_report() -> None:
     assert compiled.status == "stopped"
 
 
-def test_a_report_of_a_session_that_went_on_is_not_approved_either() -> None:
-    compiled = Compiled(MISSING, PAYLOADS["project"]).answer("Ada")
-    report = compiled.state.reports[0].id
-    assert refused(compiled.approve(id=report)) == "no_plan"
-    assert compiled.approve().status == "accepted"
-
-
 def test_an_unknown_id_or_another_payload_is_refused() -> None:
     compiled = Compiled(name="test")
     for change in (compiled.approve, compiled.reject, compiled.lock, compiled.supersede):
@@ -249,15 +218,15 @@ def test_an_unknown_id_or_another_payload_is_refused() -> None:
     assert refused(compiled.approve(sha256="0" * 64)) == "other_payload"
     assert refused(compiled.approve(sha256="")) == "other_payload"
     assert compiled.status == "ready"
+    went_on = Compiled(MISSING, PAYLOADS["project"]).answer("Ada")
+    assert refused(went_on.approve(id=went_on.state.reports[0].id)) == "no_plan"
+    assert went_on.approve().status == "accepted"
 
 
-@pytest.mark.parametrize("actor", OTHERS)
-def test_only_a_person_rejects_and_locks(actor: Actor) -> None:
-    assert refused(Compiled().reject(actor)) == "not_a_person"
-    assert refused(Compiled(name="test").approve().lock(actor)) == "not_a_person"
-
-
-def test_only_an_approved_test_plan_is_locked() -> None:
+def test_only_an_approved_test_plan_is_locked_and_by_a_person() -> None:
+    for actor in OTHERS:
+        assert refused(Compiled().reject(actor)) == "not_a_person"
+        assert refused(Compiled(name="test").approve().lock(actor)) == "not_a_person"
     assert refused(Compiled().approve().lock()) == "not_a_test_plan"
     assert refused(Compiled(name="test").lock()) == "not_approved"
     assert refused(Compiled(name="test").approve(ROBOT).lock()) == "not_approved"
@@ -272,20 +241,17 @@ def test_only_what_is_in_force_is_superseded() -> None:
 
 
 def test_what_was_decided_is_not_approved_or_rejected_again() -> None:
-    def ends() -> tuple[Compiled, ...]:
-        locked = Compiled(name="test").approve().lock()
-        return (Compiled().approve(), Compiled().reject(), Compiled().approve().supersede(), locked)
-
-    for compiled in ends():
+    locked = Compiled(name="test").approve().lock()
+    ends = (Compiled().approve(), Compiled().reject(), Compiled().approve().supersede(), locked)
+    for compiled in ends:
         assert refused(compiled.approve()) == "not_a_draft"
-    for compiled in ends():
         assert refused(compiled.reject()) == "not_a_draft"
 
 
 # 4. The file ---------------------------------------------------------------------------------
 
 
-def test_a_file_is_due_once_for_the_approval_and_again_for_the_lock() -> None:
+def test_a_file_is_due_for_the_approval_and_the_lock_and_stays_after_a_supersession() -> None:
     compiled = Compiled(name="test").approve()
     dues = compiled.events(ArtifactDue)
     path = f".preflights/artifacts/TestPlan-{compiled.id}.json"
@@ -294,12 +260,8 @@ def test_a_file_is_due_once_for_the_approval_and_again_for_the_lock() -> None:
     compiled.lock()
     dues = compiled.events(ArtifactDue)
     assert [(one.call, one.path) for one in dues] == [("artifact-1", path), ("artifact-2", path)]
-    assert '"status":"locked"' in file_text(compiled.state)
-
-
-def test_after_a_supersession_the_file_stays_as_it_was_and_its_session_is_written_anew() -> None:
-    compiled = Compiled(name="test").approve().lock()
     text = file_text(compiled.state)
+    assert '"status":"locked"' in text
     compiled.supersede()
     assert [one.call for one in compiled.events(ArtifactDue)][2:] == ["artifact-3"]
     assert file_text(compiled.state) == text
@@ -330,7 +292,7 @@ def test_a_file_that_was_edited_is_said_to_lie_beside() -> None:
 # 5. Generic acceptance -----------------------------------------------------------------------
 
 
-def test_what_is_accepted_is_the_artifact_as_it_is_shown() -> None:
+def test_what_is_accepted_is_the_artifact_as_it_is_shown_and_else_nothing() -> None:
     compiled = Compiled()
     shown = compiled.view.artifact
     assert shown is not None
@@ -338,9 +300,6 @@ def test_what_is_accepted_is_the_artifact_as_it_is_shown() -> None:
     assert accepting.fields == {"id": shown.id, "sha256": shown.sha256}
     assert (accepting.kind, accepting.numbered) == ("", False)
     assert compiled.view.can_accept
-
-
-def test_of_no_artifact_nothing_is_accepted() -> None:
     for compiled in (Compiled("no JSON"), Compiled(MISSING)):
         fields = WORKFLOW.asked.accepting(compiled.state, {}).fields
         assert refused(compiled.approve(**fields)) == "no_plan"
@@ -355,7 +314,7 @@ def test_nothing_of_an_empty_session_is_taken_but_a_pass() -> None:
     assert isinstance(decide(CompilerState(), begun())[0], CompletionRequested)
 
 
-@pytest.mark.parametrize("standing", ["proposed", "approved", "rejected", "locked", "superseded"])
+@each("standing", ["proposed", "approved", "rejected", "locked", "superseded"])
 def test_a_standing_that_does_not_follow_is_none(standing: Any) -> None:
     """No rule makes it; a log that anyone wrote may hold it."""
     compiled = Compiled().approve()

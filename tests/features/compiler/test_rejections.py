@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-import pytest
-
 from preflights_es.features.compiler.domain.events import (
     RAW_MAX,
     ROUNDS_MAX,
@@ -79,27 +77,31 @@ def test_6_2_a_schema_mismatch_is_rejected_with_its_pointers() -> None:
     assert "/domains" in found
 
 
-def test_6_2_code_is_rejected_where_it_is_detected() -> None:
+def test_6_2_code_and_a_final_check_are_rejected_where_they_are_detected() -> None:
     compiled = stopped(CODE, "code_in_output", "validation_error", "abort")
     (found,) = compiled.report["details"]["violations"]
     assert found["pointer"] == "/domains/0/responsibility"
-
-
-@each("reply", ["Here it is: " + PLAN, PLAN + " Done.", "<think>x</think>" + PLAN])
-def test_6_2_explanatory_text_is_rejected(reply: str) -> None:
-    stopped(reply, "explanatory_text", "validation_error", "abort")
-
-
-def test_reasoning_is_rejected_with_what_to_turn_on() -> None:
-    compiled = stopped("hm</think>" + PLAN, "explanatory_text", "validation_error", "abort")
+    compiled = stopped(UNKNOWN_DOMAIN, "schema_violation", "validation_error", "abort")
     (found,) = compiled.report["details"]["violations"]
-    assert "turn on the reasoning parser of the server" in found["message"]
+    assert found["pointer"] == "/modules/0/domain"
+
+
+@each(
+    "reply",
+    ["Here it is: " + PLAN, PLAN + " Done.", "<think>x</think>" + PLAN, "hm</think>" + PLAN],
+)
+def test_6_2_explanatory_text_is_rejected_and_reasoning_with_what_to_turn_on(reply: str) -> None:
+    compiled = stopped(reply, "explanatory_text", "validation_error", "abort")
+    (found,) = compiled.report["details"]["violations"]
+    turn_on = "turn on the reasoning parser of the server" in found["message"]
+    assert turn_on == ("</think>" in reply)
 
 
 def test_6_2_missing_information_halts_for_a_human() -> None:
     compiled = Compiled(MISSING, PAYLOADS["project"])
     assert compiled.status == "needs_answers"
     reported(compiled, "missing_information", "missing_information", "human_input_required")
+    assert compiled.report["details"]["said"] == MISSING["details"]
     (question,) = compiled.view.questions
     assert (question.id, question.type) == ("missing_1", "free_text")
     assert question.question == MISSING["details"]
@@ -107,25 +109,16 @@ def test_6_2_missing_information_halts_for_a_human() -> None:
 
 
 def test_6_2_an_invalid_request_is_rejected() -> None:
-    said = {"error": "invalid_request", "details": "This is no project."}
+    said = {"error": " Invalid_Request ", "details": "This is no project."}
     compiled = stopped(said, "invalid_request", "invalid_request", "fix_and_retry")
     assert compiled.report["details"]["said"] == "This is no project."
 
 
-def test_a_final_check_is_rejected_as_a_schema_violation() -> None:
-    compiled = stopped(UNKNOWN_DOMAIN, "schema_violation", "validation_error", "abort")
-    (found,) = compiled.report["details"]["violations"]
-    assert found["pointer"] == "/modules/0/domain"
-
-
-def test_the_first_rejection_of_the_pipeline_wins_and_is_logged_with_the_raw_response() -> None:
+def test_the_first_rejection_wins_and_a_long_response_is_shortened_in_the_report_alone() -> None:
     compiled = stopped("Sure! {", "invalid_json", "validation_error", "abort")
     (rejected,) = compiled.events(ResponseRejected)
     (received,) = compiled.events(CompletionReceived)
     assert (rejected.kind, received.text) == ("invalid_json", "Sure! {")
-
-
-def test_a_long_response_is_shortened_in_the_report_alone() -> None:
     compiled = stopped("x" * 300_000, "invalid_json", "validation_error", "abort")
     assert len(compiled.report["raw_response"]) == RAW_MAX
     assert len(compiled.events(CompletionReceived)[0].text) == 300_000
@@ -150,13 +143,11 @@ def waiting(error: errors.LLMError, category: str, recovery: str) -> Compiled:
     return compiled
 
 
-def test_7_1_an_api_error_waits_to_be_retried() -> None:
+def test_7_1_an_api_error_a_timeout_and_a_lost_call_wait_to_be_retried() -> None:
     compiled = waiting(errors.LLMAPIError("overloaded"), "api_error", "retry")
     assert compiled.report["summary"] == "api_error: overloaded"
-
-
-def test_7_1_a_timeout_waits_to_be_retried() -> None:
     waiting(errors.LLMTimeoutError("120 s"), "timeout", "retry")
+    waiting(errors.LLMLostError("the process ended"), "timeout", "retry")
 
 
 def test_7_1_a_rate_limit_waits_to_be_retried_after_a_delay() -> None:
@@ -165,29 +156,7 @@ def test_7_1_a_rate_limit_waits_to_be_retried_after_a_delay() -> None:
     assert compiled.waits == [2.0]
 
 
-@each(
-    ("kind", "reply"),
-    [
-        (errors.InvalidJSONError.kind, "{"),
-        (errors.SchemaViolationError.kind, "{}"),
-        (errors.CodeInOutputError.kind, CODE),
-        (errors.MultipleArtifactsError.kind, PLAN * 2),
-        (errors.ExplanatoryTextError.kind, "Yes: " + PLAN),
-    ],
-)
-def test_7_1_an_output_error_ends_the_pass(kind: str, reply: Reply) -> None:
-    stopped(reply, kind, "validation_error", "abort")
-
-
-def test_7_1_missing_information_is_an_explicit_failure() -> None:
-    assert Compiled(MISSING).report["details"]["said"] == MISSING["details"]
-
-
-def test_7_1_an_invalid_request_is_an_explicit_failure() -> None:
-    stopped({"error": " Invalid_Request "}, "invalid_request", "invalid_request", "fix_and_retry")
-
-
-@pytest.mark.parametrize("error", UNFINISHED)
+@each("error", UNFINISHED)
 def test_a_response_that_is_cut_off_or_refused_is_an_output_and_not_asked_again(
     error: type[errors.LLMUnfinishedError],
 ) -> None:
@@ -201,10 +170,6 @@ def test_a_rejected_request_is_not_sent_twice() -> None:
     compiled = Compiled(rejected, PAYLOADS["project"])
     assert (compiled.status, len(compiled.script.requests)) == ("waiting", 1)
     reported(compiled, "request_rejected", "api_error", "retry")
-
-
-def test_a_lost_call_is_a_timeout() -> None:
-    waiting(errors.LLMLostError("the process ended"), "timeout", "retry")
 
 
 def test_every_kind_of_the_tree_has_a_category_with_a_recovery() -> None:

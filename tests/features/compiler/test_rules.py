@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-import pytest
-
 from preflights_es.features.compiler.domain import rules
 from preflights_es.features.compiler.domain.events import PASSES, PassName
 from preflights_es.kernel.completions import VIOLATIONS_MAX
@@ -94,22 +92,18 @@ def test_a_field_that_an_operation_lacks_is_one_that_it_needs() -> None:
     ]
 
 
-def test_the_goal_may_be_wrapped_in_another_way() -> None:
-    assert found("refactor", changed("refactor", "/goal", GOAL.replace(" ", "\n"))) == {}
-
-
 @each(
     "goal",
     [GOAL, "Rename get_user() to fetch_user()", "Move src/a.py to src/b.py", "Remove `import os`"],
 )
-def test_a_goal_in_words_can_be_repeated(goal: str) -> None:
+def test_a_goal_in_words_can_be_repeated_and_code_is_refused_before_a_model_is_asked(
+    goal: str,
+) -> None:
     assert rules.why_no_goal(goal) == ""
-    assert found("refactor", changed("refactor", "/goal", goal), goal=goal) == {}
-
-
-@pytest.mark.parametrize("goal", ["rename def total() to sum_up()", "remove console.log(x)"])
-def test_a_goal_that_is_code_is_refused_before_a_model_is_asked(goal: str) -> None:
-    assert rules.why_no_goal(goal).endswith("say it in words")
+    for again in (goal, goal.replace(" ", "\n")):
+        assert found("refactor", changed("refactor", "/goal", again), goal=goal) == {}
+    for code in ("rename def total() to sum_up()", "remove console.log(x)"):
+        assert rules.why_no_goal(code).endswith("say it in words")
 
 
 # 2. Paths ------------------------------------------------------------------------------------
@@ -177,14 +171,9 @@ DOCUMENTS = [
 ]
 
 
-@each("path", SOURCE)
-def test_a_source_or_test_file_is_refused(path: str) -> None:
-    assert rules.why_forbidden(path)
-
-
-@pytest.mark.parametrize("path", DOCUMENTS)
-def test_a_document_is_taken(path: str) -> None:
-    assert rules.why_forbidden(path) == ""
+def test_a_source_or_test_file_is_refused_and_a_document_taken() -> None:
+    assert [path for path in SOURCE if not rules.why_forbidden(path)] == []
+    assert [path for path in DOCUMENTS if rules.why_forbidden(path)] == []
 
 
 @each("suffix", sorted(rules.SUFFIXES))

@@ -31,11 +31,8 @@ def test_4_2_a_pass_reads_and_writes_what_its_row_says(name: PassName) -> None:
     assert (one.documents, plans, one.forbidden, one.writes) == TABLE[name]
 
 
-def test_4_2_the_implementation_planner_reads_its_target_file() -> None:
+def test_4_2_a_target_and_the_layout_are_read_by_one_planner_each() -> None:
     assert [name for name, one in PASSES.items() if one.target] == ["implementation"]
-
-
-def test_4_2_the_refactor_planner_reads_the_layout_of_the_repository() -> None:
     assert [name for name, one in PASSES.items() if one.layout] == ["refactor"]
 
 

@@ -60,23 +60,17 @@ def test_a_draft_is_shown_with_what_a_person_does_next(name: PassName) -> None:
     assert msgspec.json.encode(view)
 
 
-def test_a_failed_transport_says_that_resume_asks_again() -> None:
+def test_a_failed_transport_a_stop_and_a_question_say_what_to_do() -> None:
     down = LLMTimeoutError("120 s")
     view = Compiled(down, down).view
     assert (view.status, view.to_do, view.ended) == ("waiting", "", "")
     assert view.warnings == (
         "no usable answer from the model (timeout: 120 s): resume asks it again",
     )
-
-
-def test_a_pass_that_stopped_says_why_and_what_to_do() -> None:
     view = Compiled("no JSON").view
     assert (view.status, view.can_accept) == ("stopped", False)
     assert view.warnings == ("the pass ended without an artifact (invalid_json)",)
     assert "run the pass again" in view.ended
-
-
-def test_a_question_is_shown_with_its_report() -> None:
     view = Compiled(MISSING).view
     assert (view.status, view.to_do, view.progress) == ("needs_answers", "answer the question", 0.5)
     assert [one.type for one in view.reports] == ["FailureReport"]
@@ -113,14 +107,11 @@ def test_an_envelope_has_its_keys_in_order_and_the_payload_as_it_came(name: Pass
     assert text == json.dumps(found, separators=(",", ":")) + "\n"
 
 
-def test_a_report_has_an_envelope_too() -> None:
+def test_a_report_has_an_envelope_too_and_nothing_has_none() -> None:
     found = envelope(Compiled("no JSON").state)
     assert list(found) == KEYS
     assert (found["artifact_type"], found["created_by"]) == ("FailureReport", "system")
     assert found["payload"]["category"] == "validation_error"
-
-
-def test_where_nothing_came_of_a_pass_there_is_no_envelope() -> None:
     assert envelope(WORKFLOW.decider.initial) == {}
 
 

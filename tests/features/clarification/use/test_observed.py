@@ -51,10 +51,10 @@ def test_an_answer_is_relayed_and_proposed_and_says_where_it_was_asked(house: Op
         "proposal",
         "asked by claude-code 2.1.300, answered there",
     )
-    *_, value = trace_origins(house.request(), found.uid, None)[0].values
-    assert value.observed == found.observed
-    assert value.response is not None
-    assert value.response.model == "claude-code 2.1.300"
+    *_, traced = trace_origins(house.request(), found.uid, None)[0].values
+    assert traced.observed == found.observed
+    assert traced.response is not None
+    assert traced.response.model == "claude-code 2.1.300"
 
 
 @pytest.mark.parametrize("outcome", [one for one in get_args(AskOutcome) if one not in ANSWERED])
@@ -126,7 +126,8 @@ def test_a_try_that_met_a_busy_log_goes_on_where_it_stopped(tmp_path: Path, busy
 
 
 def test_silence_and_a_refused_answer_stay_so_whatever_is_told_later(house: Opened) -> None:
-    for n, (answers, outcome) in enumerate((((), "timed_out"), (("n/a",), "answered"))):
+    told: dict[AskOutcome, tuple[str, ...]] = {"timed_out": (), "answered": ("n/a",)}
+    for n, (outcome, answers) in enumerate(told.items()):
         call = call_of("call-1", n)
         first = recorded(house, *answers, observed=seen(outcome, call=call))
         found = recorded(house, "SQLite", observed=seen(call=call))

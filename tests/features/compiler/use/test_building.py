@@ -121,33 +121,28 @@ class Failing(Answering):
         raise self.error
 
 
-def test_a_call_that_fails_is_made_once_more_and_what_cannot_be_used_is_not() -> None:
-    for error, calls in (
-        (errors.LLMTimeoutError("late", retry_after_ms=1), 2),
-        (errors.InvalidJSONError("no"), 1),
-        (errors.LLMTruncatedError("cut off"), 1),
-    ):
-        llm = Failing(error)
-        ArtifactBuilder(llm).build(PROJECT, context(PROJECT))
-        assert llm.calls == calls
-
-
 @each(
-    ("error", "category", "recovery"),
+    ("error", "calls", "category", "recovery"),
     [
-        (errors.LLMTimeoutError("late", retry_after_ms=1), "timeout", "retry"),
-        (errors.LLMRateLimitError("busy", retry_after_ms=1), "rate_limit", "retry_after_delay"),
-        (errors.LLMAPIError("down", retry_after_ms=1), "api_error", "retry"),
-        (errors.InvalidJSONError("no"), "validation_error", "abort"),
-        (errors.CodeInOutputError("code"), "validation_error", "abort"),
-        (errors.LLMMissingInformationError("what"), "missing_information", "human_input_required"),
-        (errors.LLMInvalidRequestError("no"), "invalid_request", "fix_and_retry"),
+        (errors.LLMTimeoutError("late", retry_after_ms=1), 2, "timeout", "retry"),
+        (errors.LLMRateLimitError("busy", retry_after_ms=1), 2, "rate_limit", "retry_after_delay"),
+        (errors.LLMAPIError("down", retry_after_ms=1), 2, "api_error", "retry"),
+        (errors.InvalidJSONError("no"), 1, "validation_error", "abort"),
+        (errors.LLMTruncatedError("cut off"), 1, "validation_error", "abort"),
+        (errors.CodeInOutputError("code"), 1, "validation_error", "abort"),
+        (
+            errors.LLMMissingInformationError("what"),
+            *(1, "missing_information", "human_input_required"),
+        ),
+        (errors.LLMInvalidRequestError("no"), 1, "invalid_request", "fix_and_retry"),
     ],
 )
-def test_each_error_of_the_taxonomy_becomes_a_report(
-    error: errors.LLMError, category: str, recovery: str
+def test_each_error_of_the_taxonomy_becomes_a_report_and_a_failed_call_is_made_once_more(
+    error: errors.LLMError, calls: int, category: str, recovery: str
 ) -> None:
-    made = ArtifactBuilder(Failing(error)).build(PROJECT, context(PROJECT))
+    llm = Failing(error)
+    made = ArtifactBuilder(llm).build(PROJECT, context(PROJECT))
+    assert llm.calls == calls
     assert (made["artifact_type"], made["created_by"]) == ("FailureReport", "system")
     report = FailureReportPayload.model_validate(made["payload"])
     assert (report.category, report.recovery_action) == (category, recovery)

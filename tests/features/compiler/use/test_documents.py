@@ -226,7 +226,7 @@ def test_the_file_of_an_artifact_is_named_by_its_id(root: Path) -> None:
 # 3. The target -------------------------------------------------------------------------------
 
 
-def test_a_target_is_the_source_file_that_is_read(root: Path) -> None:
+def test_a_target_is_the_source_file_that_is_read_or_has_no_text_yet(root: Path) -> None:
     (root / "main.py").write_text("import os\n")
     (root / "empty.py").write_text("")
     found = target_file(root, "main.py")
@@ -235,9 +235,6 @@ def test_a_target_is_the_source_file_that_is_read(root: Path) -> None:
     empty = target_file(root, "empty.py")
     assert empty is not None
     assert empty.text == ""
-
-
-def test_a_target_that_does_not_exist_yet_has_no_text(root: Path) -> None:
     assert target_file(root, "src/new.py") is None
     assert target_file(root, ".preflights/constraints.md/new.py") is None
 
