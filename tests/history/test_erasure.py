@@ -78,7 +78,7 @@ def test_what_a_session_held_is_gone_and_its_chain_verifies(room: Room) -> None:
     assert (found.broken, found.erased, found.events) == ((), 1, 4)
 
 
-def test_the_erasure_says_who_when_and_why_and_nothing_else(room: Room) -> None:
+def test_an_erased_session_folds_to_who_erased_it_and_why_and_nothing_else(room: Room) -> None:
     handle = room.opened("a secret")
     room.erasure.erase(handle.session_id, "asked for")
     codec = room.runner.codec(handle.workflow)
@@ -86,11 +86,6 @@ def test_the_erasure_says_who_when_and_why_and_nothing_else(room: Room) -> None:
     assert isinstance(erased, SessionErased)
     assert (erased.actor, erased.reason) == (GRACE, "asked for")
     assert closed == SessionClosed(status="erased")
-
-
-def test_an_erased_session_folds_to_nothing_but_that(room: Room) -> None:
-    handle = room.opened()
-    room.erasure.erase(handle.session_id)
     session = room.runner.load(handle.session_id).session
     assert (session.state, session.calls) == (toy.WORKFLOW.decider.initial, ())
     assert (session.version, session.closed) == (4, "erased")
@@ -110,8 +105,11 @@ def test_the_fold_is_the_same_whether_payloads_are_gone_already_or_not(room: Roo
     assert folded == room.runner.folded(toy.WORKFLOW, after)
 
 
-def test_it_is_erased_once(room: Room) -> None:
+def test_it_is_erased_once_and_in_its_project(room: Room, tmp_path: Path) -> None:
     handle = room.opened()
+    elsewhere = Erasure(Inputs(room.runner, "garden", lambda: GRACE), room.store, tmp_path)
+    with pytest.raises(Refused, match="belongs to the project 'house'"):
+        elsewhere.erase(handle.session_id)
     room.erasure.erase(handle.session_id)
     for again in (room.erasure.doomed, room.erasure.erase):
         with pytest.raises(ErasedSession):
@@ -133,16 +131,9 @@ def test_nothing_is_recorded_behind_it(room: Room) -> None:
     with pytest.raises(Refused, match="was erased"):
         room.erasure.abandon(now)
     assert room.runner.load(handle.session_id).version == 4
-
-
-@pytest.mark.parametrize(
-    "new", [toy.Said(at=NOON, actor=toy.ADA, text="more"), SessionAbandoned(at=NOON, actor=toy.ADA)]
-)
-def test_what_is_decided_of_it_is_that_it_is_closed(room: Room, new: Input) -> None:
-    handle = room.opened()
-    room.erasure.erase(handle.session_id)
-    session = room.runner.load(handle.session_id).session
-    assert kernel.decide(toy.WORKFLOW.decider, session, new) == (InputIgnored(reason="closed"),)
+    for new in (more, SessionAbandoned(at=NOON, actor=toy.ADA)):
+        decided = kernel.decide(toy.WORKFLOW.decider, now.session, new)
+        assert decided == (InputIgnored(reason="closed"),)
 
 
 class Slow:
@@ -233,13 +224,6 @@ def test_a_damaged_session_is_not_erased_for_that_would_hide_the_damage(room: Ro
     stream[0] = replace(stream[0], data=b'{"forged":true}')
     with pytest.raises(LogDamaged, match="event 1: its payload was changed"):
         room.erasure.erase(handle.session_id)
-
-
-def test_a_session_of_another_project_is_erased_there(room: Room, tmp_path: Path) -> None:
-    handle = room.opened()
-    elsewhere = Erasure(Inputs(room.runner, "garden", lambda: GRACE), room.store, tmp_path)
-    with pytest.raises(Refused, match="belongs to the project 'house'"):
-        elsewhere.erase(handle.session_id)
 
 
 def test_a_path_that_leads_outside_of_the_project_is_no_document_of_ours(tmp_path: Path) -> None:

@@ -80,18 +80,11 @@ def test_a_prompt_explains_its_own_message_and_nothing_else() -> None:
         messages=(Message("system", "other words"), Message("user", "another intention")),
         model="gpt-7",
     )
-    assert causes(ASKED, changed) == (
-        "prompt clarify.v1 changed",
-        "model changed",
-        "message 2 changed",
-    )
-
-
-def test_one_that_did_not_change_has_no_cause() -> None:
+    named = ("prompt clarify.v1 changed", "model changed", "message 2 changed")
+    assert causes(ASKED, changed) == named
     assert causes(ASKED, ASKED) == ()
-    assert [d.cause for d in replayed(Led(sim(27)).stored, asking(call="other")).divergences] == [
-        ""
-    ]
+    found = replayed(Led(sim(27)).stored, asking(call="other"))
+    assert [one.cause for one in found.divergences] == [""]
 
 
 # 2. The simulator is asked again -------------------------------------------------------------
@@ -126,35 +119,25 @@ def test_all_that_the_simulator_says_is_compared(field: str, value: Any) -> None
     assert [(d.version, d.pointer) for d in found.divergences] == [(3, f"/{field}")]
 
 
-def test_how_long_it_took_is_not_compared() -> None:
+def test_neither_a_lost_call_nor_how_long_one_took_is_compared_but_a_failure_is() -> None:
     stored = with_payload(Led(sim(27)).stored, "completion.received.v1", latency_ms=90_000, at=7)
     assert replayed(stored).status == "identical"
-
-
-def test_a_failure_of_another_kind_is_found() -> None:
     stored = Led(sim(3, "timeout=1")).stored
     found = replayed(with_payload(stored, "completion.failed.v1", kind="api_error"))
     assert (found.divergences[0].pointer, found.divergences[0].computed) == ("/kind", "timeout")
-
-
-def test_a_call_that_was_lost_is_no_answer_of_the_simulator() -> None:
-    stored = Led(sim(3, "timeout=1")).stored
     lost = with_payload(stored, "completion.failed.v1", kind="lost", message="never reported back")
     assert replayed(lost).reasked == 1, "the retry alone"
 
 
-def test_a_simulator_of_another_generation_is_not_asked_again() -> None:
+def test_neither_a_model_nor_a_simulator_of_another_generation_is_asked_again() -> None:
     led = Led(replace(sim(3), model="simllm/0"))
     found = replayed(led.stored)
     assert (found.status, found.reasked, found.generation) == ("identical", 0, "simllm/0")
-
-
-def test_a_model_is_never_asked_again() -> None:
     found = replayed(Led(real()).answer().stored)
     assert (found.status, found.reasked, found.generation) == ("identical", 0, "")
 
 
-@pytest.mark.parametrize("parameters", [(("seed", "three"), ("faults", "none")), (("seed", "3"),)])
+@each("parameters", [(("seed", "three"), ("faults", "none")), (("seed", "3"),)])
 def test_a_lead_that_this_program_never_records_is_damage(
     parameters: tuple[tuple[str, str], ...],
 ) -> None:

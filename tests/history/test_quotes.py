@@ -92,23 +92,13 @@ def test_what_was_read_of_another_session_names_its_source(house: House) -> None
 
 def test_a_model_was_told_of_what_was_accepted_before_it_was_asked(house: House) -> None:
     decided = house.decided()
-    told = house.told()
-    assert house.known(decided) == [(told, decided)]
-
-
-def test_an_unaccepted_decision_was_told_to_no_model(house: House) -> None:
-    house.decided()
     before = house.ready()
+    waiting = house.ready()
     told = house.told()
     after = house.ready()
     assert house.known(before, after) == []
     assert house.known(told) == []
-
-
-def test_what_was_accepted_later_is_not_what_a_model_was_told_of(house: House) -> None:
-    decided = house.decided()
-    waiting = house.ready()
-    told = house.told()
+    assert house.known(decided) == [(told, decided)]
     house.sessions.accept(waiting)
     later = house.decided()
     assert house.known(waiting, later) == []
@@ -143,6 +133,14 @@ def test_a_session_whose_workflow_is_not_here_may_quote_and_is_named(house: Hous
     assert quotes_of(house.runner, PROJECT, [decided]).unread == (told,)
 
 
+def test_a_damaged_session_of_the_same_title_changes_nothing(house: House) -> None:
+    decided, damaged = house.decided(), house.decided()
+    told = house.told()
+    stream = house.store._streams[damaged]
+    stream[-1] = replace(stream[-1], data=b"{")
+    assert house.known(decided) == [(told, decided)]
+
+
 def test_what_was_superseded_by_then_was_told_to_no_model(house: House) -> None:
     old = house.decided()
     new = house.decided(old=old)
@@ -162,14 +160,6 @@ def test_a_clock_that_stepped_back_hides_no_told_session(house: House) -> None:
     house.clock.at -= HOUR_US
     house.sessions.accept(later)
     assert house.known(later) == [], "its session began later, whatever the clock says"
-
-
-def test_a_damaged_session_of_the_same_title_changes_nothing(house: House) -> None:
-    decided, damaged = house.decided(), house.decided()
-    told = house.told()
-    stream = house.store._streams[damaged]
-    stream[-1] = replace(stream[-1], data=b"{")
-    assert house.known(decided) == [(told, decided)]
 
 
 def test_what_was_told_of_an_erased_decision_is_not_laid_at_another_ones_door(house: House) -> None:

@@ -53,14 +53,6 @@ def test_the_workflow_decides_on_the_response_as_it_is_recorded(
     assert Replayer(WORKFLOWS).replay(stored).status == "identical"
 
 
-def test_a_response_in_base64_is_recorded_as_it_came(run: Runner) -> None:
-    raw = Completion(None, "YWRhQGV4YW1wbGUuY29t")
-    handle = asyncio.run(run.settle(begun(run), ScriptedProvider(raw))).handle
-    received = run.codec(toy.WORKFLOW).decode(run.store.read(handle.session_id)[2])
-    assert isinstance(received, CompletionReceived)
-    assert (received.text, received.text_base64) == (None, raw.text_base64)
-
-
 @pytest.mark.parametrize("text", [RAW, SAFE])
 def test_code_of_ours_is_asked_again_and_says_what_is_recorded(run: Runner, text: str) -> None:
     handle, call = begun(run), "completion-1"

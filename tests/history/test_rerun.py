@@ -135,7 +135,7 @@ def test_the_same_request_again_has_the_next_response() -> None:
         driven(provider.respond(asked[0]))
 
 
-def test_no_response_serves_twice() -> None:
+def test_no_response_serves_twice_and_a_match_by_call_number_can_be_left_out() -> None:
     led = Led(real())
     (asked,) = requests(led.events)
     provider = RecordedProvider(led.events)
@@ -143,11 +143,6 @@ def test_no_response_serves_twice() -> None:
     with pytest.raises(Unrecorded):
         driven(provider.respond(asked))
     assert [match.exact for match in provider.matches] == [False]
-
-
-def test_a_match_by_call_number_can_be_left_out() -> None:
-    led = Led(real())
-    (asked,) = requests(led.events)
     provider = RecordedProvider(led.events, by_call=False)
     with pytest.raises(Unrecorded):
         driven(provider.respond(replace(asked, model="x")))
@@ -180,21 +175,15 @@ def test_a_recorded_failure_is_the_same_error_again(kind: str, cls: type[LLMErro
     assert getattr(error, "received", "some") == "some"
 
 
-def test_new_rules_are_run_to_their_end() -> None:
+def test_new_rules_and_bugs_are_run_to_their_end_and_an_undecided_input_stays_out() -> None:
     found = drifted(recorded("a", "b"), toy.workflow(heard="I heard "))
     assert [(d.version, d.pointer, d.computed) for d in found.divergences] == [
         (2, "/text", "I heard a"),
         (4, "/text", "I heard b"),
     ]
-
-
-def test_a_bug_of_today_is_a_fault_with_its_place() -> None:
     found = drifted(recorded("a", "!"), toy.workflow("decide"))
     assert found.fault is not None
     assert (found.status, found.fault.version, found.fault.error) == ("faulted", 3, "Broken")
-
-
-def test_an_undecided_input_stays_out() -> None:
     found = drifted(recorded("a", "!", workflow=toy.workflow("decide")))
     assert [(left.version, left.reason) for left in found.left] == [
         (3, "it is undecided: a strict replay says why")
@@ -245,20 +234,14 @@ def test_a_change_of_lead_comes_out_the_same() -> None:
     assert is_the_same(resimulated(led.answer("Cloud").stored))
 
 
-def test_another_seed_is_said_and_held_against_the_record() -> None:
+def test_another_seed_or_generation_or_a_model_is_said() -> None:
     found = resimulated(Led(sim(3)).answer("Cloud").stored, seed=4)
     assert found.otherwise == ("led by sim simllm/1 (seed=4, faults=none)",)
     assert found.status == "different"
     assert {change.pointer for change in found.changes} >= {"/questions/0", "/view/patch"}
-
-
-def test_the_simulator_takes_the_place_of_a_model() -> None:
     found = resimulated(Led(real()).stored)
     assert found.otherwise == ("led by sim simllm/1 (seed=0, faults=none)",)
     assert found.divergences[0].pointer == "/setup/provider"
-
-
-def test_another_generation_of_the_simulator_is_a_question_not_a_difference() -> None:
     found = resimulated(Led(replace(sim(3), model="simllm/0")).stored)
     assert found.otherwise == ("led by sim simllm/1 (seed=3, faults=none)",)
 

@@ -395,7 +395,10 @@ def test_a_loss_that_is_shown_blocks_and_says_of_what() -> None:
     assert (validity.worse, validity.p_adjusted) == (0, 1.0)
 
 
-def test_holm_keeps_chance_in_one_of_two_measures_from_a_block() -> None:
+def test_few_losses_are_looked_at_and_holm_keeps_chance_in_one_measure_from_a_block() -> None:
+    found = compute_verdict(cases(2, 0, 300), MARGIN)
+    assert found.word == "INCONCLUSIVE"
+    assert found.why.endswith("worse. 2 of 300 sessions got worse: look at them.")
     assert mcnemar(5, 0) < 0.05
     assert compute_verdict(cases(5, 0, 300), MARGIN).word == "INCONCLUSIVE"
 
@@ -429,12 +432,6 @@ def test_too_few_pairs_are_inconclusive_and_say_how_many_would_do() -> None:
         "3 pairs can show no loss, 149 would pass a change without loss"
         in compute_verdict(cases(0, 0, 3), MARGIN).figures
     )
-
-
-def test_some_losses_among_enough_pairs_are_looked_at() -> None:
-    found = compute_verdict(cases(2, 0, 300), MARGIN)
-    assert found.word == "INCONCLUSIVE"
-    assert found.why.endswith("worse. 2 of 300 sessions got worse: look at them.")
 
 
 def test_without_anything_accepted_nothing_passes() -> None:
@@ -537,35 +534,23 @@ def test_forty_thousand_pairs_that_differ_take_no_time() -> None:
     assert time.process_time() - began < 1.0
 
 
-def blocked_imports(code: str) -> str:
-    """What a process prints in which scipy cannot be imported."""
+def test_a_strict_run_imports_no_scipy_and_without_it_one_line_says_what_to_install() -> None:
     lines = (
         "import sys",
         "sys.modules['scipy'] = None",
         "from preflights_es.kernel.errors import PreflightsError",
         "from preflights_es.features.regress.verdict import require_statistics, compute_verdict",
-        code,
+        "print(compute_verdict([], None).word, 'numpy' in sys.modules)",
+        "try:\n    require_statistics()\nexcept PreflightsError as error:\n    print(error)",
     )
     ran = subprocess.run(
         [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, timeout=60
     )
     assert ran.returncode == 0, ran.stderr
-    return ran.stdout.strip()
-
-
-def test_a_strict_run_imports_no_scipy() -> None:
-    assert blocked_imports("print(compute_verdict([], None).word, 'numpy' in sys.modules)") == (
-        "INCONCLUSIVE False"
-    )
-
-
-def test_without_scipy_one_line_says_what_to_install() -> None:
-    said = blocked_imports(
-        "try:\n    require_statistics()\nexcept PreflightsError as error:\n    print(error)"
-    )
+    strict, said = ran.stdout.splitlines()
+    assert strict == "INCONCLUSIVE False"
     assert said.startswith("a verdict on a change (")
     assert said.endswith("needs the extra `stats`")
-    assert "\n" not in said
 
 
 @settings(max_examples=30)

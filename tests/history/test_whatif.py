@@ -116,17 +116,12 @@ def test_a_step_that_does_not_exist_is_said_with_those_that_do(start: str) -> No
         run(stored, lead=led_by(sim(5)), start=start)
 
 
-def test_two_children_are_the_same_to_the_last_id() -> None:
-    stored = Led(sim(27)).answer("Cloud").stored
-    runs = [run(stored, lead=led_by(sim(5)), start="decide-2") for _ in range(2)]
-    assert runs[0][1].stored == runs[1][1].stored
-    assert runs[0][0] == runs[1][0]
-
-
-def test_a_child_never_touches_the_log() -> None:
+def test_two_children_are_the_same_to_the_last_id_and_touch_no_log() -> None:
     led = Led(sim(27)).answer("Cloud")
     before = led.stored
-    run(before, lead=led_by(sim(5)), start="decide-2")
+    runs = [run(before, lead=led_by(sim(5)), start="decide-2") for _ in range(2)]
+    assert runs[0][1].stored == runs[1][1].stored
+    assert runs[0][0] == runs[1][0]
     assert led.stored == before
 
 
@@ -175,20 +170,16 @@ def test_other_prompts_are_read() -> None:
     assert request.cause == "prompt clarify.v1 became clarify.v2"
 
 
-def test_the_rules_read_no_prompt() -> None:
+def test_no_lead_takes_over_where_there_is_none_or_all_is_accepted() -> None:
     with pytest.raises(Misused, match="read no prompt"):
         run(Led(None).stored, prompts=(("clarify", "clarify.v2"),))
-
-
-def test_a_workflow_without_a_setup_has_no_lead() -> None:
     with pytest.raises(Misused, match="sessions of the workflow toy have no lead"):
         run(said("a"), lead=led_by(sim(5)))
-
-
-def test_an_accepted_session_cannot_be_taken_over() -> None:
     stored = list(jsonl.stored(golden(a_model_leads).splitlines(), "golden"))
     with pytest.raises(Misused, match="no other lead can take over at event"):
         run(stored, lead=led_by(sim(5)), start=str(len(stored)))
+    with pytest.raises(Misused, match="asks no question"):
+        run(said("a"), answers=(GivenAnswer("x", ("y",)),))
 
 
 def test_a_call_without_an_attempt_is_its_own_step() -> None:
@@ -203,14 +194,6 @@ def test_a_call_without_an_attempt_is_its_own_step() -> None:
 # 3. Another answer ---------------------------------------------------------------------------
 
 
-def test_another_answer_takes_the_place_of_the_recorded_one() -> None:
-    found, _ = run(
-        Led(sim(27)).answer("Cloud").stored, answers=(GivenAnswer("hosting", ("On foot",)),)
-    )
-    changes = {change.pointer: (change.recorded, change.child) for change in found.changes}
-    assert changes["/view/patch/fields/0/1"] == ("Cloud", "On foot")
-
-
 def test_an_answer_to_what_is_asked_only_now_is_given_when_it_is_asked() -> None:
     stored = Led(sim(27)).answer("Cloud").stored
     waiting, _ = run(stored, lead=led_by(sim(5)))
@@ -220,19 +203,21 @@ def test_an_answer_to_what_is_asked_only_now_is_given_when_it_is_asked() -> None
     assert [left.type for left in found.left] == ["clarification.answers_given.v1"]
 
 
-def test_an_unrequested_answer_is_refused_and_listed() -> None:
-    found, _ = run(Led(sim(27)).stored, answers=(GivenAnswer("no_such_key", ("x",)),))
-    assert [(left.version, left.reason) for left in found.left] == [
-        (0, "no_such_key: unknown_question")
-    ]
-
-
-def test_an_answer_of_the_part_that_is_kept_is_revised() -> None:
+def test_another_answer_takes_the_place_of_the_recorded_one_or_revises_it() -> None:
     stored = Led(sim(27)).answer("Cloud").stored
     found, _ = run(stored, answers=(GivenAnswer("hosting", ("On foot",)),), start=str(len(stored)))
     changes = {change.pointer: change.child for change in found.changes}
     assert found.kept == 9
     assert changes["/view/patch/fields/0/1"] == "On foot"
+    found, _ = run(
+        Led(sim(27)).answer("Cloud").stored, answers=(GivenAnswer("hosting", ("On foot",)),)
+    )
+    changes = {change.pointer: (change.recorded, change.child) for change in found.changes}
+    assert changes["/view/patch/fields/0/1"] == ("Cloud", "On foot")
+    found, _ = run(Led(sim(27)).stored, answers=(GivenAnswer("no_such_key", ("x",)),))
+    assert [(left.version, left.reason) for left in found.left] == [
+        (0, "no_such_key: unknown_question")
+    ]
 
 
 def test_an_answer_goes_along_with_the_text_of_its_other_option() -> None:
@@ -247,11 +232,6 @@ def test_an_answer_goes_along_with_the_text_of_its_other_option() -> None:
     assert found.asks == ()
     given = [e for e in map(CODEC.decode, child.stored) if isinstance(e, ClarificationAnswersGiven)]
     assert [event.answers for event in given if event.actor == PROGRAM] == [other]
-
-
-def test_where_nothing_is_asked_nothing_is_answered() -> None:
-    with pytest.raises(Misused, match="asks no question"):
-        run(said("a"), answers=(GivenAnswer("x", ("y",)),))
 
 
 # 4. A model ----------------------------------------------------------------------------------
