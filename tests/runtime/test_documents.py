@@ -30,6 +30,7 @@ from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
 from preflights_es.use.use_cases import NewSession
 from tests import toy
+from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt
 from tests.records.filing import files_below
 
@@ -115,22 +116,15 @@ def test_an_accepted_decision_is_written_and_recorded(house: House) -> None:
     assert house.store.open_calls(PROJECT) == ((session_id, "artifact-1"),)
     assert house.files() == {}
     handle = house.documents.finish(step.handle)
-    assert [*house.files()] == [LOGIN]
-    text = house.files()[LOGIN]
+    due, text = house.documents.text(session_id)
+    assert (due.path, due.template) == (LOGIN, "adr.v1")
+    assert house.files() == {LOGIN: text}
     assert "**OAuth**" in text
     assert house.state(session_id).filed.written == (handle.session.state.filed.written)
     written = handle.session.state.filed.written
     assert (written.path, written.sha256) == (LOGIN, hash_of(text))
     assert house.store.open_calls(PROJECT) == ()
     assert house.replays(session_id)
-
-
-def test_a_document_is_the_text_that_its_log_gives(house: House) -> None:
-    session_id = house.answered()
-    house.documents.finish(house.by().accept(session_id).handle)
-    due, text = house.documents.text(session_id)
-    assert (due.path, due.template) == (LOGIN, "adr.v1")
-    assert house.files() == {LOGIN: text}
 
 
 def test_a_task_lies_under_its_uid(house: House) -> None:
@@ -144,19 +138,16 @@ def test_a_task_lies_under_its_uid(house: House) -> None:
     assert [*house.files()] == [f"docs/tasks/{uid}-use-vue-for-the-frontend.md"]
 
 
-def test_finishing_what_is_finished_does_nothing(house: House) -> None:
+def test_finishing_what_is_finished_or_not_owed_does_nothing(house: House) -> None:
     session_id = house.answered()
+    open_ = house.runner.load(session_id)
+    assert house.documents.finish(open_) == open_
+    assert house.files() == {}
     handle = house.documents.finish(house.by().accept(session_id).handle)
     before = house.files()
     assert house.documents.finish(handle) == handle
     assert house.documents.finish_pending(PROJECT) == []
     assert (house.files(), house.runner.load(session_id)) == (before, handle)
-
-
-def test_a_session_that_owes_nothing_writes_nothing(house: House) -> None:
-    handle = house.runner.load(house.answered())
-    assert house.documents.finish(handle) == handle
-    assert house.files() == {}
 
 
 def test_every_document_of_a_session_is_written_oldest_first(house: House) -> None:
@@ -229,17 +220,15 @@ def test_a_renaming_that_a_crash_interrupted_is_finished(house: House) -> None:
     assert house.files() == {"docs/decisions/0007-use-oauth-for-authentication.md": text}
 
 
-def test_documents_of_another_project_are_not_touched(house: House) -> None:
+def test_neither_documents_of_another_project_nor_open_completions_are_touched(
+    house: House,
+) -> None:
+    house.runner.open(toy.WORKFLOW, PROJECT, toy.asked("why?"), house.new_id(), house.new_id())
+    assert house.documents.finish_pending(PROJECT) == []
     house.by().accept(house.answered())
     assert house.documents.finish_pending("another") == []
     assert house.files() == {}
-    assert len(house.store.open_calls(PROJECT)) == 1
-
-
-def test_an_open_completion_is_no_document(house: House) -> None:
-    house.runner.open(toy.WORKFLOW, PROJECT, toy.asked("why?"), house.new_id(), house.new_id())
-    assert house.documents.finish_pending(PROJECT) == []
-    assert len(house.store.open_calls(PROJECT)) == 1
+    assert len(house.store.open_calls(PROJECT)) == 2
 
 
 def test_a_document_that_cannot_be_written_holds_up_no_other(house: House) -> None:
@@ -367,37 +356,30 @@ def test_a_replaced_record_of_another_tool_is_marked_before_the_document_counts(
     theirs = "docs/decisions/0007-use-cookies.md"
     (house.root / theirs).parent.mkdir(parents=True)
     (house.root / theirs).write_text("# 7. Use cookies\n\n## Status\n\nAccepted\n")
+    house.documents.finish(house.by("script").accept(house.answered(supersedes="ADR-7")).handle)
+    assert "Accepted" in house.files()[theirs], "a proposal replaces nothing"
     handle = house.by().accept(house.answered(supersedes="ADR-0007")).handle
     assert "Accepted" in house.files()[theirs]
     house.documents.finish(handle)
-    status = "Superseded by [ADR-0008](0008-use-oauth-for-authentication.md)"
+    status = "Superseded by [ADR-0009](0009-use-oauth-for-authentication.md)"
     assert house.files()[theirs] == f"# 7. Use cookies\n\n## Status\n\n{status}\n"
     assert house.store.open_calls(PROJECT) == ()
     assert house.replays(handle.session_id)
 
 
-def test_a_proposal_replaces_no_record_of_another_tool(house: House) -> None:
-    theirs = "docs/decisions/0007-use-cookies.md"
-    (house.root / theirs).parent.mkdir(parents=True)
-    (house.root / theirs).write_text("# 7. Use cookies\n\n* Status: accepted\n")
-    house.documents.finish(house.by("script").accept(house.answered(supersedes="ADR-7")).handle)
-    assert "* Status: accepted" in house.files()[theirs]
-
-
-def test_a_record_under_a_new_number_leaves_its_former_name(house: House) -> None:
-    session_id = house.answered()
-    handle = house.documents.finish(house.by().accept(session_id).handle)
+@each("edited", [False, True])
+def test_a_record_under_a_new_number_leaves_its_former_name_unless_it_was_edited(
+    tmp_path: Path, *, edited: bool
+) -> None:
+    (tmp_path / str(edited)).mkdir()
+    house = House(tmp_path / str(edited))
+    handle = house.documents.finish(house.by().accept(house.answered()).handle)
+    if edited:
+        (house.root / LOGIN).write_text("edited")
     house.documents.finish(house.by().renumber(handle, 12).handle)
-    assert [*house.files()] == ["docs/decisions/0012-use-oauth-for-authentication.md"]
-
-
-def test_a_record_that_was_edited_keeps_its_former_name_as_well(house: House) -> None:
-    session_id = house.answered()
-    handle = house.documents.finish(house.by().accept(session_id).handle)
-    (house.root / LOGIN).write_text("edited")
-    house.documents.finish(house.by().renumber(handle, 12).handle)
-    assert house.files()[LOGIN] == "edited"
-    assert [*house.files()] == [LOGIN, "docs/decisions/0012-use-oauth-for-authentication.md"]
+    renamed = "docs/decisions/0012-use-oauth-for-authentication.md"
+    assert [*house.files()] == ([LOGIN, renamed] if edited else [renamed])
+    assert house.files().get(LOGIN, "edited") == "edited"
 
 
 def test_a_former_document_outside_todays_folders_is_not_touched(house: House) -> None:
@@ -413,15 +395,14 @@ def test_a_former_document_outside_todays_folders_is_not_touched(house: House) -
 # 5. Outside ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "path", ["../x.md", "/tmp/x.md", "x.md", "docs/decisions/../../x.md", ".git/hooks/x", ""]
-)
-def test_a_log_that_names_a_path_outside_writes_nothing(house: House, path: str) -> None:
-    session_id = house.wanted(path)
-    with pytest.raises(ArtifactOutside):
-        house.documents.finish(house.runner.load(session_id))
-    assert house.files() == {}
-    assert house.store.open_calls(PROJECT) == ((session_id, "artifact-1"),)
+def test_a_log_that_names_a_path_outside_writes_nothing(house: House) -> None:
+    owed = []
+    for path in ("../x.md", "/tmp/x.md", "x.md", "docs/decisions/../../x.md", ".git/hooks/x", ""):
+        owed.append((house.wanted(path), "artifact-1"))
+        with pytest.raises(ArtifactOutside):
+            house.documents.finish(house.runner.load(owed[-1][0]))
+        assert house.files() == {}
+        assert house.store.open_calls(PROJECT) == tuple(owed)
 
 
 def test_a_log_that_names_a_template_of_another_version_writes_nothing(house: House) -> None:

@@ -88,11 +88,15 @@ def test_a_package_that_is_found_twice_on_the_path_is_one(
 # 2. What is not ------------------------------------------------------------------------------
 
 
-def test_a_name_that_no_package_has_says_what_to_do() -> None:
+def test_a_name_that_no_package_has_says_what_to_do_and_is_looked_for_once(site: Path) -> None:
     assert why("weather") == "install the package that has it"
-    assert "weather" not in Registry()
-    assert Registry().get("weather") is None
+    registry = Registry()
+    assert registry.get("weather") is None
     assert issubclass(WorkflowMissing, LogFromFuture)
+    assert "toy" not in registry
+    installed(site, "toys", {"toy": "toys:FEATURE"}, {"toys.py": TOY})
+    assert "toy" not in registry
+    assert "toy" in Registry()
 
 
 def test_a_name_that_two_packages_have_is_neither_s(site: Path) -> None:
@@ -129,11 +133,6 @@ def test_a_package_that_does_not_give_it_is_named_and_the_rest_goes_on(
     assert Registry()["extraction"].name == "extraction"
 
 
-def test_a_package_whose_module_is_not_there_is_named(site: Path) -> None:
-    installed(site, "my-toys", {"toy": "nowhere:FEATURE"})
-    assert why().startswith("the package my-toys does not load: ModuleNotFoundError: ")
-
-
 def test_a_feature_without_a_workflow_has_no_sessions(site: Path) -> None:
     installed(
         site, "toys", {"toy": "toys:FEATURE"}, {"toys.py": f"{MADE}FEATURE = Feature('toy', '')"}
@@ -143,16 +142,6 @@ def test_a_feature_without_a_workflow_has_no_sessions(site: Path) -> None:
     (site / "toys.py").write_text(other)
     sys.modules.pop("toys")
     assert why() == "toys gives int, expected a Workflow of that name"
-
-
-def test_what_was_looked_for_in_vain_is_looked_for_once(
-    site: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    registry = Registry()
-    assert "toy" not in registry
-    installed(site, "toys", {"toy": "toys:FEATURE"}, {"toys.py": TOY})
-    assert "toy" not in registry
-    assert "toy" in Registry()
 
 
 # 3. Where nothing is looked for --------------------------------------------------------------
@@ -197,27 +186,19 @@ def test_no_command_about_shipped_workflows_scans_packages(tmp_path: Path) -> No
         assert not scanned(code, tmp_path, *words.split()), words
 
 
-@pytest.mark.parametrize("entry", ["", ".", "clone", "absolute"])
+@pytest.mark.parametrize("entry", ["", ".", "clone", "absolute", "link"])
 def test_nothing_is_found_in_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str
 ) -> None:
     clone = tmp_path / "clone"
     files = {"toys.py": "raise SystemExit", "toy.py": "raise SystemExit"}
     installed(clone, "toys", {"toy": "toys:FEATURE"}, files)
+    (tmp_path / "link").symlink_to(clone)
+    places = {"absolute": str(clone), "link": str(tmp_path / "link")}
     monkeypatch.chdir(tmp_path if entry == "clone" else clone)
-    monkeypatch.setattr(sys, "path", [str(clone) if entry == "absolute" else entry, *sys.path])
+    monkeypatch.setattr(sys, "path", [places.get(entry, entry), *sys.path])
     assert why() == "install the package that has it"
     assert {"toys", "toy"}.isdisjoint(sys.modules)
-
-
-def test_a_link_to_the_current_folder_is_the_current_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clone = installed(tmp_path / "clone", "toys", {"toy": "toys:FEATURE"})
-    (tmp_path / "link").symlink_to(clone)
-    monkeypatch.chdir(clone)
-    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "link")])
-    assert why() == "install the package that has it"
 
 
 # 4. Its simulation ---------------------------------------------------------------------------

@@ -74,20 +74,18 @@ def test_a_file_is_as_its_session_stood_when_it_was_asked_for(house: House) -> N
     assert house.files() == {PATH: '{"said":"A B"}\n'}
 
 
-def test_an_edited_file_stays_and_the_new_one_lies_beside_it(house: House) -> None:
-    handle = house.documents.finish(house.owing())
-    (house.root / PATH).write_text("mine")
-    assert house.documents.rebuilt(handle, write=False).outcome == "differs"
-    assert house.documents.rebuilt(handle, write=True).outcome == "beside"
-    assert house.files() == {PATH: "mine", f"{PATH}.new": '{"said":"A"}\n'}
-
-
-def test_a_missing_file_is_put_back(house: House) -> None:
+def test_a_missing_file_is_put_back_and_beside_an_edited_one_lies_the_new_one(
+    house: House,
+) -> None:
     handle = house.documents.finish(house.owing())
     (house.root / PATH).unlink()
     assert house.documents.rebuilt(handle, write=False).outcome == "missing"
     assert house.documents.rebuilt(handle, write=True).outcome == "written"
     assert house.files() == {PATH: '{"said":"A"}\n'}
+    (house.root / PATH).write_text("mine")
+    assert house.documents.rebuilt(handle, write=False).outcome == "differs"
+    assert house.documents.rebuilt(handle, write=True).outcome == "beside"
+    assert house.files() == {PATH: "mine", f"{PATH}.new": '{"said":"A"}\n'}
 
 
 def test_the_next_command_writes_what_a_crash_left_open(house: House) -> None:

@@ -13,6 +13,7 @@ from preflights_es.records.documents import Documents
 from preflights_es.records.files import hash_of
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle
+from tests.each import each
 from tests.fixed import PROJECT
 from tests.runtime.test_documents import LOGIN, House
 
@@ -126,7 +127,7 @@ def test_a_file_in_the_projects_own_folder_is_not_overwritten(house: House) -> N
     assert house.files()["README.md"] == THEIRS
 
 
-@pytest.mark.parametrize("name", ["CLAUDE.md", "AGENTS.md", ".envrc", "0001-login.md.new"])
+@each("name", ["CLAUDE.md", "AGENTS.md", ".envrc", "0001-login.md.new"])
 def test_a_document_bears_no_name_that_other_programs_read(house: House, name: str) -> None:
     with pytest.raises(ArtifactOutside, match="expected a name such as"):
         house.documents.target(f"docs/decisions/{name}")

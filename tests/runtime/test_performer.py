@@ -262,8 +262,12 @@ def test_two_who_find_a_call_overdue_count_it_once(processes: Processes, hands: 
 # 3. Interrupted ------------------------------------------------------------------------------
 
 
-def test_an_interrupted_call_counts_and_its_claim_is_given_back(processes: Processes) -> None:
-    ada, bob = processes.another(), processes.another()
+@pytest.mark.parametrize("is_own", [False, True])
+def test_an_interrupted_call_counts_and_its_claim_is_given_back(
+    processes: Processes, *, is_own: bool
+) -> None:
+    ada = processes.another()
+    bob = ada if is_own else processes.another()
     begun(ada)
     with pytest.raises(Stop):
         settled(ada, Stopped())
@@ -273,17 +277,6 @@ def test_an_interrupted_call_counts_and_its_claim_is_given_back(processes: Proce
     assert attempts(provider) == [2]
     assert [failed.kind for failed in failures(bob)] == ["lost"]
     assert is_whole(bob)
-
-
-def test_the_process_that_was_interrupted_counts_its_own_call_as_well(processes: Processes) -> None:
-    ada = processes.another()
-    begun(ada)
-    provider = ScriptedProvider("because")
-    with pytest.raises(Stop):
-        settled(ada, Stopped())
-    settled(ada, provider)
-    assert attempts(provider) == [2]
-    assert is_whole(ada)
 
 
 def test_a_cancelled_task_counts_its_call(processes: Processes) -> None:
@@ -484,22 +477,12 @@ def test_what_comes_after_the_session_was_abandoned_is_kept_with_what_it_cost(
 
 def test_a_process_that_finds_the_call_answered_asks_no_provider(processes: Processes) -> None:
     ada, bob = processes.another(), processes.another()
-    begun(ada)
-    stale = bob.load(SESSION)
-    settled(ada, ScriptedProvider("hers"))
-    provider = ScriptedProvider()
-    step = settled(bob, provider, stale)
-    assert step.handle == ada.load(SESSION)
-    assert provider.requests == []
-
-
-def test_the_process_that_was_answered_finds_it_with_a_handle_of_before(
-    processes: Processes,
-) -> None:
-    ada = processes.another()
     stale = begun(ada)
-    step = settled(ada, ScriptedProvider("hers"), stale)
-    assert settled(ada, ScriptedProvider(), stale) == Step(step.handle, ())
+    step = settled(ada, ScriptedProvider("hers"))
+    provider = ScriptedProvider()
+    assert settled(bob, provider, stale).handle == step.handle == ada.load(SESSION)
+    assert settled(ada, provider, stale) == Step(step.handle, ())
+    assert provider.requests == []
 
 
 # 5. What was asked is not asked again --------------------------------------------------------
