@@ -24,32 +24,14 @@ ROOT: Final = Path(__file__).parents[2]
 # 1. Writing ----------------------------------------------------------------------------------
 
 
-def test_a_document_is_written_with_its_folders(root: Path) -> None:
-    written, beside = write(root, "text é 🛫\n")
-    assert (written, beside) == (
-        WrittenFile(PATH, sha256("text é 🛫\n".encode()).hexdigest()),
-        False,
-    )
-    assert files_below(root) == {PATH: "text é 🛫\n"}
-
-
-def test_nothing_else_is_left_in_the_folder(root: Path) -> None:
-    write(root, "one")
-    first, _ = write(root, "one")
-    write(root, "two", first)
-    assert [path.name for path in (root / FOLDER).iterdir()] == ["0001-title.md"]
-
-
-def test_line_ends_are_not_translated(root: Path) -> None:
-    write(root, "a\nb\r\nc")
-    assert (root / PATH).read_bytes() == b"a\nb\r\nc"
-
-
-def test_a_document_of_ours_is_written_anew(root: Path) -> None:
-    first, _ = write(root, "one")
+def test_a_document_is_written_with_its_folders_byte_for_byte_and_anew(root: Path) -> None:
+    text = "text é 🛫\r\nmore\n"
+    first, beside = write(root, text)
+    assert (first, beside) == (WrittenFile(PATH, sha256(text.encode()).hexdigest()), False)
+    assert (root / PATH).read_bytes() == text.encode()
     second, beside = write(root, "two", first)
     assert (second, beside) == (WrittenFile(PATH, hash_of("two")), False)
-    assert files_below(root) == {PATH: "two"}
+    assert files_below(root) == {PATH: "two"}, "nothing else is left in the folder"
 
 
 def test_an_identical_document_is_not_touched(root: Path) -> None:
@@ -70,20 +52,16 @@ def test_a_new_text_takes_the_place_of_the_old_in_one_step(root: Path) -> None:
     assert (root / PATH).read_text() == "two"
 
 
-def test_what_a_killed_process_left_is_removed(root: Path) -> None:
+def test_what_a_killed_process_left_is_removed_and_nothing_of_another_name(root: Path) -> None:
     (root / FOLDER).mkdir(parents=True)
+    others = {f"{FOLDER}/.0002-other.md.1.tmp": "another's"}
     for name in (".0001-title.md.99999.tmp", ".0001-title.md.1.tmp"):
         (root / FOLDER / name).write_text("half of")
     (root / FOLDER / ".0002-other.md.1.tmp").write_text("another's")
     write(root, "one")
-    assert files_below(root) == {PATH: "one", f"{FOLDER}/.0002-other.md.1.tmp": "another's"}
-
-
-def test_a_name_with_a_pattern_in_it_removes_no_other_files(root: Path) -> None:
-    (root / FOLDER).mkdir(parents=True)
-    (root / FOLDER / ".0002-other.md.1.tmp").write_text("another's")
+    assert files_below(root) == {PATH: "one", **others}
     write(root, "one", path=f"{FOLDER}/*.md")
-    assert files_below(root)[f"{FOLDER}/.0002-other.md.1.tmp"] == "another's"
+    assert files_below(root) == {PATH: "one", f"{FOLDER}/*.md": "one", **others}
 
 
 # 2. A person's edits -------------------------------------------------------------------------
@@ -105,74 +83,55 @@ def test_a_document_of_another_author_is_kept(root: Path) -> None:
     assert files_below(root) == {PATH: "theirs", f"{PATH}.new": "ours"}
 
 
-def test_a_document_that_was_edited_into_the_new_text_is_that_text(root: Path) -> None:
+def test_a_document_that_is_the_new_text_already_or_was_deleted_is_written_there(
+    root: Path,
+) -> None:
     first, _ = write(root, "one")
     (root / PATH).write_text("two")
     assert write(root, "two", first) == (WrittenFile(PATH, hash_of("two")), False)
     assert files_below(root) == {PATH: "two"}
-
-
-def test_a_document_that_was_deleted_is_written_again(root: Path) -> None:
-    first, _ = write(root, "one")
     (root / PATH).unlink()
-    _, beside = write(root, "two", first)
+    _, beside = write(root, "three", first)
     assert not beside
-    assert files_below(root) == {PATH: "two"}
+    assert files_below(root) == {PATH: "three"}
 
 
-def test_the_text_beside_is_brought_up_to_date(root: Path) -> None:
+def test_the_text_beside_is_brought_up_to_date_until_it_is_edited_or_put_in_place(
+    root: Path,
+) -> None:
     first, _ = write(root, "one")
     (root / PATH).write_text("edited")
     write(root, "two", first)
     write(root, "three", first, wrote=("one", "two"))
     assert files_below(root) == {PATH: "edited", f"{PATH}.new": "three"}
-
-
-def test_edits_of_the_text_beside_are_kept_too(root: Path) -> None:
-    first, _ = write(root, "one")
-    (root / PATH).write_text("edited")
-    write(root, "two", first)
     (root / f"{PATH}.new").write_text("edited as well")
-    written, beside = write(root, "three", first, wrote=("one", "two"))
+    ours = ("one", "two", "three")
+    written, beside = write(root, "four", first, wrote=ours)
     assert (written.path, beside) == (f"{PATH}.new2", True)
-    assert files_below(root) == {
-        PATH: "edited",
-        f"{PATH}.new": "edited as well",
-        f"{PATH}.new2": "three",
-    }
-
-
-def test_the_text_beside_may_be_put_in_place(root: Path) -> None:
-    first, _ = write(root, "one")
-    (root / PATH).write_text("edited")
-    write(root, "two", first)
-    (root / f"{PATH}.new").replace(root / PATH)
-    _, beside = write(root, "three", first, wrote=("one", "two"))
+    edited = {PATH: "edited", f"{PATH}.new": "edited as well"}
+    assert files_below(root) == {**edited, f"{PATH}.new2": "four"}
+    (root / f"{PATH}.new2").replace(root / PATH)
+    _, beside = write(root, "five", first, wrote=(*ours, "four"))
     assert not beside
-    assert files_below(root) == {PATH: "three"}
+    assert files_below(root) == {PATH: "five", f"{PATH}.new": "edited as well"}
 
 
 # 3. A new name -------------------------------------------------------------------------------
 
 
-def test_a_document_under_a_new_name_leaves_its_former_one(root: Path) -> None:
+def test_a_document_under_a_new_name_leaves_its_former_one_unless_it_was_edited(
+    root: Path,
+) -> None:
     first, _ = write(root, "one")
     write(root, "two", first, MOVED, PATH)
     assert files_below(root) == {MOVED: "two"}
-
-
-def test_a_former_document_that_was_edited_stays(root: Path) -> None:
-    first, _ = write(root, "one")
     (root / PATH).write_text("edited")
     write(root, "two", first, MOVED, PATH)
     assert files_below(root) == {PATH: "edited", MOVED: "two"}
-
-
-def test_a_former_document_that_is_gone_is_not_missed(root: Path) -> None:
-    first, _ = write(root, "one")
-    (root / PATH).unlink()
+    for path in (PATH, MOVED):
+        (root / path).unlink()
     write(root, "two", first, MOVED, PATH)
-    assert files_below(root) == {MOVED: "two"}
+    assert files_below(root) == {MOVED: "two"}, "one that is gone is not missed"
 
 
 def test_a_former_document_stays_until_the_new_one_is_written(root: Path) -> None:

@@ -32,9 +32,7 @@ def test_a_path_outside_the_folders_is_refused(root: Path, path: str) -> None:
     assert files_below(root.parent) == {}
 
 
-@pytest.mark.parametrize(
-    "path", [PATH, "docs/tasks/x.md", "docs/decisions/./x.md", "docs/decisions/..x.md"]
-)
+@each("path", [PATH, "docs/tasks/x.md", "docs/decisions/./x.md", "docs/decisions/..x.md"])
 def test_a_path_in_one_of_the_folders_is_taken(root: Path, path: str) -> None:
     assert checked_path(root, FOLDERS, path).parent.parent == (root / "docs").resolve()
 
@@ -73,19 +71,15 @@ def test_a_folder_that_a_link_leads_elsewhere_inside_is_taken(root: Path) -> Non
     assert (root / "records" / "0001-title.md").read_text() == "one"
 
 
-def test_links_that_lead_in_a_circle_are_refused(root: Path) -> None:
+def test_links_that_lead_in_a_circle_and_impossible_names_are_refused(root: Path) -> None:
     (root / "docs").mkdir()
     (root / FOLDER).symlink_to(root / "docs" / "loop")
     (root / "docs" / "loop").symlink_to(root / FOLDER)
-    with pytest.raises(ArtifactOutside):
-        checked_folder(root, FOLDER)
+    for folder in (FOLDER, "docs\0"):
+        with pytest.raises(ArtifactOutside):
+            checked_folder(root, folder)
     with pytest.raises(ArtifactOutside):
         checked_path(root, FOLDERS, PATH)
-
-
-def test_a_folder_whose_name_no_folder_can_have_is_refused(root: Path) -> None:
-    with pytest.raises(ArtifactOutside):
-        checked_folder(root, "docs\0")
 
 
 def test_a_project_that_is_reached_through_a_link_is_taken(root: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.records.record_list import records_in
 from preflights_es.records.record_places import RecordPlaces
+from tests.each import each
 from tests.persons import git_repository
 
 DECISION: Final = "# 1. Use Redis\n\n## Status\n\nAccepted\n\n## Context\n\n## Decision\n\nRedis.\n"
@@ -240,13 +241,13 @@ def test_folders_that_files_of_packages_name_are_read(clone: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("content", ["", "\n", " \r\n"])
+@each("content", ["", "\n", " \r\n"])
 def test_an_adr_dir_that_says_nothing_is_passed_over(root: Path, content: str) -> None:
     (root / ".adr-dir").write_bytes(content.encode())
     assert places(root).new == "docs/decisions"
 
 
-@pytest.mark.parametrize(
+@each(
     "content",
     [
         *(

@@ -43,13 +43,12 @@ FROZEN: Final = {
 TEMPLATES: Final = Path(render.__file__).parent / "templates"
 
 
-@each("name", FROZEN)
-def test_a_template_is_frozen(name: str) -> None:
-    assert sha256((TEMPLATES / f"{name}.md").read_bytes()).hexdigest() == FROZEN[name]
-
-
-def test_every_template_is_among_the_frozen() -> None:
-    assert {path.name.removesuffix(".md") for path in TEMPLATES.iterdir()} == {*FROZEN}
+def test_every_template_is_frozen() -> None:
+    found = {
+        path.name.removesuffix(".md"): sha256(path.read_bytes()).hexdigest()
+        for path in TEMPLATES.iterdir()
+    }
+    assert found == FROZEN
 
 
 @each("name", ["adr.v99", "adr", "", "../templates/adr.v1", "/etc/passwd", "adr.v1\0", "ADR.v1"])
@@ -213,7 +212,8 @@ def test_every_sentence_of_a_record_has_german_words() -> None:
 
 
 def test_a_record_is_written_as_people_know_it() -> None:
-    assert render_document("adr.v1", replace(RECORD, considered=("OAuth", "Magic Link"))) == (
+    record = replace(RECORD, considered=("OAuth", "Magic Link"))
+    assert render_document("adr.v1", record) == (
         "---\n"
         'status: "accepted"\n'
         "date: 2026-11-21\n"
@@ -240,6 +240,7 @@ def test_a_record_is_written_as_people_know_it() -> None:
         "* Category: Authentication\n"
         "* Strategy: **OAuth** (answered by a person)\n"
     )
+    assert "\r" not in render_document("adr.v1", replace(RECORD, intention="a\r\nb\rc"))
 
 
 def test_a_task_is_written_with_what_is_open() -> None:
@@ -255,7 +256,7 @@ def test_a_task_is_written_with_what_is_open() -> None:
     assert section(text, "Decided")[0] == ("Proposed by an agent; no person has confirmed it yet.")
 
 
-@pytest.mark.parametrize("template", ["adr.v1", "task.v1"])
+@each("template", ["adr.v1", "task.v1"])
 def test_a_section_without_content_is_left_out(template: str) -> None:
     bare = Record(uid="u", session_id="s", title="Think", intention="Think", status="open")
     text = render_document(template, bare)
@@ -265,31 +266,22 @@ def test_a_section_without_content_is_left_out(template: str) -> None:
     assert "$" not in text
 
 
-def test_a_brief_without_a_decision_says_so() -> None:
-    bare = Record(uid="u", session_id="s" * 8, title="Think", intention="Think", status="open")
-    text = render_record_brief(bare)
-    assert headings(body(text)) == [
-        ("h1", "Task"),
-        ("h2", "Not decided"),
-        ("h2", "Before you code"),
-    ]
-    assert section(text, "Not decided") == [
-        "Nothing was decided: ask before you choose a technology."
-    ]
-
-
 def test_a_brief_says_what_is_decided_and_what_is_not() -> None:
     text = render_record_brief(replace(RECORD, missing=("Which library?",)))
     assert section(text, "Task") == ["Add login"]
-    assert section(text, "Decided, do not reconsider") == [
-        "Category: Authentication",
-        "Strategy: OAuth",
-    ]
+    decided = ["Category: Authentication", "Strategy: OAuth"]
+    assert section(text, "Decided, do not reconsider") == decided
     assert section(text, "Not decided") == ["Which library?"]
-    assert section(text, "Before you code") == [
-        "Ask the person before you decide anything that is not decided above.\n"
-        "Source: Preflights session d5e6abcd.".replace("d5e6abcd", RECORD.session_id[-8:])
-    ]
+    (before,) = section(text, "Before you code")
+    ask, source = before.split("\n")
+    assert ask == "Ask the person before you decide anything that is not decided above."
+    assert source == f"Source: Preflights session {RECORD.session_id[-8:]}."
+    bare = Record(uid="u", session_id="s" * 8, title="Think", intention="Think", status="open")
+    text = render_record_brief(bare)
+    found = [title for _, title in headings(body(text))]
+    assert found == ["Task", "Not decided", "Before you code"]
+    nothing = ["Nothing was decided: ask before you choose a technology."]
+    assert section(text, "Not decided") == nothing
 
 
 @each(
@@ -327,9 +319,3 @@ def test_a_related_record_is_linked_by_its_file(title: str, file: str) -> None:
     text = render_document("adr.v1", replace(RECORD, supersedes=Related("a1", title, 12)))
     (link,) = [token for token in every(body(text)) if token.type == "link_open"]
     assert unquote(str(link.attrGet("href"))) == file
-
-
-def test_a_document_is_the_same_each_time() -> None:
-    assert render_document("adr.v1", RECORD) == render_document("adr.v1", RECORD)
-    assert render_document("adr.v1", RECORD).endswith("\n")
-    assert "\r" not in render_document("adr.v1", replace(RECORD, intention="a\r\nb\rc"))

@@ -242,7 +242,9 @@ def test_a_brief_is_never_longer_than_its_limit(
     assert len(render_record_brief(record).encode()) <= BRIEF_BYTES_MAX
 
 
-def test_a_brief_that_had_to_leave_something_out_says_so() -> None:
+def test_a_brief_that_had_to_leave_something_out_says_so_and_a_short_one_leaves_nothing_out() -> (
+    None
+):
     fields = tuple(
         RecordField(name=f"Field number {n}", value="v" * 200, source="typed", by="user")
         for n in range(50)
@@ -251,9 +253,6 @@ def test_a_brief_that_had_to_leave_something_out_says_so() -> None:
     assert "Field number 0" in found
     assert "Field number 49" not in found
     assert re.search(r"and \d+ more", found)
-
-
-def test_a_short_brief_leaves_nothing_out() -> None:
     found = render_record_brief(replace(RECORD, intention="Add login " + "x" * 600))
     assert "x" * 600 in found
     assert "…" not in found

@@ -67,31 +67,22 @@ def _swap_folder(root: Path, outside: Path) -> None:
 
 
 @pytest.mark.parametrize("swap", [_swap_parent, _swap_folder])
-def test_a_folder_that_became_a_link_after_the_look_gets_no_document(
+def test_a_folder_that_became_a_link_after_the_look_gets_and_loses_no_document(
     root: Path, outside: Path, swap: Callable[[Path, Path], None]
 ) -> None:
+    (root / "tasks").mkdir()
+    task = checked_path(root, ("tasks",), "tasks/0001-title.md")
     target = checked_path(root, FOLDERS, PATH)
     swap(root, outside)
     with pytest.raises(StoreUnavailable, match=f"{PATH} cannot be written: Not a directory"):
         write_document(root, target, PATH, "ours", everything)
+    with pytest.raises(StoreUnavailable):
+        write_document(root, task, "tasks/0001-title.md", "ours", everything, target)
+    with pytest.raises(StoreUnavailable):
+        rename_record_file(root, target, "0002-title.md")
     assert is_untouched(outside)
     with pytest.raises(ArtifactOutside):
         checked_path(root, FOLDERS, PATH)
-
-
-@pytest.mark.parametrize("swap", [_swap_parent, _swap_folder])
-def test_a_folder_that_became_a_link_after_the_look_loses_no_former_document(
-    root: Path, outside: Path, swap: Callable[[Path, Path], None]
-) -> None:
-    (root / "tasks").mkdir()
-    target = checked_path(root, ("tasks",), "tasks/0001-title.md")
-    former = checked_path(root, FOLDERS, PATH)
-    swap(root, outside)
-    with pytest.raises(StoreUnavailable):
-        write_document(root, target, "tasks/0001-title.md", "ours", everything, former)
-    with pytest.raises(StoreUnavailable):
-        rename_record_file(root, former, "0002-title.md")
-    assert is_untouched(outside)
 
 
 def test_a_folder_that_is_missing_is_made_through_no_link(root: Path, outside: Path) -> None:
@@ -148,7 +139,7 @@ ODD = [_link, _hard_link, _fifo, _socket, _device]
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_what_is_no_document_keeps_its_place(
+def test_what_is_no_document_keeps_its_place_and_nothing_is_written_through_it(
     root: Path, outside: Path, odd: Callable[[Path, Path], None]
 ) -> None:
     odd(root / PATH, outside)
@@ -158,15 +149,9 @@ def test_what_is_no_document_keeps_its_place(
     assert (root / PATH).lstat().st_ino == before.st_ino
     assert (root / f"{PATH}.new").read_text() == "ours"
     assert is_untouched(outside)
-
-
-@pytest.mark.parametrize("odd", ODD)
-def test_nothing_is_written_through_what_lies_beside(
-    root: Path, outside: Path, odd: Callable[[Path, Path], None]
-) -> None:
-    (root / PATH).write_text("theirs")
-    odd(root / f"{PATH}.new", outside)
-    written, _ = write_document(root, checked_path(root, FOLDERS, PATH), PATH, "ours", nothing)
+    (root / MOVED).write_text("theirs")
+    odd(root / f"{MOVED}.new", outside)
+    written, _ = write_document(root, checked_path(root, FOLDERS, MOVED), MOVED, "ours", nothing)
     assert stat.S_ISREG((root / written.path).lstat().st_mode)
     assert (root / written.path).read_text() == "ours"
     assert is_untouched(outside)
