@@ -113,15 +113,12 @@ def test_a_proposal_of_a_script_is_not_accepted_until_a_person_confirms() -> Non
     assert seen == [("ready", False), ("proposed", False), ("accepted", True)]
 
 
-def test_a_patch_that_was_revised_stays_in_the_list_as_replaced() -> None:
+def test_a_patch_that_was_revised_stays_as_replaced_and_its_value_comes_from_the_revision() -> None:
     found = decided("a_proposal_is_revised_before_a_person_accepts")
     assert len(found) > 1
     assert {patch.standing for patch in found[:-1]} == {"replaced"}
     assert found[-1].standing == "accepted"
     assert found[0].fields != found[-1].fields
-
-
-def test_a_revised_value_comes_from_the_revision() -> None:
     session = read(golden("a_proposal_is_revised_before_a_person_accepts")[0])
     former, last = session.patches[0], session.patches[-1]
     changed = [name for name, value in last.fields if dict(former.fields).get(name) != value]
@@ -211,7 +208,7 @@ def _row(row: tuple[Any, ...]) -> dict[str, Any]:
 # 2. On a day ---------------------------------------------------------------------------------
 
 
-def test_the_architecture_of_a_moment_is_what_was_accepted_and_not_superseded_then(
+def test_of_a_moment_is_told_what_was_in_force_then_and_nothing_that_came_later(
     store: SqlStore,
 ) -> None:
     recorded(store, golden("one_decision_supersedes_another"))
@@ -228,12 +225,6 @@ def test_the_architecture_of_a_moment_is_what_was_accepted_and_not_superseded_th
     assert standing(later["accepted_at"] - 1) == [former["uid"]]
     assert standing(ended) == [later["uid"]]
     assert standing(None) == [later["uid"]]
-
-
-def test_nothing_that_came_later_is_told_of_a_moment(store: SqlStore) -> None:
-    recorded(store, golden("one_decision_supersedes_another"))
-    kept = list(following(store).rows("decisions", None))
-    former = next(row for row in kept if row["superseded_at"] is not None)
     (one,) = filter_decisions_in_force(kept, former["accepted_at"])
     assert one.decided.standing == "accepted"
     assert one.decided.superseded_by is None

@@ -91,26 +91,26 @@ def test_what_was_appended_since_the_last_fold_is_among_them(store: SqlStore, da
     assert within(store, 5, 5) == [late]
 
 
-def test_damage_is_among_them_whatever_the_time(store: SqlStore, days: Days) -> None:
-    one, two = of_days(store, days, (1,), (1,))
+def test_damage_and_what_only_a_newer_program_reads_are_among_them_whatever_the_time(
+    store: SqlStore, days: Days
+) -> None:
+    one, two, three = of_days(store, days, (1,), (1,), (1,))
     tampered(store, f"UPDATE events SET data = '{{}}' WHERE session_id = '{two}'")
-    assert within(store, 5, 5) == [two]
-    assert within(store, 1, 1) == [one, two]
+    changed(store, f"UPDATE heads SET workflow = 'of a newer one' WHERE session_id = '{three}'")
+    assert within(store, 5, 5) == [two, three]
+    assert within(store, 1, 1) == [one, two, three]
 
 
-def test_what_only_a_newer_program_reads_is_among_them(store: SqlStore, days: Days) -> None:
-    _, two = of_days(store, days, (1,), (1,))
-    changed(store, f"UPDATE heads SET workflow = 'of a newer one' WHERE session_id = '{two}'")
-    assert within(store, 5, 5) == [two]
-
-
-def test_where_nothing_is_kept_every_session_is_read(store: SqlStore, days: Days) -> None:
+def test_where_rows_are_of_another_version_every_session_is_read(
+    store: SqlStore, days: Days
+) -> None:
     both = of_days(store, days, (1,), (2,))
     following(store).catch_up()
     changed(
         store, f"UPDATE projections SET version = {SESSIONS.version + 1} WHERE name = 'sessions'"
     )
     assert within(store, 2, 2) == both
+    assert [row for _, row in following(store).newest("house")] == [None, None]
 
 
 def test_a_rebuild_that_begins_meanwhile_hides_no_session(tmp_path: Path) -> None:
@@ -136,16 +136,6 @@ def test_the_newest_come_first_each_with_its_stored_fields(store: SqlStore) -> N
     assert {head.session_id: row for head, row in found} == rows
     assert [head for head, _ in following(store).newest("house")] == list(store.heads("house"))
     assert list(following(store).newest("another")) == []
-
-
-def test_a_row_of_another_version_is_not_taken_for_one(store: SqlStore) -> None:
-    recorded(store, ONE)
-    following(store).catch_up()
-    changed(
-        store, f"UPDATE projections SET version = {SESSIONS.version + 1} WHERE name = 'sessions'"
-    )
-    ((_, row),) = following(store).newest("house")
-    assert row is None
 
 
 # 3. What is chosen ---------------------------------------------------------------------------
@@ -207,8 +197,12 @@ def test_rows_of_an_older_version_are_folded_again(store: SqlStore, days: Days) 
 # 5. Items ------------------------------------------------------------------------------------
 
 
-def test_a_note_gives_a_row_an_item_with_the_place_it_was_read_at(store: SqlStore) -> None:
-    (session_id,) = recorded(store, golden("items_are_filed_by_hand", "extraction"))
+def test_a_note_gives_a_row_an_item_with_the_place_it_was_read_at_until_it_is_erased(
+    store: SqlStore,
+) -> None:
+    recorded(store, golden("a_model_leads"))
+    assert list(following(store).rows("items", None)) == [], "it holds nothing"
+    (session_id,) = recorded(store, golden("items_are_filed_by_hand", "extraction"), first=2)
     _, task, event = following(store).rows("items", None)
     head = store.head(session_id)
     assert head is not None
@@ -219,16 +213,6 @@ def test_a_note_gives_a_row_an_item_with_the_place_it_was_read_at(store: SqlStor
     assert event["date"] == "2026-12-01"
     for row in (task, event):
         assert (row["version"], row["hash"]) == (head.version, head.hash.hex())
-
-
-def test_a_session_that_holds_nothing_has_no_row(store: SqlStore) -> None:
-    recorded(store, golden("a_model_leads"))
-    assert list(following(store).rows("items", None)) == []
-
-
-def test_items_of_an_erased_note_are_gone(store: SqlStore) -> None:
-    (session_id,) = recorded(store, golden("items_are_filed_by_hand", "extraction"))
-    following(store).catch_up()
     assert kept(store)["items"]
     erase(store, session_id)
     assert list(following(store).rows("items", None)) == []

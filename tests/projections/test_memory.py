@@ -48,9 +48,6 @@ def test_words_are_kept_as_they_are_but_for_their_case(store: SqlStore) -> None:
     assert named(store, "databases") == {}
     assert named(store, "unheard") == {}
     assert named(store, "") == {}
-
-
-def test_a_word_is_folded_and_cut() -> None:
     assert collect_search_words("Ma\u00dfe, M\u00c4RZ and the x") == ("masse", "maerz")
     assert collect_search_words("e" * 50_000) == ("e" * 40,)
 

@@ -10,7 +10,7 @@ import pytest
 from preflights_es.runtime import projector
 from preflights_es.store import sql_projections
 from tests.projections.given import from_zero, recorded, tampered
-from tests.projections.recording import goldens
+from tests.projections.recording import several
 from tests.store.given import sql
 
 
@@ -19,7 +19,7 @@ def test_a_rebuild_comes_to_the_same_however_it_is_divided(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: int, events: int, at_once: int
 ) -> None:
     with closing(sql(tmp_path)) as store:
-        ids = recorded(store, goldens())
+        ids = recorded(store, several())
         tampered(
             store,
             f"DELETE FROM events WHERE session_id = '{ids[2]}'",

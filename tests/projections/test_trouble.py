@@ -20,6 +20,7 @@ from preflights_es.runtime.projector import Projector
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sql_projections import SqlFollowing
 from preflights_es.use.process import build_projection_reader, projections
+from tests.each import each
 from tests.projections.given import NAMES, changed, following, kept, recorded, tampered
 from tests.projections.recording import golden, new_id
 from tests.store.given import resealed, sql
@@ -167,31 +168,30 @@ def test_an_event_of_the_wrong_kind_is_damage_of_one_session(tmp_path: Path, val
 # Forged rows ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("table", "value"),
-    [
-        ("decisions", "accepted_at = 'now'"),
-        ("decisions", "decided = x'ff'"),
-        ("decisions", "decided = CAST(x'ff' AS TEXT)"),
-        ("sessions", "progress = 'half'"),
-        ("usage", "input_tokens = 'some'"),
-    ],
+WRONG_KIND: Final = (
+    ("decisions", "accepted_at = 'now'"),
+    ("decisions", "decided = x'ff'"),
+    ("decisions", "decided = CAST(x'ff' AS TEXT)"),
+    ("sessions", "progress = 'half'"),
+    ("usage", "input_tokens = 'some'"),
 )
-def test_a_row_of_the_wrong_kind_is_named_with_what_mends_it(
-    tmp_path: Path, table: str, value: str
-) -> None:
+
+
+def test_a_row_of_the_wrong_kind_is_named_with_what_mends_it(tmp_path: Path) -> None:
     with closing(sql(tmp_path)) as store:
         recorded(store, golden("a_model_leads"))
         following(store).catch_up()
-        changed(store, f"UPDATE projected_{table} SET {value}")
-        with pytest.raises(ProjectionDamaged) as raised:
-            list(following(store).rows(table, None))
-        assert f"`preflights admin projections rebuild {table}`" in error_with_advice(raised.value)
-        following(store).rebuild([table])
-        assert list(following(store).rows(table, None))
+        for table, value in WRONG_KIND:
+            changed(store, f"UPDATE projected_{table} SET {value}")
+            with pytest.raises(ProjectionDamaged) as raised:
+                list(following(store).rows(table, None))
+            mends = f"`preflights admin projections rebuild {table}`"
+            assert mends in error_with_advice(raised.value)
+            following(store).rebuild([table])
+            assert list(following(store).rows(table, None))
 
 
-@pytest.mark.parametrize("decided", ["", "{", "[]", "{}", '{"version":"x"}', "[" * 100_000])
+@each("decided", ["", "{", "[]", "{}", '{"version":"x"}', "[" * 100_000])
 def test_a_patch_that_cannot_be_read_is_named_with_what_mends_it(
     store: SqlStore, decided: str
 ) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-import pytest
 from msgspec.structs import astuple, replace
 
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested, Message
@@ -133,38 +132,29 @@ def test_a_retry_a_refusal_and_a_fallback_are_counted_where_they_happened() -> N
     assert (total.input_tokens, total.failed, total.late) == (14, 0, 0)
 
 
-def test_a_response_that_came_too_late_was_paid_and_is_no_call() -> None:
+def test_a_response_that_came_too_late_was_paid_and_counts_once_as_no_call() -> None:
     ignored = ResponseIgnored(call="clarify-1.1", reason="not_open")
     found = calls(made(requested(), received(), received(), ignored))
     assert [(row["outcome"], row["attempt"]) for row in found] == [("received", 1), ("late", 0)]
     assert found[1]["provider"] == "anthropic"
     (total,) = used(found)
     assert (total.calls, total.late, total.input_tokens) == (1, 1, 14)
-
-
-def test_a_response_to_a_call_that_was_given_up_is_counted_once() -> None:
     ignored = ResponseIgnored(call="clarify-1.1", reason="closed")
     found = calls(made(requested(), received(), ignored))
     assert [(row["outcome"], row["attempt"]) for row in found] == [("late", 1)]
     (total,) = used(found)
     assert (total.calls, total.late, total.input_tokens) == (1, 1, 7)
-
-
-def test_an_unrequested_response_is_kept_all_the_same() -> None:
     ignored = ResponseIgnored(call="clarify-1.1", reason="closed")
     (row,) = calls(made(received(), ignored))
     assert (row["outcome"], row["provider"], row["model"]) == ("late", "", "")
 
 
-def test_an_open_call_has_no_outcome_and_no_tokens() -> None:
+def test_of_open_calls_and_events_that_are_gone_nothing_is_counted() -> None:
     (total,) = used(calls(made(requested())))
     assert (total.calls, total.input_tokens, total.latency_ms_median, total.unpriced) == (
         *(1, None, None),
         0,
     )
-
-
-def test_of_events_that_are_gone_nothing_is_counted() -> None:
     session = made(requested(), received())
     assert calls(replace(session, events=(None, None))) == []
     (row,) = calls(replace(session, events=(session.events[0], None)))
@@ -197,13 +187,10 @@ def test_only_the_time_that_is_asked_for_counts() -> None:
     assert used(some, since=9 * DAY) == []
 
 
-def test_latency_is_the_median_and_the_longest_of_those_that_are_known() -> None:
+def test_latency_is_the_median_of_what_is_known_and_tokens_may_be_unknown() -> None:
     some = [call(latency_ms=ms) for ms in (10, 30, None, 50, 1_000)]
     (total,) = used(some)
     assert (total.latency_ms_median, total.latency_ms_max) == (40, 1_000)
-
-
-def test_tokens_that_are_not_reported_are_unknown_and_not_0() -> None:
     (total,) = used([call(input_tokens=None, output_tokens=None)])
     assert (total.input_tokens, total.output_tokens, total.unmeasured) == (None, None, 1)
     (mixed,) = used([call(), call(input_tokens=None)])
@@ -213,11 +200,14 @@ def test_tokens_that_are_not_reported_are_unknown_and_not_0() -> None:
 # 3. Costs ------------------------------------------------------------------------------------
 
 
-def test_without_a_price_a_cost_is_unknown_and_not_0() -> None:
+def test_without_a_price_of_its_day_a_cost_is_unknown_and_not_0() -> None:
     (total,) = used([call()])
     assert (total.costs, total.unpriced) == ((), 1)
     (other,) = used([call()], prices=[price("m-2")])
     assert (other.costs, other.unpriced) == ((), 1)
+    (total,) = used([call(at=DAY), call(at=9 * DAY)], prices=[price(day=8)])
+    assert total.costs == (Cost("USD", "0.0045"),)
+    assert total.unpriced == 1
 
 
 def test_the_price_of_the_day_of_the_call_counts() -> None:
@@ -231,17 +221,15 @@ def test_the_price_of_the_day_of_the_call_counts() -> None:
     assert total.unpriced == 0
 
 
-def test_before_the_first_price_a_cost_is_unknown() -> None:
-    (total,) = used([call(at=DAY), call(at=9 * DAY)], prices=[price(day=8)])
-    assert total.costs == (Cost("USD", "0.0045"),)
-    assert total.unpriced == 1
-
-
-def test_a_price_of_nothing_is_known() -> None:
+def test_sums_of_money_are_exact_and_a_price_of_nothing_is_known() -> None:
     (total,) = used([call()], prices=[price(paid="0", said="0")])
     assert total.unpriced == 0
     (cost,) = total.costs
     assert Decimal(cost.amount) == 0
+    tenth = [call(input_tokens=1, output_tokens=0) for _ in range(10)]
+    (total,) = used(tenth, prices=[price(paid="0.1")])
+    (cost,) = total.costs
+    assert Decimal(cost.amount) == Decimal("0.000001")
 
 
 @each("tokens", [(None, 5), (5, None), (None, None)])
@@ -258,7 +246,7 @@ def test_a_failure_that_was_paid_counts_and_one_that_was_not_does_not() -> None:
     assert (total.failed, total.unpriced, total.costs) == (2, 0, (Cost("USD", "0.0045"),))
 
 
-@pytest.mark.parametrize("outcome", ["timeout", "lost"])
+@each("outcome", ["timeout", "lost"])
 def test_what_a_call_took_that_may_have_been_answered_is_unknown_and_not_nothing(
     outcome: str,
 ) -> None:
@@ -266,13 +254,6 @@ def test_what_a_call_took_that_may_have_been_answered_is_unknown_and_not_nothing
     (total,) = used([unheard, call()], prices=[price()])
     assert (total.failed, total.unmeasured, total.unpriced) == (1, 1, 1)
     assert total.costs == (Cost("USD", "0.0045"),)
-
-
-def test_sums_of_money_are_exact() -> None:
-    tenth = [call(input_tokens=1, output_tokens=0) for _ in range(10)]
-    (total,) = used(tenth, prices=[price(paid="0.1")])
-    (cost,) = total.costs
-    assert Decimal(cost.amount) == Decimal("0.000001")
 
 
 # 4. Over time --------------------------------------------------------------------------------
