@@ -124,15 +124,10 @@ def test_a_file_of_our_own_is_read(project: Path) -> None:
     assert found.source == str(project / "preflights.toml")
 
 
-def test_a_table_of_pyproject_is_read(project: Path) -> None:
-    text = '[project]\nname = "x"\n\n[tool.preflights]\nproject = "till"\n'
-    found = written(project, text, "pyproject.toml")
-    assert (found.project, found.source) == ("till", str(project / "pyproject.toml"))
-
-
-@pytest.mark.parametrize(
+@each(
     "text",
     [
+        '[project]\nname = "x"\n\n[tool.preflights]\nproject = "till"\n',
         '[tool]\npreflights = { project = "till" }\n',
         '[tool."preflights"]\nproject = "till"\n',
         '[ tool . preflights ]\nproject = "till"\n',
@@ -140,7 +135,8 @@ def test_a_table_of_pyproject_is_read(project: Path) -> None:
     ],
 )
 def test_a_table_of_pyproject_may_be_spelled_as_toml_allows(project: Path, text: str) -> None:
-    assert written(project, text, "pyproject.toml").project == "till"
+    found = written(project, text, "pyproject.toml")
+    assert (found.project, found.source) == ("till", str(project / "pyproject.toml"))
 
 
 @each(
@@ -159,24 +155,26 @@ def test_a_pyproject_that_says_nothing_of_us_is_passed_over(project: Path, text:
     assert written(project, text, "pyproject.toml").source == ""
 
 
-def test_a_file_of_our_own_comes_before_pyproject(project: Path) -> None:
+def test_a_file_of_our_own_comes_before_pyproject_though_it_is_empty(project: Path) -> None:
+    before = loaded(project)
     (project / "pyproject.toml").write_text('[tool.preflights]\nproject = "second"\n')
     assert written(project, 'project = "first"').project == "first"
+    (project / "pyproject.toml").unlink()
+    found = written(project, "")
+    assert found.source == str(project / "preflights.toml")
+    assert (found.project, found.of(WORKFLOW)) == (before.project, before.of(WORKFLOW))
 
 
-def test_the_nearest_file_below_the_root_is_read(project: Path) -> None:
+def test_the_nearest_file_below_the_root_is_read_and_none_above_it(project: Path) -> None:
     below = project / "api" / "src"
     below.mkdir(parents=True)
+    (project.parent / "preflights.toml").write_text('project = "stray"\n')
+    assert loaded(below).project == "shop"
     (project / "preflights.toml").write_text('project = "outer"\n')
     assert loaded(below).project == "outer"
     (project / "api" / "pyproject.toml").write_text('[tool.preflights]\nproject = "inner"\n')
     found = loaded(below)
     assert (found.project, found.root) == ("inner", project)
-
-
-def test_a_file_above_the_repository_is_not_read(project: Path) -> None:
-    (project.parent / "preflights.toml").write_text('project = "stray"\n')
-    assert loaded(project).project == "shop"
 
 
 def test_each_file_adds_kinds_that_go_from_texts(project: Path, home: Path) -> None:
@@ -190,13 +188,6 @@ def test_each_file_adds_kinds_that_go_from_texts(project: Path, home: Path) -> N
     assert loaded(project).redact == ("email", "iban"), "no repository takes one back"
     expected = "redact: found 'mail', expected 'email' or 'phone' or 'card' or 'iban'"
     assert expected in refused(project, 'redact = ["mail"]')
-
-
-def test_an_empty_file_changes_nothing(project: Path) -> None:
-    before = loaded(project)
-    found = written(project, "")
-    assert found.source == str(project / "preflights.toml")
-    assert (found.project, found.of(WORKFLOW)) == (before.project, before.of(WORKFLOW))
 
 
 # 3. What is wrong is named -------------------------------------------------------------------
@@ -317,9 +308,7 @@ def test_a_name_that_no_category_can_bear_is_named(project: Path, name: str, exp
     assert expected in refused(project, f"[clarification.categories.{name}]\nkeywords = ['x']\n")
 
 
-@pytest.mark.parametrize(
-    "names", [("Search", "search"), ("Database", "database"), ("DATABASE", "database")]
-)
+@each("names", [("Search", "search"), ("Database", "database"), ("DATABASE", "database")])
 def test_two_tables_for_one_category_are_refused(project: Path, names: tuple[str, str]) -> None:
     text = "".join(f"[clarification.categories.{n}]\nkeywords = ['w{n}']\n" for n in names)
     message = refused(project, text)
@@ -333,18 +322,21 @@ def test_too_many_categories_are_refused(project: Path) -> None:
 
 
 def test_what_is_wrong_in_pyproject_is_named_with_the_whole_key(project: Path) -> None:
-    text = "[project]\nname = 'x'\n[tool.preflights]\ntasks = '/x'\n"
-    message = refused(project, text, "pyproject.toml")
-    assert message.startswith("pyproject.toml, line 4: tool.preflights.tasks: found '/x'")
-    text = "[tool.preflights.clarification.categories.Search]\nfiling = 'x'\n"
-    message = refused(project, text, "pyproject.toml")
-    where = "pyproject.toml, line 2: tool.preflights.clarification.categories.Search.filing: "
-    assert message.startswith(where)
-    message = refused(project, "[[tool.preflights]]\n", "pyproject.toml")
-    assert message.startswith("pyproject.toml, line 1: tool.preflights: expected `object`")
-
-
-def test_a_file_that_is_no_toml_is_named_with_the_line(project: Path) -> None:
+    ours = "tool.preflights"
+    for text, said in (
+        (f"[project]\nname = 'x'\n[{ours}]\ntasks = '/x'\n", f"4: {ours}.tasks: found '/x'"),
+        (
+            f"[{ours}.clarification.categories.Search]\nfiling = 'x'\n",
+            f"2: {ours}.clarification.categories.Search.filing: ",
+        ),
+        (f"[[{ours}]]\n", f"1: {ours}: expected `object`"),
+        (
+            f"[project]\nname = 'x'\n\n[{ours}.categories.Database]\noptions = ['x']\n",
+            f"4: {ours}.categories: unknown key",
+        ),
+    ):
+        message = refused(project, text, "pyproject.toml")
+        assert message.startswith(f"pyproject.toml, line {said}")
     message = refused(project, "project = 'x'\nproject =\n")
     assert message.startswith("preflights.toml: not valid TOML")
     assert "line 2" in message
@@ -383,12 +375,6 @@ def test_a_line_is_found_by_its_key_or_by_the_table_above() -> None:
     assert find_key_line(text, ("quoted.key", "e", "f g")) == 9
     assert find_key_line(text, ("many", "h")) == 11
     assert find_key_line(text, ("nothing",)) == 0
-
-
-def test_a_table_that_is_unknown_is_named_where_it_begins(project: Path) -> None:
-    text = '[project]\nname = "shop"\n\n[tool.preflights.categories.Database]\noptions = ["x"]\n'
-    found = refused(project, text, "pyproject.toml")
-    assert found.startswith("pyproject.toml, line 4: tool.preflights.categories: unknown key")
 
 
 # 4. Heuristics -------------------------------------------------------------------------------
@@ -459,30 +445,23 @@ def test_a_pack_that_cannot_be_used_is_named(
     assert expected in message
 
 
-def test_a_category_is_changed_in_one_thing_and_kept_in_the_others(project: Path) -> None:
-    base = HeuristicsConfig().named("Database")
-    found = heuristics(
-        project, "[clarification.categories.Database]\noptions = ['Oracle', 'DB2']\n"
-    ).named("Database")
+def test_a_category_is_found_in_any_case_changed_in_one_thing_and_kept_in_the_others(
+    project: Path,
+) -> None:
+    reference = HeuristicsConfig()
+    base = reference.named("Database")
+    config = heuristics(
+        project, "[clarification.categories.database]\noptions = ['Oracle', 'DB2']\n"
+    )
+    assert [c.name for c in config.categories] == [c.name for c in reference.categories]
+    found = config.named("Database")
     assert base is not None
     assert base.primary is not None
     assert found is not None
-    assert found.primary == Field(
-        base.primary.name, base.primary.id, base.primary.question, ("Oracle", "DB2")
-    )
-    assert (found.keywords, found.secondary, found.filing) == (
-        base.keywords,
-        base.secondary,
-        base.filing,
-    )
-
-
-def test_a_category_is_found_in_any_case_and_keeps_its_name_and_place(project: Path) -> None:
-    config = heuristics(project, "[clarification.categories.database]\nfiling = 'local'\n")
-    assert [c.name for c in config.categories] == [c.name for c in HeuristicsConfig().categories]
-    found = config.named("Database")
-    assert found is not None
-    assert found.filing == "local"
+    primary = base.primary
+    assert found.primary == Field(primary.name, primary.id, primary.question, ("Oracle", "DB2"))
+    kept = (base.keywords, base.secondary, base.filing)
+    assert (found.keywords, found.secondary, found.filing) == kept
 
 
 def test_everything_of_a_category_can_be_changed(project: Path) -> None:
@@ -630,7 +609,7 @@ def test_a_password_in_a_file_is_refused_and_elsewhere_taken(project: Path, url:
     assert loaded(project, url).database == url
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "postgresql:///log",
@@ -731,16 +710,15 @@ def test_without_git_the_log_lies_in_the_users_state(tmp_path: Path) -> None:
     assert found.database == "/home/ada/.local/state/preflights/log.db"
 
 
-def test_without_git_folders_of_one_name_are_projects_apart(tmp_path: Path) -> None:
+def test_without_git_folders_of_one_name_are_projects_apart_and_their_file_is_read(
+    tmp_path: Path,
+) -> None:
     one, two = tmp_path / "a" / "notes", tmp_path / "b" / "notes"
     one.mkdir(parents=True)
     two.mkdir(parents=True)
     names = [loaded(folder).project for folder in (one, two, one)]
     assert names[0] == names[2] != names[1]
     assert all(name.startswith("notes-") for name in names)
-
-
-def test_without_git_a_settings_file_is_read_all_the_same(tmp_path: Path) -> None:
     found = written(tmp_path, 'project = "notes"')
     assert (found.root, found.project) == (tmp_path, "notes")
 
@@ -756,7 +734,7 @@ def test_a_variable_comes_before_a_file(project: Path) -> None:
     assert (found.project, found.actor_name) == ("file", "File")
 
 
-@pytest.mark.parametrize(
+@each(
     ("variable", "value"),
     [
         ("PREFLIGHTS_PROJECT", "a\x07b"),
@@ -771,12 +749,12 @@ def test_a_variable_comes_before_a_file(project: Path) -> None:
         ("PREFLIGHTS_ACTOR", "x" * (NAME_MAX + 1)),
     ],
 )
-@pytest.mark.parametrize(
+@each(
     ("name", "text"),
     [
+        ("pyproject.toml", "[tool.preflights]\ntasks = 'x'\n"),
         ("preflights.toml", ""),
         ("preflights.toml", 'project = "x"\nprovider = "mock"\n'),
-        ("pyproject.toml", "[tool.preflights]\ntasks = 'x'\n"),
     ],
 )
 def test_a_wrong_variable_is_named_and_no_file_is_blamed(
@@ -823,8 +801,8 @@ def test_an_agent_is_seen_by_what_it_sets(project: Path, env: dict[str, str], na
     assert loaded(project, **env).agent == name
 
 
-@pytest.mark.parametrize("said", ["Ada", "user:Ada", "script:nightly", ""])
-@pytest.mark.parametrize("terminal", [False, True])
+@each("said", ["Ada", "user:Ada", "script:nightly", ""])
+@each("terminal", [False, True])
 def test_no_word_and_no_terminal_makes_a_person_of_an_agent(
     project: Path, terminal: bool, said: str
 ) -> None:

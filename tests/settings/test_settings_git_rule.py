@@ -169,17 +169,16 @@ SHAPES: Final[Mapping[str, Callable[[Path], object]]] = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("below", ["", "sub", "sub/deeper"])
-def test_a_repository_is_what_git_calls_one(tmp_path: Path, shape: str, below: str) -> None:
+def test_a_repository_is_what_git_calls_one(tmp_path: Path, shape: str) -> None:
     top = tmp_path / "top"
     (top / "sub" / "deeper").mkdir(parents=True)
     SHAPES[shape](top)
-    cwd = top / below
-    tree = _git(cwd, "rev-parse", "--show-toplevel")
-    common = _git(cwd, "rev-parse", "--git-common-dir")
-    expected = (Path(tree), (cwd / common).resolve()) if tree and common else None
-    found = git_folders(cwd)
-    assert (found and (found[0], found[1].resolve())) == expected
+    for cwd in (top, top / "sub", top / "sub" / "deeper"):
+        said = _git(cwd, "rev-parse", "--show-toplevel", "--git-common-dir")
+        tree, common = said.splitlines() if said else ("", "")
+        expected = (Path(tree), (cwd / common).resolve()) if said else None
+        found = git_folders(cwd)
+        assert (found and (found[0], found[1].resolve())) == expected, cwd
 
 
 def test_an_empty_git_folder_in_a_shared_folder_takes_no_log_and_no_settings(

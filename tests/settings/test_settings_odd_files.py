@@ -12,6 +12,7 @@ from preflights_es.kernel.errors import SettingsError
 from preflights_es.settings.file import DOTS_MAX, FILE_MAX
 from preflights_es.settings.load import load_settings
 from preflights_es.settings.places import POINTER_MAX
+from tests.each import each
 from tests.persons import Person, git_repository
 
 
@@ -55,18 +56,15 @@ def test_an_odd_link_is_refused_at_once_with_its_name(ada: Person, name: str, ki
     assert ada.refused().startswith(name)
 
 
-@pytest.mark.parametrize("name", ["preflights.toml", "pyproject.toml"])
-def test_what_is_no_file_is_refused_at_once_with_its_name(ada: Person, name: str) -> None:
-    os.mkfifo(ada.folder / name)
-    assert ada.refused() == f"{name} cannot be read: it is no regular file"
-    (ada.folder / name).unlink()
-    (ada.folder / name).mkdir()
-    assert ada.refused() == f"{name} cannot be read: it is no regular file"
-
-
-def test_an_odd_file_of_the_users_own_is_refused_with_its_path(ada: Person) -> None:
-    os.mkfifo(ada.own)
-    assert ada.refused() == f"{ada.own} cannot be read: it is no regular file"
+def test_what_is_no_file_is_refused_at_once_with_its_name(ada: Person) -> None:
+    named = {ada.folder / name: name for name in ("preflights.toml", "pyproject.toml")}
+    for path, name in {**named, ada.own: str(ada.own)}.items():
+        os.mkfifo(path)
+        assert ada.refused() == f"{name} cannot be read: it is no regular file"
+        path.unlink()
+        path.mkdir()
+        assert ada.refused() == f"{name} cannot be read: it is no regular file"
+        path.rmdir()
 
 
 def test_no_settings_are_read_through_a_link_of_a_repository(ada: Person) -> None:
@@ -112,7 +110,7 @@ def test_a_git_file_that_is_too_large_makes_no_repository(ada: Person) -> None:
     assert str(ada.home) in ada.loaded().database
 
 
-@pytest.mark.parametrize("key", ["seed", "max_tokens", "timeout_s"])
+@each("key", ["seed", "max_tokens", "timeout_s"])
 def test_a_number_of_thousands_of_digits_is_one_line(ada: Person, key: str) -> None:
     ada.file.write_text(f"{key} = 0x{'f' * 6_000}\n")
     assert f"line 1: {key}: the number is too large" in ada.refused()
@@ -125,7 +123,7 @@ def test_keys_that_nest_deeper_than_python_recurses_are_one_line(ada: Person) ->
     assert ada.refused() == "preflights.toml: is nested too deeply"
 
 
-@pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85"])
+@each("end", ["\u2028", "\u2029", "\x85"])
 def test_what_ends_a_line_elsewhere_hides_no_dots_of_a_long_key(ada: Person, end: str) -> None:
     """The parser would take minutes."""
     key = ".".join([f'"{end}"'] * 100_000)
@@ -149,9 +147,7 @@ def test_a_key_of_an_inline_table_is_blamed_on_no_variable(ada: Person) -> None:
     assert ada.refused().startswith("pyproject.toml, line 2: tool.preflights.decisions: found")
 
 
-@pytest.mark.parametrize(
-    "text", [r'"\uD800" = 1', r'"\U00110000" = 1', r'"\x" = 1', r'"\" = 1', r'"\u00" = 1']
-)
+@each("text", [r'"\uD800" = 1', r'"\U00110000" = 1', r'"\x" = 1', r'"\" = 1', r'"\u00" = 1'])
 def test_no_text_that_looks_like_a_key_ends_the_search_for_a_line(ada: Person, text: str) -> None:
     ada.file.write_text(f"faults = '''\n{text}\n'''\ntasks = '/etc'\n")
     assert ada.refused().startswith("preflights.toml, line 4: tasks: found '/etc'")

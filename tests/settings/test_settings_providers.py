@@ -57,14 +57,12 @@ def test_without_settings_no_provider_is_asked(tmp_path: Path) -> None:
     assert found.keys == {}
 
 
-@pytest.mark.parametrize("name", REAL)
-def test_a_key_in_the_environment_changes_nothing(tmp_path: Path, name: str) -> None:
+@each("name", REAL)
+def test_each_provider_has_a_default_model_and_a_key_changes_nothing(
+    tmp_path: Path, name: str
+) -> None:
     env = {f"{name.upper()}_API_KEY": "sk-1", f"PREFLIGHTS_{name.upper()}_API_KEY": "sk-2"}
     assert loaded(tmp_path, env).provider == "mock"
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_each_provider_has_a_default_model(tmp_path: Path, name: str) -> None:
     assert loaded(tmp_path, provider=name).model == DEFAULT_MODELS[name]
 
 
@@ -197,7 +195,7 @@ def test_settings_show_no_key(tmp_path: Path) -> None:
     assert "***" in repr(found)
 
 
-@pytest.mark.parametrize("key", ["api_key", "OPENAI_API_KEY", "anthropic_api_key", "apikey"])
+@each("key", ["api_key", "OPENAI_API_KEY", "anthropic_api_key", "apikey"])
 def test_a_key_in_a_file_is_refused_and_not_repeated(tmp_path: Path, key: str) -> None:
     own = write(f'provider = "openai"\n{key} = "sk-hunter2"')
     found = problem(tmp_path)
@@ -255,15 +253,15 @@ def test_what_is_wrong_is_said_with_its_place(
     assert problem(tmp_path, env | {variable: str(value)}).startswith(f"{variable}: ")
 
 
-@pytest.mark.parametrize("name", ["timeout_s", "max_tokens", "temperature", "top_p", "seed"])
-@pytest.mark.parametrize("value", ["many", "nan", "1e999", "0x10", "9" * 5_000, "\udcff"])
+@each("name", ["timeout_s", "max_tokens", "temperature", "top_p", "seed"])
+@each("value", ["many", "nan", "1e999", "0x10", "9" * 5_000, "\udcff"])
 def test_a_variable_that_is_no_number_is_said(tmp_path: Path, name: str, value: str) -> None:
     found = problem(tmp_path, {f"PREFLIGHTS_{name.upper()}": value})
     assert found.startswith(f"PREFLIGHTS_{name.upper()}: found ")
     assert len(found) < 200
 
 
-@pytest.mark.parametrize("text", ["seed = true", 'seed = "1"', "temperature = 'hot'", "model = 3"])
+@each("text", ["seed = true", 'seed = "1"', "temperature = 'hot'", "model = 3"])
 def test_a_value_of_another_type_is_said_with_its_line(tmp_path: Path, text: str) -> None:
     own = write(f"\n{text}")
     assert problem(tmp_path).startswith(f"{own}, line 2: {text.partition(' ')[0]}: expected ")

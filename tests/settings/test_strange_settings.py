@@ -12,6 +12,7 @@ from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.settings.file import KEYS, PROVIDERS
 from preflights_es.settings.load import load_settings
+from tests.each import each
 from tests.filed_cases import filed_cases
 from tests.markdown import ROOT, ticked
 from tests.persons import Person
@@ -53,21 +54,16 @@ def test_a_key_of_the_users_is_refused_with_file_line_key_and_the_users_file(
     table = f"[tool.preflights]\n{toml(key, SENSITIVE[key])}"
     (ada.folder / "pyproject.toml").write_text(table)
     assert ada.refused() == f"pyproject.toml, line 2: tool.preflights.{key}: {found}"
-
-
-@pytest.mark.parametrize("key", SENSITIVE)
-def test_the_users_own_file_says_it(ada: Person, key: str) -> None:
+    (ada.folder / "pyproject.toml").unlink()
     ada.own.write_text(toml(key, SENSITIVE[key]))
     assert ada.loaded(PREFLIGHTS_PROVIDER="mock" if key == "base_url" else "").own == str(ada.own)
 
 
-@pytest.mark.parametrize("table", ["agents", "metrics", "sign"])
-def test_a_table_of_the_users_is_refused_too(ada: Person, table: str) -> None:
-    ada.file.write_text(f"[{table}]\n")
-    assert ada.refused().startswith(f"preflights.toml, line 1: {table}: no repository says this")
-
-
-def test_the_first_line_that_is_the_users_is_named(ada: Person) -> None:
+def test_a_table_of_the_users_is_refused_too_and_the_first_line_named(ada: Person) -> None:
+    for table in ("agents", "metrics", "sign"):
+        ada.file.write_text(f"[{table}]\n")
+        said = f"preflights.toml, line 1: {table}: no repository says this"
+        assert ada.refused().startswith(said)
     ada.file.write_text('language = "de"\nactor = "Eve"\ndatabase = "x"\n')
     assert ada.refused().startswith("preflights.toml, line 2: actor: ")
 
@@ -104,8 +100,8 @@ def test_a_log_outside_of_the_repository_may_be_shared_where_no_setting_names_th
         assert (found.project, found.shares_log) == (project, False)
 
 
-@pytest.mark.parametrize("name", ["mock", "stub", "sim"])
-@pytest.mark.parametrize("key", PROVIDERS)
+@each("name", ["mock", "stub", "sim"])
+@each("key", PROVIDERS)
 def test_a_repository_names_a_provider_without_a_key(ada: Person, key: str, name: str) -> None:
     ada.file.write_text(toml(key, name))
     assert ada.loaded().provider in ("mock", "sim")
