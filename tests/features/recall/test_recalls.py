@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from msgspec.structs import replace
 
 from preflights_es.features.recall.domain import rules
@@ -52,14 +51,11 @@ def value_of(match: MemoryMatch) -> str:
     return DECISIONS[int(match.uid)].value
 
 
-def test_the_table_has_40_questions_and_200_decisions() -> None:
-    assert (len(RECALLS), len(DECISIONS)) == (40, 200)
-
-
-@pytest.mark.parametrize(("asked", "at_least"), [(RECALLS, 34), (PLAIN, 98)])
+@each(("asked", "at_least"), [(RECALLS, 34), (PLAIN, 98)])
 def test_the_right_decision_is_among_the_first_three(
     asked: tuple[tuple[str, str], ...], at_least: int
 ) -> None:
+    assert (len(RECALLS), len(DECISIONS)) == (40, 200)
     missed = [
         (question, value)
         for question, value in asked
@@ -140,30 +136,22 @@ def test_beside_an_answer_the_best_are_told_that_alone_would_be_none() -> None:
     assert some.recalled("condor kite harrier goshawk") == []
 
 
-def test_the_newer_comes_first_and_then_the_uid() -> None:
+def test_the_newer_comes_first_then_the_uid_and_last_what_was_superseded() -> None:
     case = Case("Alpha", "Alpha", "falcon", "alpha")
     some = of(case, case, case)
     assert [one.uid[-1] for one in some.recalled("falcon")] == ["2", "1", "0"]
     for row in some.rows:
         row["accepted_at"] = 7
     assert [one.uid[-1] for one in some.recalled("falcon")] == ["0", "1", "2"]
-
-
-def test_a_superseded_decision_is_found_behind_one_in_force() -> None:
-    case = Case("Alpha", "Alpha", "falcon", "alpha")
-    some = of(case, case)
     for row in some.rows:
         row["superseded_at"] = 9 if row["uid"][-1] == "1" else None
-    assert [one.uid[-1] for one in some.recalled("falcon")] == ["0", "1"]
+    assert [one.uid[-1] for one in some.recalled("falcon")] == ["0", "2", "1"]
 
 
-def test_a_rare_word_says_more_than_a_common_one() -> None:
+def test_a_rare_word_and_one_among_few_say_more() -> None:
     cases = [Case("A", "A", f"shop {n}", "shop") for n in range(6)]
     some = of(*cases, Case("A", "A", "c", "falcon"))
     assert some.recalled("shop falcon")[0].uid == f"{6:012d}"
-
-
-def test_a_word_among_few_says_more_than_among_many() -> None:
     long = " ".join(f"word{n}" for n in range(80))
     some = of(Case("A", "A", "x", f"falcon {long}"), Case("A", "A", "y", "falcon"))
     assert some.recalled("falcon")[0].uid[-1] == "1"
@@ -222,14 +210,11 @@ def test_synonyms_widen_what_found_nothing() -> None:
     assert synonyms("zebra") == ()
 
 
-def test_all_names_of_a_product_are_one() -> None:
+def test_all_names_of_a_product_are_one_and_no_name_is_two() -> None:
     assert canonical("Postgres") == canonical("pg") == canonical(" PostgreSQL ") == "postgresql"
     assert canonical("object storage") == canonical("S3")
     assert canonical("Zebra 2") == "zebra 2"
     assert set(also_called("pg")) >= {"postgres", "postgresql"}
-
-
-def test_no_name_is_two_products() -> None:
     called = [name.casefold() for one in read_product_names() for name in (one.name, *one.aliases)]
     assert sorted(called) == sorted(set(called))
     assert all(one.name and "|" not in one.name for one in read_product_names())

@@ -95,16 +95,6 @@ def test_many_sessions_that_moved_are_folded_for_good(log: Any) -> None:
     assert log.process.following.counts()["waiting"] <= 2
 
 
-def test_sessions_are_compared_before_and_after_a_list_folds_them(log: Any) -> None:
-    first = decided(log, "Add login", auth_strategy="OAuth")
-    decided(log, "Keep orders in a database", db_type="PostgreSQL")
-    (other,) = found(log, "Add login", auth_strategy="SAML")
-    assert other.related.session_id == first
-    assert len(log.decisions().decisions) == 2
-    (other,) = found(log, "Add login", auth_strategy="SAML")
-    assert other.related.session_id == first
-
-
 def test_one_that_moved_is_compared_where_the_own_session_did_not(log: Any) -> None:
     first, second = (
         log.start("Add login", answers={"auth_strategy": one}).session_id

@@ -94,7 +94,7 @@ def test_a_word_of_the_product_says_nothing_beside_a_better_match(begun: Any) ->
     assert "Kafka" in one.line
 
 
-@pytest.mark.parametrize("typed", ["1", "ADR-0001", "adr-1"])
+@each("typed", ["1", "ADR-0001", "adr-1"])
 def test_keeping_ends_the_session(log: Any, begun: Any, kafka: View, typed: str) -> None:
     kept = begun("Which queue for the domain events?", keep_known=typed)
     assert (kept.status, kept.can_accept, kept.to_do) == ("stopped", False, "")
@@ -106,18 +106,16 @@ def test_keeping_ends_the_session(log: Any, begun: Any, kafka: View, typed: str)
     assert log.replay(kept.session_id).status == "identical"
 
 
-def test_what_was_not_said_is_not_kept(begun: Any, kafka: View) -> None:
+def test_the_same_decision_is_recorded_once_and_what_was_not_said_is_not_kept(
+    log: Any, begun: Any, kafka: View
+) -> None:
     with pytest.raises(Refused, match="was not said to be in force here: ADR-0001"):
         begun("Which queue for the domain events?", keep_known="ADR-0007")
-    assert kafka.number == 1
-
-
-def test_the_same_decision_is_recorded_once(log: Any, begun: Any, kafka: View) -> None:
     text = "Use apache kafka for the domain event"
     same = begun(text, accepts=True, by="Ada")
     assert (same.status, same.keeps.session_id) == ("stopped", kafka.session_id)
     again = begun(text, accepts=True, by="Ada", choices=Choices(again=True))
-    assert (again.status, again.number) == ("accepted", 2)
+    assert (kafka.number, again.status, again.number) == (1, "accepted", 2)
     assert len(log.decisions().decisions) == 2
 
 
@@ -235,19 +233,16 @@ def test_the_decision_whose_value_is_to_be_replaced_is_said(begun: Any, tmp_path
     assert begun("Replace the berth deposits").known == ()
 
 
-def test_it_is_not_said_where_another_decision_in_force_has_the_value(
-    begun: Any, rabbit: View
+def test_it_is_not_said_of_what_was_only_mentioned_or_revised_or_is_in_force(
+    begun: Any, log: Any, rabbit: View
 ) -> None:
-    begun("Use Kafka for the payments", accepts=True, by="Ada")
-    assert not any(one.turned_down for one in begun("We use Kafka for events").known)
-
-
-def test_nor_of_what_was_only_mentioned_or_revised(begun: Any, log: Any, rabbit: View) -> None:
     assert not any(one.turned_down for one in begun("We regret Kafka in the events").known)
     found = begun("We use Kafka for events")
     key = found.provenance[-1].key
     revised: Any = log.answer(found.session_id, {key: "NATS"}, revise=True)
     assert revised.known[0].relation == "related"
+    begun("Use Kafka for the payments", accepts=True, by="Ada")
+    assert not any(one.turned_down for one in begun("We use Kafka for events").known)
 
 
 def test_it_waits_for_a_choice_at_the_same_scope_alone(begun: Any) -> None:
