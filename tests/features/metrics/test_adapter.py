@@ -45,21 +45,21 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
 # 1. The agent --------------------------------------------------------------------------------
 
 
-def test_start_sends_the_system_and_the_persons_message(folders: tuple[Path, Path]) -> None:
-    llm = Told(SQL)
-    assert Agent(*folders, llm=llm).start("ID DAU Nov 2025") == SQL
-    (sent,) = llm.asked
-    assert [one["role"] for one in sent] == ["system", "user"]
-    assert sent[1] == {"role": "user", "content": "ID DAU Nov 2025"}
-
-
-def test_start_begins_a_new_history(folders: tuple[Path, Path]) -> None:
-    llm = Told("Which market?", "Which market?")
+def test_start_begins_a_new_history_with_the_system_and_the_persons_message(
+    folders: tuple[Path, Path],
+) -> None:
+    llm = Told(SQL, "Which market?")
     agent = Agent(*folders, llm=llm)
-    agent.start("rev?")
+    with pytest.raises(ValueError, match="call start first"):
+        agent.follow_up("ID")
+    assert agent.start("ID DAU Nov 2025") == SQL
     agent.start("DAU?")
-    assert len(llm.asked[1]) == 2
-    assert llm.asked[1][1]["content"] == "DAU?"
+    assert [[one["role"] for one in sent] for sent in llm.asked] == [["system", "user"]] * 2
+    assert [sent[1]["content"] for sent in llm.asked] == ["ID DAU Nov 2025", "DAU?"]
+    agent.messages[1]["content"] = "changed"
+    agent.messages.clear()
+    kept = ["DAU?", "Which market?"]
+    assert [one["content"] for one in agent.messages[1:]] == kept, "what is given is a copy"
 
 
 def test_follow_ups_append_to_the_history(folders: tuple[Path, Path]) -> None:
@@ -86,19 +86,6 @@ def test_a_failed_call_leaves_the_history_as_it_was(folders: tuple[Path, Path]) 
     assert agent.follow_up("ID") == SQL
 
 
-def test_messages_are_a_copy(folders: tuple[Path, Path]) -> None:
-    agent = Agent(*folders, llm=Told(SQL))
-    agent.start("DAU")
-    agent.messages[1]["content"] = "changed"
-    agent.messages.clear()
-    assert [one["content"] for one in agent.messages[1:]] == ["DAU", SQL]
-
-
-def test_a_follow_up_needs_a_conversation(folders: tuple[Path, Path]) -> None:
-    with pytest.raises(ValueError, match="call start first"):
-        Agent(*folders, llm=Told()).follow_up("ID")
-
-
 # 2. The client, by the rules -----------------------------------------------------------------
 
 
@@ -113,12 +100,9 @@ def test_chat_returns_the_stripped_response(folders: tuple[Path, Path]) -> None:
     )
 
 
-def test_a_model_for_the_rules_is_refused() -> None:
+def test_a_model_for_the_rules_and_a_role_that_is_none_are_refused() -> None:
     with pytest.raises(SettingsError, match="the provider mock takes none"):
         LLMClient("gpt-4o")
-
-
-def test_a_role_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="expected one of system, user, assistant"):
         LLMClient().chat([{"role": "tool", "content": "x"}])
     for content in (None, 3, ["text"]):

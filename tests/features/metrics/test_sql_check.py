@@ -18,7 +18,7 @@ from preflights_es.features.metrics.domain.sql_check import (
 )
 from preflights_es.features.metrics.domain.sql_tree import COLUMN
 from tests.each import each
-from tests.features.metrics.statements import HOSTILE, INNOCENT
+from tests.features.metrics.statements import HOSTILE, INNOCENT, Statement
 from tests.filed_cases import filed_cases
 
 FILED = filed_cases(__file__)
@@ -26,10 +26,10 @@ FILED = filed_cases(__file__)
 TABLES = catalogue.queryable_log_tables()
 
 
-def test_there_are_60_statements_of_each_kind_in_each_dialect() -> None:
-    for dialect in ("sqlite", "postgres"):
-        for statements in (HOSTILE, INNOCENT):
-            assert len({sql for found, sql in statements if found == dialect}) == 60
+@each("statements", [HOSTILE, INNOCENT])
+@each("dialect", ["sqlite", "postgres"])
+def test_a_list_has_sixty_statements(dialect: str, statements: tuple[Statement, ...]) -> None:
+    assert len({sql for found, sql in statements if found == dialect}) == 60
 
 
 @each(("dialect", "sql"), HOSTILE)
@@ -45,7 +45,7 @@ def test_an_innocent_statement_passes(dialect: Dialect, sql: str) -> None:
     assert "--" not in again.replace("'DROP TABLE events; --'", "")
 
 
-def test_a_finding_says_what_is_wrong_in_our_words() -> None:
+def test_findings_are_in_our_words_and_in_an_order_of_our_own() -> None:
     for sql, found in (
         ("SELECT 1; SELECT 2", "expected one statement, found several"),
         ("SELECT * FROM events", "the table “events” is not in the catalogue"),
@@ -58,9 +58,6 @@ def test_a_finding_says_what_is_wrong_in_our_words() -> None:
         ("SELECT 1" + " " * SQL_MAX, "it is longer than 20,000 characters"),
     ):
         assert findings(sql, "sqlite", TABLES)[0] == found, sql
-
-
-def test_findings_are_in_an_order_of_our_own() -> None:
     one = findings("SELECT pg_sleep(1), lo_get(2) FROM b JOIN a ON true", "postgres", TABLES)
     two = findings("SELECT pg_sleep(1), lo_get(2) FROM a JOIN b ON true", "postgres", TABLES)
     assert one == two
@@ -105,8 +102,8 @@ def nested(text: str, levels: int) -> str:
     return sql
 
 
-@pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
-@pytest.mark.parametrize(
+@each("dialect", ["sqlite", "postgres"])
+@each(
     ("sql", "found"),
     [
         (nested("CASE WHEN c = 'x' THEN c ELSE c END", 3), ""),
