@@ -209,7 +209,7 @@ def test_what_is_told_holds_no_key_of_another_server(settings: Settings) -> None
 # 2. Versions ---------------------------------------------------------------------------------
 
 
-def test_a_command_of_an_older_version_is_written_anew_with_a_persons_matcher(
+def test_commands_of_an_older_version_are_written_anew_with_a_persons_matcher(
     settings: Settings,
 ) -> None:
     agent_files(settings, ["claude"])
@@ -292,7 +292,7 @@ def test_one_text_under_two_names_gets_one_block(settings: Settings, text: str, 
     assert (settings.root / link).is_symlink()
 
 
-def test_a_read_only_file_is_left_and_modes_stay(settings: Settings) -> None:
+def test_a_read_only_file_or_a_folder_is_left_and_modes_stay(settings: Settings) -> None:
     locked, open_ = _given(settings, MCP, "{}"), _given(settings, CLAUDE, "{}")
     locked.chmod(0o444)
     open_.chmod(0o640)
@@ -300,10 +300,8 @@ def test_a_read_only_file_is_left_and_modes_stay(settings: Settings) -> None:
     assert (done[MCP].state, done[MCP].why) == ("unclear", "it is read-only")
     assert locked.read_text() == "{}"
     assert open_.stat().st_mode & 0o777 == 0o640
-
-
-def test_a_folder_in_the_place_of_a_file_is_left(settings: Settings) -> None:
-    (settings.root / MCP).mkdir()
+    locked.unlink()
+    locked.mkdir()
     done = {one.path: one for one in agent_files(settings, ["claude"]).files}
     assert (done[MCP].state, done[MCP].why) == ("unclear", "it is no regular file")
 
@@ -332,13 +330,10 @@ def test_an_agent_is_found_by_its_files(settings: Settings, path: str, agent: st
     assert agents_found(settings) == (agent,)
 
 
-def test_an_agent_is_found_by_its_environment(settings: Settings) -> None:
+def test_agents_are_found_by_their_environment_and_by_what_is_written(settings: Settings) -> None:
     inside = msgspec.structs.replace(settings, agent="claude-code/2.1")
     assert agents_found(inside) == ("claude",)
     assert agents_found(msgspec.structs.replace(settings, agent="amp")) == ()
-
-
-def test_what_is_written_is_found(settings: Settings) -> None:
     agent_files(settings, AGENTS)
     assert agents_found(settings) == AGENTS
 
@@ -382,13 +377,12 @@ def test_without_our_program_a_hook_says_one_line_and_ends_with_0(
             assert done.stdout == "", "an agent would read it"
 
 
-def test_a_program_that_knows_no_hooks_vetoes_nothing(tmp_path: Path) -> None:
+def test_a_hook_runs_our_program_alone_and_one_that_knows_none_vetoes_nothing(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "preflights-es").write_text("#!/bin/sh\nexit 2\n")
     (tmp_path / "preflights-es").chmod(0o755)
     assert _hooked("PreToolUse", "claude", tmp_path).returncode == 0
-
-
-def test_a_hook_s_command_runs_our_program_alone(tmp_path: Path) -> None:
     (tmp_path / "preflights-es").write_text('#!/bin/sh\necho "$@"\n')
     (tmp_path / "preflights-es").chmod(0o755)
     done = _hooked("PreToolUse", "claude", tmp_path)

@@ -71,14 +71,11 @@ def test_what_is_added_stands_behind_what_was_there(
             assert text[slice(*there)] in both
 
 
-def test_indent_stays_as_it_was() -> None:
+def test_indent_and_lines_stay_as_they_were() -> None:
     found = '{\n\t"servers": {\n\t\t"a": {}\n\t},\n\t"b": [1,2]\n}\n'
     assert added(found, ("servers", "b"), {"c": 1}) == (
         '{\n\t"servers": {\n\t\t"a": {},\n\t\t"b": {\n\t\t\t"c": 1\n\t\t}\n\t},\n\t"b": [1,2]\n}\n'
     )
-
-
-def test_what_stands_on_one_line_stays_there() -> None:
     assert added('{"servers": {"a": 1}}', ("servers", "b"), 2) == '{"servers": {"a": 1, "b": 2}}'
 
 

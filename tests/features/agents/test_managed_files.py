@@ -50,16 +50,14 @@ def test_an_entry_is_added_and_every_line_stays(found: str) -> None:
 
 
 @each("found", PLAIN.values())
-def test_twice_is_once_and_a_newer_version_takes_its_place(found: str) -> None:
+def test_an_entry_is_added_once_and_a_newer_version_takes_its_place_unless_it_was_edited(
+    found: str,
+) -> None:
     once = entry(found, BODY, MARK).content
     assert entry(once, BODY, MARK)[:2] == ("current", once)
     newer = entry(once, NEWER, MARK)
     assert newer.state == "stale"
     assert newer.content == entry(found, NEWER, MARK).content
-
-
-@each("found", PLAIN.values())
-def test_an_edited_entry_stays(found: str) -> None:
     edited = entry(found, BODY, MARK).content.replace("name: ours", "name: mine")
     assert entry(edited, NEWER, MARK)[:2] == ("edited", edited)
 
