@@ -123,15 +123,12 @@ def test_a_note_has_an_end() -> None:
 # 2. Closing ----------------------------------------------------------------------------------
 
 
-def test_a_task_is_done_once() -> None:
+def test_a_task_is_done_or_cancelled_once() -> None:
     note = Note(TWO).done(1)
     assert note.items[0].status == "done"
     assert refusal(note.done(1)) == ("closed", "")
     assert refusal(note.cancelled(1)) == ("closed", "")
     assert note.replayed() == "identical"
-
-
-def test_a_task_may_be_cancelled() -> None:
     assert Note(TWO).cancelled(1).items[0].status == "cancelled"
 
 
@@ -154,6 +151,8 @@ def test_what_does_not_fit_is_refused_and_changes_nothing() -> None:
     note = Note(EMAIL)
     before = note.state
     assert refusal(note.retry()) == ("not_expected", "")
+    (first,) = note.events(NoteTaken)
+    assert refusal(note.submit(first)) == ("not_expected", "")
     assert note.state.items == before.items
 
 
@@ -164,9 +163,3 @@ def test_what_is_done_by_hand_counts_while_a_model_is_asked_again(strict: bool) 
         note.retry()
         assert note.titles == [(1, "By hand"), (2, "Email"), (3, "Meeting")]
     assert note.view.note_status == "processed"
-
-
-def test_a_second_note_in_one_session_is_refused() -> None:
-    note = Note(EMAIL)
-    (first,) = note.events(NoteTaken)
-    assert refusal(note.submit(first)) == ("not_expected", "")

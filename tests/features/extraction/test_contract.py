@@ -132,10 +132,14 @@ def test_what_is_no_json_object_is_refused_as_such(text: str) -> None:
     assert found.kind in ("invalid_json", "schema_violation")
 
 
-def test_two_objects_are_no_answer() -> None:
-    found = verdict('{"items": []}\n{"items": []}')
-    assert isinstance(found, Rejected)
-    assert found.kind == "multiple_artifacts"
+def test_neither_two_objects_nor_a_failure_of_the_compiler_are_an_answer() -> None:
+    for said, kind in (
+        ('{"items": []}\n{"items": []}', "multiple_artifacts"),
+        ({"error": "missing_information", "details": "no note"}, "schema_violation"),
+    ):
+        found = verdict(said)
+        assert isinstance(found, Rejected)
+        assert found.kind == kind
 
 
 # 3. What is dropped --------------------------------------------------------------------------
@@ -158,22 +162,13 @@ def test_prose_around_the_object_is_dropped_and_kept_in_the_log() -> None:
     assert found.prose.endswith("Good luck!")
 
 
-def test_a_failure_object_of_the_compiler_is_none_here() -> None:
-    found = verdict({"error": "missing_information", "details": "no note"})
-    assert isinstance(found, Rejected)
-    assert found.kind == "schema_violation"
-
-
 # 4. What is frozen ---------------------------------------------------------------------------
 
 
-def test_the_schema_file_is_the_image_of_its_class() -> None:
+def test_schema_and_prompt_are_frozen() -> None:
     file = files(PACKAGE) / "data" / "schemas" / f"{EXTRACTION.id}.json"
     model: Any = EXTRACTION.model
     assert json.loads(file.read_text("utf-8")) == model.model_json_schema()
-
-
-def test_the_prompt_never_changes_once_a_session_may_have_used_it() -> None:
     assert prompt(PACKAGE, PROMPTS["extract"]).sha256 == (
         "66d2d91fdcf4c066180220df4306643bc4115c825cf404b340181466483b1511"
     )
@@ -184,8 +179,5 @@ FIXTURES = sorted((TESTS / "extraction" / "fixtures" / EXTRACTION.id).glob("*.js
 
 @each("file", FIXTURES)
 def test_an_answer_of_old_is_an_answer_of_today(file: Any) -> None:
-    assert isinstance(verdict(file.read_text("utf-8")), Accepted)
-
-
-def test_there_are_answers_of_old() -> None:
     assert len(FIXTURES) >= 10
+    assert isinstance(verdict(file.read_text("utf-8")), Accepted)

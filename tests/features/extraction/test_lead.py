@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-import pytest
-
 from preflights_es.features.extraction.domain.decide import PACKAGE
 from preflights_es.features.extraction.domain.events import (
     ItemChanged,
@@ -140,7 +138,7 @@ def test_a_failed_call_is_made_once_more_after_a_pause(error: LLMError, wait: fl
     assert (note.status, note.titles) == ("done", [(1, "Email an Chef")])
 
 
-@pytest.mark.parametrize(
+@each(
     ("replies", "reason"),
     [
         (("no", "no"), "invalid_json"),
@@ -150,7 +148,7 @@ def test_a_failed_call_is_made_once_more_after_a_pause(error: LLMError, wait: fl
         ((DOWN, "no"), "invalid_json"),
     ],
 )
-@pytest.mark.parametrize(
+@each(
     ("language", "sentence"),
     [
         ("en", "Could not process this. Please create it by hand."),
@@ -198,7 +196,7 @@ def test_a_strict_note_waits_until_it_is_asked_for_again() -> None:
     assert note.replayed() == "identical"
 
 
-def test_a_new_lead_is_asked_for_a_note_that_was_left() -> None:
+def test_a_new_lead_is_asked_for_what_was_left_alone() -> None:
     note = Note("no", "no", EMAIL)
     note.led_by(Lead("script", "m-2"))
     assert note.script.requests[2].model == "m-2"
@@ -206,6 +204,8 @@ def test_a_new_lead_is_asked_for_a_note_that_was_left() -> None:
     assert (note.status, note.titles) == ("done", [(1, "Email an Chef")])
     assert note.view.warnings == ()
     assert note.replayed() == "identical"
+    note = Note(EMAIL).led_by(Lead("script", "m-2"))
+    assert (note.status, len(note.script.requests)) == ("done", 1)
 
 
 def test_a_new_lead_goes_on_where_the_second_reading_failed() -> None:
@@ -220,18 +220,10 @@ def test_a_new_lead_goes_on_where_the_second_reading_failed() -> None:
     assert note.items[1].start_time == "14:00"
 
 
-def test_a_new_lead_is_not_asked_for_what_is_read() -> None:
-    note = Note(EMAIL).led_by(Lead("script", "m-2"))
-    assert (note.status, len(note.script.requests)) == ("done", 1)
-
-
-def test_the_rules_read_what_no_model_could() -> None:
+def test_the_rules_read_what_no_model_could_but_a_wrong_line() -> None:
     note = Note("no", "no").led_by(None)
     assert (note.status, note.titles) == ("done", [(1, "Email an Chef")])
     assert note.replayed() == "identical"
-
-
-def test_a_wrong_line_is_left_to_the_person_where_the_rules_take_over() -> None:
     note = Note("no", "no", note="Email due:someday").led_by(None)
     assert note.view.note_status == "unprocessed"
     assert note.view.warnings[0].endswith("(bad_line)")
@@ -277,15 +269,12 @@ def test_a_question_that_names_no_field_has_a_key_all_the_same() -> None:
     assert note.answer("Bob B.", key="answer").status == "done"
 
 
-def test_a_second_question_breaks_the_contract() -> None:
+def test_a_second_question_breaks_the_contract_and_two_more_leave_the_note() -> None:
     note = Note(ASKED, ASKED, READ_AGAIN).answer("14 Uhr")
     (rejected,) = note.events(ResponseRejected)
     assert [v.pointer for v in rejected.violations] == ["/question"]
     assert "expected none: one was asked already" in note.script.requests[2].messages[-1].content
     assert (note.status, note.items[1].start_time) == ("done", "14:00")
-
-
-def test_two_more_questions_leave_the_note_to_the_person() -> None:
     note = Note(ASKED, ASKED, ASKED).answer("14 Uhr")
     assert (note.status, note.view.note_status) == ("stopped", "unprocessed")
     assert note.titles == [(1, "Email"), (2, "Arzt")]
@@ -312,36 +301,31 @@ def test_an_answer_that_is_none_leaves_the_question_open(
     assert len(note.script.requests) == 1
 
 
-def test_an_answer_is_given_once() -> None:
-    note = Note(ASKED, READ_AGAIN).answer("14 Uhr").answer("15 Uhr")
-    (refused,) = note.last
-    assert isinstance(refused, NoteAnswerRefused)
-    assert refused.reason == "already_answered"
-
-
-def test_an_answer_to_nothing_is_refused() -> None:
-    (refused,) = Note(EMAIL).answer("14 Uhr").last
-    assert isinstance(refused, NoteAnswerRefused)
-    assert refused.reason == "unknown_question"
+def test_an_answer_is_given_once_and_to_a_question() -> None:
+    answered = Note(ASKED, READ_AGAIN).answer("14 Uhr")
+    for note, reason in ((answered, "already_answered"), (Note(EMAIL), "unknown_question")):
+        (refused,) = note.answer("15 Uhr").last
+        assert isinstance(refused, NoteAnswerRefused)
+        assert refused.reason == reason
 
 
 # 4. The second reading -----------------------------------------------------------------------
 
 
-def test_what_is_read_again_keeps_its_number_and_what_is_not_gives_way() -> None:
+def test_what_is_read_again_keeps_its_number_and_none_is_given_twice() -> None:
     again = items(event("arzt", start_time="14:00"), task("Blumen"))
     note = Note(ASKED, again).answer("14 Uhr")
     assert note.titles == [(2, "arzt"), (3, "Blumen")]
+    note = Note(ASKED, items(), EMAIL).answer("never")
+    assert note.items == ()
+    assert note.add("task", "new").titles == [(3, "new")]
 
 
-def test_the_second_reading_takes_nothing_that_a_person_touched() -> None:
+def test_the_second_reading_takes_nothing_that_a_person_touched_and_files_nothing_again() -> None:
     note = Note(ASKED, items(task("Email", importance="high"), event("Arzt", start_time="14:00")))
     note.done(1).add("idea", "Podcast").answer("14 Uhr")
     assert note.titles == [(1, "Email"), (2, "Arzt"), (3, "Podcast")]
     assert (note.items[0].status, note.items[0].importance) == ("done", None)
-
-
-def test_the_second_reading_does_not_file_again_what_a_person_filed() -> None:
     note = Note(ASKED, items(task("Blumen"), event("Arzt", start_time="14:00")))
     note.add("task", "blumen").answer("14 Uhr")
     assert note.titles == [(2, "Arzt"), (3, "blumen")]
@@ -356,12 +340,6 @@ def test_items_of_one_title_are_counted() -> None:
         (2, "open"),
         (3, "open"),
     ]
-
-
-def test_no_number_is_given_twice() -> None:
-    note = Note(ASKED, items(), EMAIL).answer("never")
-    assert note.items == ()
-    assert note.add("task", "new").titles == [(3, "new")]
 
 
 # 5. A day, and a due date --------------------------------------------------------------------
@@ -380,19 +358,16 @@ def test_the_day_of_an_appointment_is_asked_for_and_never_taken_as_today() -> No
     assert note.replayed() == "identical"
 
 
-def test_one_answer_gives_each_event_its_day() -> None:
+def test_one_answer_gives_each_event_its_day_where_the_model_asked_nothing() -> None:
     both = items(event("Arzt", start_time="14:00"), event("Sport", start_time="18:00"))
     note = Note(both).answer("tomorrow", key="date")
     assert [item.date for item in note.items] == ["2026-11-23", "2026-11-23"]
     assert len(note.events(ItemChanged)) == 2
-
-
-def test_a_question_of_the_model_is_the_one_question() -> None:
     note = Note(ASKED, UNDATED).answer("14 Uhr")
     assert (note.status, note.items[1].date, note.view.questions) == ("done", None, ())
 
 
-def test_a_due_date_that_the_note_states_is_the_persons() -> None:
+def test_a_due_date_is_the_notes_and_never_the_models() -> None:
     listed = items(
         task("Pay the rent"),
         task("write Ada"),
@@ -400,9 +375,6 @@ def test_a_due_date_that_the_note_states_is_the_persons() -> None:
     )
     note = Note(listed, note="pay rent due:2026-12-01\nwrite to Ada due:fri\nx due:someday")
     assert [item.due for item in note.items] == ["2026-12-01", "2026-11-27", None]
-
-
-def test_a_due_date_of_a_model_is_dropped() -> None:
     note = Note(items(task("Email", due="2026-12-01")))
     assert note.items[0].due is None
 
@@ -419,7 +391,7 @@ SAID = (
 )
 
 
-@each("start", range(0, 300, 25))
+@each("start", range(0, 100, 25))
 def test_any_seed_and_fault_ends_valid_or_resumable_and_replays(start: int) -> None:
     for seed in range(start, start + 25):
         faults = FaultConfig(llm_timeout=0.1, llm_error=0.1, llm_malformed=0.3, llm_rate_limit=0.1)

@@ -28,9 +28,10 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert found == constants
 
 
-def test_the_reasons_of_a_refusal_are_those_of_the_code() -> None:
+def test_reasons_and_statuses_are_those_of_the_code() -> None:
     reasons = get_args(get_type_hints(events.NoteChangeRefused)["reason"])
     assert tuple(ticked(row["Reason"])[0] for row in SPEC["2.2 By hand"]) == reasons
+    assert {row["Note"] for row in SPEC["7.2 Status"]} == set(get_args(events.NoteStatus))
 
 
 def test_the_fields_of_items_and_who_says_them_are_those_of_the_code() -> None:
@@ -57,7 +58,3 @@ def test_the_sentences_are_those_of_the_code() -> None:
     for row in SPEC["6. Sentences"]:
         name = ticked(row["Sentence"])[0]
         assert getattr(events, name) == {"en": row["English"], "de": row["German"]}
-
-
-def test_the_statuses_of_a_note_are_those_of_the_code() -> None:
-    assert {row["Note"] for row in SPEC["7.2 Status"]} == set(get_args(events.NoteStatus))
