@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from preflights_es.features.planning.domain import state
 from preflights_es.features.planning.domain.decide import PACKAGE
 from preflights_es.features.planning.domain.events import PlanAsked, PlanningChangeRefused
@@ -67,15 +65,13 @@ def test_a_model_chooses_and_the_program_places() -> None:
     assert (plan.view.calls, plan.replayed()) == (1, "identical")
 
 
-def test_what_a_model_says_is_kept_in_whole_minutes_and_on_one_line() -> None:
-    plan = Planned(answer("a.1", "a.3", buffer_minutes=12.2, reasoning="First\nthis."))
-    assert (plan.plan.buffer_minutes, plan.plan.reasoning) == (13, "First this.")
-
-
-@each(("said", "kept"), [(0, 0), (0.2, 1), (9.5, 10), (31, 31)])
-def test_a_model_says_any_pause_and_no_words_where_it_has_none(said: float, kept: int) -> None:
-    plan = Planned(answer("a.1", "a.3", buffer_minutes=said, reasoning=""))
-    assert (plan.chosen, plan.plan.reasoning) == (("a.1", ("a.3",), kept), "")
+@each(("said", "kept"), [(0, 0), (0.2, 1), (9.5, 10), (12.2, 13), (31, 31)])
+@each(("words", "line"), [("", ""), ("First\nthis.", "First this.")])
+def test_a_model_says_any_pause_and_words_on_one_line_or_none(
+    said: float, kept: int, words: str, line: str
+) -> None:
+    plan = Planned(answer("a.1", "a.3", buffer_minutes=said, reasoning=words))
+    assert (plan.chosen, plan.plan.reasoning) == (("a.1", ("a.3",), kept), line)
     assert (plan.view.calls, plan.replayed()) == (1, "identical")
 
 
@@ -97,12 +93,9 @@ def test_the_whole_request_stands_in_the_log() -> None:
     )
     assert '"busy":[[600,660]]' in day
     assert "s-1" not in day, "no source is sent"
-    assert plan.events(CompletionRequested) == [request]
-
-
-def test_what_a_plan_takes_from_notes_is_named_by_its_source() -> None:
-    (first,) = Planned(rules=True).events(PlanAsked)
+    (first,) = plan.events(PlanAsked)
     assert sources(first) == (SourceSession("s-1", 2, "00"),)
+    assert plan.events(CompletionRequested) == [request]
 
 
 # 2. An answer that cannot be used ------------------------------------------------------------
@@ -149,7 +142,7 @@ def test_no_focus_is_right_where_no_time_is_free() -> None:
     assert (plan.plan.blocks, plan.plan.warnings, plan.status) == ((), ("no_room",), "stopped")
 
 
-@pytest.mark.parametrize("reply", ["I would begin with the report.", '{"focus_task_id": '])
+@each("reply", ["I would begin with the report.", '{"focus_task_id": '])
 def test_no_json_is_asked_for_once_more_with_the_fixed_sentence(reply: str) -> None:
     plan = Planned(reply, BOTH)
     assert plan.script.requests[1].messages[-1].content == INVALID
@@ -174,11 +167,16 @@ def test_a_model_that_fails_gives_way_to_the_rules(replies: Any, reason: str) ->
     assert plan.replayed() == "identical"
 
 
-def test_it_falls_back_for_this_plan_and_not_for_the_day() -> None:
-    plan = Planned("no", "no", BOTH)
+def test_it_falls_back_for_this_plan_and_not_for_the_day_or_another_lead() -> None:
+    plan = Planned("no", "no", BOTH, BOTH)
     plan.again(lead=plan.lead)
     assert (plan.plan.source, plan.view.warnings) == ("model", ())
+    plan.again(situation(*THREE, start=700), plan.lead)
+    assert len(plan.script.requests[-1].messages) == 2, "no conversation stands behind it"
     assert plan.replayed() == "identical"
+    other = Planned("no", "no", BOTH)
+    other.led_by(Lead("script", "m-2"))
+    assert other.plan.source == "model"
 
 
 def test_what_stopped_a_plan_says_nothing_of_the_next_one() -> None:
@@ -189,12 +187,6 @@ def test_what_stopped_a_plan_says_nothing_of_the_next_one() -> None:
         assert (plan.status, plan.view.warnings) == ("done", ())
 
 
-def test_a_second_plan_has_no_conversation_behind_it() -> None:
-    plan = Planned(BOTH, BOTH)
-    plan.again(situation(*THREE, start=700), plan.lead)
-    assert len(plan.script.requests[1].messages) == 2
-
-
 def test_a_strict_session_waits_and_is_resumed() -> None:
     plan = Planned(DOWN, DOWN, BOTH, strict=True)
     assert (plan.status, plan.state.plan) == ("waiting", None)
@@ -203,13 +195,7 @@ def test_a_strict_session_waits_and_is_resumed() -> None:
     assert (plan.status, plan.plan.source) == ("done", "model")
 
 
-def test_another_lead_makes_the_plan_that_the_first_could_not() -> None:
-    plan = Planned("no", "no", BOTH)
-    plan.led_by(Lead("script", "m-2"))
-    assert plan.plan.source == "model"
-
-
-def test_no_model_is_asked_where_nothing_is_open() -> None:
+def test_no_model_is_asked_where_nothing_is_open_or_the_first_could_plan() -> None:
     plan = Planned(day=situation())
     assert (plan.view.calls, plan.plan.warnings) == (0, ("no_tasks",))
 
@@ -228,10 +214,11 @@ def test_a_person_who_chose_asks_no_model_and_both_plans_are_kept() -> None:
     assert plan.replayed() == "identical"
 
 
-def test_an_unknown_focus_is_refused_and_changes_nothing() -> None:
+def test_an_unknown_focus_and_another_day_are_refused_and_change_nothing() -> None:
     plan = Planned(rules=True)
     before = plan.plan
     assert refused(plan.again(situation(*THREE, focus="a.9"))) == ("unknown_task", "a.9")
+    assert refused(plan.again(situation(day="2026-11-24"))) == ("not_expected", "")
     assert plan.plan == before
     assert plan.replayed() == "identical"
 
@@ -241,11 +228,6 @@ def test_what_is_done_gives_its_place_to_the_next_task() -> None:
     assert plan.plan.mini_task_ids == ("a.2", "a.3")
     plan.again(situation(REPORT, BILL, task("a.4", 5, created=9), start=700))
     assert (plan.plan.mini_task_ids, plan.plan.blocks[0].start) == (("a.3", "a.4"), 700)
-
-
-def test_a_session_is_one_day() -> None:
-    plan = Planned(rules=True)
-    assert refused(plan.again(situation(day="2026-11-24"))) == ("not_expected", "")
 
 
 # 4. The simulator ----------------------------------------------------------------------------

@@ -52,19 +52,16 @@ def test_an_event_is_busy_until_it_ends(
     assert busy(row(1, "event", start_time=start, end_time=end)) == [taken]
 
 
-def test_events_of_other_days_and_without_a_time_are_not_busy() -> None:
-    other = row(1, "event", start_time="10:00", date="2026-11-24")
-    undated = row(4, "event", start_time="10:00", date=None)
-    over = row(5, "event", start_time="10:00", status="cancelled")
-    assert busy(other, row(2, "event"), row(3, start_time="10:00"), undated, over) == []
-
-
-def test_an_event_is_busy_on_its_own_day() -> None:
+def test_an_event_is_busy_on_its_own_day_at_its_time() -> None:
     other = row(1, "event", start_time="09:00", date="2026-11-24")
     former = row(
         2, "event", start_time="11:00", date="2026-11-23", noted_at="2026-11-20T08:00+00:00"
     )
     assert busy(other, former) == [(660, 720, True)]
+    other = row(1, "event", start_time="10:00", date="2026-11-24")
+    undated = row(4, "event", start_time="10:00", date=None)
+    over = row(5, "event", start_time="10:00", status="cancelled")
+    assert busy(other, row(2, "event"), row(3, start_time="10:00"), undated, over) == []
 
 
 def test_what_a_person_says_and_what_notes_hold_come_by_time() -> None:

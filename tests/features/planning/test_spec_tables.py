@@ -24,31 +24,19 @@ def test_a_limit_is_that_of_the_code(row: Row) -> None:
     assert found == int(row["Value"])
 
 
-def test_the_assumed_duration_and_the_end_of_the_day_are_those_of_the_code() -> None:
+def test_names_and_numbers_are_those_of_the_code() -> None:
     assert (events.ASSUMED, events.UNTIL) == (45, "18:00")
-
-
-def test_the_reasons_of_a_refusal_are_those_of_the_code() -> None:
     assert names("2.2 Choosing", "Reason") == get_args(
         get_type_hints(events.PlanningChangeRefused)["reason"]
     )
-
-
-def test_the_fields_of_a_plan_are_those_of_the_code() -> None:
     assert names("3. The plan", "Field") == events.PlannedDay.__struct_fields__
-
-
-def test_what_finds_a_focus_is_that_of_the_code() -> None:
     assert names("5. The schedule", "Why") == get_args(schedule.Why) == tuple(schedule.REASONS)
 
 
-def test_the_sentences_are_those_of_the_code() -> None:
+def test_sentences_and_warnings_are_those_of_the_code() -> None:
     for row in SPEC["6. Sentences"]:
         name = ticked(row["Sentence"])[0]
         assert getattr(schedule, name) == {"en": row["English"], "de": row["German"]}
-
-
-def test_the_warnings_are_those_of_the_code() -> None:
     found = {
         ticked(row["Warning"])[0]: {"en": row["English"], "de": row["German"]}
         for row in SPEC["6.1 Warnings"]
