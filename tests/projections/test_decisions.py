@@ -208,9 +208,7 @@ def _row(row: tuple[Any, ...]) -> dict[str, Any]:
 # 2. On a day ---------------------------------------------------------------------------------
 
 
-def test_of_a_moment_is_told_what_was_in_force_then_and_nothing_that_came_later(
-    store: SqlStore,
-) -> None:
+def test_of_a_moment_is_told_what_was_in_force_then_and_nothing_later(store: SqlStore) -> None:
     recorded(store, golden("one_decision_supersedes_another"))
     kept = list(following(store).rows("decisions", None))
     former = next(row for row in kept if row["superseded_at"] is not None)

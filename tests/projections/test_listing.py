@@ -91,7 +91,7 @@ def test_what_was_appended_since_the_last_fold_is_among_them(store: SqlStore, da
     assert within(store, 5, 5) == [late]
 
 
-def test_damage_and_what_only_a_newer_program_reads_are_among_them_whatever_the_time(
+def test_damage_and_what_a_newer_program_reads_are_among_them_at_any_time(
     store: SqlStore, days: Days
 ) -> None:
     one, two, three = of_days(store, days, (1,), (1,), (1,))
@@ -101,9 +101,7 @@ def test_damage_and_what_only_a_newer_program_reads_are_among_them_whatever_the_
     assert within(store, 1, 1) == [one, two, three]
 
 
-def test_where_rows_are_of_another_version_every_session_is_read(
-    store: SqlStore, days: Days
-) -> None:
+def test_with_rows_of_another_version_every_session_is_read(store: SqlStore, days: Days) -> None:
     both = of_days(store, days, (1,), (2,))
     following(store).catch_up()
     changed(
@@ -197,9 +195,7 @@ def test_rows_of_an_older_version_are_folded_again(store: SqlStore, days: Days) 
 # 5. Items ------------------------------------------------------------------------------------
 
 
-def test_a_note_gives_a_row_an_item_with_the_place_it_was_read_at_until_it_is_erased(
-    store: SqlStore,
-) -> None:
+def test_a_note_gives_a_row_an_item_with_its_place_until_it_is_erased(store: SqlStore) -> None:
     recorded(store, golden("a_model_leads"))
     assert list(following(store).rows("items", None)) == [], "it holds nothing"
     (session_id,) = recorded(store, golden("items_are_filed_by_hand", "extraction"), first=2)

@@ -83,9 +83,7 @@ def test_a_document_of_another_author_is_kept(root: Path) -> None:
     assert files_below(root) == {PATH: "theirs", f"{PATH}.new": "ours"}
 
 
-def test_a_document_that_is_the_new_text_already_or_was_deleted_is_written_there(
-    root: Path,
-) -> None:
+def test_a_document_that_is_there_already_or_was_deleted_is_written_there(root: Path) -> None:
     first, _ = write(root, "one")
     (root / PATH).write_text("two")
     assert write(root, "two", first) == (WrittenFile(PATH, hash_of("two")), False)
@@ -96,9 +94,7 @@ def test_a_document_that_is_the_new_text_already_or_was_deleted_is_written_there
     assert files_below(root) == {PATH: "three"}
 
 
-def test_the_text_beside_is_brought_up_to_date_until_it_is_edited_or_put_in_place(
-    root: Path,
-) -> None:
+def test_the_text_beside_is_kept_up_to_date_until_edited_or_put_in_place(root: Path) -> None:
     first, _ = write(root, "one")
     (root / PATH).write_text("edited")
     write(root, "two", first)
@@ -119,9 +115,7 @@ def test_the_text_beside_is_brought_up_to_date_until_it_is_edited_or_put_in_plac
 # 3. A new name -------------------------------------------------------------------------------
 
 
-def test_a_document_under_a_new_name_leaves_its_former_one_unless_it_was_edited(
-    root: Path,
-) -> None:
+def test_a_document_under_a_new_name_leaves_its_former_one_unless_edited(root: Path) -> None:
     first, _ = write(root, "one")
     write(root, "two", first, MOVED, PATH)
     assert files_below(root) == {MOVED: "two"}

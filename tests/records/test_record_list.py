@@ -90,9 +90,7 @@ def test_templates_and_lists_are_no_records(folder: Path, name: str) -> None:
     assert listed(folder) == Records(())
 
 
-def test_another_name_is_a_records_where_its_text_is_one_and_no_link_or_folder(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_another_name_is_a_records_where_its_text_is_one(folder: Path, tmp_path: Path) -> None:
     (folder / "caching.md").write_text(RECORD)
     (folder / "glossary.md").write_text("# Glossary\n\nADR: a record.\n")
     (tmp_path / "secret.md").write_text(RECORD)
@@ -157,9 +155,7 @@ def test_what_changed_when_the_cache_was_written_is_read_again(folder: Path, cac
     assert cache.stat().st_ino != first
 
 
-def test_a_record_that_is_gone_is_forgotten_and_a_cache_costs_time_only(
-    folder: Path, cache: Path
-) -> None:
+def test_a_gone_record_is_forgotten_and_a_cache_costs_time_only(folder: Path, cache: Path) -> None:
     for n in (1, 2):
         (folder / f"000{n}-x.md").write_text(RECORD)
     listed(folder, cache)

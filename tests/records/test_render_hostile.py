@@ -242,9 +242,7 @@ def test_a_brief_is_never_longer_than_its_limit(
     assert len(render_record_brief(record).encode()) <= BRIEF_BYTES_MAX
 
 
-def test_a_brief_that_had_to_leave_something_out_says_so_and_a_short_one_leaves_nothing_out() -> (
-    None
-):
+def test_a_brief_says_what_it_left_out_and_a_short_one_leaves_nothing_out() -> None:
     fields = tuple(
         RecordField(name=f"Field number {n}", value="v" * 200, source="typed", by="user")
         for n in range(50)

@@ -67,7 +67,7 @@ def _swap_folder(root: Path, outside: Path) -> None:
 
 
 @pytest.mark.parametrize("swap", [_swap_parent, _swap_folder])
-def test_a_folder_that_became_a_link_after_the_look_gets_and_loses_no_document(
+def test_a_folder_that_became_a_link_gets_and_loses_no_document(
     root: Path, outside: Path, swap: Callable[[Path, Path], None]
 ) -> None:
     (root / "tasks").mkdir()
@@ -139,7 +139,7 @@ ODD = [_link, _hard_link, _fifo, _socket, _device]
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_what_is_no_document_keeps_its_place_and_nothing_is_written_through_it(
+def test_nothing_is_written_through_what_is_no_document(
     root: Path, outside: Path, odd: Callable[[Path, Path], None]
 ) -> None:
     odd(root / PATH, outside)

@@ -220,9 +220,7 @@ def test_a_renaming_that_a_crash_interrupted_is_finished(house: House) -> None:
     assert house.files() == {"docs/decisions/0007-use-oauth-for-authentication.md": text}
 
 
-def test_neither_documents_of_another_project_nor_open_completions_are_touched(
-    house: House,
-) -> None:
+def test_documents_of_another_project_and_open_completions_are_left(house: House) -> None:
     house.runner.open(toy.WORKFLOW, PROJECT, toy.asked("why?"), house.new_id(), house.new_id())
     assert house.documents.finish_pending(PROJECT) == []
     house.by().accept(house.answered())
@@ -368,7 +366,7 @@ def test_a_replaced_record_of_another_tool_is_marked_before_the_document_counts(
 
 
 @each("edited", [False, True])
-def test_a_record_under_a_new_number_leaves_its_former_name_unless_it_was_edited(
+def test_a_record_under_a_new_number_leaves_its_former_name_unless_edited(
     tmp_path: Path, *, edited: bool
 ) -> None:
     (tmp_path / str(edited)).mkdir()

@@ -74,9 +74,7 @@ def test_a_file_is_as_its_session_stood_when_it_was_asked_for(house: House) -> N
     assert house.files() == {PATH: '{"said":"A B"}\n'}
 
 
-def test_a_missing_file_is_put_back_and_beside_an_edited_one_lies_the_new_one(
-    house: House,
-) -> None:
+def test_a_missing_file_is_put_back_and_a_new_one_lies_beside_an_edited(house: House) -> None:
     handle = house.documents.finish(house.owing())
     (house.root / PATH).unlink()
     assert house.documents.rebuilt(handle, write=False).outcome == "missing"

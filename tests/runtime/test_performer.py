@@ -263,7 +263,7 @@ def test_two_who_find_a_call_overdue_count_it_once(processes: Processes, hands: 
 
 
 @pytest.mark.parametrize("is_own", [False, True])
-def test_an_interrupted_call_counts_and_its_claim_is_given_back(
+def test_an_interrupted_call_counts_and_gives_its_claim_back(
     processes: Processes, *, is_own: bool
 ) -> None:
     ada = processes.another()

@@ -413,9 +413,7 @@ def test_inputs_of_several_sessions_are_one_append(store: MemoryStore) -> None:
     assert store.numbers(PROJECT) == {("", 7): OTHER}
 
 
-def test_a_conflict_or_duplicate_in_one_session_keeps_all_of_them_as_they_were(
-    store: MemoryStore,
-) -> None:
+def test_a_conflict_or_duplicate_in_one_session_keeps_all_as_they_were(store: MemoryStore) -> None:
     run = runner(store)
     one = begun(run, toy.said("a")).handle
     two = begun(run, toy.said("b"), OTHER, "other").handle
@@ -470,7 +468,7 @@ def faulted(store: Store, bug: toy.Bug) -> Runner:
 
 
 @pytest.mark.parametrize("bug", BUGS)
-def test_an_input_that_cannot_be_decided_is_recorded_alone_and_can_be_looked_at(
+def test_an_undecidable_input_is_recorded_alone_and_can_be_seen(
     store: MemoryStore, bug: toy.Bug
 ) -> None:
     handle = faulted(store, bug).load(SESSION)

@@ -445,9 +445,7 @@ def test_a_pack_that_cannot_be_used_is_named(
     assert expected in message
 
 
-def test_a_category_is_found_in_any_case_changed_in_one_thing_and_kept_in_the_others(
-    project: Path,
-) -> None:
+def test_a_category_is_found_in_any_case_and_changed_in_one_thing_alone(project: Path) -> None:
     reference = HeuristicsConfig()
     base = reference.named("Database")
     config = heuristics(
@@ -710,9 +708,7 @@ def test_without_git_the_log_lies_in_the_users_state(tmp_path: Path) -> None:
     assert found.database == "/home/ada/.local/state/preflights/log.db"
 
 
-def test_without_git_folders_of_one_name_are_projects_apart_and_their_file_is_read(
-    tmp_path: Path,
-) -> None:
+def test_folders_of_one_name_without_git_are_projects_apart_with_their_file(tmp_path: Path) -> None:
     one, two = tmp_path / "a" / "notes", tmp_path / "b" / "notes"
     one.mkdir(parents=True)
     two.mkdir(parents=True)

@@ -58,9 +58,7 @@ def test_without_settings_no_provider_is_asked(tmp_path: Path) -> None:
 
 
 @each("name", REAL)
-def test_each_provider_has_a_default_model_and_a_key_changes_nothing(
-    tmp_path: Path, name: str
-) -> None:
+def test_a_provider_has_a_default_model_and_a_key_changes_none(tmp_path: Path, name: str) -> None:
     env = {f"{name.upper()}_API_KEY": "sk-1", f"PREFLIGHTS_{name.upper()}_API_KEY": "sk-2"}
     assert loaded(tmp_path, env).provider == "mock"
     assert loaded(tmp_path, provider=name).model == DEFAULT_MODELS[name]

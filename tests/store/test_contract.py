@@ -91,9 +91,7 @@ def test_events_are_stamped_with_the_stores_clock_and_salt(store: AnyStore) -> N
     assert (first.salt, second.salt) == (bytes(15) + b"\1", bytes(15) + b"\2")
 
 
-def test_every_event_is_chained_to_the_one_before_and_read_in_order(
-    store: AnyStore,
-) -> None:
+def test_every_event_is_chained_to_the_one_before_and_read_in_order(store: AnyStore) -> None:
     head = opened(store, 1)
     store.append([batch(1, said("more", "b"), heard("more"), after=head)])
     events = store.read(session_id(1))
@@ -135,9 +133,7 @@ def test_several_sessions_are_appended_at_once_and_their_heads_returned_in_that_
     assert list(heads) == [store.head(session_id(n)) for n in (3, 1, 2)]
 
 
-def test_appending_nothing_and_an_unknown_session_leave_nothing(
-    store: AnyStore,
-) -> None:
+def test_appending_nothing_and_an_unknown_session_leave_nothing(store: AnyStore) -> None:
     assert store.append([]) == ()
     assert store.heads(None) == ()
     opened(store, 1)
@@ -478,7 +474,7 @@ def test_a_session_that_was_taken_over_goes_on(source: AnyStore, store: AnyStore
         store.append([batch(2, said("again", "input-1"))])
 
 
-def test_only_the_tail_that_is_lacking_is_taken_over_and_calls_are_left_as_they_are(
+def test_only_the_lacking_tail_is_taken_over_and_calls_are_left(
     source: AnyStore, store: AnyStore
 ) -> None:
     head = opened(source, 1)
@@ -588,9 +584,7 @@ def test_heads_are_found_by_ids_of_which_some_are_unknown(store: AnyStore) -> No
     assert store.heads_of([]) == {}
 
 
-def test_new_sessions_bring_their_calls_and_their_numbers(
-    source: AnyStore, store: AnyStore
-) -> None:
+def test_new_sessions_bring_their_calls_and_numbers(source: AnyStore, store: AnyStore) -> None:
     opened(source, 1)
     opened(source, 2)
     store.append([batch(3, said("mine", "c"), holds=7)])

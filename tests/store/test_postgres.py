@@ -147,9 +147,7 @@ for _ in range(2):
 """
 
 
-def test_a_file_needs_no_driver_and_one_that_is_missing_is_named_with_its_extra(
-    tmp_path: Path,
-) -> None:
+def test_a_file_needs_no_driver_and_a_missing_one_is_named_with_its_extra(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT, str(tmp_path / "log.db")],
         capture_output=True,
@@ -185,9 +183,7 @@ def test_a_database_that_does_not_exist_is_named(server: Server, name: str) -> N
 # 2. Settings ---------------------------------------------------------------------------------
 
 
-def test_every_connection_has_its_settings_and_prepares_what_repeats(
-    store: SqlStore,
-) -> None:
+def test_every_connection_has_its_settings_and_prepares_what_repeats(store: SqlStore) -> None:
     for _ in range(2):
         assert found(store, "SELECT current_setting('synchronous_commit')") == "on"
         assert found(store, _milliseconds("statement_timeout")) == str(STATEMENT_TIMEOUT_MS)

@@ -209,9 +209,7 @@ def test_what_is_told_holds_no_key_of_another_server(settings: Settings) -> None
 # 2. Versions ---------------------------------------------------------------------------------
 
 
-def test_commands_of_an_older_version_are_written_anew_with_a_persons_matcher(
-    settings: Settings,
-) -> None:
+def test_older_commands_are_written_anew_with_a_persons_matcher(settings: Settings) -> None:
     agent_files(settings, ["claude"])
     file = settings.root / CLAUDE
     current = file.read_text()
@@ -377,9 +375,7 @@ def test_without_our_program_a_hook_says_one_line_and_ends_with_0(
             assert done.stdout == "", "an agent would read it"
 
 
-def test_a_hook_runs_our_program_alone_and_one_that_knows_none_vetoes_nothing(
-    tmp_path: Path,
-) -> None:
+def test_a_hook_runs_our_program_alone_and_an_older_one_vetoes_nothing(tmp_path: Path) -> None:
     (tmp_path / "preflights-es").write_text("#!/bin/sh\nexit 2\n")
     (tmp_path / "preflights-es").chmod(0o755)
     assert _hooked("PreToolUse", "claude", tmp_path).returncode == 0

@@ -50,9 +50,7 @@ def test_an_entry_is_added_and_every_line_stays(found: str) -> None:
 
 
 @each("found", PLAIN.values())
-def test_an_entry_is_added_once_and_a_newer_version_takes_its_place_unless_it_was_edited(
-    found: str,
-) -> None:
+def test_an_entry_is_added_once_and_its_newer_version_unless_edited(found: str) -> None:
     once = entry(found, BODY, MARK).content
     assert entry(once, BODY, MARK)[:2] == ("current", once)
     newer = entry(once, NEWER, MARK)

@@ -92,9 +92,7 @@ def test_context_and_state_change_nothing() -> None:
         (NO_KEYWORD, {"change_category": ("database",), "db_type": ("mysql",)}, {"Type": "MySQL"}),
     ],
 )
-def test_each_answer_fills_its_field(
-    intention: str, answers: Answers, found: dict[str, str]
-) -> None:
+def test_an_answer_fills_its_field(intention: str, answers: Answers, found: dict[str, str]) -> None:
     category = "Database" if "Type" in found else "Authentication"
     assert patch(intention, answers) == DecisionPatch(category, tuple(found.items()))
 

@@ -292,7 +292,7 @@ def test_every_way_to_other_asks_for_a_description(
         ),
     ],
 )
-def test_a_companion_counts_as_other_with_its_text(
+def test_a_companion_is_other_with_its_text(
     option: str, answers: dict[str, str | tuple[str, ...]]
 ) -> None:
     check(

@@ -302,9 +302,7 @@ def test_another_first_answer_drops_what_was_asked_because_of_the_old_one() -> N
 
 
 @each("replies", [(NOTHING, decided(("Strategy", "OAuth"))), ("no", "no")])
-def test_where_no_further_question_is_needed_or_one_fails_the_answers_count(
-    replies: tuple[Reply, ...],
-) -> None:
+def test_where_no_further_question_is_needed_the_answers_count(replies: tuple[Reply, ...]) -> None:
     led = Led({**GOOD, "more": True}, *replies)
     led.answer(auth_strategy="OAuth")
     assert led.state.offer.patch == OAUTH

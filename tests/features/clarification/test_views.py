@@ -231,9 +231,7 @@ def test_every_value_says_how_it_came_about_and_by_whom() -> None:
     )
 
 
-def test_an_explicit_category_replaces_the_detected_one_and_a_refused_answer_leaves_no_trace() -> (
-    None
-):
+def test_an_explicit_category_replaces_the_detected_one_without_a_trace() -> None:
     state = after(declared("Add OAuth"), answered(change_category="Mobile"))
     assert views.view(state).provenance == (
         Provenance("change_category", "Category", "Mobile", "custom", "user"),

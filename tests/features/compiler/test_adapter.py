@@ -93,7 +93,7 @@ def refused(given: CompilerContext) -> str:
 
 
 @each("pass_type", PASSES)
-def test_a_pass_has_the_inputs_of_its_row_asks_with_its_schema_and_gives_the_payload(
+def test_a_pass_has_its_inputs_asks_with_its_schema_and_gives_the_payload(
     pass_type: CompilerPassType,
 ) -> None:
     found = CompilerPassRegistry().get(pass_type)

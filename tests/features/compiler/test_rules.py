@@ -96,9 +96,7 @@ def test_a_field_that_an_operation_lacks_is_one_that_it_needs() -> None:
     "goal",
     [GOAL, "Rename get_user() to fetch_user()", "Move src/a.py to src/b.py", "Remove `import os`"],
 )
-def test_a_goal_in_words_can_be_repeated_and_code_is_refused_before_a_model_is_asked(
-    goal: str,
-) -> None:
+def test_a_goal_in_words_is_repeatable_and_code_is_refused_before_a_call(goal: str) -> None:
     assert rules.why_no_goal(goal) == ""
     for again in (goal, goal.replace(" ", "\n")):
         assert found("refactor", changed("refactor", "/goal", again), goal=goal) == {}

@@ -45,9 +45,7 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
 # 1. The agent --------------------------------------------------------------------------------
 
 
-def test_start_begins_a_new_history_with_the_system_and_the_persons_message(
-    folders: tuple[Path, Path],
-) -> None:
+def test_start_begins_a_new_history_with_the_system_message(folders: tuple[Path, Path]) -> None:
     llm = Told(SQL, "Which market?")
     agent = Agent(*folders, llm=llm)
     with pytest.raises(ValueError, match="call start first"):

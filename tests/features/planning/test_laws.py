@@ -34,7 +34,7 @@ def test_every_plan_keeps_its_promises(moves: list[SessionMove]) -> None:
 
 
 @given(SESSIONS | WILD)
-def test_two_calls_at_most_are_made_and_after_a_fallback_the_rules_plan(
+def test_two_calls_at_most_are_made_and_a_fallback_is_to_the_rules(
     moves: list[SessionMove],
 ) -> None:
     events = run(moves).events

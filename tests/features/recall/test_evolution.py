@@ -36,7 +36,7 @@ def test_an_evolution_is_what_its_label_says(
 
 
 @given(DECISIONS, DECISIONS)
-def test_only_related_decisions_have_an_evolution_and_of_one_category_a_conflict(
+def test_only_related_decisions_have_an_evolution_or_a_conflict(
     new: ComparedDecision, old: ComparedDecision
 ) -> None:
     kind = judge_evolution(new, old)

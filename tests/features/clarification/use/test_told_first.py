@@ -41,7 +41,7 @@ def told(api: FakeAPI) -> list[str]:
 
 
 @pytest.mark.parametrize("key", ["change_category", "Category"])
-def test_a_model_is_told_the_category_in_its_first_request_and_no_secret(
+def test_a_model_is_told_the_category_first_and_no_secret(
     api: FakeAPI, log: Preflights, key: str
 ) -> None:
     session = log.start("Keep what customers order", answers={key: "database"})

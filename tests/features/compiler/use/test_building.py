@@ -137,7 +137,7 @@ class Failing(Answering):
         (errors.LLMInvalidRequestError("no"), 1, "invalid_request", "fix_and_retry"),
     ],
 )
-def test_each_error_of_the_taxonomy_becomes_a_report_and_a_failed_call_is_made_once_more(
+def test_an_error_becomes_a_report_and_a_failed_call_is_made_again(
     error: errors.LLMError, calls: int, category: str, recovery: str
 ) -> None:
     llm = Failing(error)

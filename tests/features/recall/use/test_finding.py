@@ -46,7 +46,7 @@ def payments(log: Any) -> str:
         ("Stripe", ""),
     ],
 )
-def test_its_reasons_options_and_question_find_a_decision_and_what_matched_is_shown(
+def test_its_reasons_options_and_question_find_a_decision(
     log: Any, payments: str, question: str, line: str | None
 ) -> None:
     (found,) = log.recall(question).results
@@ -113,9 +113,7 @@ def test_a_task_of_many_words_is_near_to_what_it_names(records: Any) -> None:
     assert records.brief("Paint the shed").near == 0
 
 
-def test_a_list_is_narrowed_to_what_matches_and_no_word_of_an_erased_decision_stays(
-    log: Any, payments: str
-) -> None:
+def test_a_list_is_narrowed_to_what_matches_without_erased_words(log: Any, payments: str) -> None:
     log.accept(log.start("Add login", answers={"auth_strategy": "OAuth"}).session_id, by="Ada")
     request = log.request()
     rows = list(listing(request, query="why not Braintree").rows)

@@ -106,7 +106,7 @@ def test_keeping_ends_the_session(log: Any, begun: Any, kafka: View, typed: str)
     assert log.replay(kept.session_id).status == "identical"
 
 
-def test_the_same_decision_is_recorded_once_and_what_was_not_said_is_not_kept(
+def test_the_same_decision_is_recorded_once_with_what_was_said(
     log: Any, begun: Any, kafka: View
 ) -> None:
     with pytest.raises(Refused, match="was not said to be in force here: ADR-0001"):
@@ -233,7 +233,7 @@ def test_the_decision_whose_value_is_to_be_replaced_is_said(begun: Any, tmp_path
     assert begun("Replace the berth deposits").known == ()
 
 
-def test_it_is_not_said_of_what_was_only_mentioned_or_revised_or_is_in_force(
+def test_it_is_said_of_nothing_mentioned_revised_or_in_force(
     begun: Any, log: Any, rabbit: View
 ) -> None:
     assert not any(one.turned_down for one in begun("We regret Kafka in the events").known)
