@@ -71,6 +71,22 @@ READY = (declared("Add OAuth"), answered(auth_strategy="OAuth"))
 ACCEPTED = (*READY, acknowledged())
 STOPPED = (declared("Write docs", heuristics=config_of(Category("Docs", ("docs",)))),)
 DUE = due("0007-use-oauth-for-authentication.md")
+AGAIN = due("0007-use-oauth-for-authentication.md", call="artifact-2")
+PROPOSED = PatchProposed(patch=OAUTH, hint="adr")
+
+
+def proposed(category: str, hint: RecordKind | Literal["unsure"], **fields: str) -> PatchProposed:
+    return PatchProposed(patch=DecisionPatch(category, tuple(fields.items())), hint=hint)
+
+
+def recorded(
+    status: Literal["accepted", "proposed"], kind: RecordKind, number: int | None
+) -> DecisionRecorded:
+    return DecisionRecorded(status=status, kind=kind, number=number)
+
+
+def no(key: str, reason: RefusalReason) -> ClarificationAnswerRefused:
+    return ClarificationAnswerRefused(key=key, reason=reason)
 
 
 def accepted(
@@ -174,10 +190,7 @@ def test_an_answer_is_followed_by_the_next_question_or_the_patch() -> None:
     check(
         declared("Add OAuth"),
         when=answered(auth_strategy=" oauth "),
-        then=(
-            accepted("auth_strategy", "oauth", "Strategy", "OAuth", "chosen"),
-            PatchProposed(patch=OAUTH, hint="adr"),
-        ),
+        then=(accepted("auth_strategy", "oauth", "Strategy", "OAuth", "chosen"), PROPOSED),
     )
     check(
         declared(),
@@ -185,7 +198,7 @@ def test_an_answer_is_followed_by_the_next_question_or_the_patch() -> None:
         when=answered(frontend_framework="Elm"),
         then=(
             accepted("frontend_framework", "Elm", "Framework", "Elm", "custom"),
-            PatchProposed(patch=DecisionPatch("Frontend", (("Framework", "Elm"),)), hint="task"),
+            proposed("Frontend", "task", Framework="Elm"),
         ),
     )
     check(
@@ -209,12 +222,7 @@ def test_several_answers_at_once_are_judged_category_first_and_use_the_open_ques
             category("Authentication"),
             STRATEGY,
             accepted("auth_library", "Authlib", "Library", "Authlib", "typed"),
-            PatchProposed(
-                patch=DecisionPatch(
-                    "Authentication", (("Strategy", "OAuth"), ("Library", "Authlib"))
-                ),
-                hint="adr",
-            ),
+            proposed("Authentication", "adr", Strategy="OAuth", Library="Authlib"),
         ),
     )
     state = after(declared(), answered(change_category="Authentication", auth_strategy="OAuth"))
@@ -273,9 +281,7 @@ def test_every_way_to_other_asks_for_a_description(
         when=answered(description="Use Flutter"),
         then=(
             accepted("description", "Use Flutter", "Description", "Use Flutter", "typed"),
-            PatchProposed(
-                patch=DecisionPatch("Other", (("Description", "Use Flutter"),)), hint="unsure"
-            ),
+            proposed("Other", "unsure", Description="Use Flutter"),
         ),
     )
 
@@ -300,9 +306,7 @@ def test_a_companion_is_other_with_its_text(
         when=answered(**answers),
         then=(
             accepted("auth_strategy", option, "Strategy", "Passkeys", "custom", other="Passkeys"),
-            PatchProposed(
-                patch=DecisionPatch("Authentication", (("Strategy", "Passkeys"),)), hint="adr"
-            ),
+            proposed("Authentication", "adr", Strategy="Passkeys"),
         ),
     )
 
@@ -322,9 +326,7 @@ def test_what_is_no_answer_is_refused_and_uses_no_turn(
     answers: dict[str, str | tuple[str, ...]], key: str, reason: RefusalReason
 ) -> None:
     given = declared("Add OAuth")
-    check(
-        given, when=answered(**answers), then=(ClarificationAnswerRefused(key=key, reason=reason),)
-    )
+    check(given, when=answered(**answers), then=(no(key, reason),))
     assert folded(given, answered(**answers)) == folded(given)
 
 
@@ -337,7 +339,7 @@ def test_an_unknown_key_is_refused_with_those_that_are_known() -> None:
             ClarificationAnswerRefused(key="db_type", reason="unknown_question", expected=keys),
             STRATEGY,
             ClarificationAnswerRefused(key="nonsense", reason="unknown_question", expected=keys),
-            PatchProposed(patch=OAUTH, hint="adr"),
+            PROPOSED,
         ),
     )
     check(
@@ -356,17 +358,14 @@ def test_a_key_twice_an_answered_one_and_none_are_refused() -> None:
     check(
         declared("Add OAuth"),
         when=replace(once, answers=(*once.answers, *again.answers)),
-        then=(ClarificationAnswerRefused(key="auth_strategy", reason="several_values"),),
+        then=(no("auth_strategy", "several_values"),),
     )
     check(
         *READY,
         when=answered(auth_strategy="Magic Link", change_category="Infra"),
-        then=(
-            ClarificationAnswerRefused(key="change_category", reason="already_answered"),
-            ClarificationAnswerRefused(key="auth_strategy", reason="already_answered"),
-        ),
+        then=(no("change_category", "already_answered"), no("auth_strategy", "already_answered")),
     )
-    empty = (ClarificationAnswerRefused(key="", reason="blank"),)
+    empty = (no("", "blank"),)
     for given in ((declared(),), READY, STOPPED):
         check(*given, when=answered(), then=empty)
         check(*given, when=revised(), then=empty)
@@ -376,18 +375,11 @@ def test_after_the_acceptance_no_answer_is_taken() -> None:
     check(
         *ACCEPTED,
         when=answered(auth_library="Authlib", auth_strategy__other="x"),
-        then=(
-            ClarificationAnswerRefused(key="auth_library", reason="closed"),
-            ClarificationAnswerRefused(key="auth_strategy__other", reason="closed"),
-        ),
+        then=(no("auth_library", "closed"), no("auth_strategy__other", "closed")),
     )
     for empty in (answered(), revised()):
-        check(*ACCEPTED, when=empty, then=(ClarificationAnswerRefused(key="", reason="closed"),))
-    check(
-        *ACCEPTED,
-        when=revised(auth_strategy="SAML"),
-        then=(ClarificationAnswerRefused(key="auth_strategy", reason="closed"),),
-    )
+        check(*ACCEPTED, when=empty, then=(no("", "closed"),))
+    check(*ACCEPTED, when=revised(auth_strategy="SAML"), then=(no("auth_strategy", "closed"),))
 
 
 def test_every_reason_to_refuse_an_answer_is_given() -> None:
@@ -415,23 +407,13 @@ def test_a_revision_replaces_an_answer_and_proposes_what_is_new() -> None:
         when=revised(auth_strategy="magic link"),
         then=(
             accepted("auth_strategy", "magic link", "Strategy", "Magic Link", "chosen"),
-            PatchProposed(
-                patch=DecisionPatch("Authentication", (("Strategy", "Magic Link"),)), hint="adr"
-            ),
+            proposed("Authentication", "adr", Strategy="Magic Link"),
         ),
     )
     same = accepted("auth_strategy", "OAUTH", "Strategy", "OAuth", "chosen")
     check(*READY, when=revised(auth_strategy="OAUTH"), then=(same,))
-    check(
-        declared("Add OAuth"),
-        when=revised(auth_strategy="OAuth"),
-        then=(STRATEGY, PatchProposed(patch=OAUTH, hint="adr")),
-    )
-    check(
-        *READY,
-        when=revised(auth_strategy="TBD"),
-        then=(ClarificationAnswerRefused(key="auth_strategy", reason="placeholder"),),
-    )
+    check(declared("Add OAuth"), when=revised(auth_strategy="OAuth"), then=(STRATEGY, PROPOSED))
+    check(*READY, when=revised(auth_strategy="TBD"), then=(no("auth_strategy", "placeholder"),))
     assert after(*READY, revised(auth_strategy="TBD")).offer.patch == OAUTH
     given = (declared("Add OAuth"), answered(auth_strategy__other="Passkeys"))
     assert after(*given).turns.answers == {"auth_strategy": Resolved("Passkeys", "custom")}
@@ -453,7 +435,7 @@ def test_a_new_category_drops_the_answers_of_the_former_one() -> None:
         when=answered(db_type="MySQL"),
         then=(
             accepted("db_type", "MySQL", "Type", "MySQL", "chosen"),
-            PatchProposed(patch=DecisionPatch("Database", (("Type", "MySQL"),)), hint="adr"),
+            proposed("Database", "adr", Type="MySQL"),
         ),
     )
 
@@ -491,7 +473,7 @@ def test_after_three_turns_nothing_is_asked_and_answers_are_still_taken() -> Non
         when=answered(frontend_framework="React"),
         then=(
             accepted("frontend_framework", "React", "Framework", "React", "chosen"),
-            PatchProposed(patch=DecisionPatch("Frontend", (("Framework", "React"),)), hint="task"),
+            proposed("Frontend", "task", Framework="React"),
         ),
     )
     check(
@@ -500,7 +482,7 @@ def test_after_three_turns_nothing_is_asked_and_answers_are_still_taken() -> Non
         then=(
             category("Frontend"),
             accepted("styling", "Tailwind", "Styling", "Tailwind", "typed"),
-            PatchProposed(patch=DecisionPatch("Frontend", (("Styling", "Tailwind"),)), hint="task"),
+            proposed("Frontend", "task", Styling="Tailwind"),
         ),
     )
 
@@ -518,19 +500,12 @@ def test_what_stopped_for_want_of_a_question_asks_the_next_category() -> None:
 
 
 def test_a_person_accepts_the_patch_as_a_record_once_and_with_a_number() -> None:
-    check(
-        *READY,
-        when=acknowledged(number=7),
-        then=(DecisionRecorded(status="accepted", kind="adr", number=7), DUE),
-    )
+    check(*READY, when=acknowledged(number=7), then=(recorded("accepted", "adr", 7), DUE))
     check(
         *READY,
         acknowledged(actor=SCRIPT),
         when=acknowledged(),
-        then=(
-            DecisionRecorded(status="accepted", kind="adr", number=7),
-            due("0007-use-oauth-for-authentication.md", call="artifact-2"),
-        ),
+        then=(recorded("accepted", "adr", 7), AGAIN),
     )
     for actor in (ADA, SCRIPT):
         check(
@@ -538,20 +513,12 @@ def test_a_person_accepts_the_patch_as_a_record_once_and_with_a_number() -> None
             when=acknowledged(actor=actor),
             then=refused("acknowledgement", "already_accepted"),
         )
-    check(
-        *READY,
-        when=acknowledged(number=None),
-        then=refused("acknowledgement", "number_missing"),
-    )
+    check(*READY, when=acknowledged(number=None), then=refused("acknowledgement", "number_missing"))
 
 
 @each("actor", [SCRIPT, AGENT])
 def test_a_script_or_an_agent_only_proposes_and_once(actor: Actor) -> None:
-    check(
-        *READY,
-        when=acknowledged(actor=actor),
-        then=(DecisionRecorded(status="proposed", kind="adr", number=7), DUE),
-    )
+    check(*READY, when=acknowledged(actor=actor), then=(recorded("proposed", "adr", 7), DUE))
     assert not is_terminal(after(*READY, acknowledged(actor=actor)))
     check(
         *READY,
@@ -599,10 +566,7 @@ def test_a_decision_is_a_record_unless_a_person_says_task(
         declared("Rework the ui"),
         answered(frontend_framework="React"),
         when=acknowledged(react, number=7, mark=mark),
-        then=(
-            DecisionRecorded(status="accepted", kind=kind, number=number),
-            due(document, kind),
-        ),
+        then=(recorded("accepted", kind, number), due(document, kind)),
     )
 
 
@@ -613,27 +577,21 @@ def test_the_mark_of_the_acknowledgement_wins_and_nothing_decided_is_a_task() ->
         *given,
         when=acknowledged(rest, number=None),
         then=(
-            DecisionRecorded(status="accepted", kind="task", number=None),
+            recorded("accepted", "task", None),
             due("0123456789ab-use-rest-for-the-api.md", "task"),
         ),
     )
     check(
         *given,
         when=acknowledged(rest, number=3, mark="adr"),
-        then=(
-            DecisionRecorded(status="accepted", kind="adr", number=3),
-            due("0003-use-rest-for-the-api.md"),
-        ),
+        then=(recorded("accepted", "adr", 3), due("0003-use-rest-for-the-api.md")),
     )
     assert accepting_by_mark(after(*given), {}).kind == "task"
     assert accepting_by_mark(after(*given), {"mark": "adr"}).kind == "adr"
     check(
         *STOPPED,
         when=acknowledged(None, number=None, mark="adr"),
-        then=(
-            DecisionRecorded(status="accepted", kind="task", number=None),
-            due("0123456789ab-write-docs.md", "task"),
-        ),
+        then=(recorded("accepted", "task", None), due("0123456789ab-write-docs.md", "task")),
     )
 
 
@@ -647,7 +605,7 @@ def test_a_revision_or_a_stop_voids_what_a_script_accepted() -> None:
         revised(auth_strategy="SAML"),
         when=acknowledged(saml, actor=AGENT, number=7),
         then=(
-            DecisionRecorded(status="proposed", kind="adr", number=7),
+            recorded("proposed", "adr", 7),
             due("0007-use-saml-for-authentication.md", call="artifact-2"),
         ),
     )
@@ -686,14 +644,7 @@ def test_a_document_beside_a_person_s_own_is_remembered_until_it_is_filed() -> N
 
 
 def test_a_superseded_decision_is_written_again_once() -> None:
-    check(
-        *ACCEPTED,
-        when=superseded(),
-        then=(
-            DecisionMarkedSuperseded(),
-            due("0007-use-oauth-for-authentication.md", call="artifact-2"),
-        ),
-    )
+    check(*ACCEPTED, when=superseded(), then=(DecisionMarkedSuperseded(), AGAIN))
     state = after(*ACCEPTED, superseded())
     assert state.standing.superseded_by == LATER
     assert is_terminal(state)
@@ -739,7 +690,7 @@ def test_a_related_record_s_new_number_is_written_and_an_unrelated_one_refused()
         answered(auth_strategy="OAuth"),
         acknowledged(),
     )
-    again = (due("0007-use-oauth-for-authentication.md", call="artifact-2"),)
+    again = (AGAIN,)
     check(*related, when=reference_renumbered(FORMER.uid, 4), then=again)
     assert after(*related, reference_renumbered(FORMER.uid, 4)).standing.supersedes == replace(
         FORMER, number=4
