@@ -69,18 +69,13 @@ def room(tmp_path: Path) -> Room:
     return Room(tmp_path)
 
 
-def test_what_a_session_held_is_gone_and_its_chain_verifies(room: Room) -> None:
+def test_what_a_session_held_is_gone_and_it_folds_to_who_erased_it_and_why(room: Room) -> None:
     handle = room.opened("a secret")
     assert room.holds("a secret")
     room.erasure.erase(handle.session_id, "asked for")
     assert not room.holds("a secret")
     found = walked(room.store, room.store.heads(None))
     assert (found.broken, found.erased, found.events) == ((), 1, 4)
-
-
-def test_an_erased_session_folds_to_who_erased_it_and_why_and_nothing_else(room: Room) -> None:
-    handle = room.opened("a secret")
-    room.erasure.erase(handle.session_id, "asked for")
     codec = room.runner.codec(handle.workflow)
     erased, closed = map(codec.decode, room.store.read(handle.session_id)[2:])
     assert isinstance(erased, SessionErased)

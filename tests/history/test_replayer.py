@@ -334,7 +334,7 @@ def test_a_payload_that_todays_code_does_not_take_is_named_and_not_compared() ->
         replay(with_data(recorded("a"), 2, b'"count":1', b'"count":"one"'))
 
 
-def test_an_event_or_a_workflow_of_the_future_is_said_to_be_so() -> None:
+def test_what_is_of_the_future_is_said_to_be_so_and_what_was_erased_is_left() -> None:
     events = recorded("a")
     with pytest.raises(LogFromFuture, match="'toy'"):
         Replayer({}).replay(events)
@@ -342,10 +342,6 @@ def test_an_event_or_a_workflow_of_the_future_is_said_to_be_so() -> None:
         newer = [replace(e, type="toy.new.v1") if e.version == version else e for e in events]
         with pytest.raises(LogFromFuture, match=rf"event {version}: .*its tag toy\.new\.v1"):
             replay(resealed(newer))
-
-
-def test_an_erased_session_is_not_replayed() -> None:
-    events = recorded("a")
     erased = replace(SAID, type=ERASED_TAG, input_id="erased", data=b"{}")
     log = resealed([replace(events[0], data=None, salt=None), events[1], erased])
     found = replay(log)

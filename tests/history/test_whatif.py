@@ -94,15 +94,11 @@ def test_it_begins_with_the_input_that_led_to_the_step(start: str, kept: int) ->
     assert found.kept == kept
 
 
-def test_without_a_word_it_begins_where_something_differs() -> None:
+def test_without_a_word_it_begins_where_something_differs_but_in_no_open_call() -> None:
     stored = Led(sim(27)).answer("Cloud").stored
     assert run(stored, lead=led_by(sim(5)))[0].kept == 0
     assert run(stored, answers=(GivenAnswer("hosting", ("Bare metal",)),))[0].kept == 6
     assert run(stored, answers=(GivenAnswer("ci_cd", ("Jenkins",)),))[0].kept == len(stored)
-
-
-def test_while_a_call_is_open_no_other_lead_can_take_over() -> None:
-    stored = Led(sim(27)).answer("Cloud").stored
     outcome = next(i for i, one in enumerate(stored, 1) if one.type == "completion.received.v1")
     assert run(stored, lead=led_by(sim(5)), start=str(outcome))[0].kept == 0
     answers = (GivenAnswer("hosting", ("Bare metal",)),)
@@ -136,7 +132,7 @@ def test_another_lead_at_the_beginning_opens_the_session() -> None:
     assert found.otherwise == ("led by sim simllm/1 (seed=5, faults=none)",)
 
 
-def test_another_lead_in_the_middle_takes_over() -> None:
+def test_another_lead_in_the_middle_takes_over_and_its_session_replays() -> None:
     _, child = run(Led(sim(27)).answer("Cloud").stored, lead=led_by(sim(5)), start="decide-2")
     taken = CODEC.decode(child.stored[6])
     assert isinstance(taken, LeadChanged)
@@ -145,6 +141,13 @@ def test_another_lead_in_the_middle_takes_over() -> None:
         ("seed", "27"),
         ("seed", "5"),
     ]
+    kept = sealed_as(child.new_id(), child.stored, salt)
+    assert kept[0].session_id != child.recording.session_id
+    assert [(e.type, e.data, e.input_id) for e in kept] == [
+        (e.type, e.data, e.input_id) for e in child.stored
+    ]
+    assert replayed(kept).status == "identical"
+    assert replayed(kept).reasked == 2
 
 
 def test_the_rules_take_over_and_no_provider_is_asked() -> None:
@@ -194,13 +197,21 @@ def test_a_call_without_an_attempt_is_its_own_step() -> None:
 # 3. Another answer ---------------------------------------------------------------------------
 
 
-def test_an_answer_to_what_is_asked_only_now_is_given_when_it_is_asked() -> None:
+def test_an_answer_to_what_is_asked_only_now_is_given_then_with_its_other_text() -> None:
     stored = Led(sim(27)).answer("Cloud").stored
     waiting, _ = run(stored, lead=led_by(sim(5)))
     (key,) = waiting.asks
     found, _ = run(stored, lead=led_by(sim(5)), answers=(GivenAnswer(key, ("In the cellar",)),))
     assert found.asks == ()
     assert [left.type for left in found.left] == ["clarification.answers_given.v1"]
+    other = (
+        GivenAnswer(key, ("Other (specify)",)),
+        GivenAnswer(f"{key}__other", ("In the cellar",)),
+    )
+    found, child = run(stored, lead=led_by(sim(5)), answers=other)
+    assert found.asks == ()
+    given = [e for e in map(CODEC.decode, child.stored) if isinstance(e, ClarificationAnswersGiven)]
+    assert [event.answers for event in given if event.actor == PROGRAM] == [other]
 
 
 def test_another_answer_takes_the_place_of_the_recorded_one_or_revises_it() -> None:
@@ -220,20 +231,6 @@ def test_another_answer_takes_the_place_of_the_recorded_one_or_revises_it() -> N
     ]
 
 
-def test_an_answer_goes_along_with_the_text_of_its_other_option() -> None:
-    stored = Led(sim(27)).answer("Cloud").stored
-    lead = led_by(sim(5))
-    (key,) = run(stored, lead=lead)[0].asks
-    other = (
-        GivenAnswer(key, ("Other (specify)",)),
-        GivenAnswer(f"{key}__other", ("In the cellar",)),
-    )
-    found, child = run(stored, lead=lead, answers=other)
-    assert found.asks == ()
-    given = [e for e in map(CODEC.decode, child.stored) if isinstance(e, ClarificationAnswersGiven)]
-    assert [event.answers for event in given if event.actor == PROGRAM] == [other]
-
-
 # 4. A model ----------------------------------------------------------------------------------
 
 
@@ -248,7 +245,7 @@ def test_a_model_is_not_asked_without_leave_and_the_price_is_said() -> None:
     assert found.live == len(model.requests) <= caught.value.calls
 
 
-def test_what_was_recorded_for_the_same_request_costs_nothing() -> None:
+def test_what_was_recorded_costs_nothing_and_another_answer_what_it_changes() -> None:
     led = Led(real(), provider=Asked(27)).answer("Cloud")
     found, child = run(led.stored, start="1")
     assert (found.live, found.status) == (0, "identical")
@@ -257,10 +254,6 @@ def test_what_was_recorded_for_the_same_request_costs_nothing() -> None:
     texts = [e.text for e in led.events if hasattr(e, "text")]
     again = [e.text for e in map(CODEC.decode, child.stored) if hasattr(e, "text")]
     assert again == texts
-
-
-def test_another_answer_to_a_model_costs_only_what_it_changes() -> None:
-    led = Led(real(), provider=Asked(27)).answer("Cloud")
     with pytest.raises(LiveNeeded):
         run(led.stored, answers=(GivenAnswer("hosting", ("On foot",)),))
     model = Asked(27)
@@ -311,14 +304,3 @@ def test_every_version_of_a_prompt_has_the_same_generator(name: str) -> None:
 
 
 # 7. Keeping it -------------------------------------------------------------------------------
-
-
-def test_a_child_is_kept_as_a_session_that_replays() -> None:
-    _, child = run(Led(sim(27)).answer("Cloud").stored, lead=led_by(sim(5)), start="decide-2")
-    kept = sealed_as(child.new_id(), child.stored, salt)
-    assert kept[0].session_id != child.recording.session_id
-    assert [(e.type, e.data, e.input_id) for e in kept] == [
-        (e.type, e.data, e.input_id) for e in child.stored
-    ]
-    assert replayed(kept).status == "identical"
-    assert replayed(kept).reasked == 2

@@ -34,17 +34,13 @@ def test_a_document_is_written_with_its_folders_byte_for_byte_and_anew(root: Pat
     assert files_below(root) == {PATH: "two"}, "nothing else is left in the folder"
 
 
-def test_an_identical_document_is_not_touched(root: Path) -> None:
+def test_an_identical_document_is_not_touched_and_a_new_text_comes_in_one_step(root: Path) -> None:
     first, _ = write(root, "one")
     os.utime(root / PATH, ns=(1, 1))
     inode = (root / PATH).stat().st_ino
     for before in (first, None, WrittenFile(PATH, "another")):
         assert write(root, "one", before) == (first, False)
     assert ((root / PATH).stat().st_mtime_ns, (root / PATH).stat().st_ino) == (1, inode)
-
-
-def test_a_new_text_takes_the_place_of_the_old_in_one_step(root: Path) -> None:
-    first, _ = write(root, "one")
     with (root / PATH).open() as reader:
         write(root, "two", first)
         # A reader that had the old file open reads all of it; it was not cut and written over.
@@ -65,14 +61,6 @@ def test_what_a_killed_process_left_is_removed_and_nothing_of_another_name(root:
 
 
 # 2. A person's edits -------------------------------------------------------------------------
-
-
-def test_an_edited_document_is_kept_and_the_new_text_lies_beside_it(root: Path) -> None:
-    first, _ = write(root, "one")
-    (root / PATH).write_text("one, edited")
-    written, beside = write(root, "two", first)
-    assert (written, beside) == (WrittenFile(f"{PATH}.new", hash_of("two")), True)
-    assert files_below(root) == {PATH: "one, edited", f"{PATH}.new": "two"}
 
 
 def test_a_document_of_another_author_is_kept(root: Path) -> None:
@@ -97,7 +85,8 @@ def test_a_document_that_is_there_already_or_was_deleted_is_written_there(root: 
 def test_the_text_beside_is_kept_up_to_date_until_edited_or_put_in_place(root: Path) -> None:
     first, _ = write(root, "one")
     (root / PATH).write_text("edited")
-    write(root, "two", first)
+    assert write(root, "two", first) == (WrittenFile(f"{PATH}.new", hash_of("two")), True)
+    assert files_below(root) == {PATH: "edited", f"{PATH}.new": "two"}
     write(root, "three", first, wrote=("one", "two"))
     assert files_below(root) == {PATH: "edited", f"{PATH}.new": "three"}
     (root / f"{PATH}.new").write_text("edited as well")
@@ -128,18 +117,14 @@ def test_a_document_under_a_new_name_leaves_its_former_one_unless_edited(root: P
     assert files_below(root) == {MOVED: "two"}, "one that is gone is not missed"
 
 
-def test_a_former_document_stays_until_the_new_one_is_written(root: Path) -> None:
+def test_a_former_document_stays_until_the_new_one_is_written_and_a_taken_name(root: Path) -> None:
     first, _ = write(root, "one")
     (root / f"{MOVED}.new").mkdir()
     (root / MOVED).write_text("theirs")
     with pytest.raises(StoreUnavailable):
         write(root, "two", first, MOVED, PATH)
     assert files_below(root) == {PATH: "one", MOVED: "theirs"}
-
-
-def test_a_new_name_that_is_taken_is_kept(root: Path) -> None:
-    first, _ = write(root, "one")
-    (root / MOVED).write_text("theirs")
+    (root / f"{MOVED}.new").rmdir()
     _, beside = write(root, "two", first, MOVED, PATH)
     assert beside
     assert files_below(root) == {MOVED: "theirs", f"{MOVED}.new": "two"}

@@ -110,12 +110,20 @@ LOGIN = "docs/decisions/0001-use-oauth-for-authentication.md"
 # 1. Writing ----------------------------------------------------------------------------------
 
 
-def test_an_accepted_decision_is_written_and_recorded(house: House) -> None:
+def test_an_accepted_decision_is_written_and_recorded_once(house: House) -> None:
     session_id = house.answered()
+    open_ = house.runner.load(session_id)
+    assert house.documents.finish(open_) == open_
     step = house.by().accept(session_id)
     assert house.store.open_calls(PROJECT) == ((session_id, "artifact-1"),)
     assert house.files() == {}
     handle = house.documents.finish(step.handle)
+    assert house.documents.finish(handle) == house.documents.finish(step.handle) == handle
+    assert house.documents.finish_pending(PROJECT) == []
+    assert house.runner.load(session_id) == handle
+    tags = [event.type for event in house.store.read(session_id)]
+    assert tags.count(ArtifactWritten.tag) == 1
+    assert ResponseIgnored.tag not in tags
     due, text = house.documents.text(session_id)
     assert (due.path, due.template) == (LOGIN, "adr.v1")
     assert house.files() == {LOGIN: text}
@@ -138,21 +146,9 @@ def test_a_task_lies_under_its_uid(house: House) -> None:
     assert [*house.files()] == [f"docs/tasks/{uid}-use-vue-for-the-frontend.md"]
 
 
-def test_finishing_what_is_finished_or_not_owed_does_nothing(house: House) -> None:
-    session_id = house.answered()
-    open_ = house.runner.load(session_id)
-    assert house.documents.finish(open_) == open_
-    assert house.files() == {}
-    handle = house.documents.finish(house.by().accept(session_id).handle)
-    before = house.files()
-    assert house.documents.finish(handle) == handle
-    assert house.documents.finish_pending(PROJECT) == []
-    assert (house.files(), house.runner.load(session_id)) == (before, handle)
-
-
 def test_every_document_of_a_session_is_written_oldest_first(house: House) -> None:
     session_id = house.answered()
-    house.by("script").accept(session_id)
+    stale = house.by("script").accept(session_id).handle
     proposed = house.documents.text(session_id)[1]
     house.by().accept(session_id)
     assert len(house.store.open_calls(PROJECT)) == 2
@@ -162,6 +158,9 @@ def test_every_document_of_a_session_is_written_oldest_first(house: House) -> No
     assert 'status: "proposed"' in proposed
     assert 'status: "accepted"' in accepted
     assert house.documents.text(session_id, "artifact-1")[1] == proposed
+    house.documents.finish(stale)
+    assert house.files() == {LOGIN: accepted}, "a newer one is not taken for a person's edit"
+    assert not house.state(session_id).filed.beside
     assert house.replays(session_id)
 
 
@@ -256,30 +255,6 @@ def test_a_project_whose_folder_is_gone_is_unavailable(house: House) -> None:
 # 3. Several processes ------------------------------------------------------------------------
 
 
-def test_a_document_that_another_process_wrote_meanwhile_is_not_written_twice(house: House) -> None:
-    session_id = house.answered()
-    stale = house.by().accept(session_id).handle
-    house.documents.finish_pending(PROJECT)
-    handle = house.documents.finish(stale)
-    assert handle == house.runner.load(session_id)
-    tags = [event.type for event in house.store.read(session_id)]
-    assert tags.count(ArtifactWritten.tag) == 1
-    assert ResponseIgnored.tag not in tags
-
-
-def test_a_newer_document_that_another_process_wrote_is_not_taken_for_a_persons_edit(
-    house: House,
-) -> None:
-    session_id = house.answered()
-    stale = house.by("script").accept(session_id).handle
-    house.by().accept(session_id)
-    house.documents.finish_pending(PROJECT)
-    house.documents.finish(stale)
-    assert [*house.files()] == [LOGIN]
-    assert 'status: "accepted"' in house.files()[LOGIN]
-    assert not house.state(session_id).filed.beside
-
-
 def test_a_document_of_a_session_that_was_abandoned_meanwhile_is_not_owed(house: House) -> None:
     session_id = house.wanted("docs/tasks/a.md")
     stale = house.runner.load(session_id)
@@ -293,17 +268,21 @@ def test_a_document_of_a_session_that_was_abandoned_meanwhile_is_not_owed(house:
 # 4. A person's words -------------------------------------------------------------------------
 
 
-def test_an_edited_document_is_kept_and_the_new_one_lies_beside_it(house: House) -> None:
+@each("edited", [True, False])
+def test_an_edited_or_others_document_is_kept_with_the_new_one_beside(
+    house: House, edited: bool
+) -> None:
     first = house.answered()
     house.documents.finish(house.by().accept(first).handle)
-    (house.root / LOGIN).write_text("edited")
+    theirs = "edited" if edited else house.files()[LOGIN].replace(first, house.new_id())
+    (house.root / LOGIN).write_text(theirs)
     house.by().accept(house.answered("Add a better login", supersedes=first))
     house.documents.finish_pending(PROJECT)
-    assert house.files()[LOGIN] == "edited"
+    assert house.files()[LOGIN] == theirs
     assert 'status: "superseded' in house.files()[f"{LOGIN}.new"]
     handle = house.runner.load(first)
-    (warning,) = handle.workflow.shown.view(handle.session.state).warnings
-    assert f"{LOGIN}.new" in warning
+    warnings = handle.workflow.shown.view(handle.session.state).warnings
+    assert [f"{LOGIN}.new" in warning for warning in warnings] == [True] * edited
     assert house.replays(first)
 
 
@@ -334,17 +313,6 @@ def test_an_edited_record_that_says_more_than_a_status_anew_is_kept(house: House
     (house.root / LOGIN).write_text(edited)
     house.documents.finish(house.by().accept(session_id).handle)
     assert house.files()[LOGIN] == edited
-    assert f"{LOGIN}.new" in house.files()
-
-
-def test_another_sessions_record_in_its_place_keeps_its_status(house: House) -> None:
-    first = house.answered()
-    house.documents.finish(house.by().accept(first).handle)
-    theirs = house.files()[LOGIN].replace(first, house.new_id())
-    (house.root / LOGIN).write_text(theirs)
-    house.by().accept(house.answered("Add a better login", supersedes=first))
-    house.documents.finish_pending(PROJECT)
-    assert house.files()[LOGIN] == theirs
     assert f"{LOGIN}.new" in house.files()
 
 
@@ -420,16 +388,12 @@ def test_folders_that_lead_outside_are_refused_before_anything_is_recorded(house
 # 6. Looking ----------------------------------------------------------------------------------
 
 
-def test_a_session_without_a_document_says_how_to_get_one(house: House) -> None:
+def test_a_session_without_a_document_says_how_to_get_one_and_has_a_brief(house: House) -> None:
     session_id = house.answered()
     with pytest.raises(Refused, match="it is written when the session is accepted"):
         house.documents.text(session_id)
     with pytest.raises(UnknownSession):
         house.documents.text(house.new_id())
-
-
-def test_a_brief_is_of_the_session_as_it_stands(house: House) -> None:
-    session_id = house.answered()
     text = house.documents.brief(house.runner.load(session_id))
     assert "Strategy: OAuth" in text
     assert "No person has accepted this yet" in text

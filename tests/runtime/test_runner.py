@@ -258,7 +258,9 @@ def test_a_new_session_stands_behind_those_of_its_project(store: MemoryStore) ->
 # 2. One Input once ---------------------------------------------------------------------------
 
 
-def test_an_input_that_comes_twice_is_recorded_once_with_its_result(store: MemoryStore) -> None:
+def test_an_input_that_comes_twice_is_recorded_once_and_in_no_other_session(
+    store: MemoryStore,
+) -> None:
     run = runner(store)
     handle = begun(run, toy.said("a")).handle
     first = run.submit(handle, toy.said("b"), "second")
@@ -267,6 +269,11 @@ def test_an_input_that_comes_twice_is_recorded_once_with_its_result(store: Memor
     assert again.decisions == first.decisions == (toy.Heard(text="b", count=2),)
     assert again.handle == run.load(SESSION)
     assert len(store.read(SESSION)) == 6
+    begun(run, toy.said("a"))
+    other = begun(run, toy.said("b"), OTHER, "other").handle
+    with pytest.raises(DuplicateInput):
+        run.submit(other, toy.said("c"), "first")
+    assert len(store.read(OTHER)) == 2
 
 
 def test_the_first_result_counts_even_where_deciding_again_would_raise(store: MemoryStore) -> None:
@@ -276,15 +283,6 @@ def test_the_first_result_counts_even_where_deciding_again_would_raise(store: Me
     again = broken.submit(handle, toy.said("!"), "first")
     assert again.decisions == (toy.Heard(text="!", count=1),)
     assert len(store.read(SESSION)) == 2
-
-
-def test_an_input_that_stands_in_another_session_is_an_error(store: MemoryStore) -> None:
-    run = runner(store)
-    begun(run, toy.said("a"))
-    other = begun(run, toy.said("b"), OTHER, "other").handle
-    with pytest.raises(DuplicateInput):
-        run.submit(other, toy.said("c"), "first")
-    assert len(store.read(OTHER)) == 2
 
 
 def test_sessions_that_are_opened_twice_with_one_input_are_the_first(store: MemoryStore) -> None:

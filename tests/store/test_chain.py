@@ -50,7 +50,7 @@ def altered(events: list[Stored], at: int, /, **changes: Any) -> list[Stored]:
 # 1. What verifies ----------------------------------------------------------------------------
 
 
-def test_what_was_sealed_verifies_whole_and_as_far_as_it_was_read() -> None:
+def test_what_was_sealed_verifies_whole_in_part_and_behind_a_head() -> None:
     events = conversation()
     assert verified(events) is events
     assert verified(events, events[-1].hash) is events
@@ -58,10 +58,6 @@ def test_what_was_sealed_verifies_whole_and_as_far_as_it_was_read() -> None:
     # Documented in docs/specs/log.md: to find that a tail was cut takes a head or a checkpoint.
     assert len(verified(events[:4])) == 4
     assert verified([]) == []
-
-
-def test_a_batch_behind_a_head_continues_its_chain() -> None:
-    events = conversation()
     last = events[-1]
     more = batch(1, said("four", "d"), heard("four"))
     more = replace(more, expected_version=last.version, expected_hash=last.hash)
@@ -187,27 +183,23 @@ def test_swapped_events_are_found(at: int) -> None:
     assert found([replace(e, version=n) for n, e in enumerate(events, 1)]).version == at + 1
 
 
-def test_an_event_from_another_session_is_found_in_the_same_place_and_of_the_same_words() -> None:
-    events = conversation()
-    twin = chain_of(*(said("ONE", "a"), heard("one"), said("two", "b"), heard("two")))
-    assert twin[2].digest == events[2].digest
-    assert found([*events[:2], twin[2], *events[3:]]).version == 3
-    events[2] = chain_of(*(said(f"{n}", f"{n}") for n in range(6)), number=2)[2]
-    assert found(events).version == 3
-
-
 @each("left", range(6))
 def test_a_tail_that_was_cut_is_found_against_the_head(left: int) -> None:
     events = conversation()
     assert found(events[:left], events[-1].hash).version == max(left, 1)
 
 
-def test_a_chain_that_was_made_anew_is_found_only_against_its_head() -> None:
+def test_an_event_of_another_session_is_found_and_a_chain_made_anew_by_its_head() -> None:
     events = conversation()
     forged = b'{"text":"forged"}'
     anew = resealed(altered(events, 3, data=forged))
     assert verified(anew) is anew
     assert found(anew, events[-1].hash).version == 6
+    twin = chain_of(*(said("ONE", "a"), heard("one"), said("two", "b"), heard("two")))
+    assert twin[2].digest == events[2].digest
+    assert found([*events[:2], twin[2], *events[3:]]).version == 3
+    events[2] = chain_of(*(said(f"{n}", f"{n}") for n in range(6)), number=2)[2]
+    assert found(events).version == 3
 
 
 # 4. Erasure ----------------------------------------------------------------------------------

@@ -281,7 +281,7 @@ def test_the_trace_of_a_log_is_that_of_its_upcast_events() -> None:
 # 3. Of the future, and of nothing ------------------------------------------------------------
 
 
-def test_a_tag_that_is_not_known_is_of_the_future() -> None:
+def test_a_tag_or_rules_that_are_not_known_are_of_the_future() -> None:
     store, session_id = old_log()
     with pytest.raises(LogFromFuture) as caught:
         Codec(post(decide_now, LetterV3, WeighedV2).decider).decode(store.read(session_id)[0])
@@ -290,10 +290,6 @@ def test_a_tag_that_is_not_known_is_of_the_future() -> None:
     assert "event 1" in message
     assert "written by a newer Preflights (its tag post.letter.v1 is not known here)" in message
     assert "upgrade preflights" in message
-
-
-def test_rules_of_a_higher_number_are_of_the_future() -> None:
-    store, session_id = old_log()
     first = store.read(session_id)[0]
     codec = Codec(THEN.decider)
     name, _, number = THEN.decider.version.rpartition("/")
@@ -303,23 +299,6 @@ def test_rules_of_a_higher_number_are_of_the_future() -> None:
     newer = f"{name}/{int(number) + 1}"
     with pytest.raises(LogFromFuture, match=f"a newer Preflights .decider {newer}, this version"):
         codec.decode(replace(first, decider=newer))
-
-
-def test_a_field_that_a_known_tag_does_not_have_is_named() -> None:
-    store, session_id = old_log()
-    first = store.read(session_id)[0]
-    assert first.data is not None
-    more = replace(first, data=first.data.replace(b"{", b'{"colour":"red",', 1))
-    found = "event 1 (post.letter.v1: unknown field `colour`); the chain holds"
-    with pytest.raises(UnreadableEvent, match=re.escape(found)):
-        Codec(THEN.decider).decode(more)
-
-
-def test_an_erased_payload_is_no_event() -> None:
-    store, session_id = old_log()
-    gone = replace(store.read(session_id)[1], data=None, salt=None)
-    with pytest.raises(ErasedSession, match="was erased"):
-        Codec(THEN.decider).decode(gone)
 
 
 @each(
@@ -415,11 +394,25 @@ def test_a_name_that_stands_twice_is_damage(data: bytes) -> None:
         verify_session_events(store, after)
 
 
-def test_a_payload_in_another_order_or_with_white_space_is_read_as_it_is() -> None:
+def test_a_payload_is_read_as_it_is_and_judged_and_an_erased_one_is_none() -> None:
     store, session_id = old_log()
     data = b' { "text":"x", "actor":{"name":"","kind":"user"},"at" :1}'
     event = Codec(THEN.decider).decode(replace(store.read(session_id)[0], data=data))
     assert event == Letter(at=1, actor=Actor("user"), text="x")
+    stored = replace(
+        store.read(session_id)[0], data=b'{"at":"late","actor":{"kind":"user"},"text":"x"}'
+    )
+    with pytest.raises(UnreadableEvent, match=r"post\.letter\.v3: Expected `int`"):
+        Codec(NOW.decider).decode(stored)
+    first = store.read(session_id)[0]
+    assert first.data is not None
+    more = replace(first, data=first.data.replace(b"{", b'{"colour":"red",', 1))
+    found = "event 1 (post.letter.v1: unknown field `colour`); the chain holds"
+    with pytest.raises(UnreadableEvent, match=re.escape(found)):
+        Codec(THEN.decider).decode(more)
+    gone = replace(store.read(session_id)[1], data=None, salt=None)
+    with pytest.raises(ErasedSession, match="was erased"):
+        Codec(THEN.decider).decode(gone)
 
 
 @each(
@@ -442,12 +435,3 @@ def test_an_old_payload_that_its_upcaster_does_not_know_is_damage(data: bytes) -
     with pytest.raises(LogDamaged, match=r"event 1: not a post\.letter") as caught:
         Codec(NOW.decider).decode(stored)
     assert caught.value.version == 1
-
-
-def test_what_an_upcaster_makes_is_judged_like_any_payload() -> None:
-    store, session_id = old_log()
-    stored = replace(
-        store.read(session_id)[0], data=b'{"at":"late","actor":{"kind":"user"},"text":"x"}'
-    )
-    with pytest.raises(UnreadableEvent, match=r"post\.letter\.v3: Expected `int`"):
-        Codec(NOW.decider).decode(stored)

@@ -84,15 +84,11 @@ def test_what_was_appended_is_read_back_byte_for_byte(store: AnyStore) -> None:
     assert head == Head(session_id(1), PROJECT, WORKFLOW, 2, second.hash)
 
 
-def test_events_are_stamped_with_the_stores_clock_and_salt(store: AnyStore) -> None:
-    opened(store, 1)
+def test_every_event_is_stamped_chained_to_the_one_before_and_in_order(store: AnyStore) -> None:
+    head = opened(store, 1)
     first, second = store.read(session_id(1))
     assert (first.recorded_at, second.recorded_at) == (NOON + SECOND, NOON + SECOND)
     assert (first.salt, second.salt) == (bytes(15) + b"\1", bytes(15) + b"\2")
-
-
-def test_every_event_is_chained_to_the_one_before_and_read_in_order(store: AnyStore) -> None:
-    head = opened(store, 1)
     store.append([batch(1, said("more", "b"), heard("more"), after=head)])
     events = store.read(session_id(1))
     previous = GENESIS
@@ -165,7 +161,7 @@ def test_a_head_that_moved_is_a_conflict(store: AnyStore) -> None:
     assert _everything(store) == before
 
 
-def test_another_version_or_hash_than_the_heads_is_a_conflict(store: AnyStore) -> None:
+def test_what_does_not_follow_the_head_is_a_conflict_and_leaves_nothing(store: AnyStore) -> None:
     head = opened(store, 1)
     ahead = Head(head.session_id, head.project, head.workflow, 7, head.hash)
     with pytest.raises(Conflict):
@@ -178,6 +174,18 @@ def test_another_version_or_hash_than_the_heads_is_a_conflict(store: AnyStore) -
     with pytest.raises(Conflict):
         store.append([batch(1, said("forked", "new-1"), after=elsewhere)])
     assert store.head(session_id(1)) == head
+    before = _everything(store)
+    with pytest.raises(Conflict):
+        store.append(
+            [
+                batch(1, said("left", "new-1"), after=head),
+                batch(1, said("right", "new-2"), after=head),
+            ]
+        )
+    assert _everything(store) == before
+    with pytest.raises(Conflict):
+        store.append([batch(1, said("again", "new-1"))])
+    assert _everything(store) == before
 
 
 @pytest.mark.parametrize("order", [(2, 1), (1, 2)])
@@ -207,22 +215,6 @@ def test_a_batch_without_events_holds_a_session_where_it_stands(
     before = _everything(store)
     with pytest.raises(Conflict):
         store.append([batch(4, said("late", "new-3")), guard])
-    assert _everything(store) == before
-
-
-def test_one_session_is_neither_moved_twice_in_one_append_nor_opened_again(store: AnyStore) -> None:
-    head = opened(store, 1)
-    before = _everything(store)
-    with pytest.raises(Conflict):
-        store.append(
-            [
-                batch(1, said("left", "new-1"), after=head),
-                batch(1, said("right", "new-2"), after=head),
-            ]
-        )
-    assert _everything(store) == before
-    with pytest.raises(Conflict):
-        store.append([batch(1, said("again", "new-1"))])
     assert _everything(store) == before
 
 
@@ -454,36 +446,20 @@ def test_at_most_a_handful_of_matches_is_named_newest_first(store: AnyStore) -> 
 # 6. Taking over ------------------------------------------------------------------------------
 
 
-def test_a_session_is_taken_over_byte_for_byte(source: AnyStore, store: AnyStore) -> None:
+def test_a_session_is_taken_over_byte_for_byte_and_goes_on(
+    source: AnyStore, store: AnyStore
+) -> None:
     head = opened(source, 1)
     source.append([batch(1, said("more", "b"), heard("more"), after=head)])
     store.insert(source.read(session_id(1)))
     assert store.read(session_id(1)) == source.read(session_id(1))
     assert store.head(session_id(1)) == source.head(session_id(1))
     assert store.session_of_input("b") == session_id(1)
-
-
-def test_a_session_that_was_taken_over_goes_on(source: AnyStore, store: AnyStore) -> None:
-    opened(source, 1)
-    store.insert(source.read(session_id(1)))
-    head = store.head(session_id(1))
-    assert head is not None
-    store.append([batch(1, said("more", "b"), heard("more"), after=head)])
+    (head,) = store.heads(None)
+    store.append([batch(1, said("more", "c"), heard("more"), after=head)])
     verified(store.read(session_id(1)))
     with pytest.raises(DuplicateInput):
         store.append([batch(2, said("again", "input-1"))])
-
-
-def test_only_the_lacking_tail_is_taken_over_and_calls_are_left(
-    source: AnyStore, store: AnyStore
-) -> None:
-    head = opened(source, 1)
-    store.insert(source.read(session_id(1)), open_calls=("artifact-1",))
-    source.append([batch(1, said("more", "b"), heard("more"), after=head)])
-    store.insert(source.read(session_id(1), after=2))
-    assert store.read(session_id(1)) == source.read(session_id(1))
-    assert store.head(session_id(1)) == source.head(session_id(1))
-    assert store.open_calls(PROJECT) == ((session_id(1), "artifact-1"),)
 
 
 def test_events_that_do_not_follow_the_head_are_not_taken_over(
@@ -522,7 +498,7 @@ def test_a_session_with_an_input_that_is_known_here_is_not_taken_over(
     assert store.session_of_input("fresh") is None
 
 
-def test_calls_of_a_session_that_was_taken_over_can_be_claimed(
+def test_calls_can_be_claimed_and_are_left_where_only_the_tail_is_taken_over(
     source: AnyStore, store: AnyStore
 ) -> None:
     head = opened(source, 1)
@@ -533,13 +509,16 @@ def test_calls_of_a_session_that_was_taken_over_can_be_claimed(
     )
     assert store.claim(session_id(1), "artifact-1", "ada", now=100, until=200) == "taken"
     assert store.claim(session_id(1), "artifact-2", "ada", now=100, until=200) == "taken"
-    source.append([batch(1, said("more", "b"), heard("more"), after=head)])
+    (head,) = source.append([batch(1, said("more", "b"), heard("more"), after=head)])
     store.insert(source.read(session_id(1), after=2), open_calls=("artifact-2", "artifact-3"))
-    assert store.open_calls(PROJECT) == (
-        (session_id(1), "artifact-2"),
-        (session_id(1), "artifact-3"),
-    )
+    calls = ((session_id(1), "artifact-2"), (session_id(1), "artifact-3"))
+    assert store.open_calls(PROJECT) == calls
     assert store.claim(session_id(1), "artifact-2", "bob", now=150, until=250) == "held"
+    source.append([batch(1, said("more", "c"), heard("more"), after=head)])
+    store.insert(source.read(session_id(1), after=4))
+    assert store.read(session_id(1)) == source.read(session_id(1))
+    assert store.head(session_id(1)) == source.head(session_id(1))
+    assert store.open_calls(PROJECT) == calls
 
 
 def test_a_number_comes_with_its_session_unless_another_holds_it(

@@ -106,11 +106,17 @@ def test_progress_missing_and_patch_follow_the_log(
     assert (view.progress, view.missing_info, view.patch) == (progress, missing, patch)
 
 
-def test_the_views_can_be_asked_of_any_beginning_of_a_log() -> None:
+def test_the_views_are_of_any_beginning_of_a_log_and_say_what_it_recorded() -> None:
     events = log(*ACCEPTED)
     states = accumulate(events, evolve, initial=ClarificationState())
     found = [views.view(state).progress for state in states]
     assert found == [0.0, 0.0, 0.5, 0.5, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0]
+    recorded = views.view(kernel.fold(WORKFLOW.decider, events).state)
+    assert (recorded.kind, recorded.decision_hint) == ("adr", "adr")
+    was_task = [replace(e, kind="task") if isinstance(e, DecisionRecorded) else e for e in events]
+    assert views.view(kernel.fold(WORKFLOW.decider, was_task).state).kind == "task"
+    was = [replace(e, hint="task") if isinstance(e, PatchProposed) else e for e in log(*READY)]
+    assert views.view(kernel.fold(WORKFLOW.decider, was).state).decision_hint == "task"
 
 
 # 2. Status and view --------------------------------------------------------------------------
@@ -186,16 +192,6 @@ def test_a_view_says_all_of_an_accepted_session() -> None:
     assert (view.kind, view.number, view.turn) == ("adr", 7, 2)
     assert view.written == WrittenFile("docs/decisions/0007-use-oauth-for-authentication.md", "00")
     assert views.view(after(*ACCEPTED, renumbered(8))).number == 8
-
-
-def test_kind_and_hint_are_the_recorded_ones() -> None:
-    events = log(*ACCEPTED)
-    recorded = views.view(kernel.fold(WORKFLOW.decider, events).state)
-    assert (recorded.kind, recorded.decision_hint) == ("adr", "adr")
-    was_task = [replace(e, kind="task") if isinstance(e, DecisionRecorded) else e for e in events]
-    assert views.view(kernel.fold(WORKFLOW.decider, was_task).state).kind == "task"
-    was = [replace(e, hint="task") if isinstance(e, PatchProposed) else e for e in log(*READY)]
-    assert views.view(kernel.fold(WORKFLOW.decider, was).state).decision_hint == "task"
 
 
 def test_the_kind_follows_the_mark() -> None:

@@ -62,7 +62,7 @@ def told(answer: Any) -> str:
     return text
 
 
-def test_the_agent_is_told_once_in_a_conversation(house: Opened) -> None:
+def test_the_agent_is_told_once_in_a_conversation_and_of_nothing_elsewhere(house: Opened) -> None:
     decide(house, "Broker", ("NATS", "Kafka"), "src/events/**")
     answer = said(house, edit("src/events/a.py", "x = 1"))
     assert answer.keys() == {"hookSpecificOutput"}
@@ -72,10 +72,6 @@ def test_the_agent_is_told_once_in_a_conversation(house: Opened) -> None:
     assert said(house, edit("src/events/b.py", "x = 1")) == {}
     other = {**edit("src/events/b.py", "x = 1"), "session_id": "d"}
     assert line in told(said(house, other))
-
-
-def test_an_edit_elsewhere_is_told_nothing_and_a_proposal_concerns_none(house: Opened) -> None:
-    decide(house, "Broker", ("NATS", "Kafka"), "src/events/**")
     decide(house, "Broker", ("NATS", "Kafka"), "src/**", hold="deny", by=BOT)
     assert said(house, edit("src/web/a.py", "import kafka")) == {}
     assert said(house, run("pip install kafka-python")) == {}
@@ -118,7 +114,7 @@ def test_without_a_person_or_a_client_that_can_ask_the_agent_is_told(house: Open
         assert "deny" not in text
 
 
-def test_an_edit_is_refused_where_the_client_can(house: Opened) -> None:
+def test_an_edit_is_refused_where_the_client_can_whatever_the_memory_holds(house: Opened) -> None:
     decide(house, "Broker", ("NATS", "Kafka"), "src/**", hold="deny")
     call = {**edit("src/a.py", "x = 1"), "tool_use_id": "toolu_1"}
     for agent in ("claude", "codex", "vscode"):
@@ -128,10 +124,6 @@ def test_an_edit_is_refused_where_the_client_can(house: Opened) -> None:
             assert "NATS" in answer["permissionDecisionReason"]
     assert said(house, call, "cursor")["permission"] == "deny"
     assert said(house, call, "gemini")["decision"] == "deny"
-
-
-def test_a_damaged_memory_switches_no_refusal_off(house: Opened) -> None:
-    decide(house, "Broker", ("NATS", "Kafka"), "src/**", hold="deny")
     memory = house.process.settings.root / FILE
     for content in (b"", b'{"files":"\xff"}', b'{"files":1}', b"[" * 9_999):
         memory.write_bytes(content)
