@@ -242,27 +242,17 @@ def _likelihood(q: float, worse: int, better: int, total: int, loss: float) -> f
     )
 
 
-@given(COUNTS)
-def test_a_bound_is_above_what_was_seen_and_is_where_the_test_turns(
-    counts: tuple[int, int, int],
+@given(COUNTS, st.integers(-99, 99).map(lambda percent: percent / 100))
+def test_a_bound_is_where_the_test_turns_and_the_score_is_symmetric_and_monotonic(
+    counts: tuple[int, int, int], loss: float
 ) -> None:
     worse, better, total = counts
     bound = _tango(worse, better, total, 0.95)
     assert (worse - better) / total <= bound <= loss_bound(worse, better, total) <= 1.0
     if bound < 1.0 - 1e-9:
         assert score(worse, better, total, bound) == pytest.approx(-1.6448536, abs=1e-4)
-
-
-@given(COUNTS, st.integers(-99, 99).map(lambda percent: percent / 100))
-def test_the_score_is_symmetric(counts: tuple[int, int, int], loss: float) -> None:
-    worse, better, total = counts
     mirrored = -score(better, worse, total, -loss)
     assert score(worse, better, total, loss) == pytest.approx(mirrored, rel=1e-6, abs=1e-6)
-
-
-@given(COUNTS)
-def test_one_more_worse_is_never_better_news(counts: tuple[int, int, int]) -> None:
-    worse, better, total = counts
     if worse + better < total:
         assert mcnemar(worse + 1, better) <= mcnemar(worse, better)
         assert mcnemar(worse, better + 1) >= mcnemar(worse, better)
@@ -434,13 +424,17 @@ def test_too_few_pairs_are_inconclusive_and_say_how_many_would_do() -> None:
     )
 
 
-def test_without_anything_accepted_nothing_passes() -> None:
+def test_without_anything_accepted_nothing_passes_and_rules_by_agreement_alone() -> None:
     valid = case(side(right=None), side(right=None))
     found = compute_verdict([valid] * 5_000, MARGIN)
     assert (found.word, found.tests[0].pairs_needed) == ("INCONCLUSIVE", 149)
     assert found.why.endswith("No session could be compared with what a person accepted.")
     assert found.figures == "149 pairs would pass a change without loss."
     assert compute_verdict([], MARGIN).word == "INCONCLUSIVE"
+    right = side(right=True, valid=None)
+    found = compute_verdict([case(right, right)] * 200, MARGIN)
+    assert [one.measure for one in found.tests] == ["agreement"]
+    assert found.word == "PASS"
 
 
 def test_undecided_pairs_count_as_worse_for_the_bound_alone() -> None:
@@ -475,13 +469,6 @@ def test_a_run_can_say_before_it_begins_what_it_could_find() -> None:
         " the margin is 5 points"
     )
     assert describe_power(3, 0.05).startswith("3 sessions, at best enough to show no loss and")
-
-
-def test_rules_that_ask_no_model_pass_by_agreement_alone() -> None:
-    right = side(right=True, valid=None)
-    found = compute_verdict([case(right, right)] * 200, MARGIN)
-    assert [one.measure for one in found.tests] == ["agreement"]
-    assert found.word == "PASS"
 
 
 def test_sessions_without_a_result_cannot_pass_and_do_not_block() -> None:

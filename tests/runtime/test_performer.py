@@ -98,6 +98,12 @@ class Processes:
         self._stores.append(made)
         return Runner(made, {"toy": workflow}, self._hands, self._new_id, sleep)
 
+    def two(self) -> tuple[Runner, Runner]:
+        """Two, of which the first began a session that waits for an answer."""
+        ada, bob = self.another(), self.another()
+        begun(ada)
+        return ada, bob
+
     def close(self) -> None:
         for store in self._stores:
             store.close()
@@ -183,8 +189,7 @@ def test_a_claim_lasts_as_long_as_its_call_may_take(
 
 
 def test_a_claim_ends_soon_after_the_providers_timeout(processes: Processes, hands: Hands) -> None:
-    ada, bob = processes.another(), processes.another()
-    begun(ada)
+    ada, bob = processes.two()
     call = (SESSION, "completion-1")
     seen: list[Claim] = []
 
@@ -245,8 +250,7 @@ def test_the_limit_of_calls_holds_across_crashes(processes: Processes, hands: Ha
 
 
 def test_two_who_find_a_call_overdue_count_it_once(processes: Processes, hands: Hands) -> None:
-    ada, bob = processes.another(), processes.another()
-    begun(ada)
+    ada, bob = processes.two()
     dead(ada, hands)
     hands.at += CLAIM_US
     stale = bob.load(SESSION)
@@ -401,8 +405,7 @@ PAID = Completion("hers", None, "echo-1", "end_turn", "req-7", 12, 345)
 def test_a_response_after_its_call_was_given_up_is_kept_with_what_it_cost(
     processes: Processes, hands: Hands
 ) -> None:
-    ada, bob = processes.another(), processes.another()
-    begun(ada)
+    ada, bob = processes.two()
     his = ScriptedProvider("his")
 
     async def overtaken() -> None:
@@ -427,8 +430,7 @@ def test_a_response_after_its_call_was_given_up_is_kept_with_what_it_cost(
 def test_a_response_that_comes_while_the_second_call_is_under_way_is_kept(
     processes: Processes, hands: Hands
 ) -> None:
-    ada, bob = processes.another(), processes.another()
-    begun(ada)
+    ada, bob = processes.two()
 
     async def both() -> tuple[Step | BaseException, ...]:
         first, second = asyncio.Event(), asyncio.Event()
@@ -461,8 +463,7 @@ def test_a_response_that_comes_while_the_second_call_is_under_way_is_kept(
 def test_what_comes_after_the_session_was_abandoned_is_kept_with_what_it_cost(
     processes: Processes, answer: Any
 ) -> None:
-    ada, bob = processes.another(), processes.another()
-    begun(ada)
+    ada, bob = processes.two()
 
     async def abandoned() -> None:
         bob.submit(bob.load(SESSION), SessionAbandoned(at=1, actor=toy.ADA), "gave-up")

@@ -251,29 +251,29 @@ def test_a_duplicate_in_one_batch_leaves_nothing_of_the_others(store: AnyStore) 
     assert _everything(store) == before
 
 
-def test_decisions_have_no_id_and_never_collide(store: AnyStore) -> None:
+def test_an_input_leads_to_its_session_and_decisions_have_no_id(store: AnyStore) -> None:
     store.append([batch(n, said("hello", f"i{n}"), heard("a"), heard("b")) for n in (1, 2)])
     assert [event.input_id for event in store.read(session_id(2))] == ["i2", None, None]
-
-
-def test_an_input_leads_to_its_session(store: AnyStore) -> None:
-    opened(store, 1)
-    opened(store, 2)
-    assert store.session_of_input("input-2") == session_id(2)
-    assert store.session_of_input("input-3") is None
+    assert store.session_of_input("i2") == session_id(2)
+    assert store.session_of_input("i3") is None
     assert store.session_of_input("") is None
 
 
 # 3. Numbers ----------------------------------------------------------------------------------
 
 
-def test_a_number_belongs_to_one_session_of_a_project(store: AnyStore) -> None:
+def test_a_number_belongs_to_one_session_of_a_project_and_not_to_two_at_once(
+    store: AnyStore,
+) -> None:
     store.append([batch(1, said("hello", "a"), holds=7)])
     before = _everything(store)
     with pytest.raises(NumberTaken) as caught:
         store.append([batch(2, said("hello", "new-1"), holds=7)])
     assert caught.value.number == 7
     assert _everything(store) == before
+    with pytest.raises(NumberTaken):
+        store.append([batch(n, said("hello", f"new-{n}"), holds=8) for n in (3, 4)])
+    assert (_everything(store), store.numbers(PROJECT)) == (before, {("", 7): session_id(1)})
 
 
 def test_a_session_may_take_its_number_again_and_hold_several(store: AnyStore) -> None:
@@ -311,12 +311,6 @@ def test_folders_number_apart(source: AnyStore, store: AnyStore) -> None:
     arrivals = [Arrival(source.read(id_), number=Numbered(*place)) for place, id_ in more.items()]
     assert store.insert_new(arrivals)
     assert store.numbers(PROJECT) == held | more
-
-
-def test_two_sessions_cannot_take_one_number_in_one_append(store: AnyStore) -> None:
-    with pytest.raises(NumberTaken):
-        store.append([batch(n, said("hello", f"new-{n}"), holds=7) for n in (1, 2)])
-    assert (store.heads(None), store.numbers(PROJECT)) == ((), {})
 
 
 # 4. Calls ------------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ from preflights_es.features.compiler.domain.events import (
     PlanLocked,
     PlanRejected,
     PlanSuperseded,
-    PlanType,
     ReadPlan,
 )
 from preflights_es.features.compiler.domain.state import CompilerState, PlanView, payload_hash
@@ -24,49 +23,16 @@ from preflights_es.kernel.events import Actor, SourceSession
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.testing import Reply
 from preflights_es.words.questions import GivenAnswer
+from tests.features.compiler.passes_read import GOAL, PLANS, TARGET
 from tests.fixed import PROJECT
 from tests.scripted_session import ADA, ScriptedSession
 
 AGENT: Final = Actor("agent", "a coding agent")
 ELSEWHERE: Final = SourceSession("01990000-0000-7000-8000-000000000001", 9, "0" * 64)
 MISSING: Final = {"error": "missing_information", "details": "Who may cancel an order?"}
-TARGET: Final = "src/orders.py"
-GOAL: Final = "Move src/orders.py to src/sales/orders.py"
 
-PAYLOADS: Final[dict[PassName, dict[str, Any]]] = {
-    "project": {
-        "domains": [{"name": "Orders", "responsibility": "keeps orders"}],
-        "modules": [{"name": "orders", "domain": "Orders"}],
-        "constraints": {"architecture": "clean", "languages": ["python"]},
-    },
-    "architecture": {
-        "layers": ["domain", "application", "infrastructure"],
-        "rules": [{"rule": "domain_cannot_import_infrastructure"}],
-    },
-    "scaffold": {
-        "files": [
-            {"path": TARGET, "description": "the orders", "kind": "source"},
-            {"path": "tests/test_orders.py", "description": "their tests", "kind": "test"},
-        ]
-    },
-    "test": {"tests": [{"id": "t-1", "target": TARGET, "assertions": ["an order has an id"]}]},
-    "implementation": {
-        "target": TARGET,
-        "steps": ["give an order its id"],
-        "related_tests": ["t-1"],
-    },
-    "refactor": {
-        "goal": GOAL,
-        "operations": [
-            {"type": "move_file", "from_path": TARGET, "to_path": "src/sales/orders.py"}
-        ],
-        "constraints": {"preserve_behavior": True},
-    },
-}
+PAYLOADS: Final = {name: PLANS[row.writes] for name, row in PASSES.items()}
 """By pass: what meets its schema and its final checks."""
-BY_TYPE: Final[dict[PlanType, dict[str, Any]]] = {
-    one.writes: PAYLOADS[one.name] for one in PASSES.values()
-}
 TEXTS: Final = {
     "requirements": "# Shop\n\n## Orders\n\nA customer orders.\n",
     "constraints": "Python, clean architecture.\n",
@@ -86,7 +52,7 @@ def begun(name: PassName = "project", **said: Any) -> PassBegun:
             one.type,
             one.standing,
             ELSEWHERE,
-            json.dumps(BY_TYPE[one.type]),
+            json.dumps(PLANS[one.type]),
         )
         for n, one in enumerate(row.plans)
     )

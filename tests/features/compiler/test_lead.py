@@ -29,8 +29,8 @@ from preflights_es.features.compiler.domain.rules import CONTRACTS, OPERATIONS
 from preflights_es.judging.contract import judge
 from preflights_es.kernel.completions import Accepted, Rejected, prompt, versions
 from tests.each import each
-from tests.features.compiler.cases import ELSEWHERE, GOAL, TARGET, TEXTS, Compiled, begun
-from tests.features.compiler.passes_read import PLANS
+from tests.features.compiler.cases import ELSEWHERE, TEXTS, Compiled, begun
+from tests.features.compiler.passes_read import GOAL, PLANS, TARGET
 from tests.features.compiler.passes_read import begun as begun_with_all
 
 WIDE: Final = "ä" * 90

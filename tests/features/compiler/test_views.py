@@ -23,7 +23,8 @@ from preflights_es.kernel.events import ArtifactDue, ArtifactWritten
 from preflights_es.words.items import Planned, ReadFileDigest, ReadRecord
 from preflights_es.words.questions import Reached
 from tests.each import each
-from tests.features.compiler.cases import ELSEWHERE, GOAL, MISSING, PAYLOADS, TARGET, Compiled
+from tests.features.compiler.cases import ELSEWHERE, MISSING, PAYLOADS, Compiled
+from tests.features.compiler.passes_read import GOAL, TARGET
 from tests.scripted_session import ROBOT
 
 KEYS: Final = [
