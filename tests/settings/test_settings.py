@@ -101,10 +101,7 @@ def test_without_a_file_everything_has_a_default(project: Path) -> None:
     assert found.provider == "mock"
     assert found.of(WORKFLOW) == Heuristics(NO_TABLES, STANDARD)
     assert found.database == str(project / ".git" / "preflights" / "log.db")
-
-
-def test_the_process_environment_is_read_where_no_other_is_given(project: Path) -> None:
-    assert load_settings(project).root == project
+    assert load_settings(project).root == project, "by the environment of the process"
 
 
 # 2. Files ------------------------------------------------------------------------------------
@@ -169,7 +166,9 @@ def test_the_nearest_file_below_the_root_is_read_and_none_above_it(project: Path
     below = project / "api" / "src"
     below.mkdir(parents=True)
     (project.parent / "preflights.toml").write_text('project = "stray"\n')
-    assert loaded(below).project == "shop"
+    found = loaded(below)
+    assert (found.root, found.project) == (project, "shop"), "the top of the work tree"
+    assert found.database == str(project / ".git" / "preflights" / "log.db")
     (project / "preflights.toml").write_text('project = "outer"\n')
     assert loaded(below).project == "outer"
     (project / "api" / "pyproject.toml").write_text('[tool.preflights]\nproject = "inner"\n')
@@ -308,17 +307,14 @@ def test_a_name_that_no_category_can_bear_is_named(project: Path, name: str, exp
     assert expected in refused(project, f"[clarification.categories.{name}]\nkeywords = ['x']\n")
 
 
-@each("names", [("Search", "search"), ("Database", "database"), ("DATABASE", "database")])
-def test_two_tables_for_one_category_are_refused(project: Path, names: tuple[str, str]) -> None:
-    text = "".join(f"[clarification.categories.{n}]\nkeywords = ['w{n}']\n" for n in names)
-    message = refused(project, text)
-    assert message.startswith("preflights.toml, line 3: clarification.categories.")
-    assert "twice" in message
-
-
-def test_too_many_categories_are_refused(project: Path) -> None:
+def test_too_many_categories_or_two_tables_for_one_are_refused(project: Path) -> None:
     text = "".join(f"[clarification.categories.C{n}]\nkeywords = ['w{n}']\n" for n in range(51))
     assert "at most 50 are taken" in refused(project, text)
+    for names in (("Search", "search"), ("Database", "database"), ("DATABASE", "database")):
+        text = "".join(f"[clarification.categories.{n}]\nkeywords = ['w{n}']\n" for n in names)
+        message = refused(project, text)
+        assert message.startswith("preflights.toml, line 3: clarification.categories.")
+        assert "twice" in message
 
 
 def test_what_is_wrong_in_pyproject_is_named_with_the_whole_key(project: Path) -> None:
@@ -467,7 +463,7 @@ def test_everything_of_a_category_can_be_changed(project: Path) -> None:
         project,
         """
         [clarification.categories.Infra]
-        keywords = ["Kubernetes", "helm-chart"]
+        keywords = ["Kubernetes", "helm-chart", "Datenbänke", "数据库"]
         field = "Cluster"
         id = "cluster"
         question = "Which cluster?"
@@ -478,15 +474,19 @@ def test_everything_of_a_category_can_be_changed(project: Path) -> None:
     )
     found = config.named("Infra")
     assert found is not None
-    assert found.keywords == ("kubernetes", "helm-chart")
+    assert found.keywords == ("kubernetes", "helm-chart", "datenbänke", "数据库")
     assert found.primary == Field("Cluster", "cluster", "Which cluster?", ("East", "West"))
     assert (found.filing, found.secondary) == ("contract", (Field("Region", "region"),))
-    detected = rules.detected("Move to Kubernetes", config)
-    assert detected is not None
-    assert detected.category == found
+    for text, keyword in (
+        ("Move to Kubernetes", "kubernetes"),
+        ("Neue DATENBÄNKE bitte", "datenbänke"),
+    ):
+        detected = rules.detected(text, config)
+        assert detected is not None
+        assert (detected.category, detected.keyword) == (found, keyword)
 
 
-def test_a_category_is_added_behind_the_others(project: Path) -> None:
+def test_a_category_is_added_behind_the_others_and_has_tables_of_fields(project: Path) -> None:
     config = heuristics(
         project,
         """
@@ -496,37 +496,22 @@ def test_a_category_is_added_behind_the_others(project: Path) -> None:
         id = "search_engine"
         question = "Which engine?"
         options = ["Elastic", "Meili"]
+        [[clarification.categories.Search.secondary]]
+        field = "Cache"
+        id = "search_cache"
+        [[clarification.categories.Search.secondary]]
+        field = "Pool"
+        id = "search_pool"
         """,
     )
+    fields = (Field("Cache", "search_cache"), Field("Pool", "search_pool"))
+    assert config.categories[-1].secondary == fields
     base = HeuristicsConfig()
     assert config.categories[:-1] == base.categories
     assert config.categories[-1].name == "Search"
     assert config.categories[-1].filing == "local"
     assert config.menu == (*base.menu, "Search")
     assert config.category_question().options == (*base.menu, "Search", "Other (specify)")
-
-
-def test_a_category_without_a_question_is_only_detected(project: Path) -> None:
-    config = heuristics(project, "[clarification.categories.Search]\nkeywords = ['search']\n")
-    assert config.categories[-1].primary is None
-    assert rules.detected("Add search", config) is not None
-
-
-def test_secondary_fields_may_be_tables_of_their_own(project: Path) -> None:
-    config = heuristics(
-        project,
-        """
-        [[clarification.categories.Database.secondary]]
-        field = "Cache"
-        id = "db_cache"
-        [[clarification.categories.Database.secondary]]
-        field = "Pool"
-        id = "db_pool"
-        """,
-    )
-    found = config.named("Database")
-    assert found is not None
-    assert found.secondary == (Field("Cache", "db_cache"), Field("Pool", "db_pool"))
 
 
 def test_categories_are_chosen_and_ordered(project: Path) -> None:
@@ -547,21 +532,12 @@ def test_categories_are_chosen_and_ordered(project: Path) -> None:
     assert config.category.question == "What is it?"
     assert config.description.question == "What then?"
     assert config.category.id == HeuristicsConfig().category.id
-
-
-def test_the_menu_keeps_its_order_where_only_some_categories_are_chosen(project: Path) -> None:
+    search = config.categories[1]
+    assert search.primary is None, "it is only detected"
+    assert rules.detected("Add search", config) is not None
     config = heuristics(project, "[clarification]\nonly = ['Infra', 'Frontend']\n")
     assert [c.name for c in config.categories] == ["Infra", "Frontend"]
     assert config.menu == ("Frontend", "Infra")
-
-
-def test_words_of_any_script_are_keywords(project: Path) -> None:
-    config = heuristics(
-        project, "[clarification.categories.Database]\nkeywords = ['Datenbänke', '数据库']\n"
-    )
-    detected = rules.detected("Neue DATENBÄNKE bitte", config)
-    assert detected is not None
-    assert detected.keyword == "datenbänke"
 
 
 # 5. Database ---------------------------------------------------------------------------------
@@ -634,14 +610,6 @@ def test_a_log_lies_in_the_repository_whatever_its_name(tmp_path: Path, name: st
 
 
 # 6. Folders of git ---------------------------------------------------------------------------
-
-
-def test_the_root_is_the_top_of_the_work_tree(project: Path) -> None:
-    below = project / "a" / "b"
-    below.mkdir(parents=True)
-    found = loaded(below)
-    assert (found.root, found.project) == (project, "shop")
-    assert found.database == str(project / ".git" / "preflights" / "log.db")
 
 
 def git(folder: Path, *arguments: str) -> None:
