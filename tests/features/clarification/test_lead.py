@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
@@ -21,7 +20,6 @@ from preflights_es.features.clarification.domain.values import (
     DecisionPatch,
     HeuristicsConfig,
 )
-from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.completions import CompletionRequested, Message, prompt
 from preflights_es.kernel.errors import (
     LLMAPIError,
@@ -38,22 +36,18 @@ from preflights_es.kernel.lead import (
     Lead,
     ResponseRejected,
     Setup,
-    StepRetried,
     StepStalled,
 )
-from preflights_es.kernel.ports import Provider
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulator import SimLLMProvider
-from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.testing import Reply, ScriptedProvider
+from preflights_es.testing import Reply
 from preflights_es.words.decisions import AttributedReason
 from preflights_es.words.questions import GivenAnswer, Option, Recommended, is_placeholder
-from preflights_es.words.workflow import compute_session_status
 from tests.each import each
 from tests.features.clarification.cases import ADA, OAUTH, UID
-from tests.fixed import PROJECT, memory_runner
+from tests.fixed import PROJECT
 from tests.scripted import asks
+from tests.scripted_session import ScriptedSession
 
 GOOD = asks("Authentication", "How do people sign in?", "Passkeys", "OAuth")
 NOTHING = {"outcome": "nothing", "reason": "The answer settles it."}
@@ -67,8 +61,10 @@ def labels(*names: str) -> dict[str, Any]:
     return {"options": [{"label": name} for name in names]}
 
 
-class Led:
+class Led(ScriptedSession[ClarificationState]):
     """A session that a provider leads."""
+
+    workflow = WORKFLOW
 
     def __init__(
         self,
@@ -78,50 +74,22 @@ class Led:
         simulator: SimLLMProvider | None = None,
         actor: Actor = ADA,
     ) -> None:
+        super().__init__(*replies, provider=simulator)
         self.actor = actor
-        self.provider = ScriptedProvider(*replies)
-        self._asked: Provider = simulator or self.provider
-        self.waits: list[float] = []
-        plain = memory_runner()
-
-        async def waited(seconds: float) -> None:
-            self.waits.append(seconds)
-
-        self.runner = Runner(plain.store, WORKFLOWS, plain.now, plain.new_id, waited)
         patch = DecisionPatch("Database", (("Type", "MySQL"),))
-        known = (DecisionForModel("Choose a database", patch, SOURCE),)
-        first = IntentionDeclared(
-            at=self.runner.now(),
-            actor=actor,
-            intention=intention,
-            project=PROJECT,
-            uid=UID,
-            setup=Setup(
-                "0",
-                WORKFLOW.decider.version,
-                "script",
-                lead=Lead("script", "model-1", strict=strict),
-            ),
-            heuristics=HeuristicsConfig(),
-            known=known,
+        asked = Lead("script", "model-1", strict=strict)
+        self.open(
+            IntentionDeclared(
+                at=self.runner.now(),
+                actor=actor,
+                intention=intention,
+                project=PROJECT,
+                uid=UID,
+                setup=Setup("0", WORKFLOW.decider.version, "script", lead=asked),
+                heuristics=HeuristicsConfig(),
+                known=(DecisionForModel("Choose a database", patch, SOURCE),),
+            )
         )
-        opened = self.runner.open(
-            WORKFLOW, PROJECT, first, self.runner.new_id(), self.runner.new_id()
-        )
-        self.handle: Handle = opened.handle
-        self.settle()
-
-    @property
-    def state(self) -> ClarificationState:
-        state: ClarificationState = self.handle.session.state
-        return state
-
-    @property
-    def status(self) -> str:
-        return compute_session_status(WORKFLOW, self.handle.session)
-
-    def settle(self) -> None:
-        self.handle = asyncio.run(self.runner.settle(self.handle, self._asked)).handle
 
     def answer(self, **answers: str) -> None:
         for key, value in answers.items():
@@ -129,18 +97,8 @@ class Led:
 
     def answer_one(self, key: str, value: str) -> None:
         given = (GivenAnswer(key, (value,)),)
-        new = ClarificationAnswersGiven(at=self.runner.now(), actor=self.actor, answers=given)
-        self.handle = self.runner.submit(self.handle, new, self.runner.new_id()).handle
-        self.settle()
-
-    def events(self, of: type[Any]) -> list[Any]:
-        codec = self.runner.codec(WORKFLOW)
-        stored = self.runner.store.read(self.handle.session_id)
-        return [codec.decode(one) for one in stored if one.type == of.tag]
-
-    def replayed(self) -> str:
-        stored = self.runner.store.read(self.handle.session_id)
-        return Replayer(WORKFLOWS).replay(stored).status
+        now = self.runner.now()
+        self.submit(ClarificationAnswersGiven(at=now, actor=self.actor, answers=given))
 
 
 def decided(*fields: tuple[str, str], category: str = "Authentication") -> dict[str, Any]:
@@ -195,7 +153,7 @@ def test_the_answer_stands_as_given_and_the_model_may_read_more_out_of_what_was_
 def test_the_conversation_is_derived_from_the_log() -> None:
     led = Led(GOOD, decided(("Strategy", "OAuth")))
     led.answer(auth_strategy="OAuth")
-    first, second = led.provider.requests
+    first, second = led.script.requests
     assert [m.role for m in first.messages] == ["system", "user"]
     assert [m.role for m in second.messages] == ["system", "user", "assistant", "user", "user"]
     assert first.messages[0].content == prompt(lead.PACKAGE, "clarify.v1").text
@@ -294,9 +252,7 @@ def test_another_first_answer_drops_what_was_asked_because_of_the_old_one() -> N
     led.answer_one("db_type", "PostgreSQL")
     led.answer_one("custom.tenancy", "Yes")
     given = (GivenAnswer("db_type", ("MySQL",)),)
-    new = AnswersRevised(at=led.runner.now(), actor=ADA, answers=given)
-    led.handle = led.runner.submit(led.handle, new, led.runner.new_id()).handle
-    led.settle()
+    led.submit(AnswersRevised(at=led.runner.now(), actor=ADA, answers=given))
     assert led.state.offer.patch == DecisionPatch("Database", (("Type", "MySQL"),))
     assert led.replayed() == "identical"
 
@@ -353,8 +309,8 @@ def test_a_clarify_answer_that_breaks_a_rule_is_asked_for_again(
     (rejected,) = led.events(ResponseRejected)
     assert rejected.kind == "schema_violation"
     assert [v.pointer for v in rejected.violations] == [pointer]
-    assert "did not match the schema:" in led.provider.requests[1].messages[-1].content
-    assert led.provider.requests[1].attempt == 2
+    assert "did not match the schema:" in led.script.requests[1].messages[-1].content
+    assert led.script.requests[1].attempt == 2
     assert led.state.turns.question is not None
     assert led.state.turns.question.question == GOOD["question"]
 
@@ -393,7 +349,7 @@ def test_a_category_that_was_chosen_is_not_the_models_to_change(actor: Actor, ch
     assert led.state.turns.question is not None
     assert led.state.turns.question.id == "db_type"
     assert (
-        led.provider.requests[1]
+        led.script.requests[1]
         .messages[1]
         .content.endswith(
             f"Topic: Database (chosen by {chooser})\n\nIn force:\n"
@@ -403,7 +359,7 @@ def test_a_category_that_was_chosen_is_not_the_models_to_change(actor: Actor, ch
     (rejected,) = led.events(ResponseRejected)
     expected = f"expected Database, which {chooser} chose, or a name of your own"
     assert rejected.violations[0].message == expected
-    assert expected in led.provider.requests[2].messages[-1].content
+    assert expected in led.script.requests[2].messages[-1].content
 
 
 def test_the_option_to_specify_another_is_always_last_and_only_once() -> None:
@@ -434,8 +390,8 @@ def test_no_json_and_prose_are_asked_for_once_more_with_their_sentences(
     reply: str, sentence: str
 ) -> None:
     led = Led(reply, GOOD)
-    assert led.provider.requests[1].messages[-1].content == sentence
-    assert led.provider.requests[1].messages[-2].content == reply
+    assert led.script.requests[1].messages[-1].content == sentence
+    assert led.script.requests[1].messages[-2].content == reply
     assert led.status == "needs_answers"
 
 
@@ -461,13 +417,13 @@ def test_a_failed_call_is_made_once_more_after_a_pause_then_the_rules_go_on(
     assert kind in WORKFLOW.shown.view(led.state).warnings[0]
     led.answer(auth_strategy="OAuth")
     assert led.state.offer.patch == OAUTH
-    assert len(led.provider.requests) == (1 if wait is None else 2)
+    assert len(led.script.requests) == (1 if wait is None else 2)
     assert led.replayed() == "identical"
 
 
 def test_a_rejected_request_is_not_sent_again_and_the_warning_says_why() -> None:
     led = Led(LLMRequestRejectedError("openai: the key in OPENAI_API_KEY was refused"))
-    assert (led.waits, len(led.provider.requests)) == ([], 1)
+    assert (led.waits, len(led.script.requests)) == ([], 1)
     (warning,) = WORKFLOW.shown.view(led.state).warnings
     assert warning == (
         "no usable answer from the model (request_rejected: openai: the key in OPENAI_API_KEY was "
@@ -481,10 +437,7 @@ def test_a_strict_session_waits_accepts_nothing_and_asks_again_when_it_is_retrie
     (stalled,) = led.events(StepStalled)
     assert stalled.reason == "invalid_json"
     assert led.status == "waiting"
-    retried = StepRetried(at=led.runner.now(), actor=ADA)
-    led.handle = led.runner.submit(led.handle, retried, led.runner.new_id()).handle
-    led.settle()
-    assert led.status == "needs_answers"
+    assert led.retry().status == "needs_answers"
     assert led.replayed() == "identical"
     led = Led(GOOD, LLMAPIError("down"), LLMAPIError("down"), strict=True)
     led.answer(auth_strategy="OAuth")
