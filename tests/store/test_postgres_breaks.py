@@ -6,11 +6,11 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import psycopg
 import pytest
@@ -389,6 +389,22 @@ def test_what_the_server_isolates_more_strictly_is_a_conflict_all_the_same(
 # 4. Several at once --------------------------------------------------------------------------
 
 
+def together(work: Callable[..., object], each_with: Iterable[tuple[Any, ...]]) -> None:
+    """Do the work once with each of these, in threads of their own."""
+    threads = [threading.Thread(target=work, args=args) for args in each_with]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+@pytest.fixture
+def four(postgres: str) -> Iterator[list[SqlStore]]:
+    """Stores of one log, as four processes have them."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(closing(at(postgres))) for _ in range(4)]
+
+
 def test_threads_share_a_store(postgres: str) -> None:
     errors: list[Exception] = []
     with closing(at(postgres)) as store:
@@ -403,16 +419,12 @@ def test_threads_share_a_store(postgres: str) -> None:
             except Exception as error:  # a thread has no caller to raise it to: asserted below
                 errors.append(error)
 
-        threads = [threading.Thread(target=write, args=(n,)) for n in range(1, 9)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        together(write, ((n,) for n in range(1, 9)))
         assert errors == []
         assert [len(whole(store, number)) for number in range(1, 9)] == [11] * 8
 
 
-def test_of_many_that_want_one_number_or_one_session_one_gets_it(postgres: str) -> None:
+def test_of_many_that_want_one_number_or_one_session_one_gets_it(four: list[SqlStore]) -> None:
     done: list[type[StoreError] | None] = []
     gate = threading.Barrier(4)
 
@@ -435,21 +447,14 @@ def test_of_many_that_want_one_number_or_one_session_one_gets_it(postgres: str) 
             except (Conflict, NumberTaken) as error:
                 done.append(type(error))
 
-    stores = [at(postgres) for _ in range(4)]
-    threads = [threading.Thread(target=take, args=(n, stores)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(take, ((n, four) for n in range(4)))
     assert done.count(None) == 10
     assert len(done) == 40
-    assert len(stores[0].numbers(PROJECT)) == 10
-    assert len(stores[0].heads(None)) == 20
-    for store in stores:
-        store.close()
+    assert len(four[0].numbers(PROJECT)) == 10
+    assert len(four[0].heads(None)) == 20
 
 
-def test_of_many_that_take_over_one_session_one_does(postgres: str) -> None:
+def test_of_many_that_take_over_one_session_one_does(four: list[SqlStore]) -> None:
     events = conversation()
     done: list[type[StoreError] | None] = []
     gate = threading.Barrier(4)
@@ -463,21 +468,14 @@ def test_of_many_that_take_over_one_session_one_does(postgres: str) -> None:
             except Conflict as error:
                 done.append(type(error))
 
-    stores = [at(postgres) for _ in range(4)]
-    threads = [threading.Thread(target=take, args=(store,)) for store in stores]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(take, ((store,) for store in four))
     assert done.count(None) == 2
     assert done.count(Conflict) == 6
-    assert stores[0].read(events[0].session_id) == tuple(events)
-    assert stores[0].open_calls(PROJECT) == ((events[0].session_id, "call"),)
-    for store in stores:
-        store.close()
+    assert four[0].read(events[0].session_id) == tuple(events)
+    assert four[0].open_calls(PROJECT) == ((events[0].session_id, "call"),)
 
 
-def test_of_many_that_claim_one_call_one_gets_it(postgres: str) -> None:
+def test_of_many_that_claim_one_call_one_gets_it(four: list[SqlStore]) -> None:
     found: list[str] = []
     gate = threading.Barrier(4)
 
@@ -486,16 +484,7 @@ def test_of_many_that_claim_one_call_one_gets_it(postgres: str) -> None:
             gate.wait()
             found.append(store.claim(session_id(1), f"call-{n}", owner, 1, 2))
 
-    stores = [at(postgres) for _ in range(4)]
     calls = tuple(f"call-{n}" for n in range(10))
-    stores[0].append([batch(1, said("hi", "a"), opens=calls)])
-    threads = [
-        threading.Thread(target=claim, args=(store, f"owner-{n}")) for n, store in enumerate(stores)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    four[0].append([batch(1, said("hi", "a"), opens=calls)])
+    together(claim, ((store, f"owner-{n}") for n, store in enumerate(four)))
     assert (found.count("taken"), found.count("held")) == (10, 30)
-    for store in stores:
-        store.close()
