@@ -232,20 +232,6 @@ def test_a_command_on_a_full_disk_says_so_and_loses_nothing(
     assert house.call("audit", "verify", env=env).code == 0
 
 
-@pytest.mark.parametrize("left", [0, TO_LOOK])
-@on_a_disk("2m")
-def test_who_looks_at_a_log_on_a_full_disk_is_answered(
-    disk: SmallDisk, house: Project, left: int
-) -> None:
-    env = elsewhere(disk.folder)
-    assert house.call("start", "Add OAuth login", *DECIDE, env=env).code == 0
-    looks = [(word, "last", "--json") for word in ("show", "log", "replay")]
-    before = [house.call(*look, env=env) for look in looks]
-    disk.fill(but=left)
-    assert [house.call(*look, env=env) for look in looks] == before
-    assert {done.code for done in before} == {0}
-
-
 @on_a_disk("2m")
 def test_a_log_that_cannot_be_made_is_made_once_there_is_room(
     disk: SmallDisk, house: Project
@@ -284,26 +270,29 @@ def test_a_document_that_cannot_be_written_is_written_by_a_later_command(
     assert house.call("replay", "last", env=env).code == 0
 
 
-@pytest.mark.parametrize("left", [0, TO_LOOK])
 @on_a_disk("2m")
-def test_who_reads_a_projection_that_cannot_be_written_gets_the_same_rows(
-    disk: SmallDisk, house: Project, left: int
+def test_who_looks_at_a_log_or_a_projection_on_a_full_disk_gets_the_same(
+    disk: SmallDisk, house: Project
 ) -> None:
     env = elsewhere(disk.folder)
     assert house.call("start", "Add OAuth login", *DECIDE, env=env).code == 0
-    led = ("--provider", "sim", "--seed", "1")
-    assert house.call("start", "Add a cache", *led, env=env).code in (0, 3)
-    looks = [("decisions", "--json"), ("usage", "--json")]
-    disk.fill(but=left)
-    found = [house.call(*look, env=env) for look in looks]
-    assert {(done.code, done.err) for done in found} == {(0, "")}
-    assert len(found[0].json["decisions"]) == 1
-    with closing(SqlStore(env["PREFLIGHTS_DATABASE_URL"], Clock(), Salt())) as store:
-        assert SqlFollowing(store).counts()["waiting"], "nothing could be kept"
-    disk.make_room()
-    assert [house.call(*look, env=env) for look in looks] == found
-    with closing(SqlStore(env["PREFLIGHTS_DATABASE_URL"], Clock(), Salt())) as store:
-        assert SqlFollowing(store).counts()["waiting"] == 0
+    looks = [(word, "last", "--json") for word in ("show", "log", "replay")]
+    rows = [("decisions", "--json"), ("usage", "--json")]
+    for left in (0, TO_LOOK):
+        led = ("--provider", "sim", "--seed", "1")
+        assert house.call("start", "Add a cache", *led, env=env).code in (0, 3)
+        before = [house.call(*look, env=env) for look in looks]
+        disk.fill(but=left)
+        assert [house.call(*look, env=env) for look in looks] == before
+        found = [house.call(*look, env=env) for look in rows]
+        assert {(done.code, done.err) for done in (*before, *found)} == {(0, "")}
+        assert len(found[0].json["decisions"]) == 1
+        with closing(SqlStore(env["PREFLIGHTS_DATABASE_URL"], Clock(), Salt())) as store:
+            assert SqlFollowing(store).counts()["waiting"], "nothing could be kept"
+        disk.make_room()
+        assert [house.call(*look, env=env) for look in rows] == found
+        with closing(SqlStore(env["PREFLIGHTS_DATABASE_URL"], Clock(), Salt())) as store:
+            assert SqlFollowing(store).counts()["waiting"] == 0
 
 
 # 3. A log on a server ------------------------------------------------------------------------
