@@ -727,6 +727,7 @@ def test_a_wrong_variable_is_named_and_no_file_is_blamed(
     (project / name).write_text(text)
     with pytest.raises(SettingsError) as caught:
         loaded(project, **{variable: value})
+    (project / name).unlink()
     assert str(caught.value).startswith(f"{variable}: ")
     assert "\x1b" not in str(caught.value)
 

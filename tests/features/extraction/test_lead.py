@@ -242,7 +242,7 @@ def test_an_outcome_without_a_request_changes_nothing(call: str) -> None:
 # 3. The question -----------------------------------------------------------------------------
 
 
-def test_a_question_is_asked_and_its_answer_read_with_the_note() -> None:
+def test_a_question_is_asked_under_a_key_and_its_answer_read_with_the_note() -> None:
     note = Note(ASKED, READ_AGAIN)
     assert (note.status, note.view.note_status, note.view.progress) == (
         "needs_answers",
@@ -261,9 +261,6 @@ def test_a_question_is_asked_and_its_answer_read_with_the_note() -> None:
     assert [item.start_time for item in note.items] == [None, "14:00"]
     assert note.status == "done"
     assert note.replayed() == "identical"
-
-
-def test_a_question_that_names_no_field_has_a_key_all_the_same() -> None:
     note = Note(items(question={"question": "Which Bob?"}), EMAIL)
     assert note.view.questions[0].id == "answer"
     assert note.answer("Bob B.", key="answer").status == "done"

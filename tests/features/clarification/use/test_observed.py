@@ -85,7 +85,7 @@ def test_several_options_are_one_value(house: Opened) -> None:
     assert found.provenance[-1].source == "chosen"
 
 
-@each("word", ["recommended", "Empfohlen"])
+@pytest.mark.parametrize("word", ["recommended", "Empfohlen"])
 def test_a_recommendation_is_no_part_of_an_option(house: Opened, word: str) -> None:
     options = (f"Kafka ({word.title()})", "NATS")
     more: dict[str, Any] = {"options": options, "topic": "Queue"}

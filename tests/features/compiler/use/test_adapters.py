@@ -115,7 +115,7 @@ def test_a_late_answer_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
             generated(ClaudeAdapter("k", timeout=0.2))
 
 
-def test_any_schema_is_taken_and_an_invalid_one_costs_no_call(
+def test_any_schema_is_taken_an_invalid_one_costs_no_call_and_a_loop_may_run(
     asked: tuple[Adapter, FakeAPI],
 ) -> None:
     one, api = asked
@@ -124,10 +124,6 @@ def test_any_schema_is_taken_and_an_invalid_one_costs_no_call(
     with pytest.raises(ValueError, match="schema"):
         generated(one, {"type": "nothing"})
     assert len(api.requests) == 1
-
-
-def test_it_answers_where_an_event_loop_is_running(asked: tuple[Adapter, FakeAPI]) -> None:
-    one, api = asked
     api.script(server.text(GOOD))
 
     async def inside() -> CompilerResult:
