@@ -333,6 +333,7 @@ def test_a_claim_keeps_others_away_until_it_is_overdue(store: AnyStore) -> None:
     assert store.claim(*claim, "bob", now=200, until=300) == "overdue"
     assert store.claim(*claim, "ada", now=250, until=350) == "held"
     assert store.claim(*claim, "bob", now=250, until=350) == "taken"
+    assert store.claimed_until(*claim) == 350
 
 
 @pytest.mark.parametrize(
