@@ -99,12 +99,12 @@ class Terminal:
             self._child.expect(pexpect.EOF)
         except pexpect.TIMEOUT as error:
             raise AssertionError(f"it goes on after {self._child.before!r}") from error
+        self._child.wait()
         return self._seen(self._child.before)
 
     def code(self) -> int:
         """Its exit code, once it has ended."""
         self.rest()
-        self._child.close()
         return int(self._child.exitstatus)
 
     def _seen(self, said: bytes) -> str:
@@ -147,4 +147,6 @@ def terminal(
         yield made
         assert made.is_safe(), made.raw
     finally:
+        if not child.isalive():
+            child.ptyproc.delayafterclose = 0  # seconds that a program has to end
         child.close(force=True)

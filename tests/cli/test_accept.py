@@ -12,6 +12,7 @@ from preflights_es.kernel.errors import StoreUnavailable
 from preflights_es.use.answers import finish_due_documents
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
+from tests.each import each
 
 
 def ready(house: Project, intention: str = "Add OAuth login", *args: str) -> str:
@@ -76,7 +77,7 @@ def test_a_person_at_a_terminal_speaks_without_a_relayer(house: Project) -> None
     assert house.show()["relayed_by"] == {"kind": "user", "name": "Ada"}
 
 
-@pytest.mark.parametrize("invisible", ["\u200b", "\u3164", "\u061c\u2800"])
+@each("invisible", ["\u200b", "\u3164", "\u061c\u2800"])
 def test_an_invisible_name_cannot_accept(house: Project, invisible: str) -> None:
     done = house.call("accept", "--again", ready(house, "Add SSO"), "--by", invisible)
     assert (done.code, done.err.count("\n")) == (2, 1)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from tests.cli.program import Project
 from tests.each import each
 from tests.filed_cases import filed_cases
@@ -36,9 +34,7 @@ def test_a_session_is_begun_answered_and_accepted_step_by_step(house: Project) -
     assert "written to docs/decisions/0001-use-email-password-for-authentication.md" in accepted.out
 
 
-@pytest.mark.parametrize(
-    ("given", "value", "source"), FILED["an_answer_is_a_number_a_text_or_a_key_and_its_value"]
-)
+@each(("given", "value", "source"), FILED["an_answer_is_a_number_a_text_or_a_key_and_its_value"])
 def test_an_answer_is_a_number_a_text_or_a_key_and_its_value(
     house: Project, given: tuple[str, ...], value: str, source: str
 ) -> None:
@@ -153,7 +149,7 @@ def test_what_is_stated_and_answered_is_not_told_again(house: Project) -> None:
     assert "tated" not in said.out + said.err
 
 
-def test_the_label_of_a_field_works_as_its_key_does(house: Project) -> None:
+def test_a_label_works_as_its_key_and_a_number_is_the_option_of_any(house: Project) -> None:
     done = house.call("start", "Add OAuth login", "--answer", "Strategy=Magic Link", "--json")
     assert done.json["patch"]["fields"] == [["Strategy", "Magic Link"]]
     done = house.call("answer", "last", "library=Authlib", "--json")
@@ -164,9 +160,6 @@ def test_the_label_of_a_field_works_as_its_key_does(house: Project) -> None:
     assert done.json["patch"]["fields"][0] == ["Strategy", "Passkeys"]
     done = house.call("revise", "last", "Category=Database", "Type=2", "--json")
     assert done.json["patch"] == {"category": "Database", "fields": [["Type", "MySQL"]]}
-
-
-def test_a_number_is_the_option_of_any_key(house: Project) -> None:
     words = ("--answer", "change_category=3", "--answer", "db_type=2")
     done = house.call("start", "Rework it", *words, "--json")
     assert done.json["patch"] == {"category": "Database", "fields": [["Type", "MySQL"]]}
@@ -231,24 +224,18 @@ def test_a_file_that_holds_anything_else_is_refused(
         assert done.is_safe()
 
 
-@pytest.mark.parametrize(
-    ("name", "message"), [("nosuch.json", "nosuch.json cannot be read"), (".", "cannot be read")]
-)
+@each(("name", "message"), [("nosuch.json", "nosuch.json cannot be read"), (".", "cannot be read")])
 def test_a_file_that_cannot_be_read_is_refused(house: Project, name: str, message: str) -> None:
     house.call("start", "Add login", "--answers-file", name).refused(1, message)
     assert house.call("sessions", "--json").json["sessions"] == []
 
 
-def test_a_revision_keeps_the_old_answer_in_the_log(house: Project) -> None:
+def test_a_revision_is_in_the_log_and_a_new_category_drops_former_answers(house: Project) -> None:
     house.call("start", "Add login", "--answer", "auth_strategy=OAuth")
     done = house.call("revise", "last", "auth_strategy=Magic Link", "--json")
     assert done.json["patch"]["fields"] == [["Strategy", "Magic Link"]]
     values = [a["values"] for e in house.events() for a in e["data"].get("answers", ())]
     assert values == [["OAuth"], ["Magic Link"]]
-
-
-def test_a_new_category_drops_what_the_old_one_was_told(house: Project) -> None:
-    house.call("start", "Add login", "--answer", "auth_strategy=OAuth")
     done = house.call("revise", "last", "change_category=Database", "--json")
     assert done.code == 3
     assert [q["id"] for q in done.json["questions"]] == ["db_type"]
@@ -260,12 +247,17 @@ def test_a_new_category_drops_what_the_old_one_was_told(house: Project) -> None:
     assert "OAuth" not in (house.folder / done.json["artifacts"][0]).read_text()
 
 
-def test_words_that_are_no_keys_are_no_revision(house: Project) -> None:
+def test_a_word_without_a_key_is_no_revision_and_needs_an_open_question(house: Project) -> None:
     house.call("start", "Add login", "--answer", "auth_strategy=OAuth")
     for word in ("Magic Link", "=OAuth"):
         done = house.call("revise", "last", word)
         assert done.code == 2
         assert f"found {word!r}, expected KEY=VALUE such as auth_strategy=OAuth" in done.err
+    done = house.call("answer", "last", "OAuth")
+    assert done.code == 1
+    assert "no question is open that 'OAuth' could answer: give KEY=VALUE" in done.err
+    done = house.call("answer", "last", "auth_library=Authlib", "--json")
+    assert done.json["patch"]["fields"] == [["Strategy", "OAuth"], ["Library", "Authlib"]]
 
 
 def test_a_closed_session_takes_no_second_answer(house: Project) -> None:
@@ -278,15 +270,6 @@ def test_a_closed_session_takes_no_second_answer(house: Project) -> None:
     house.call("abandon", "last", "--reason", "not needed")
     house.call("answer", "last", "OAuth").refused(1, "was abandoned: start a new one")
     assert house.call("resume").out.endswith("It is closed.\n")
-
-
-def test_a_word_without_a_key_needs_an_open_question(house: Project) -> None:
-    house.call("start", "Add login", "--answer", "auth_strategy=OAuth")
-    done = house.call("answer", "last", "OAuth")
-    assert done.code == 1
-    assert "no question is open that 'OAuth' could answer: give KEY=VALUE" in done.err
-    done = house.call("answer", "last", "auth_library=Authlib", "--json")
-    assert done.json["patch"]["fields"] == [["Strategy", "OAuth"], ["Library", "Authlib"]]
 
 
 @each(("words", "message"), FILED["words_that_are_no_command_record_nothing"])
@@ -338,9 +321,7 @@ def test_a_key_that_stands_twice_in_a_file_has_two_values(house: Project) -> Non
     assert json.loads(done.err.splitlines()[-1])["code"] == "several_values"
 
 
-@pytest.mark.parametrize(
-    "secret", ["AKIA\uff29OSFODNN7EXAMPLE", "s\u200bk-ant-api03-" + "a1B2" * 10]
-)
+@each("secret", ["AKIA\uff29OSFODNN7EXAMPLE", "s\u200bk-ant-api03-" + "a1B2" * 10])
 def test_a_secret_that_hides_is_found(house: Project, secret: str) -> None:
     started = house.call("start", f"Add login, ask {secret}", "--json").json
     assert "[redacted:" in started["intention"]

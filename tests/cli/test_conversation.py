@@ -19,6 +19,7 @@ from tests.cli.terminal import (
     OWN_WORDS,
     terminal,
 )
+from tests.each import each
 from tests.providers import server
 from tests.providers.server import FakeAPI
 from tests.scripted import asks
@@ -242,7 +243,7 @@ def test_a_session_that_another_process_ends_meanwhile_ends_here_too(house: Proj
     assert house.show()["patch"]["fields"] == [["Strategy", "OAuth"]]
 
 
-@pytest.mark.parametrize("why", ["The vendor is gone", ""])
+@each("why", ["The vendor is gone", ""])
 def test_a_proposal_is_declined_with_a_reason_that_may_be_empty(house: Project, why: str) -> None:
     with terminal(house, "start", "Add login", "--answer", "auth_strategy=OAuth") as t:
         t.proposal()
@@ -359,22 +360,15 @@ def test_a_key_and_enter_in_one_burst_are_taken(house: Project) -> None:
     assert house.show()["status"] == "accepted"
 
 
-@pytest.mark.parametrize("word", ["?", "help", "Help"])
-def test_a_call_for_help_is_no_answer(house: Project, word: str) -> None:
+def test_a_call_for_help_is_no_answer_and_no_reason(house: Project) -> None:
     with terminal(house, "start", "Add a login") as t:
         t.expect(ANSWER)
-        t.type(word)
-        told = t.expect(ANSWER)
-        assert "a number from 1 to" in told
-        assert "An empty line leaves it for later." in told
-        t.end()
-        t.rest()
-    assert house.show()["provenance"][1:] == []
-
-
-def test_a_call_for_help_is_no_reason(house: Project) -> None:
-    with terminal(house, "start", "Add a login") as t:
-        t.expect(ANSWER)
+        for word in ("?", "help", "Help"):
+            t.type(word)
+            told = t.expect(ANSWER)
+            assert "a number from 1 to" in told
+            assert "An empty line leaves it for later." in told
+        assert house.show()["provenance"][1:] == []
         t.type("1")
         t.expect(BECAUSE)
         t.type("help")

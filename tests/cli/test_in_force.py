@@ -25,7 +25,7 @@ def two(house: Project) -> None:
         assert house.call("start", text, "--accept", "--by", "Ada").code == 0
 
 
-def test_the_second_is_kept_by_its_number(kafka: Project) -> None:
+def test_a_related_decision_is_kept_with_or_without_its_number(kafka: Project) -> None:
     with terminal(kafka, "start", QUESTION) as t:
         told = t.expect(ANSWER)
         assert "ADR-0001 Use Kafka" in told
@@ -37,6 +37,10 @@ def test_the_second_is_kept_by_its_number(kafka: Project) -> None:
         assert "ADR-0002 is kept" in t.rest()
         assert t.code() == 0
     assert kafka.show()["keeps"]["number"] == 2
+    with terminal(kafka, "start", "Where do the domain events live?") as t:
+        assert "1. related: ADR-0002" in t.expect("Decision: ")
+        t.type("k")
+        assert "ADR-0002 is kept" in t.rest()
 
 
 @pytest.mark.parametrize("key", ["r", "r 2"])
@@ -116,7 +120,7 @@ def test_every_prompt_takes_the_keys_of_what_is_in_force(kafka: Project, prompt:
     assert kafka.show()["keeps"]["number"] == 1
 
 
-def test_r_and_enter_revises_where_something_is_in_force(kafka: Project) -> None:
+def test_r_and_enter_revises_and_what_options_say_is_not_asked_about(kafka: Project) -> None:
     with terminal(kafka, "start", "Use NATS") as t:
         t.proposal()
         t.press("r")
@@ -127,6 +131,11 @@ def test_r_and_enter_revises_where_something_is_in_force(kafka: Project) -> None
         t.proposal()
         t.press("l")
         t.rest()
+    for words in (("--supersedes", "ADR-1"), ("--accept", "--exception", "ADR-1")):
+        with terminal(kafka, "start", "Use NATS for telemetry", *words) as t:
+            assert "ADR-0001 Use Kafka" not in t.expect("Because: ")
+            t.end()
+            t.rest()
 
 
 @pytest.mark.parametrize("words", [(), ("--because", "Its brokers run already")])
@@ -177,14 +186,6 @@ def test_several_are_replaced_at_once(kafka: Project) -> None:
         t.rest()
     found = kafka.show()
     assert [one["number"] for one in (found["supersedes"], *found["also_supersedes"])] == [7, 8]
-
-
-def test_what_the_options_say_is_not_asked_about(kafka: Project) -> None:
-    for words in (("--supersedes", "ADR-1"), ("--accept", "--exception", "ADR-1")):
-        with terminal(kafka, "start", "Use NATS for telemetry", *words) as t:
-            assert "ADR-0001 Use Kafka" not in t.expect("Because: ")
-            t.end()
-            t.rest()
 
 
 def test_the_keys_are_german_where_the_intention_is(kafka: Project) -> None:
@@ -250,14 +251,7 @@ def test_a_contradiction_is_said_before_what_is_stated_is_recorded(kafka: Projec
     assert (settled.code, "contradicts" in settled.out) == (0, False)
 
 
-def test_a_related_decision_is_kept_without_its_number_too(kafka: Project) -> None:
-    with terminal(kafka, "start", "Where do the domain events live?") as t:
-        assert "1. related: ADR-0002" in t.expect("Decision: ")
-        t.type("k")
-        assert "ADR-0002 is kept" in t.rest()
-
-
-def test_what_was_not_said_first_is_not_kept_and_leaves_no_session(kafka: Project) -> None:
+def test_a_person_keeps_only_what_was_said_first(kafka: Project) -> None:
     before = kafka.newest()
     done = kafka.call("start", QUESTION, "--keep-known", "ADR-9")
     assert (done.code, "'ADR-9' was not said to be in force here: ADR-0001" in done.err) == (
@@ -265,22 +259,16 @@ def test_what_was_not_said_first_is_not_kept_and_leaves_no_session(kafka: Projec
         True,
     )
     assert kafka.newest() == before
-
-
-def test_a_person_is_named_who_keeps_a_decision(kafka: Project) -> None:
     assert kafka.call("start", QUESTION, "--keep-known", "1", "--by", "Eve").code == 0
     (value, *_) = kafka.call("why", "ADR-1", "--json").json["values"]
     assert value["asked_again"][0]["by"] == {"kind": "user", "name": "Eve"}
 
 
-def test_a_question_without_a_topic_is_the_title(kafka: Project) -> None:
+def test_a_question_without_a_topic_is_the_title_and_another_scope_is_told(kafka: Project) -> None:
     asked = ("--question", "Do pages live in memory?", "--option", "Yes", "--option", "No")
     kafka.call("start", "Speed up the shop", *asked, "--no-input")
     assert kafka.call("answer", "last", "Yes").code == 3
     assert kafka.show()["title"] == "Do pages live in memory? Yes"
-
-
-def test_a_scope_beside_the_one_of_the_intention_is_told(kafka: Project) -> None:
     start = ("start", "Use Redis for the carts", "--no-input", "--scope")
     told = "it is recorded for invoices; the intention says for carts"
     assert told in kafka.call(*start, "invoices").err

@@ -99,7 +99,7 @@ def test_a_note_as_json_has_every_field(house: Project) -> None:
     assert [question["id"] for question in found["questions"]] == ["date"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("args", "stdin"),
     [
         (("-",), b"milk\r\nbread"),
@@ -119,7 +119,7 @@ def test_a_note_comes_from_words_a_file_or_a_pipe(
     assert "\r" not in done.json["note"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("args", "note"),
     [
         (("--json", "--", "- Milch"), "- Milch"),
@@ -137,7 +137,7 @@ def test_what_stands_behind_two_dashes_is_the_note(
     assert done.json["note"] == note
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "meant"),
     [("lst", "list"), ("lsit", "list"), ("lists", "list"), ("cancl", "cancel"), ("Dona", "done")],
 )
@@ -149,7 +149,7 @@ def test_a_slip_of_a_command_is_no_note(house: Project, words: str, meant: str) 
     assert house.call("note", "--json", "--", words).json["note"] == words
 
 
-@pytest.mark.parametrize("word", ["milk", "lost+found", "listing", "do", "a list", "cake", "lsit"])
+@each("word", ["milk", "lost+found", "listing", "do", "a list", "cake", "lsit"])
 def test_another_word_is_a_note(house: Project, word: str) -> None:
     assert house.call("note", "take", word, "--json").json["note"] == word
     if word != "lsit":
@@ -205,7 +205,7 @@ def test_what_is_no_note_is_refused_before_it_is_recorded(
     assert house.call("sessions", "--json").json["sessions"] == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("args", "env", "question"),
     [
         ((), {}, "On which day: “Arzt”?"),
@@ -235,16 +235,19 @@ def test_no_surroundings_keep_a_note_from_being_taken(house: Project) -> None:
 # 2. The question -----------------------------------------------------------------------------
 
 
-def test_the_question_is_answered_by_its_value_alone(house: Project) -> None:
+def test_the_question_is_answered_once_by_its_value_alone(house: Project) -> None:
     taken(house, f"{UNDATED}\nMilch kaufen")
     done = house.call("answer", house.newest(), "2026-12-01", "--json")
     assert done.code == 0
     assert done.json["question"] is None
     assert done.json["items"][0]["date"] == "2026-12-01"
     assert (done.json["status"], done.json["calls"]) == ("done", 0)
+    assert "is answered already" in house.call("answer", house.newest(), "date=sat").err
+    assert "'x' is no question of this note" in house.call("answer", house.newest(), "x=15").err
+    assert "no question is open" in house.call("answer", house.newest(), "15").err
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "told"),
     [
         (("x=1",), "'x' is no question of this note: it takes date"),
@@ -258,14 +261,6 @@ def test_an_answer_that_is_none_says_why(house: Project, words: tuple[str, ...],
     done = house.call("answer", house.newest(), *words)
     assert (done.code, told in done.err) == (1, True), done
     assert house.show()["status"] == "needs_answers"
-
-
-def test_what_is_answered_is_not_answered_again(house: Project) -> None:
-    taken(house, UNDATED)
-    house.call("answer", house.newest(), "fri")
-    assert "is answered already" in house.call("answer", house.newest(), "date=sat").err
-    assert "'x' is no question of this note" in house.call("answer", house.newest(), "x=15").err
-    assert "no question is open" in house.call("answer", house.newest(), "15").err
 
 
 def test_at_a_terminal_the_question_is_asked_and_answered(house: Project) -> None:
@@ -294,7 +289,7 @@ def test_a_question_that_is_left_waits(house: Project) -> None:
 # 3. What no model could read -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("language", "sentence"),
     [
         ("en", "Could not process this. Please create it by hand."),
@@ -334,7 +329,7 @@ def test_another_model_may_read_what_one_could_not(house: Project) -> None:
 # 4. By hand ----------------------------------------------------------------------------------
 
 
-def test_items_are_filed_by_hand_with_all_that_they_can_have(house: Project) -> None:
+def test_items_filed_by_hand_have_all_that_they_can_have(house: Project) -> None:
     task = ("--minutes", "10-20", "--importance", "high", "--due", "2031-01-31")
     assert house.call("note", "add", "task", "Call", *task, "--energy", "admin").code == 0
     event = ("--start", "9:30", "--end", "10:00", "--date", "2031-01-31")
@@ -344,15 +339,12 @@ def test_items_are_filed_by_hand_with_all_that_they_can_have(house: Project) -> 
     assert "Call (10-20 min, high importance, due Fri 31 Jan 2031, admin)" in listed
     assert "Arzt (Fri 31 Jan 2031 09:30-10:00)" in listed
     assert "Podcast: about logs" in listed
-
-
-def test_a_day_may_be_said_by_its_name(house: Project) -> None:
     item = house.call("note", "add", "task", "Call", "--due", "morgen", "--json").json["items"][0]
     day = clock_ids.local_day(clock_ids.now()).day
     assert date.fromisoformat(item["due"]) - date.fromisoformat(day) == timedelta(days=1)
 
 
-@pytest.mark.parametrize(
+@each(
     ("minutes", "said"),
     [("30", "30 min"), ("10-20", "10-20 min"), ("10-", "at least 10 min"), ("-20", "up to 20 min")],
 )
@@ -413,7 +405,7 @@ def test_only_a_note_takes_items(house: Project) -> None:
 # 5. Tasks ------------------------------------------------------------------------------------
 
 
-def test_a_task_is_done_once(house: Project) -> None:
+def test_a_task_is_done_once_and_named_by_any_end_of_its_session(house: Project) -> None:
     taken(house)
     assert house.call("note", "done", "last.1").code == 0
     done = house.call("note", "done", "last.1")
@@ -424,9 +416,6 @@ def test_a_task_is_done_once(house: Project) -> None:
     listed = house.call("note", "list", "--all", "--json").json
     assert listed["format"] == "items/1"
     assert [item["status"] for item in listed["items"]] == ["done", "cancelled", "cancelled"]
-
-
-def test_a_task_is_named_by_any_end_of_its_session(house: Project) -> None:
     id_ = taken(house)["session_id"]
     for typed in (f"{id_}.1", f"{id_[-8:]}.3"):
         assert house.call("note", "done", typed).code == 0
@@ -469,7 +458,7 @@ def test_a_note_is_shown_logged_replayed_and_moved_like_any_session(house: Proje
     assert moved == before
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "told"),
     [
         (("accept", "NOTE", "--by", "Ada"), "workflow extraction: it proposes nothing to accept"),

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from preflights_es.store import jsonl
 from tests.cli.clones import ERASED, FIRST, SESSIONS, WENT, cloned, committed, pulled, session_file
 from tests.cli.program import Project, Result
+from tests.each import each
 from tests.store.given import resealed
 
 LINES: Final = 11  # events of a session that is accepted at once, with its document written
@@ -29,7 +30,9 @@ def clone(house: Project, decided: str, tmp_path: Path) -> Project:
 # 1. Written ----------------------------------------------------------------------------------
 
 
-def test_the_first_file_is_said_and_each_is_what_export_writes(house: Project) -> None:
+def test_only_a_record_has_a_file_and_each_is_what_export_writes(house: Project) -> None:
+    house.started_session()
+    assert not (house.folder / "docs").exists()
     words = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--by", "Ada", "--json")
     first = house.call("start", "Add OAuth login", *words)
     assert first.err == FIRST + WENT
@@ -40,11 +43,6 @@ def test_the_first_file_is_said_and_each_is_what_export_writes(house: Project) -
     attributes = (house.folder / SESSIONS / ".gitattributes").read_text()
     assert attributes == "*.jsonl -text merge=binary\n"
     assert house.call("start", "Add SSO", *words).err == ""
-
-
-def test_a_session_without_a_record_gets_no_file(house: Project) -> None:
-    house.started_session()
-    assert not (house.folder / "docs").exists()
 
 
 def test_a_proposal_has_a_file_and_its_acceptance_rewrites_it(house: Project) -> None:
@@ -90,32 +88,32 @@ def test_the_record_of_a_declined_proposal_is_rejected_or_goes(house: Project, b
         assert file == house.call("admin", "export", "last").out
 
 
+READERS: Final = {
+    ("decisions", "--json"): '"decisions":[]',
+    ("decisions", "--all"): "rejected",
+    ("check",): "nothing to say",
+    ("inbox",): "Nothing waits",
+    ("prompt",): "",
+    ("audit", "verify"): "every chain holds",
+    ("sync",): "say the same",
+}
+"""What each says where the one proposal was declined."""
+
+
 @pytest.mark.parametrize("before", ["known to git", "new"])
-@pytest.mark.parametrize(
-    ("reader", "says"),
-    [
-        (("decisions", "--json"), '"decisions":[]'),
-        (("decisions", "--all"), "rejected"),
-        (("check",), "nothing to say"),
-        (("sync",), "say the same"),
-        (("inbox",), "Nothing waits"),
-        (("prompt",), ""),
-        (("audit", "verify"), "every chain holds"),
-    ],
-    ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
-)
 def test_all_readers_agree_that_a_proposal_was_declined(
-    house: Project, tmp_path: Path, before: str, reader: tuple[str, ...], says: str
+    house: Project, tmp_path: Path, before: str
 ) -> None:
     proposed_and_declined(house, before)
     committed(house)
     for project in (house, *([cloned(house, tmp_path / "clone")] if before != "new" else [])):
-        if reader == ("sync",):
-            project.call("sync")  # a clone takes it over first
-        done = project.call(*reader)
-        assert (done.code, done.err) == (0, "")
-        assert says in done.out
-        assert "proposed" not in done.out.lower()
+        for reader, says in READERS.items():
+            if reader == ("sync",):
+                project.call("sync")  # a clone takes it over first
+            done = project.call(*reader)
+            assert (done.code, done.err) == (0, ""), reader
+            assert says in done.out, reader
+            assert "proposed" not in done.out.lower(), reader
 
 
 def test_superseding_rewrites_the_file_of_the_former_decision(house: Project) -> None:
@@ -158,7 +156,7 @@ def test_no_session_is_written_through_a_link(house: Project, tmp_path: Path, pl
 # 2. Read in a clone --------------------------------------------------------------------------
 
 
-def test_a_fresh_clone_knows_the_decision_and_records_nothing(
+def test_a_fresh_clone_knows_the_decision_and_changes_nothing_of_it(
     house: Project, clone: Project, decided: str
 ) -> None:
     told = f"warning: only {SESSIONS}/{decided[-12:]}.jsonl has this session: "
@@ -170,11 +168,15 @@ def test_a_fresh_clone_knows_the_decision_and_records_nothing(
         assert clone.call("show", record, "--json").json["session_id"] == decided
     assert not clone.log.exists()
     assert clone.git("status", "--short") == ""
-
-
-def test_lists_of_a_fresh_clone_hold_what_its_files_say(
-    house: Project, clone: Project, decided: str
-) -> None:
+    for command in (
+        ("accept", decided, "--by", "Ada"),
+        ("abandon", decided),
+        ("start", "Add SSO", "--supersedes", decided),
+    ):
+        done = clone.call(*command)
+        assert done.code == 1
+        expected = f"only a session file has {decided}: `preflights sync` takes it over"
+        assert expected in done.err
     (row,) = clone.call("decisions", "--json").json["decisions"]
     path = f"{SESSIONS}/{decided[-12:]}.jsonl"
     assert row == {**house.call("decisions", "--json").json["decisions"][0], "file": path}
@@ -212,20 +214,6 @@ def test_after_a_pull_the_colleague_s_decision_is_known_too(house: Project, clon
     pulled(clone, house)
     assert clone.call("show", later).code == 0
     assert clone.call("replay", later).code == 0
-
-
-def test_what_only_a_file_has_can_be_looked_at_and_not_changed(
-    clone: Project, decided: str
-) -> None:
-    for command in (
-        ("accept", decided, "--by", "Ada"),
-        ("abandon", decided),
-        ("start", "Add SSO", "--supersedes", decided),
-    ):
-        done = clone.call(*command)
-        assert done.code == 1
-        expected = f"only a session file has {decided}: `preflights sync` takes it over"
-        assert expected in done.err
 
 
 def test_a_clone_has_the_project_s_name_whatever_its_folder_is_called(
@@ -369,7 +357,7 @@ def _doubled(file: Path) -> None:
     file.write_bytes(file.read_bytes() * 2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("spoil", "why"),
     [
         (_tampered, "its payload was changed"),
@@ -386,7 +374,9 @@ def _doubled(file: Path) -> None:
 def test_a_file_that_does_not_verify_is_named_and_left_out(
     clone: Project, decided: str, spoil: Callable[[Path], None], why: str
 ) -> None:
-    spoil(session_file(clone, decided))
+    file = session_file(clone, decided)
+    whole = file.read_bytes()
+    spoil(file)
     done = clone.call("show", decided)
     assert done.code == 1
     assert done.is_safe()
@@ -396,6 +386,8 @@ def test_a_file_that_does_not_verify_is_named_and_left_out(
     assert f"{decided[-12:]}.jsonl is left out: " in synced.err
     assert why in synced.err
     assert clone.call("sessions", "--json").json["sessions"] == []
+    file.unlink()
+    file.write_bytes(whole)
 
 
 @pytest.mark.parametrize(
@@ -475,7 +467,9 @@ def test_a_file_that_is_tampered_with_is_not_overwritten(house: Project, decided
 # 5. Erased -----------------------------------------------------------------------------------
 
 
-def test_erasing_covers_the_file_and_says_what_git_keeps(house: Project, decided: str) -> None:
+def test_erasing_covers_the_file_and_what_a_branch_brings_back_is_not_read(
+    house: Project, decided: str
+) -> None:
     done = house.call("admin", "erase", decided, "--yes")
     assert done.code == 0
     path = f"{SESSIONS}/{decided[-12:]}.jsonl"
@@ -483,6 +477,12 @@ def test_erasing_covers_the_file_and_says_what_git_keeps(house: Project, decided
     content = session_file(house, decided).read_text()
     assert "OAuth" not in content
     assert content == house.call("admin", "export", decided).out
+    house.git("checkout", "--quiet", str(SESSIONS))
+    done = house.call("show", decided)
+    assert "was erased here: it is not read" in done.err
+    assert "OAuth" not in done.out
+    assert house.call("sync").out == "Wrote 1 session file.\n"
+    assert "OAuth" not in session_file(house, decided).read_text()
 
 
 def test_a_session_that_only_a_file_has_is_erased_there(clone: Project, decided: str) -> None:
@@ -490,18 +490,6 @@ def test_a_session_that_only_a_file_has_is_erased_there(clone: Project, decided:
     assert (looked.code, clone.log.exists()) == (0, False)
     assert clone.call("admin", "erase", decided, "--yes").code == 0
     assert "OAuth" not in session_file(clone, decided).read_text()
-
-
-def test_a_file_that_a_branch_brings_back_is_named_and_not_read(
-    house: Project, decided: str
-) -> None:
-    house.call("admin", "erase", decided, "--yes")
-    house.git("checkout", "--quiet", str(SESSIONS))
-    done = house.call("show", decided)
-    assert "was erased here: it is not read" in done.err
-    assert "OAuth" not in done.out
-    assert house.call("sync").out == "Wrote 1 session file.\n"
-    assert "OAuth" not in session_file(house, decided).read_text()
 
 
 def test_a_colleague_s_erasure_is_named_and_its_file_stays_as_it_is(

@@ -38,24 +38,25 @@ def test_sessions_are_listed_newest_first(house: Project) -> None:
     assert [s["status"] for s in shape["sessions"]] == ["needs_answers", "accepted"]
 
 
-@pytest.mark.parametrize(("seconds", "age"), [(3_700, "1h"), (90_000, "1d"), (259_205, "3d")])
-def test_the_age_of_a_session_counts_from_its_beginning(
-    house: Project, seconds: int, age: str
-) -> None:
+def test_the_age_of_a_session_counts_from_its_beginning(house: Project) -> None:
     house.call("sessions")
     (events,) = golden("keyword_skips_the_generic_question")
-    began = Recording(events, 1)
-    began.session_id = ids.uuid7(clock_ids.now() // 1_000 - seconds * 1_000, bytes(10))
+    ages = {3_700: "1h", 90_000: "1d", 259_205: "3d"}
     with closing(sql(house.log.parent)) as store:
-        batch = began.next()
-        assert batch is not None
-        store.append([batch])
-    (row,) = house.call("sessions", "--any-project", "--json").json["sessions"]
-    assert seconds <= row["age_seconds"] < seconds + 60
-    assert f"  {age}  " in house.call("sessions", "--any-project").out
+        for number, seconds in enumerate(ages, 1):
+            began = Recording(events, number)
+            began.session_id = ids.uuid7(clock_ids.now() // 1_000 - seconds * 1_000, bytes(10))
+            batch = began.next()
+            assert batch is not None
+            store.append([batch])
+    rows = house.call("sessions", "--any-project", "--json").json["sessions"]
+    told = house.call("sessions", "--any-project").out
+    for row, (seconds, age) in zip(rows, ages.items(), strict=True):
+        assert seconds <= row["age_seconds"] < seconds + 60
+        assert f"  {age}  " in told
 
 
-def test_sessions_are_filtered_by_status(house: Project) -> None:
+def test_sessions_are_filtered_by_status_and_by_workflow(house: Project) -> None:
     house.decided()
     house.started_session()
     shape = house.call("sessions", "--status", "accepted", "--json").json
@@ -64,6 +65,10 @@ def test_sessions_are_filtered_by_status(house: Project) -> None:
     done = house.call("sessions", "--status", "open")
     assert done.code == 2
     assert "no session has the status 'open': expected one of" in done.err
+    done = house.call("sessions", "--workflow", "notes")
+    assert done.code == 1
+    assert "no workflow is called 'notes': expected one of clarification, compiler," in done.err
+    assert house.call("sessions", "--workflow", "recall", "--all-workflows").code == 2
 
 
 def test_the_newest_twenty_sessions_are_shown_unless_all_are_wanted(house: Project) -> None:
@@ -87,7 +92,7 @@ def test_sessions_and_last_stay_within_the_project(house: Project) -> None:
     assert house.call("show", mine, env=other).code == 0, "an id names it anywhere"
 
 
-@pytest.mark.parametrize("env", [{"PREFLIGHTS_ACTOR": "Eve"}, {"CLAUDECODE": "1"}])
+@each("env", [{"PREFLIGHTS_ACTOR": "Eve"}, {"CLAUDECODE": "1"}])
 def test_last_is_the_newest_of_the_project_and_not_only_ones_own(
     house: Project, env: dict[str, str]
 ) -> None:
@@ -99,7 +104,7 @@ def test_last_is_the_newest_of_the_project_and_not_only_ones_own(
     assert house.call("show", "--json", env=env).json["session_id"] == mine
 
 
-@pytest.mark.parametrize("ends", [("abandon",), ("admin", "erase", "--yes")])
+@each("ends", [("abandon",), ("admin", "erase", "--yes")])
 def test_last_may_be_closed(house: Project, ends: tuple[str, ...]) -> None:
     house.decided()
     id_ = house.started_session()
@@ -129,13 +134,6 @@ def test_last_is_never_a_note_a_recall_or_a_plan_and_a_list_has_none(house: Proj
             log.sessions(workflow="notes")
 
 
-def test_a_workflow_that_is_none_is_named_and_two_choices_are_refused(house: Project) -> None:
-    done = house.call("sessions", "--workflow", "notes")
-    assert done.code == 1
-    assert "no workflow is called 'notes': expected one of clarification, compiler," in done.err
-    assert house.call("sessions", "--workflow", "recall", "--all-workflows").code == 2
-
-
 def test_a_session_is_named_by_any_part_that_names_it_alone(house: Project) -> None:
     whole = house.decided()["session_id"]
     house.started_session()
@@ -158,7 +156,7 @@ def test_what_names_several_sessions_is_refused(house: Project) -> None:
     house.call("show", ids[0][:6]).refused(1, f"{ids[0][:6]!r} matches ", "type more of the id")
 
 
-def test_show_says_who_decided_what(house: Project) -> None:
+def test_show_says_who_decided_what_and_the_log_has_a_line_for_each_event(house: Project) -> None:
     house.decided()
     shown = house.call("show").out
     assert shown.startswith("Add OAuth login\n  session ")
@@ -167,10 +165,6 @@ def test_show_says_who_decided_what(house: Project) -> None:
     assert "written to docs/decisions/0001-use-oauth-for-authentication.md" in shown
     assert "Brief an agent with: preflights prompt" in shown
     assert "Brief" not in house.call("show", "-q").out
-
-
-def test_the_log_has_a_line_for_each_event(house: Project) -> None:
-    house.decided()
     lines = house.call("log").out.splitlines()[2:]
     names = [line.split()[2] for line in lines if line[0].isdigit()]
     assert names == [

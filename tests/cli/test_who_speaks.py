@@ -17,7 +17,7 @@ AGENT = {"CLAUDECODE": "1"}
 READY = ("start", "Add login", "--answer", "auth_strategy=OAuth", "--no-input")
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "env"),
     [
         ((), {}),
@@ -37,7 +37,7 @@ def test_an_agent_proposes_whatever_it_says(
     assert done.json["acknowledged_by"] == {"kind": "agent", "name": "claude-code"}
 
 
-def test_an_agent_is_told_what_to_do_in_place_of_by(house: Project) -> None:
+def test_an_agent_says_its_name_and_is_told_what_to_do_in_place_of_by(house: Project) -> None:
     house.call(*READY, env=AGENT)
     done = house.call("accept", "last", "--by", "Ada", "--as", "user:Ada", env=AGENT)
     assert done.code == 1
@@ -45,12 +45,11 @@ def test_an_agent_is_told_what_to_do_in_place_of_by(house: Project) -> None:
     assert said in done.err
     assert "`preflights accept" in done.err
     assert "in a terminal of their own; without --by it is proposed" in done.err
-
-
-def test_an_agent_may_say_its_name(house: Project) -> None:
     done = house.call(*READY, "--accept", "--json", "-v", "--as", "agent:claude 2.1", env=AGENT)
     assert done.json["acknowledged_by"] == {"kind": "agent", "name": "claude 2.1"}
     assert "acting as the agent claude 2.1" in done.err
+    (house.folder / "preflights.toml").write_text('actor = "user:Eve"\n')
+    assert house.call("show", env=AGENT).code == 2
 
 
 @each("sign", SIGNS)
@@ -76,7 +75,7 @@ def test_no_terminal_of_an_agent_makes_a_person_of_it(house: Project, sign: Sign
     assert house.call("show", session, "--json").json["acknowledged_by"]["kind"] == "user"
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "env"),
     [
         (("--as", "user:Ada"), {}),
@@ -137,11 +136,6 @@ def test_a_program_in_the_environment_of_an_agent_is_the_agents(
     with preflights_es.open(house.folder) as log:
         assert log.request(actor="Ada", kind="user").actor == Actor("agent", "codex")
         assert log.request(actor="codex 0.169", kind="agent").actor.name == "codex 0.169"
-
-
-def test_a_file_of_the_repository_says_not_who_acts(house: Project) -> None:
-    (house.folder / "preflights.toml").write_text('actor = "user:Eve"\n')
-    assert house.call("show", env=AGENT).code == 2
 
 
 def test_the_page_lists_the_variables_that_count() -> None:
