@@ -93,17 +93,15 @@ def test_one_that_does_not_verify_is_damage_though_its_chain_holds(team: Team) -
     assert "its signature does not verify: " in said
 
 
-def test_one_that_was_not_checked_is_said(team: Team, tmp_path: Path) -> None:
+def test_one_that_was_not_checked_is_said_and_nothing_is_taken_from_the_memory(
+    team: Team, tmp_path: Path
+) -> None:
     team.accept("PostgreSQL")
     done = team.call("audit", "verify", env={"PATH": str(tmp_path)})
     assert done.code == 0
     assert "1 signature was not checked: ssh-keygen" in done.out
     shape = team.call("audit", "verify", "--json", env={"PATH": str(tmp_path)}).json
     assert (shape["signatures"]["signed"], shape["signatures"]["unchecked"]) == (0, 1)
-
-
-def test_nothing_is_taken_from_the_memory(team: Team) -> None:
-    team.accept("PostgreSQL")
     team.call("decisions")
     (memory,) = team.home.rglob("signatures.json")
     kept = json.loads(memory.read_bytes())

@@ -58,7 +58,7 @@ def test_a_decision_is_in_force_from_its_acceptance_until_it_is_superseded(house
     assert both == {former["uid"]: "superseded", later["uid"]: "accepted"}
 
 
-def test_a_day_is_asked_for_as_a_whole_and_a_time_as_it_is(house: Project) -> None:
+def test_a_list_is_of_a_day_a_time_a_project_or_a_category(house: Project) -> None:
     house.decided()
     (one,) = listed(house)
     day = one["accepted_at"][:10]
@@ -66,6 +66,13 @@ def test_a_day_is_asked_for_as_a_whole_and_a_time_as_it_is(house: Project) -> No
     assert listed(house, "--at", f"{day}T00:00:00+14:00") == []
     shape = house.call("decisions", "--at", day, "--json").json
     assert shape["at"] == f"{day}T23:59:59.999999Z"
+    env = {"PREFLIGHTS_PROJECT": "elsewhere"}
+    assert house.call("decisions", "--json", env=env).json["decisions"] == []
+    assert house.call("audit", "trail", env=env).out == "Nothing was recorded.\n"
+    assert house.call("audit", "trail", "--any-project", "--json", env=env).out
+    house.decided("Keep orders in a database", key="db_type=PostgreSQL")
+    assert [one["category"] for one in listed(house, "--category", "DATABASE")] == ["Database"]
+    assert listed(house, "--category", "Weather") == []
 
 
 def test_what_a_script_accepts_is_no_decision(house: Project) -> None:
@@ -78,21 +85,6 @@ def test_what_a_script_accepts_is_no_decision(house: Project) -> None:
     assert "(Ada)" in house.call("decisions", "--all").out  # behind "a script"
     house.call("accept", "--again", "last", "--by", "Ada")
     assert [one["acknowledged_by"]["name"] for one in listed(house)] == ["Ada"]
-
-
-def test_one_category_is_named_in_any_case(house: Project) -> None:
-    house.decided()
-    house.decided("Keep orders in a database", key="db_type=PostgreSQL")
-    assert [one["category"] for one in listed(house, "--category", "DATABASE")] == ["Database"]
-    assert listed(house, "--category", "Weather") == []
-
-
-def test_another_project_of_the_same_log_is_another_architecture(house: Project) -> None:
-    house.decided()
-    env = {"PREFLIGHTS_PROJECT": "elsewhere"}
-    assert house.call("decisions", "--json", env=env).json["decisions"] == []
-    assert house.call("audit", "trail", env=env).out == "Nothing was recorded.\n"
-    assert house.call("audit", "trail", "--any-project", "--json", env=env).out
 
 
 # 2. Why --------------------------------------------------------------------------------------

@@ -41,20 +41,6 @@ def test_what_was_said_is_gone_from_every_byte_of_the_log(house: Project) -> Non
     )
 
 
-def test_what_stays_is_said(house: Project) -> None:
-    session_id = house.decided()["session_id"]
-    done = house.call("admin", "erase", session_id, "--yes")
-    assert done.out == (
-        f"{session_id[-8:]}  accepted, 11 events, {_today(done.out)}\n"
-        "  its document stays: docs/decisions/0001-use-oauth-for-authentication.md\n"
-        f"Erased {session_id[-8:]}.\n"
-        "Delete yourself: docs/decisions/0001-use-oauth-for-authentication.md; "
-        "git keeps what was committed.\n"
-        "Exports, backups and what-if files are copies that erasing does not reach.\n"
-    )
-    assert (house.folder / "docs/decisions/0001-use-oauth-for-authentication.md").exists()
-
-
 def _today(text: str) -> str:
     found = re.search(r"\d{4}-\d\d-\d\d", text)
     assert found
@@ -283,13 +269,28 @@ def test_a_decision_can_be_accepted_though_what_it_replaces_was_erased(house: Pr
 # 3. Asking -----------------------------------------------------------------------------------
 
 
-def test_without_a_terminal_nothing_is_erased_unless_it_is_said(house: Project) -> None:
+def test_nothing_is_erased_unless_it_is_said_and_what_stays_is_told(house: Project) -> None:
     session_id = house.decided()["session_id"]
     for args in ((), ("--json",)):
         done = house.call("admin", "erase", session_id, *args)
         assert (done.code, done.out) == (2, "")
         assert "without a terminal, erase needs --yes" in done.err
     assert house.show(session_id)["status"] == "accepted"
+    with terminal(house, "admin", "erase", session_id) as t:
+        t.expect(QUESTION)
+        t.interrupt()
+        assert t.code() == 130
+    assert house.show(session_id)["status"] == "accepted"
+    done = house.call("admin", "erase", session_id, "--yes")
+    assert done.out == (
+        f"{session_id[-8:]}  accepted, 11 events, {_today(done.out)}\n"
+        "  its document stays: docs/decisions/0001-use-oauth-for-authentication.md\n"
+        f"Erased {session_id[-8:]}.\n"
+        "Delete yourself: docs/decisions/0001-use-oauth-for-authentication.md; "
+        "git keeps what was committed.\n"
+        "Exports, backups and what-if files are copies that erasing does not reach.\n"
+    )
+    assert (house.folder / "docs/decisions/0001-use-oauth-for-authentication.md").exists()
 
 
 def test_at_a_terminal_a_person_is_asked(house: Project, quoted: tuple[str, str, str]) -> None:
@@ -309,15 +310,6 @@ def test_at_a_terminal_a_person_is_asked(house: Project, quoted: tuple[str, str,
         assert t.code() == 0
     assert house.show(new)["status"] == "erased"
     assert house.events(old)[-2]["actor_kind"] == "user"
-
-
-def test_ctrl_c_at_the_question_erases_nothing(house: Project) -> None:
-    session_id = house.decided()["session_id"]
-    with terminal(house, "admin", "erase", session_id) as t:
-        t.expect(QUESTION)
-        t.interrupt()
-        assert t.code() == 130
-    assert house.show(session_id)["status"] == "accepted"
 
 
 # 4. Copies -----------------------------------------------------------------------------------

@@ -111,7 +111,9 @@ def test_the_brief_knows_records_in_force_as_it_knows_decisions(house: Project) 
     assert len(listed["decisions"]) + len(listed["foreign"]) == 5 + 79
 
 
-def test_a_program_gets_the_records_that_the_command_lists(house: Project) -> None:
+def test_a_program_gets_the_records_that_the_command_lists_and_a_filter_none(
+    house: Project,
+) -> None:
     filed(house)
     house.decided()
     listed = house.call("decisions", "--json").json
@@ -119,6 +121,9 @@ def test_a_program_gets_the_records_that_the_command_lists(house: Project) -> No
         found = log.decisions()
     assert [row.path for row in found.foreign] == [row["path"] for row in listed["foreign"]]
     assert [row.uid for row in found.decisions] == [row["uid"] for row in listed["decisions"]]
+    house.decided()
+    for words in (("--category", "Database"), ("--at", "2030-01-01")):
+        assert house.call("decisions", *words, "--json").json["foreign"] == []
 
 
 def test_a_status_that_is_not_understood_is_named_and_not_held(house: Project) -> None:
@@ -158,13 +163,6 @@ def test_what_only_the_newer_record_says_is_named_and_counts(house: Project) -> 
     assert house.call("decisions", "--json").json["foreign"][0]["path"] == PATH
 
 
-def test_a_filter_leaves_records_without_a_session_out(house: Project) -> None:
-    filed(house)
-    house.decided()
-    for words in (("--category", "Database"), ("--at", "2030-01-01")):
-        assert house.call("decisions", *words, "--json").json["foreign"] == []
-
-
 def test_a_record_of_ours_is_not_foreign(house: Project) -> None:
     house.decided()
     assert house.call("decisions", "--json").json["foreign"] == []
@@ -199,10 +197,14 @@ def test_what_needs_a_session_says_that_there_is_none(
     assert f"ADR-0007 has no session: it is a record of another tool: '{PATH}'" in done.err
 
 
-def test_two_records_of_one_number_are_both_named(house: Project) -> None:
+def test_two_records_of_one_number_are_both_named_and_none_is_replaced(house: Project) -> None:
     filed(house)
     filed(house, "docs/decisions/07-other.md")
     house.call("show", "ADR-7").refused(1, "0007-use-postgresql.md", "07-other.md")
+    done = house.call("start", "Add login", "--supersedes", "ADR-7")
+    assert done.code == 1
+    both = "'docs/decisions/0007-use-postgresql.md', 'docs/decisions/07-other.md'"
+    assert f"'ADR-7' matches several records ({both}): name one by its id or file" in done.err
 
 
 def test_a_record_that_is_replaced_changes_only_its_status(house: Project) -> None:
@@ -283,13 +285,11 @@ def test_a_record_links_the_file_that_it_replaces(house: Project) -> None:
     assert "\nSupersedes [ADR-0007, Use PostgreSQL](7-db.md)" in text
 
 
-def test_a_name_of_no_record_is_no_session(house: Project) -> None:
+def test_a_name_of_no_record_is_no_session_and_one_is_replaced_once_under_a_key(
+    house: Project,
+) -> None:
     filed(house)
     house.call("show", "20201021-use-it").refused(1, "20201021-use-it")
-
-
-def test_a_record_is_replaced_once_under_a_key(house: Project) -> None:
-    filed(house)
     words = (
         "start",
         "Keep orders in a database",
@@ -313,15 +313,6 @@ def test_a_replaced_record_is_no_session_that_is_quoted(house: Project) -> None:
     assert house.call("admin", "erase", replacing, "--yes").code == 0
     bundle = house.call("admin", "export", "--all")
     assert bundle.code == 0
-
-
-def test_a_number_that_two_records_bear_replaces_none(house: Project) -> None:
-    filed(house)
-    filed(house, "docs/decisions/07-other.md")
-    done = house.call("start", "Add login", "--supersedes", "ADR-7")
-    assert done.code == 1
-    both = "'docs/decisions/0007-use-postgresql.md', 'docs/decisions/07-other.md'"
-    assert f"'ADR-7' matches several records ({both}): name one by its id or file" in done.err
 
 
 @pytest.mark.parametrize("written_by", ["another tool", "Preflights"])
@@ -352,15 +343,6 @@ def test_a_clone_without_a_log_refuses_a_number_that_two_folders_have(
     assert f"only a session file has {path}: `preflights sync`" in (
         clone.call("start", "X", "--supersedes", path).err
     )
-
-
-def test_a_name_that_two_folders_have_is_refused_whoever_wrote_it(house: Project) -> None:
-    name = house.decided()["artifacts"][0].rpartition("/")[2]
-    path = f"packages/api/docs/adr/{name}"
-    filed(house, path, n="1")
-    assert "matches several records" in house.call("show", name).err
-    assert house.call("show", path).out.startswith("Use PostgreSQL\n  record ")
-    assert house.call("show", f"docs/decisions/{name}").code == 0
 
 
 def test_a_program_is_told_the_record(house: Project) -> None:

@@ -17,15 +17,13 @@ from tests.each import each
 from tests.markdown import ROOT
 
 
-def test_help_has_the_sections_in_order(house: Project) -> None:
+def test_help_has_the_sections_in_order_fits_a_screen_and_names_every_command(
+    house: Project,
+) -> None:
     lines = house.call("--help").out.splitlines()
     found = [line.removesuffix(":") for line in lines if line.removesuffix(":") in SECTIONS]
     assert found == [*SECTIONS]
     assert all(len(line) <= 80 for line in lines)
-
-
-def test_help_fits_a_screen_and_names_every_command(house: Project) -> None:
-    lines = house.call("--help").out.splitlines()
     assert len(lines) <= 48
     rows = [re.split("  +", line.strip())[0] for line in lines if re.match("  [a-z]+[, ]", line)]
     assert ", ".join(rows).split(", ") == [name for names in SECTIONS.values() for name in names]

@@ -47,21 +47,22 @@ def test_each_file_is_written_once(empty: Project) -> None:
     assert {path: (empty.folder / path).read_bytes() for path in written} == written
 
 
-def test_sessions_beside_records_and_beside_other_files_are_replayed(empty: Project) -> None:
+def test_what_is_written_meets_its_schemas_replays_sessions_and_keeps_edits(empty: Project) -> None:
     _init(empty)
+    assert not (empty.folder / ".git" / "preflights").exists()
+    (repo,) = YAML(typ="safe").load((empty.folder / HOOK).read_text())["repos"]
+    entries = {one["id"]: one["entry"] for one in repo["hooks"]}
+    assert entries["preflights-check"] == "preflights-es check --staged"
+    assert len(entries) == 2
+    command = ["-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
+    done = subprocess.run(
+        [sys.executable, *command, str(empty.folder / WORKFLOW)], capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
     folders = ("replays", "docs/decisions/.sessions", ".preflights/artifacts/.sessions")
     assert f"for folder in {' '.join(folders)}; do" in (empty.folder / WORKFLOW).read_text()
     pattern = "|".join(map(re.escape, folders))
     assert f"files: ^({pattern})/" in (empty.folder / HOOK).read_text()
-
-
-def test_no_log_is_made(empty: Project) -> None:
-    _init(empty)
-    assert not (empty.folder / ".git" / "preflights").exists()
-
-
-def test_edits_stay(empty: Project) -> None:
-    _init(empty)
     for path in (WORKFLOW, HOOK):
         file = empty.folder / path
         file.write_text(file.read_text().replace("preflights-es==", "preflights-es>="))
@@ -116,15 +117,6 @@ def workflow(empty: Project) -> Any:
     return YAML(typ="safe").load((empty.folder / WORKFLOW).read_text())
 
 
-def test_it_meets_the_published_schema(empty: Project) -> None:
-    _init(empty)
-    command = ["-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
-    done = subprocess.run(
-        [sys.executable, *command, str(empty.folder / WORKFLOW)], capture_output=True, check=False
-    )
-    assert done.returncode == 0, done.stdout
-
-
 def test_it_has_no_secret_no_model_and_no_other_event(workflow: Any) -> None:
     assert workflow["on"] == "pull_request"
     assert workflow["permissions"] == {"contents": "read"}
@@ -153,14 +145,6 @@ def test_the_job_of_decisions_has_the_history_and_writes_nothing(workflow: Any) 
     assert "permissions" not in workflow["jobs"]["decisions"]
     assert last["env"] == {"BASE": "${{ github.event.pull_request.base.sha }}"}
     assert "${{" not in last["run"]
-
-
-def test_the_entry_for_a_commit_checks_what_is_staged(empty: Project) -> None:
-    _init(empty)
-    (repo,) = YAML(typ="safe").load((empty.folder / HOOK).read_text())["repos"]
-    entries = {one["id"]: one["entry"] for one in repo["hooks"]}
-    assert entries["preflights-check"] == "preflights-es check --staged"
-    assert len(entries) == 2
 
 
 # 3. The steps in a local shell ---------------------------------------------------------------

@@ -141,25 +141,15 @@ def test_a_day_without_sessions_says_that_no_step_fits(house: Project) -> None:
     assert len([line for line in lines if line[0] != " "]) == 5
 
 
-def test_a_name_that_no_session_of_that_time_has_is_said_so(house: Project) -> None:
+def test_the_trail_of_a_day_is_the_whole_one_of_its_steps_and_says_who_is_not_there(
+    house: Project,
+) -> None:
     house.decided()
     done = house.call("audit", "trail", "--since", "2020-01-01", "--actor", "Bob")
     assert done.err == (
         "warning: no actor in the sessions of that time is 'Bob': "
         "there are script:Ada, user:Ada Lovelace, script\n"
     )
-
-
-def test_damage_is_shown_whatever_the_day(house: Project) -> None:
-    session_id = house.started_session()
-    tampered(house, session_id, flipped)
-    done = house.call("audit", "trail", "--until", "2020-01-01")
-    assert (done.code, done.out) == (0, "No step fits the filter.\n")
-    assert session_id in done.err
-
-
-def test_the_trail_of_a_day_is_the_whole_trail_of_these_steps(house: Project) -> None:
-    house.decided()
     house.started_session("Add SSO")
     lines = house.call("audit", "trail", "--json").out.splitlines()
     times = [msgspec.json.decode(line)["recorded_at"] for line in lines]
@@ -169,3 +159,11 @@ def test_the_trail_of_a_day_is_the_whole_trail_of_these_steps(house: Project) ->
         assert found == [
             line for line, at in zip(lines, times, strict=True) if since <= at <= until
         ]
+
+
+def test_damage_is_shown_whatever_the_day(house: Project) -> None:
+    session_id = house.started_session()
+    tampered(house, session_id, flipped)
+    done = house.call("audit", "trail", "--until", "2020-01-01")
+    assert (done.code, done.out) == (0, "No step fits the filter.\n")
+    assert session_id in done.err

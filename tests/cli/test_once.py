@@ -60,7 +60,9 @@ def test_each_command_has_its_own_key(house: Project) -> None:
     assert house.call("replay", "last").code == 0
 
 
-def test_a_key_is_refused_for_something_else(house: Project) -> None:
+def test_a_key_is_refused_for_something_else_and_is_another_in_another_project(
+    house: Project,
+) -> None:
     house.call(*START, "--key", "k")
     for words in (
         ("start", "Add a database", "--key", "k"),
@@ -69,6 +71,8 @@ def test_a_key_is_refused_for_something_else(house: Project) -> None:
     ):
         house.call(*words).refused(1, "the key 'k' was used for something else")
     assert len(house.call("sessions", "--json").json["sessions"]) == 1
+    env = {"PREFLIGHTS_PROJECT": "elsewhere"}
+    assert house.run("start", "Add a database", "--key", "k", env=env).code == 3
 
 
 def test_a_run_that_was_cut_short_goes_on(house: Project) -> None:
@@ -91,12 +95,6 @@ def test_notes_and_tasks_are_taken_once(house: Project) -> None:
         ("call mom", "cancelled"),
         ("mow", "open"),
     ]
-
-
-def test_the_same_key_in_another_project_is_another(house: Project) -> None:
-    house.call(*START, "--key", "k")
-    env = {"PREFLIGHTS_PROJECT": "elsewhere"}
-    assert house.run("start", "Add a database", "--key", "k", env=env).code == 3
 
 
 def test_an_empty_key_is_a_mistake(house: Project) -> None:

@@ -220,11 +220,21 @@ def test_an_import_makes_the_log_that_was_named(house: Project) -> None:
     assert house.call("admin", "export", session_id, "--db", "new.db").out == content
 
 
-def test_a_file_of_sessions_is_replayed_whatever_the_log(house: Project) -> None:
+def test_a_file_is_replayed_whatever_the_log_and_an_output_without_a_reader_is_no_bug(
+    house: Project,
+) -> None:
     house.decided()
     house.call("admin", "export", "last", "-o", "one.jsonl")
     assert house.call("replay", "one.jsonl", "--db", "typo.db").code == 0
     assert not (house.folder / "typo.db").exists()
+    for command in ("show", "sessions", "log --json"):
+        full = house.run(program=("sh", "-c", f"preflights {command} > /dev/full"))
+        assert (full.code, full.err) == (5, "preflights: No space left on device\n"), command
+    closed = house.run(program=("sh", "-c", "preflights show >&- <&-"))
+    assert (closed.code, closed.out, closed.err) == (0, "", "")
+    gone = house.run(program=("sh", "-c", "{ preflights log --json; echo $? >&2; } | true"))
+    assert gone.err in ("141\n", "0\n")
+    assert house.run(program=("sh", "-c", "preflights show nosuch 2>&-")).code == 1
 
 
 def test_an_empty_file_is_no_log_to_read(house: Project) -> None:
@@ -358,18 +368,6 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(house: Project) -> None
     assert len(kept) == 1 + codes.count(3)
     assert {house.call("replay", s["session_id"]).code for s in kept} == {0}
     assert house.call("start", "Add login").code == 3, "and goes on when there is room"
-
-
-def test_an_output_that_no_reader_takes_is_no_bug(house: Project) -> None:
-    house.decided()
-    for command in ("show", "sessions", "log --json"):
-        full = house.run(program=("sh", "-c", f"preflights {command} > /dev/full"))
-        assert (full.code, full.err) == (5, "preflights: No space left on device\n"), command
-    closed = house.run(program=("sh", "-c", "preflights show >&- <&-"))
-    assert (closed.code, closed.out, closed.err) == (0, "", "")
-    gone = house.run(program=("sh", "-c", "{ preflights log --json; echo $? >&2; } | true"))
-    assert gone.err in ("141\n", "0\n")
-    assert house.run(program=("sh", "-c", "preflights show nosuch 2>&-")).code == 1
 
 
 # 5. A log that is damaged, or not ours -------------------------------------------------------

@@ -68,7 +68,7 @@ def states(project: Project) -> dict[str, str | None]:
 # 1. Written ----------------------------------------------------------------------------------
 
 
-def test_an_approved_artifact_lies_as_its_envelope_with_its_session_beside_it(
+def test_an_approved_artifact_lies_as_its_envelope_and_no_edit_of_it_is_lost(
     shop: Project,
 ) -> None:
     plan = accepted(shop)
@@ -82,6 +82,22 @@ def test_an_approved_artifact_lies_as_its_envelope_with_its_session_beside_it(
     ]
     assert (envelope["status"], envelope["payload"]) == ("approved", plan["artifact"]["payload"])
     assert session_file(shop, plan).read_text() == shop.call("admin", "export", shop.newest()).out
+    for name in ("README.md", "notes.json", f"{plan_file(shop, plan).name}.new"):
+        (shop.folder / PLANS / name).write_text("mine")
+    assert strays(shop) == []
+    id_, file = plan["artifact"]["id"], plan_file(shop, plan)
+    file.write_text("{}")
+    assert states(shop) == {id_: "edited"}
+    assert "  approved, file edited, session " in shop.call("artifacts", "show", id_).out
+    assert shop.call("admin", "render", shop.newest(), "--check").code == 1
+    done = shop.call("admin", "render", shop.newest())
+    assert f"The document was edited: the rebuilt text lies in {PLANS}/{file.name}.new" in done.out
+    assert (file.read_text(), states(shop)) == ("{}", {id_: "edited"})
+    file.unlink()
+    assert states(shop) == {id_: "missing"}
+    assert in_force_of(shop) == [id_], "what the log says is in force"
+    assert shop.call("admin", "render", shop.newest()).code == 0
+    assert states(shop) == {id_: "same"}
 
 
 def test_where_sessions_are_kept_is_said_once(shop: Project) -> None:
@@ -119,23 +135,6 @@ def test_the_session_of_a_superseded_artifact_says_what_took_its_place(shop: Pro
     assert session_file(shop, former).read_text() == exported
     assert later["artifact"]["id"] in exported
     assert states(shop) == {former["artifact"]["id"]: "same", later["artifact"]["id"]: "same"}
-
-
-def test_a_file_that_a_person_edited_stays_and_is_named(shop: Project) -> None:
-    plan = accepted(shop)
-    id_, file = plan["artifact"]["id"], plan_file(shop, plan)
-    file.write_text("{}")
-    assert states(shop) == {id_: "edited"}
-    assert "  approved, file edited, session " in shop.call("artifacts", "show", id_).out
-    assert shop.call("admin", "render", shop.newest(), "--check").code == 1
-    done = shop.call("admin", "render", shop.newest())
-    assert f"The document was edited: the rebuilt text lies in {PLANS}/{file.name}.new" in done.out
-    assert (file.read_text(), states(shop)) == ("{}", {id_: "edited"})
-    file.unlink()
-    assert states(shop) == {id_: "missing"}
-    assert in_force_of(shop) == [id_], "what the log says is in force"
-    assert shop.call("admin", "render", shop.newest()).code == 0
-    assert states(shop) == {id_: "same"}
 
 
 @pytest.mark.parametrize("place", [PLANS, SESSIONS, Path(".preflights")])
@@ -236,13 +235,6 @@ def test_the_file_of_a_draft_is_a_stray(shop: Project) -> None:
     plan_file(shop, draft).write_text('{"status":"approved"}')
     assert strays(shop) == [plan_file(shop, draft).name]
     assert in_force_of(shop) == []
-
-
-def test_other_files_of_the_folder_are_no_strays(shop: Project) -> None:
-    plan = accepted(shop)
-    for name in ("README.md", "notes.json", f"{plan_file(shop, plan).name}.new"):
-        (shop.folder / PLANS / name).write_text("mine")
-    assert strays(shop) == []
 
 
 # 4. Killed -----------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ def test_a_number_that_two_branches_gave_is_refused_by_naming_both(
 # What became of them -------------------------------------------------------------------------
 
 
-def test_a_decision_that_was_superseded_is_shown_as_such_with_its_successor(house: Project) -> None:
+def test_a_superseded_decision_is_shown_and_listed_with_its_successor(house: Project) -> None:
     former = house.decided()
     later = house.decided("Add SSO", "--supersedes", former["uid"])
     old, new = former["session_id"][-8:], later["session_id"][-8:]
@@ -100,11 +100,6 @@ def test_a_decision_that_was_superseded_is_shown_as_such_with_its_successor(hous
     place = next(n for n, line in enumerate(lines) if line.startswith(old))
     assert lines[place].split()[:3] == [old, "superseded", "by"]
     assert lines[place + 1].split()[:1] == [new], "the successor stands in the same cell"
-
-
-def test_the_list_of_many_sessions_says_the_same(house: Project) -> None:
-    former = house.decided()
-    house.decided("Add SSO", "--supersedes", former["uid"])
     for _ in range(20):
         house.started_session()
     rows = house.call("sessions", "--all", "--json").json["sessions"]

@@ -108,17 +108,6 @@ def test_nothing_selected_is_an_error_and_no_pass(house: Project) -> None:
     assert house.call("regress", "missing.jsonl").code == 1
 
 
-def test_what_was_erased_is_left_out_and_counted(house: Project) -> None:
-    house.decided()
-    id_ = house.decided("Choose a database", key="db_type=SQLite")["session_id"]
-    assert house.call("admin", "erase", id_, "--yes", "--reason", "a request").code == 0
-    found = regress(house)
-    assert found["left_out"] == ["1 session: erased"]
-    (house.folder / "erased.jsonl").write_text(house.call("admin", "export", id_).out)
-    assert regress(house, "erased.jsonl", code=6)["sessions"] == 0  # may be committed
-    assert found["counts"]["same"] == 1
-
-
 def test_sessions_that_only_files_have_are_judged_in_a_clone(
     house: Project, colleague: Project
 ) -> None:
@@ -373,7 +362,9 @@ def test_a_report_is_written_to_a_new_file(house: Project, name: str) -> None:
     assert house.call("regress", "--report", f"{name}=made", "--replace").code == 0
 
 
-def test_a_report_takes_no_place_of_a_pipe_or_a_device(house: Project) -> None:
+def test_reports_that_cannot_be_written_end_a_run_and_what_was_erased_is_left_out(
+    house: Project,
+) -> None:
     house.decided()
     os.mkfifo(house.folder / "pipe")
     (house.folder / "link").symlink_to("pipe")
@@ -381,10 +372,6 @@ def test_a_report_takes_no_place_of_a_pipe_or_a_device(house: Project) -> None:
         done = house.call("regress", "--report", f"json={name}", "--replace")
         assert (done.code, (house.folder / name).is_fifo()) == (1, True)
         assert f"{name} is no regular file" in done.err
-
-
-def test_reports_that_cannot_be_written_end_a_run_before_it_begins(house: Project) -> None:
-    house.decided()
     (house.folder / "made").touch()
     done = house.call("regress", "--report", "json=made", "--report", "html=other")
     assert (done.code, (house.folder / "other").exists()) == (1, False)
@@ -392,6 +379,13 @@ def test_reports_that_cannot_be_written_end_a_run_before_it_begins(house: Projec
     assert house.call("regress", "--report", "json=x", "--report", "junit=x").code == 2
     assert house.call("regress", "--margin", "nan").code == 2
     assert house.call("regress", "").code == 1
+    id_ = house.decided("Choose a database", key="db_type=SQLite")["session_id"]
+    assert house.call("admin", "erase", id_, "--yes", "--reason", "a request").code == 0
+    found = regress(house)
+    assert found["left_out"] == ["1 session: erased"]
+    (house.folder / "erased.jsonl").write_text(house.call("admin", "export", id_).out)
+    assert regress(house, "erased.jsonl", code=6)["sessions"] == 0  # may be committed
+    assert found["counts"]["same"] == 1
 
 
 def test_a_file_may_have_any_name(house: Project) -> None:

@@ -134,12 +134,16 @@ def test_a_faulted_session_is_given_up_only_by_force(house: Project) -> None:
     assert house.run("replay", "last", program=BUGGY).code == 0, "the Input rests in quarantine"
 
 
-def test_a_fault_that_only_todays_code_has_is_told_apart(house: Project) -> None:
+def test_a_fault_of_todays_code_is_told_apart_and_no_file_hides_the_last_session(
+    house: Project,
+) -> None:
     house.started_session()
     house.call("answer", "last", "crash")
     done = house.run("replay", "last", program=BUGGY)
     assert done.code == 1
     assert "raises in today's code at version 4" in done.out
+    (house.folder / "last").write_text("not a log")
+    assert house.call("replay", "last").code == 0
 
 
 def test_what_cannot_be_replayed_is_refused(house: Project) -> None:
@@ -164,12 +168,6 @@ def test_one_damaged_session_stops_the_replay_of_all(house: Project) -> None:
     done = house.call("replay", "a.jsonl", "b.jsonl")
     assert (done.code, done.out) == (4, "")
     assert "event 1: its hash does not follow from the one before" in done.err
-
-
-def test_a_file_named_last_does_not_hide_the_last_session(house: Project) -> None:
-    house.started_session()
-    (house.folder / "last").write_text("not a log")
-    assert house.call("replay", "last").code == 0
 
 
 def test_a_prompt_that_changed_is_named_as_the_cause(house: Project) -> None:

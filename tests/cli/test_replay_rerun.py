@@ -60,16 +60,16 @@ def test_with_its_own_seed_and_faults_a_session_is_identical(
     assert house.recorded() == before, "nothing was written"
 
 
-def test_a_faulty_session_is_identical_in_words_too(house: Project) -> None:
+def test_the_same_is_identical_and_another_seed_or_answer_is_a_difference(house: Project) -> None:
     id_ = led(house)
     done = house.call("replay", "last", "--simulate")
     assert done.out.startswith(f"{id_} simulated: identical: 13 events")
     done = house.call("replay", "last", "--drift")
     assert done.out.startswith(f"{id_} drift: identical: 2 of 2 responses by digest")
-
-
-def test_another_seed_is_a_question_and_no_difference(house: Project) -> None:
-    led(house)
+    done = house.call("replay", "last", "last", "--seed", "1")
+    assert (done.code, "one session, found more" in done.err) == (2, True)
+    assert one(house, "--provider", "mock", "--from", "decide-2")["kept"] == 6
+    assert one(house, "--provider", "mock", "--from", "7")["kept"] == 6
     found = one(house, "--simulate", "--seed", "5")
     assert (found["status"], found["otherwise"]) == (
         "different",
@@ -79,6 +79,9 @@ def test_another_seed_is_a_question_and_no_difference(house: Project) -> None:
     assert "hosting: unknown_question" in done.out
     assert "it waits for an answer to" in done.out
     assert '/status: "ready" -> "needs_answers"' in done.out
+    text = house.call("admin", "export", "last").out
+    (house.folder / "x.jsonl").write_text(text.replace("Bare metal", "Bare bones"))
+    assert house.call("replay", "x.jsonl").code == 4, "the chain says so"
 
 
 @pytest.mark.slow("whole runs")
@@ -91,13 +94,6 @@ def test_several_sessions_run_again_at_once(house: Project, tmp_path: Path) -> N
     done = house.call("replay", "--simulate", "--json", *goldens)
     found = {(bool(s["otherwise"]), s["status"]) for s in done.json["sessions"]}
     assert found == {(False, "identical"), (True, "different")}
-
-
-def test_a_changed_answer_of_the_simulator_is_a_difference(house: Project) -> None:
-    led(house)
-    text = house.call("admin", "export", "last").out
-    (house.folder / "x.jsonl").write_text(text.replace("Bare metal", "Bare bones"))
-    assert house.call("replay", "x.jsonl").code == 4, "the chain says so"
 
 
 # 2. What if ----------------------------------------------------------------------------------
@@ -125,12 +121,6 @@ def test_a_what_if_reports_and_leaves_the_log_alone(
     text = house.call("replay", "last", *args)
     assert text.out.splitlines()[0].split(" ", 1)[1].startswith(f"what if, {otherwise}: ")
     assert house.recorded() == before
-
-
-def test_it_goes_on_from_a_step(house: Project) -> None:
-    led(house)
-    assert one(house, "--provider", "mock", "--from", "decide-2")["kept"] == 6
-    assert one(house, "--provider", "mock", "--from", "7")["kept"] == 6
 
 
 def test_a_child_is_kept_in_a_file_and_never_in_the_log(house: Project) -> None:
@@ -173,12 +163,6 @@ def test_what_does_not_fit_is_one_clear_line(
     assert message in done.err
     assert done.err.count("\n") == 1
     assert done.out == ""
-
-
-def test_a_what_if_is_about_one_session(house: Project) -> None:
-    led(house)
-    done = house.call("replay", "last", "last", "--seed", "1")
-    assert (done.code, "one session, found more" in done.err) == (2, True)
 
 
 def test_the_rules_are_replaced_by_naming_a_provider(house: Project) -> None:

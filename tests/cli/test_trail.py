@@ -64,7 +64,7 @@ def newest(house: Project) -> str:
 # 1. What a model said ------------------------------------------------------------------------
 
 
-def test_what_a_model_said_is_the_models_in_every_form(house: Project) -> None:
+def test_what_a_model_said_is_the_models_in_every_form_also_erased(house: Project) -> None:
     house.call("note", "Call the dentist", "--provider", "sim", "--seed", "3")
     (step,) = [s for s in trail(house) if s["type"].startswith("completion.received.")]
     assert (step["actor"], step["model"]) == (MODEL, {"provider": "sim", "model": "simllm/1"})
@@ -77,6 +77,10 @@ def test_what_a_model_said_is_the_models_in_every_form(house: Project) -> None:
         assert re.search(rf"completion\.received +{who}", lines[at]), words
     (stored,) = [e for e in house.events() if e["type"] == step["type"]]
     assert stored["actor_kind"] == "script", "what the log says of it stays as it is"
+    assert house.call("admin", "erase", house.newest(), "--yes").code == 0
+    assert inputs(house, "--actor", "model") == ["completion.received.v1"]
+    (step,) = [s for s in trail(house) if s["type"].startswith("completion.received.")]
+    assert (step["actor"], step["erased"]) == ({"kind": "model", "name": ""}, True)
 
 
 def test_what_a_model_said_is_found_as_the_models_alone(house: Project) -> None:
@@ -88,14 +92,6 @@ def test_what_a_model_said_is_found_as_the_models_alone(house: Project) -> None:
     assert inputs(house, "--actor", "agent") == ["extraction.note_taken.v1"]
     for who in ("user", "agent", "script", "claude", "agent:simllm/1"):
         assert response[0] not in inputs(house, "--actor", who), who
-
-
-def test_what_was_erased_of_a_model_is_still_no_scripts(house: Project) -> None:
-    house.call("note", "Call the dentist", "--provider", "sim", "--seed", "3")
-    assert house.call("admin", "erase", house.newest(), "--yes").code == 0
-    assert inputs(house, "--actor", "model") == ["completion.received.v1"]
-    (step,) = [s for s in trail(house) if s["type"].startswith("completion.received.")]
-    assert (step["actor"], step["erased"]) == ({"kind": "model", "name": ""}, True)
 
 
 def test_a_value_that_a_model_read_is_the_models_wherever_it_is_shown(house: Project) -> None:
@@ -150,10 +146,29 @@ def test_an_unknown_name_is_said_with_those_who_are_here(
         assert house.call("audit", "trail", *form, "--actor", who).err == "", who
 
 
-def test_who_did_nothing_in_that_time_is_there_all_the_same(house: Project) -> None:
+def test_every_step_says_who_when_and_what_it_follows_from(house: Project) -> None:
     house.decided()
     done = house.call("audit", "trail", "--actor", "Ada", "--until", "2020-01-01")
     assert (done.code, done.out, done.err) == (0, "No step fits the filter.\n", "")
+    for step in trail(house):
+        if step["role"] == "input":
+            assert step["actor"]["kind"] in ("user", "script")
+            assert step["follows"] is None
+            assert step["at"].endswith("Z")
+        else:
+            assert step["actor"] is None
+            assert step["follows"] < step["version"]
+    assert {s["type"] for s in trail(house, "--actor", "user") if s["role"] == "input"} == {
+        "clarification.decision_acknowledged.v1"
+    }
+    assert trail(house, "--actor", "ada lovelace") == trail(house, "--actor", "user:Ada Lovelace")
+    assert trail(house, "--actor", "agent") == []
+    assert trail(house, "--since", "9999-01-01") == []
+    assert trail(house, "--until", "2020-01-01") == []
+    assert trail(house, "--since", "2020-01-01", "--until", "9999-12-31") == trail(house)
+    none = "No step fits the filter.\n"
+    assert house.call("audit", "trail", "--since", "9999-01-01").out == none
+    assert house.call("audit", "trail", "--session", "last", "--actor", "agent").out == none
 
 
 def test_those_who_are_here_are_shown_safely_and_not_all(house: Project) -> None:
@@ -215,33 +230,6 @@ def test_the_trail_of_a_decision_ends_where_it_counts(house: Project) -> None:
     assert [step["hash"] for step in whole] == [
         event["hash"] for event in house.events(one["session_id"])
     ]
-
-
-def test_every_step_says_who_and_what_it_follows_from(house: Project) -> None:
-    house.decided()
-    for step in trail(house):
-        if step["role"] == "input":
-            assert step["actor"]["kind"] in ("user", "script")
-            assert step["follows"] is None
-            assert step["at"].endswith("Z")
-        else:
-            assert step["actor"] is None
-            assert step["follows"] < step["version"]
-    assert {s["type"] for s in trail(house, "--actor", "user") if s["role"] == "input"} == {
-        "clarification.decision_acknowledged.v1"
-    }
-    assert trail(house, "--actor", "ada lovelace") == trail(house, "--actor", "user:Ada Lovelace")
-    assert trail(house, "--actor", "agent") == []
-
-
-def test_the_trail_of_a_time_has_its_steps(house: Project) -> None:
-    house.decided()
-    assert trail(house, "--since", "9999-01-01") == []
-    assert trail(house, "--until", "2020-01-01") == []
-    assert trail(house, "--since", "2020-01-01", "--until", "9999-12-31") == trail(house)
-    none = "No step fits the filter.\n"
-    assert house.call("audit", "trail", "--since", "9999-01-01").out == none
-    assert house.call("audit", "trail", "--session", "last", "--actor", "agent").out == none
 
 
 @pytest.mark.slow("sizes")

@@ -25,7 +25,9 @@ def priced(house: Project, *entries: str) -> Result:
     return house.call("usage", "--by", "model", "--json")
 
 
-def test_calls_are_summed_and_without_a_price_their_cost_is_unknown(house: Project) -> None:
+def test_calls_are_summed_and_cost_what_the_dated_price_says_if_there_is_one(
+    house: Project,
+) -> None:
     house.call("note", "Call the dentist", *SIM)
     (one,) = house.call("usage", "--json").json["usage"]
     assert (one["provider"], one["calls"], one["costs"]) == ("sim", one["calls"], [])
@@ -37,10 +39,6 @@ def test_calls_are_summed_and_without_a_price_their_cost_is_unknown(house: Proje
     elsewhere = {"PREFLIGHTS_PROJECT": "elsewhere"}
     none = house.call("usage", "--until", "2020-01-01", env=elsewhere)
     assert none.out == "No provider was asked anything.\n"
-
-
-def test_the_dated_price_that_is_configured_counts(house: Project) -> None:
-    house.call("note", "Call the dentist", *SIM)
     (free,) = priced(house).json["usage"]
     (one,) = priced(
         house,

@@ -29,13 +29,46 @@ def why(project: Project, what: str) -> Any:
     return artifact
 
 
-def test_the_documents_are_told_with_their_digests(shop: Project) -> None:
+def test_why_tells_documents_response_and_approver_here_in_a_program_and_in_a_clone(
+    shop: Project, tmp_path: Path
+) -> None:
     plan = accepted(shop)
     files = why(shop, plan["artifact"]["id"])["files"]
     assert {file["path"]: file["sha256"] for file in files} == {
         file["path"]: file["sha256"] for file in plan["documents"]
     }
     assert ".preflights/glossary.md, SHA-256 " in shop.call("why", shop.newest()).out
+    found = why(shop, plan["artifact"]["id"])
+    assert found["response"]["provider"] == "mock"
+    assert found["response"]["prompts"] == ["base.v1", "project_planner.v1", "project_plan.v1"]
+    assert '"domains"' in found["response"]["text"]
+    (change,) = found["standings"]
+    assert (change["standing"], change["by"]) == ("approved", {"kind": "user", "name": "Ada"})
+    assert change["relayed_by"]["kind"] == "script"
+    assert found["path"] == plan_file(shop, plan).relative_to(shop.folder).as_posix()
+    assert "  approved   by Ada, " in shop.call("why", shop.newest()).out
+    id_ = plan["artifact"]["id"]
+    assert why(shop, id_[:8])["id"] == why(shop, id_.upper())["id"] == id_
+    done = shop.call("why", "0000")
+    assert (done.code, "'0000' is no session" in done.err) == (1, True)
+    done = shop.call("why", plan["session_id"], "Type")
+    assert done.code == 1
+    with shop._surroundings({}), preflights_es.open(shop.folder) as log:
+        (found,) = log.why_artifact(plan["artifact"]["id"])
+        assert (found.id, found.standing) == (plan["artifact"]["id"], "approved")
+        assert log.why(plan["session_id"]) == []
+    with requested(shop) as request:
+        assert request.notices == []
+    committed(shop)
+    clone = cloned(shop, tmp_path / "clone")
+    id_ = plan["artifact"]["id"]
+    assert why(clone, id_) == why(shop, id_)
+    assert "only .preflights/artifacts/.sessions/" in clone.call("why", id_).err
+    assert shop.call("admin", "erase", plan["session_id"], "--yes").code == 0
+    done = shop.call("why", plan["session_id"])
+    assert (done.code, "erased" in done.err) == (1, True)
+    done = shop.call("why", plan["artifact"]["id"])
+    assert (done.code, "is no session" in done.err) == (1, True)
 
 
 def test_the_artifacts_and_decisions_that_were_read_are_told_with_their_sessions(
@@ -52,19 +85,6 @@ def test_the_artifacts_and_decisions_that_were_read_are_told_with_their_sessions
     said = shop.call("why", shop.newest()).out
     assert f"  artifact   {project['artifact']['id']}, session {project['session_id'][-8:]}" in said
     assert f"  decision   {decision['session_id'][-12:]}, session " in said
-
-
-def test_the_response_and_the_approver_are_told(shop: Project) -> None:
-    plan = accepted(shop)
-    found = why(shop, plan["artifact"]["id"])
-    assert found["response"]["provider"] == "mock"
-    assert found["response"]["prompts"] == ["base.v1", "project_planner.v1", "project_plan.v1"]
-    assert '"domains"' in found["response"]["text"]
-    (change,) = found["standings"]
-    assert (change["standing"], change["by"]) == ("approved", {"kind": "user", "name": "Ada"})
-    assert change["relayed_by"]["kind"] == "script"
-    assert found["path"] == plan_file(shop, plan).relative_to(shop.folder).as_posix()
-    assert "  approved   by Ada, " in shop.call("why", shop.newest()).out
 
 
 def test_every_change_of_standing_is_told(shop: Project) -> None:
@@ -90,44 +110,6 @@ def test_an_answer_about_missing_information_is_told(shop: Project, api: FakeAPI
     assert found[0]["answers"] == []
     assert [answer["values"] for answer in found[1]["answers"]] == [["Billing and Orders"]]
     assert found[0]["reason"] != ""
-
-
-def test_an_artifact_is_named_by_the_beginning_of_its_id(shop: Project) -> None:
-    plan = accepted(shop)
-    id_ = plan["artifact"]["id"]
-    assert why(shop, id_[:8])["id"] == why(shop, id_.upper())["id"] == id_
-    done = shop.call("why", "0000")
-    assert (done.code, "'0000' is no session" in done.err) == (1, True)
-    done = shop.call("why", plan["session_id"], "Type")
-    assert done.code == 1
-
-
-def test_a_pass_without_an_artifact_says_so_and_an_erased_one_is_gone(shop: Project) -> None:
-    plan = accepted(shop)
-    assert shop.call("admin", "erase", plan["session_id"], "--yes").code == 0
-    done = shop.call("why", plan["session_id"])
-    assert (done.code, "erased" in done.err) == (1, True)
-    done = shop.call("why", plan["artifact"]["id"])
-    assert (done.code, "is no session" in done.err) == (1, True)
-
-
-def test_a_clone_without_a_log_tells_the_same(shop: Project, tmp_path: Path) -> None:
-    plan = accepted(shop)
-    committed(shop)
-    clone = cloned(shop, tmp_path / "clone")
-    id_ = plan["artifact"]["id"]
-    assert why(clone, id_) == why(shop, id_)
-    assert "only .preflights/artifacts/.sessions/" in clone.call("why", id_).err
-
-
-def test_a_program_asks_the_same(shop: Project) -> None:
-    plan = accepted(shop)
-    with shop._surroundings({}), preflights_es.open(shop.folder) as log:
-        (found,) = log.why_artifact(plan["artifact"]["id"])
-        assert (found.id, found.standing) == (plan["artifact"]["id"], "approved")
-        assert log.why(plan["session_id"]) == []
-    with requested(shop) as request:
-        assert request.notices == []
 
 
 def test_a_field_of_the_payload_is_asked_about_by_every_id(shop: Project) -> None:

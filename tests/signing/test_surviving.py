@@ -39,17 +39,21 @@ def imported(house: Signing, file: Path) -> None:
 # 1. Replay -----------------------------------------------------------------------------------
 
 
-def test_a_signed_session_is_replayed_as_any_other(house: Signing) -> None:
+def test_a_signed_session_is_replayed_and_a_run_that_never_was_is_not_signed(
+    house: Signing,
+) -> None:
     id_ = house.signed()
     plain = house.decided("Add SSO")["session_id"]
     for words in ((), ("--drift",), ("--simulate", "--seed", "7"), ("--all",)):
         found, expected = (house.call("replay", one, *words) for one in (id_, plain))
         assert found.code == expected.code, (found, expected)
     assert house.verdict(id_) == "signed"
-
-
-def test_a_run_that_never_was_is_not_signed(house: Signing) -> None:
-    id_ = house.signed()
+    file = house.folder / "replays" / "signed.jsonl"
+    file.parent.mkdir()
+    file.write_text(house.call("admin", "export", id_).out)
+    found = house.call("regress", "replays/", "--json")
+    assert found.code == 0, found.err
+    assert house.call("regress", "--only", id_).code == 0
     file = house.home / "what-if.jsonl"
     done = house.call("replay", id_, "--answer", "auth_strategy=Magic Link", "--out", str(file))
     assert done.code in (0, 1), done.err
@@ -59,20 +63,10 @@ def test_a_run_that_never_was_is_not_signed(house: Signing) -> None:
     assert '"verdict":"signed"' not in other.told(session_id)
 
 
-def test_a_regression_run_takes_a_signed_session(house: Signing) -> None:
-    id_ = house.signed()
-    file = house.folder / "replays" / "signed.jsonl"
-    file.parent.mkdir()
-    file.write_text(house.call("admin", "export", id_).out)
-    found = house.call("regress", "replays/", "--json")
-    assert found.code == 0, found.err
-    assert house.call("regress", "--only", id_).code == 0
-
-
 # 2. Files ------------------------------------------------------------------------------------
 
 
-def test_an_export_brings_the_signature_and_a_second_import_changes_nothing(house: Signing) -> None:
+def test_an_export_and_a_copy_bring_the_signature_and_an_erasure_takes_it(house: Signing) -> None:
     id_ = house.signed()
     file = house.home / "session.jsonl"
     file.write_text(house.call("admin", "export", id_).out)
@@ -87,6 +81,23 @@ def test_an_export_brings_the_signature_and_a_second_import_changes_nothing(hous
     third = other_log(house, "third")
     imported(third, packed)
     assert third.verdict(id_) == "signed"
+    copy = house.folder / "copy.db"
+    assert house.call("admin", "db", "backup", str(copy)).code == 0
+    for words in (("admin", "db", "upgrade"), ("admin", "projections", "rebuild")):
+        assert house.call(*words).code == 0
+        (row,) = house.call("decisions", "--json").json["decisions"]
+        assert row["signature"]["verdict"] == "signed", words
+    found = house.call("show", id_, "--json", "--db", str(copy)).json
+    assert found["signature"]["verdict"] == "signed"
+    fingerprint = house.show(id_)["signature"]["key"]
+    assert house.call("admin", "erase", id_, "--yes").code == 0
+    recorded = house.recorded()
+    files = b"".join(one.read_bytes() for one in house.folder.rglob("*.jsonl"))
+    assert b"U1NIU0lH" not in recorded + files, "SSHSIG"
+    found = house.show(id_)
+    assert (found["status"], found["signature"]) == ("erased", None)
+    assert fingerprint not in house.call("audit", "trail", "--session", id_).out
+    assert house.call("audit", "verify").code == 0
 
 
 def test_a_session_file_says_who_signed_before_and_after_it_is_in_the_log(house: Signing) -> None:
@@ -121,19 +132,6 @@ def test_what_was_found_of_a_file_does_not_hold_of_another_text_with_its_hashes(
 # 3. What changes later -----------------------------------------------------------------------
 
 
-def test_an_erasure_takes_the_signature_with_the_payload(house: Signing) -> None:
-    id_ = house.signed()
-    fingerprint = house.show(id_)["signature"]["key"]
-    assert house.call("admin", "erase", id_, "--yes").code == 0
-    recorded = house.recorded()
-    files = b"".join(one.read_bytes() for one in house.folder.rglob("*.jsonl"))
-    assert b"U1NIU0lH" not in recorded + files, "SSHSIG"
-    found = house.show(id_)
-    assert (found["status"], found["signature"]) == ("erased", None)
-    assert fingerprint not in house.call("audit", "trail", "--session", id_).out
-    assert house.call("audit", "verify").code == 0
-
-
 def test_a_new_number_leaves_what_was_signed(house: Signing) -> None:
     other = other_log(house)
     other.call("start", "Add a database", "--answer", "db_type=MySQL", "--accept", *BY)
@@ -148,18 +146,6 @@ def test_a_new_number_leaves_what_was_signed(house: Signing) -> None:
     assert house.verdict(second) == "signed"
     acts = house.call("audit", "trail", "--session", first, "--json").out
     assert acts.count('"verdict":"signed"') == 1
-
-
-def test_a_copy_and_an_upgrade_of_the_log_keep_it(house: Signing) -> None:
-    id_ = house.signed()
-    copy = house.folder / "copy.db"
-    assert house.call("admin", "db", "backup", str(copy)).code == 0
-    for words in (("admin", "db", "upgrade"), ("admin", "projections", "rebuild")):
-        assert house.call(*words).code == 0
-        (row,) = house.call("decisions", "--json").json["decisions"]
-        assert row["signature"]["verdict"] == "signed", words
-    found = house.call("show", id_, "--json", "--db", str(copy)).json
-    assert found["signature"]["verdict"] == "signed"
 
 
 # 4. What is kept -----------------------------------------------------------------------------

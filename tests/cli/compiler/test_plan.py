@@ -238,7 +238,7 @@ def test_decisions_in_force_are_read(house: Project) -> None:
     assert len(decision["source"]["hash"]) == 64
 
 
-def test_the_layout_is_what_git_lists_and_a_hostile_repository_runs_nothing(house: Project) -> None:
+def test_the_layout_is_what_git_lists_and_runs_nothing_of_a_repository(house: Project) -> None:
     documented(house)
     ran = house.folder / "ran"
     harm = house.folder / "harm.sh"
@@ -251,32 +251,6 @@ def test_the_layout_is_what_git_lists_and_a_hostile_repository_runs_nothing(hous
     planned(house, "project")
     assert begun(house)["layout"] == ["harm.sh"], "nothing of .preflights"
     assert not ran.exists()
-
-
-def test_a_name_that_is_no_text_is_left_out_of_the_layout_and_counted(house: Project) -> None:
-    documented(house)
-    for name in (b"b\xff.md", b"new\nline.md", b" blank.md"):
-        path = os.path.join(os.fsencode(house.folder), name)
-        with open(path, "wb") as file:
-            file.write(b"# Odd\n")
-    subprocess.run(["git", "add", "."], cwd=house.folder, check=True)
-    found = planned(house, "project")
-    assert begun(house)["layout"][0] == " blank.md"
-    assert found["left_out"] == [{"what": "layout", "count": 2}]
-
-
-def test_a_secret_in_the_name_of_a_file_is_taken_out_of_the_layout(house: Project) -> None:
-    documented(house)
-    (house.folder / "AKIAIOSFODNN7EXAMPLE.md").write_text("# Ada\n")
-    house.git("add", ".")
-    planned(house, "project")
-    assert begun(house)["layout"][-1] == "[redacted:key].md"
-    assert begun(house)["redacted"] == ["key"]
-    assert b"AKIAIOSFODNN7EXAMPLE" not in house.recorded()
-
-
-def test_without_git_there_is_no_layout(house: Project) -> None:
-    documented(house)
     folder = house.folder.parent / "plain"
     (house.folder / ".preflights").rename(house.folder.parent / "documents")
     folder.mkdir()
@@ -287,3 +261,21 @@ def test_without_git_there_is_no_layout(house: Project) -> None:
     assert done.code == 3
     lines = plain.call("log", done.json["session_id"], "--json", *database).out.splitlines()
     assert '"layout":[]' in lines[0]
+
+
+def test_the_layout_has_no_name_that_is_no_text_and_no_secret(house: Project) -> None:
+    documented(house)
+    for name in (b"b\xff.md", b"new\nline.md", b" blank.md"):
+        path = os.path.join(os.fsencode(house.folder), name)
+        with open(path, "wb") as file:
+            file.write(b"# Odd\n")
+    subprocess.run(["git", "add", "."], cwd=house.folder, check=True)
+    found = planned(house, "project")
+    assert begun(house)["layout"][0] == " blank.md"
+    assert found["left_out"] == [{"what": "layout", "count": 2}]
+    (house.folder / "AKIAIOSFODNN7EXAMPLE.md").write_text("# Ada\n")
+    house.git("add", ".")
+    planned(house, "project")
+    assert begun(house)["layout"][-1] == "[redacted:key].md"
+    assert begun(house)["redacted"] == ["key"]
+    assert b"AKIAIOSFODNN7EXAMPLE" not in house.recorded()

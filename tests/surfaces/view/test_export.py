@@ -76,7 +76,9 @@ def links(site: Path) -> Iterator[tuple[Path, str]]:
             yield page, address
 
 
-def test_a_decision_its_record_and_its_timeline_are_pages(shop: Project, decided: Any) -> None:
+def test_a_decision_its_record_and_its_timeline_are_pages_written_once(
+    shop: Project, decided: Any
+) -> None:
     site = exported(shop)
     listed = words((site / "index.html").read_text("utf-8"))
     assert "OAuth" in listed
@@ -91,6 +93,26 @@ def test_a_decision_its_record_and_its_timeline_are_pages(shop: Project, decided
         assert said in page
     timeline = words((site / "sessions" / f"{decided['session_id']}.html").read_text("utf-8"))
     assert "decision acknowledged" in timeline
+    assert not [path for path, content in files(site).items() if SECRET.encode() in content]
+    found = proof(site, decided["session_id"])
+    logged = shop.events(decided["session_id"])
+    assert [one["hash"] for one in found["events"]] == [one["hash"] for one in logged]
+    said = {one["version"] for one in found["events"] if one["data"] is not None}
+    assert all((one["data"] is None) == (one["salt"] is None) for one in found["events"])
+    assert {1, len(logged)} & said
+    assert len(said) < len(logged)
+    shown = (site / "sessions" / f"{decided['session_id']}.html").read_text("utf-8")
+    assert {int(one) for one in re.findall(r'data-said="(\d+)"', shown)} == said
+    stands = {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in site.rglob("*.*")}
+    exported(shop)
+    assert stands == {
+        path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in site.rglob("*.*")
+    }
+    shop.decided("Use PostgreSQL", key="db_type=PostgreSQL")
+    exported(shop)
+    same = [path for path, was in stands.items() if path.stat().st_ino == was[0]]
+    assert site / "decisions" / f"{decided['uid']}.html" in same
+    assert site / "index.html" not in same
 
 
 def test_tokens_and_costs_are_those_of_published_responses(shop: Project) -> None:
@@ -135,20 +157,6 @@ def test_every_link_leads_to_a_file_of_the_site(shop: Project, decided: Any) -> 
             assert way.fragment in Links(target.read_text("utf-8")).ids, address
         count += 1
     assert count > 60
-
-
-def test_only_what_a_page_shows_is_published(shop: Project, decided: Any) -> None:
-    site = exported(shop)
-    assert not [path for path, content in files(site).items() if SECRET.encode() in content]
-    found = proof(site, decided["session_id"])
-    logged = shop.events(decided["session_id"])
-    assert [one["hash"] for one in found["events"]] == [one["hash"] for one in logged]
-    said = {one["version"] for one in found["events"] if one["data"] is not None}
-    assert all((one["data"] is None) == (one["salt"] is None) for one in found["events"])
-    assert {1, len(logged)} & said
-    assert len(said) < len(logged)
-    shown = (site / "sessions" / f"{decided['session_id']}.html").read_text("utf-8")
-    assert {int(one) for one in re.findall(r'data-said="(\d+)"', shown)} == said
 
 
 def test_what_waits_or_was_superseded_comes_with_all(shop: Project, decided: Any) -> None:
@@ -229,30 +237,9 @@ def test_the_same_log_gives_the_same_bytes(shop: Project, decided: Any) -> None:
     assert files(one) == files(other)
 
 
-def test_what_did_not_change_is_not_written_again(shop: Project, decided: Any) -> None:
-    site = exported(shop)
-    stands = {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in site.rglob("*.*")}
-    exported(shop)
-    assert stands == {
-        path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in site.rglob("*.*")
-    }
-    shop.decided("Use PostgreSQL", key="db_type=PostgreSQL")
-    exported(shop)
-    same = [path for path, was in stands.items() if path.stat().st_ino == was[0]]
-    assert site / "decisions" / f"{decided['uid']}.html" in same
-    assert site / "index.html" not in same
-
-
-def test_a_page_that_is_no_longer_part_goes(shop: Project, decided: Any) -> None:
-    site = exported(shop)
-    shop.call("admin", "erase", decided["session_id"], "--yes")
-    exported(shop)
-    assert not list((site / "decisions").iterdir())
-    assert not (site / "proof" / f"{decided['session_id']}.js").exists()
-    assert b"Ada Lovelace" not in b"".join(files(site).values())
-
-
-def test_an_export_that_was_cut_off_is_finished_by_the_next(shop: Project, decided: Any) -> None:
+def test_an_export_is_finished_by_the_next_which_leaves_files_of_a_person_alone(
+    shop: Project, decided: Any
+) -> None:
     site = exported(shop)
     whole = files(site)
     (site / "index.html").unlink()
@@ -264,6 +251,18 @@ def test_an_export_that_was_cut_off_is_finished_by_the_next(shop: Project, decid
     (site / "preflights-site.json").write_text(json.dumps(marker))
     exported(shop)
     assert files(site) == whole
+    (site / "CNAME").write_text("decisions.example.org")
+    exported(shop)
+    assert (site / "CNAME").read_text() == "decisions.example.org"
+    (site / "all.html").write_text("mine")
+    done = shop.call("view", "--export", "site", "--yes", "--all")
+    assert (done.code, "stands where a page belongs" in done.err) == (1, True)
+    assert (site / "all.html").read_text() == "mine"
+    shop.call("admin", "erase", decided["session_id"], "--yes")
+    exported(shop)
+    assert not list((site / "decisions").iterdir())
+    assert not (site / "proof" / f"{decided['session_id']}.js").exists()
+    assert b"Ada Lovelace" not in b"".join(files(site).values())
 
 
 # 3. Folders ----------------------------------------------------------------------------------
@@ -349,17 +348,6 @@ def test_a_place_that_takes_no_site_is_refused(
     done = shop.call("view", "--export", name, "--yes")
     assert (done.code, len(done.err.splitlines())) == (code, 1), done
     assert why in done.err
-
-
-def test_a_file_of_a_person_is_neither_replaced_nor_removed(shop: Project, decided: Any) -> None:
-    site = exported(shop)
-    (site / "CNAME").write_text("decisions.example.org")
-    exported(shop)
-    assert (site / "CNAME").read_text() == "decisions.example.org"
-    (site / "all.html").write_text("mine")
-    done = shop.call("view", "--export", "site", "--yes", "--all")
-    assert (done.code, "stands where a page belongs" in done.err) == (1, True)
-    assert (site / "all.html").read_text() == "mine"
 
 
 def test_a_link_in_the_site_is_not_followed(shop: Project, decided: Any, tmp_path: Path) -> None:

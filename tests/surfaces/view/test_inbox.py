@@ -84,32 +84,38 @@ def test_what_was_accepted_elsewhere_says_nothing_of_a_browser(shop: Project) ->
     assert "browser" not in shop.call("audit", "trail", "--session", session).out
 
 
-def test_own_words_win_over_a_choice(shop: Project, pages: Pages) -> None:
+def test_an_answer_needs_a_word_and_own_words_win_over_a_choice(
+    shop: Project, pages: Pages
+) -> None:
     session = begun(shop, "Choose a feature flag service")
+    asked = shown(shop, session)["questions"][0]["id"]
+    found = pages.fill(f"/inbox/{session}/answer", version=version(shop, session), key=asked)
+    assert (found.status_code, "Not taken" in words(found.text)) == (409, True)
+    assert shown(shop, session)["status"] == "needs_answers"
     asked = shown(shop, session)["questions"][0]
     form = {"version": version(shop, session), "key": asked["id"], "own": "A file in the bucket"}
     pages.fill(f"/inbox/{session}/answer", **form, choice=asked["options"][0])
     assert "A file in the bucket" in str(shown(shop, session)["patch"])
 
 
-def test_an_answer_without_a_word_is_refused_and_says_so(shop: Project, pages: Pages) -> None:
-    session = begun(shop, "Choose a feature flag service")
-    asked = shown(shop, session)["questions"][0]["id"]
-    found = pages.fill(f"/inbox/{session}/answer", version=version(shop, session), key=asked)
-    assert (found.status_code, "Not taken" in words(found.text)) == (409, True)
-    assert shown(shop, session)["status"] == "needs_answers"
-
-
-def test_an_answer_is_revised(shop: Project, pages: Pages) -> None:
+def test_a_form_that_does_not_fit_records_nothing_and_answers_and_reasons_are_edited(
+    shop: Project, pages: Pages
+) -> None:
     session = ready(shop)
+    found = pages.fill(f"/inbox/{session}/reasons", version=version(shop, session), paths="../x")
+    assert found.status_code == 409
+    assert shown(shop, session)["paths"] == []
+    for said in ("", "-1", "1e3", "9" * 40, "\u0665"):
+        assert pages.fill(f"/inbox/{session}/accept", version=said).status_code == 409
+    assert shown(shop, session)["status"] == "ready"
+    shop.call("start", "Use Redis for sessions", "--json")
+    assert pages.get("/inbox/nope-nope").status_code == 404
+    assert pages.get(f"/inbox/{session}").status_code == 200
+    assert KEYS.token not in pages.text(f"/inbox/{session}")
     key = next(p["key"] for p in shown(shop, session)["provenance"] if p["field"] != "Category")
     form = {"version": version(shop, session), "key": key}
     pages.fill(f"/inbox/{session}/revise", **form, own="Memcached")
     assert "Memcached" in str(shown(shop, session)["patch"])
-
-
-def test_reasons_are_edited_as_a_whole(shop: Project, pages: Pages) -> None:
-    session = ready(shop)
     form = {
         "because": "Logins survive a deploy",
         "consequences": "One more server\nIt needs a backup",
@@ -138,13 +144,6 @@ def test_reasons_are_edited_as_a_whole(shop: Project, pages: Pages) -> None:
     pages.fill(f"/inbox/{session}/reasons", version=version(shop, session), **again)
     found = shown(shop, session)
     assert (found["because"], found["consequences"], found["scope"]) == (None, [], "")
-
-
-def test_a_pattern_that_is_none_is_refused(shop: Project, pages: Pages) -> None:
-    session = ready(shop)
-    found = pages.fill(f"/inbox/{session}/reasons", version=version(shop, session), paths="../x")
-    assert found.status_code == 409
-    assert shown(shop, session)["paths"] == []
 
 
 def test_a_session_is_declined_with_a_reason(shop: Project, pages: Pages) -> None:
@@ -306,23 +305,6 @@ def test_read_only_pages_have_no_form_and_take_none(shop: Project, opened: Open)
     found = pages.fill(f"/inbox/{session}/accept", version=version(shop, session))
     assert (found.status_code, "read-only" in found.text) == (403, True)
     assert shown(shop, session)["status"] == "ready"
-
-
-def test_a_form_that_does_not_say_what_was_shown_records_nothing(
-    shop: Project, pages: Pages
-) -> None:
-    session = ready(shop)
-    for said in ("", "-1", "1e3", "9" * 40, "\u0665"):
-        assert pages.fill(f"/inbox/{session}/accept", version=said).status_code == 409
-    assert shown(shop, session)["status"] == "ready"
-
-
-def test_a_session_of_another_project_is_none_here(shop: Project, pages: Pages) -> None:
-    session = ready(shop)
-    shop.call("start", "Use Redis for sessions", "--json")
-    assert pages.get("/inbox/nope-nope").status_code == 404
-    assert pages.get(f"/inbox/{session}").status_code == 200
-    assert KEYS.token not in pages.text(f"/inbox/{session}")
 
 
 def test_what_waits_in_another_project_or_in_a_file_alone_has_no_dead_link(

@@ -81,14 +81,10 @@ def test_each_version_that_a_session_moves_to_is_told(
         assert next(news(found)) == shop.show(id_)["version"] > version
 
 
-def test_what_came_before_the_page_asked_is_told_at_once(shop: Project) -> None:
+def test_what_came_before_is_told_at_once_and_few_pages_follow_at_once(shop: Project) -> None:
     id_ = shop.started_session()
     with served(shop) as server, server.follow(id_) as found:
         assert next(news(found)) == shop.show(id_)["version"]
-
-
-def test_few_pages_follow_at_once_and_the_server_ends_while_they_do(shop: Project) -> None:
-    id_ = shop.started_session()
     with ExitStack() as stack, served(shop) as server:
         for _ in range(sessions.LIVE_MAX):
             following = stack.enter_context(server.follow(id_))

@@ -63,18 +63,15 @@ def test_a_project_without_sessions_says_so(pages: Pages) -> None:
     assert "No session here yet." in words(pages.text("/sessions"))
 
 
-def test_sessions_of_every_workflow_are_listed_newest_first(shop: Project, pages: Pages) -> None:
+def test_sessions_are_listed_newest_first_and_by_workflow_or_status(
+    shop: Project, pages: Pages
+) -> None:
     shop.call("start", "Add login", "--json")
     shop.call("note", "call Bob tomorrow at 9", "--json")
     page = words(pages.text("/sessions"))
     assert 0 < page.index("call Bob tomorrow at 9") < page.index("Add login")
     assert "needs answers" in page
     assert "preflights sessions --all --all-workflows" in page
-
-
-def test_the_list_shows_one_workflow_or_status(shop: Project, pages: Pages) -> None:
-    shop.call("start", "Add login", "--json")
-    shop.call("note", "call Bob tomorrow at 9", "--json")
     assert "Add login" not in pages.text("/sessions?workflow=extraction")
     assert "call Bob" not in pages.text("/sessions?status=needs_answers")
     assert pages.get("/sessions?workflow=none").status_code == 409
@@ -95,16 +92,30 @@ def test_a_long_list_comes_in_pages(shop: Project, pages: Pages, monkeypatch: An
 # 2. The timeline -----------------------------------------------------------------------------
 
 
-def test_every_event_is_a_mark_and_a_row_that_lead_to_it(of_file: OpenFile) -> None:
+def test_every_event_is_a_mark_a_row_a_change_and_a_payload_to_the_byte(of_file: OpenFile) -> None:
     events = golden("a_model_leads")[0]
     page = of_file(events).text(path(events))
     for one in events:
         links = re.findall(rf'<a href="\?at={one.version}"', page)
         assert len(links) >= 2, one.type
     assert page.count('class="mark ') == len(events)
+    proposed = next(one.version for one in events if one.type.endswith("patch_proposed.v1"))
+    page = of_file(events).text(path(events, f"?at={proposed}"))
+    assert "/patch" in words(page[page.index("What this event changed") :])
+    pages = of_file(events)
+    for one in events:
+        raw = pages.text(path(events, f"/event/{one.version}?raw=1"))
+        assert shown_payload(raw).encode() == one.data
+        found = pages.get(path(events, f"/event/{one.version}/bytes"))
+        assert found.content == one.data
+        assert found.headers["content-disposition"].startswith("attachment")
+    found = of_file(events).fill(path(events, "/replay"), mode="strict")
+    assert "identical" in words(found.text)
 
 
-def test_at_every_event_the_session_stands_as_it_stood_then(of_file: OpenFile) -> None:
+def test_at_every_event_the_session_stands_as_it_stood_then_and_only_it_is_marked(
+    of_file: OpenFile,
+) -> None:
     events = golden("a_model_leads")[0]
     pages = of_file(events)
     standing = []
@@ -120,10 +131,6 @@ def test_at_every_event_the_session_stands_as_it_stood_then(of_file: OpenFile) -
     first, last = (pages.text(path(events, f"?at={n}")) for n in (1, len(events)))
     assert "Redis" not in words(first[first.index('id="stood"') :])
     assert "Type: Redis" in words(last[last.index('id="stood"') :])
-
-
-def test_a_step_marks_its_event_alone_and_changes_no_other(of_file: OpenFile) -> None:
-    events = golden("a_model_leads")[0]
     pages = of_file(events)
     for n in (*range(1, len(events) + 1), *range(len(events), 0, -1)):
         page = pages.text(path(events, f"?at={n}"))
@@ -149,32 +156,22 @@ def test_each_step_says_that_only_a_file_has_the_session(shop: Project, opened: 
         assert "has this session" in pages.text(f"/sessions/{id_}?at=1")
 
 
-def test_an_open_question_stands_at_the_events_at_which_it_was_open(of_file: OpenFile) -> None:
+def test_a_question_stands_where_it_was_open_and_an_input_without_a_decision_says_so(
+    of_file: OpenFile,
+) -> None:
     events = golden("two_phases_without_a_keyword")[0]
     pages = of_file(events)
     asked = [one.version for one in events if one.type.endswith("question_asked.v1")]
     assert "Open question" in pages.text(path(events, f"?at={asked[0]}"))
     assert "Open question" not in pages.text(path(events, "?at=1"))
     assert "Open question" not in pages.text(path(events))
-
-
-def test_what_an_event_changed_is_said(of_file: OpenFile) -> None:
-    events = golden("a_model_leads")[0]
-    proposed = next(one.version for one in events if one.type.endswith("patch_proposed.v1"))
-    page = of_file(events).text(path(events, f"?at={proposed}"))
-    assert "/patch" in words(page[page.index("What this event changed") :])
-
-
-def test_an_input_that_is_not_decided_changes_nothing_yet(of_file: OpenFile) -> None:
-    events = golden("two_phases_without_a_keyword")[0]
+    pages = of_file(events)
+    for more in ("/event/0", "/event/99", "/event/99/bytes", "/event/x", f"/event/{'9' * 5_000}"):
+        assert pages.get(path(events, more)).status_code == 404
     answered = next(one.version for one in events if one.type.endswith("answers_given.v1"))
     page = words(of_file(events).text(path(events, f"?at={answered}")))
     assert "Recorded, and not decided yet" in page
     assert "faulted" not in page
-
-
-def test_the_last_input_of_a_faulted_session_says_so(of_file: OpenFile) -> None:
-    events = golden("two_phases_without_a_keyword")[0]
     answered = next(one.version for one in events if one.type.endswith("answers_given.v1"))
     page = words(of_file(events[:answered]).text(path(events)))
     assert "faulted" in page
@@ -194,13 +191,6 @@ def test_an_address_that_names_no_event_shows_the_nearest_or_the_last(
 def test_a_session_that_is_not_recorded_is_not_found(pages: Pages) -> None:
     for more in ("", "/event/1", "/event/1/bytes", "/replay", "/live"):
         assert pages.get(f"/sessions/00000000{more}").status_code == 404
-
-
-def test_an_event_that_is_not_there_is_not_found(of_file: OpenFile) -> None:
-    events = golden("two_phases_without_a_keyword")[0]
-    pages = of_file(events)
-    for more in ("/event/0", "/event/99", "/event/99/bytes", "/event/x", f"/event/{'9' * 5_000}"):
-        assert pages.get(path(events, more)).status_code == 404
 
 
 def test_costs_are_columns_where_a_price_is_known(shop: Project, opened: Any) -> None:
@@ -276,17 +266,6 @@ def shown_payload(page: str) -> str:
     found = re.search(r'class="whole"[^>]*><code>(.*?)</code></pre>', page, re.DOTALL)
     assert found is not None
     return html.unescape(found[1])
-
-
-def test_a_payload_is_shown_to_the_byte(of_file: OpenFile) -> None:
-    events = golden("a_model_leads")[0]
-    pages = of_file(events)
-    for one in events:
-        raw = pages.text(path(events, f"/event/{one.version}?raw=1"))
-        assert shown_payload(raw).encode() == one.data
-        found = pages.get(path(events, f"/event/{one.version}/bytes"))
-        assert found.content == one.data
-        assert found.headers["content-disposition"].startswith("attachment")
 
 
 @pytest.mark.slow("sizes")
@@ -380,25 +359,6 @@ def test_hostile_words_stand_as_text_in_every_page_of_a_session(
 # 6. Replay -----------------------------------------------------------------------------------
 
 
-def test_a_replay_says_that_every_decision_is_the_same(shop: Project, pages: Pages) -> None:
-    id_ = shop.decided()["session_id"]
-    before = shop.events(id_)
-    assert "nothing is recorded" in words(pages.text(f"/sessions/{id_}/replay"))
-    for mode in ("strict", "drift"):
-        page = pages.fill(f"/sessions/{id_}/replay", mode=mode)
-        assert page.status_code == 200
-        assert "identical" in words(page.text)
-        assert "Every decision is the same." in page.text
-    assert shop.events(id_) == before
-    assert len(shop.call("sessions", "--json").json["sessions"]) == 1
-
-
-def test_a_replay_of_a_read_only_server_is_one_too(of_file: OpenFile) -> None:
-    events = golden("a_model_leads")[0]
-    found = of_file(events).fill(path(events, "/replay"), mode="strict")
-    assert "identical" in words(found.text)
-
-
 def test_the_first_difference_is_marked_and_its_cause_named(of_file: OpenFile) -> None:
     events = list(golden("a_model_leads")[0])
     asked = next(n for n, one in enumerate(events) if one.type == "completion.requested.v1")
@@ -414,13 +374,24 @@ def test_the_first_difference_is_marked_and_its_cause_named(of_file: OpenFile) -
             assert "diverged" in words(page)
 
 
-def test_a_replay_needs_the_token_of_a_form(shop: Project, pages: Pages) -> None:
+def test_a_replay_needs_a_token_and_says_that_every_decision_is_the_same(
+    shop: Project, pages: Pages
+) -> None:
     id_ = shop.decided()["session_id"]
     post = f"/sessions/{id_}/replay"
     without = pages.post(post, data={"mode": "strict"}, headers={"origin": ADDRESS})
     assert without.status_code == 403
     elsewhere = {"mode": "strict", "form_token": KEYS.form}
     assert pages.post(post, data=elsewhere, headers={"origin": "http://x"}).status_code == 403
+    before = shop.events(id_)
+    assert "nothing is recorded" in words(pages.text(f"/sessions/{id_}/replay"))
+    for mode in ("strict", "drift"):
+        page = pages.fill(f"/sessions/{id_}/replay", mode=mode)
+        assert page.status_code == 200
+        assert "identical" in words(page.text)
+        assert "Every decision is the same." in page.text
+    assert shop.events(id_) == before
+    assert len(shop.call("sessions", "--json").json["sessions"]) == 1
 
 
 @each(

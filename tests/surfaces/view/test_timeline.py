@@ -88,28 +88,7 @@ def test_a_lane_says_who_was_at_work() -> None:
             assert lane == expected, (kind, actor)
 
 
-def test_a_call_is_as_wide_as_the_time_until_its_outcome_and_says_what_it_took() -> None:
-    session = read(golden("a_model_leads")[0])
-    calls = [mark for mark in marks(session) if mark.call is not None]
-    assert len(calls) == sum(isinstance(one, CompletionRequested) for one in session.events)
-    by_x = {mark.x: mark for mark in marks(session)}
-    for mark in calls:
-        outcome = by_x[round(mark.x + mark.width, 1)]
-        assert outcome.name in ("completion.received", "completion.failed")
-        assert (mark.call is not None, mark.is_open, mark.is_bad) == (True, False, False)
-
-
-def test_a_call_without_an_outcome_reaches_to_the_end() -> None:
-    session = read(golden("a_model_leads")[0])
-    asked = next(n for n, e in enumerate(session.events) if isinstance(e, CompletionRequested))
-    begun = replace(session, stored=session.stored[: asked + 1], events=session.events[: asked + 1])
-    found = part(begun, 1)
-    last = found.marks[-1]
-    assert last.is_open
-    assert found.width - last.x - last.width < STEP
-
-
-def test_costs_stand_at_a_call_where_a_price_is_known() -> None:
+def test_a_call_has_its_cost_and_is_as_wide_as_the_time_until_its_outcome() -> None:
     session = read(golden("a_model_leads")[0])
     called = [one.call for one in marks(session) if one.call]
     assert called[0].input_tokens is not None
@@ -120,6 +99,19 @@ def test_costs_stand_at_a_call_where_a_price_is_known() -> None:
     assert [mark.call for mark in priced] == called
     assert {cost.currency for mark in priced for cost in mark.costs} == {"EUR"}
     assert not any(mark.costs for mark in marks(session))
+    calls = [mark for mark in marks(session) if mark.call is not None]
+    assert len(calls) == sum(isinstance(one, CompletionRequested) for one in session.events)
+    by_x = {mark.x: mark for mark in marks(session)}
+    for mark in calls:
+        outcome = by_x[round(mark.x + mark.width, 1)]
+        assert outcome.name in ("completion.received", "completion.failed")
+        assert (mark.call is not None, mark.is_open, mark.is_bad) == (True, False, False)
+    asked = next(n for n, e in enumerate(session.events) if isinstance(e, CompletionRequested))
+    begun = replace(session, stored=session.stored[: asked + 1], events=session.events[: asked + 1])
+    found = part(begun, 1)
+    last = found.marks[-1]
+    assert last.is_open
+    assert found.width - last.x - last.width < STEP
 
 
 def test_a_refused_response_and_a_failed_call_are_marked() -> None:
@@ -133,8 +125,15 @@ def test_a_refused_response_and_a_failed_call_are_marked() -> None:
 # 2. Times ------------------------------------------------------------------------------------
 
 
-def test_three_days_of_waiting_are_folded_and_said() -> None:
+def test_no_mark_moves_back_and_three_days_of_waiting_are_folded() -> None:
     session = read(golden("a_model_leads")[0])
+    places = [mark.x for mark in part(timed(session, 100, 50, 0, 200), 1).marks]
+    assert places == sorted(places)
+    odd: Any = "noon"
+    stored = (replace(session.stored[0], recorded_at=odd), *session.stored[1:])
+    found = part(replace(session, stored=stored), 1)
+    assert found.marks[0].at is None
+    assert found.marks[0].x < found.marks[1].x
     found = part(timed(session, 0, 0, 3, 3, 3, 3 + 3 * 86_400), 1)
     (gap,) = found.gaps
     assert gap.seconds == 3 * 86_400
@@ -142,21 +141,6 @@ def test_three_days_of_waiting_are_folded_and_said() -> None:
     assert found.width < 1_000
     last = [tick for tick in found.ticks if tick.is_new_day][-1]
     assert (last.x, last.at) == (found.marks[5].x, found.marks[5].at)
-
-
-def test_a_clock_that_stepped_back_moves_no_mark_back() -> None:
-    session = read(golden("a_model_leads")[0])
-    places = [mark.x for mark in part(timed(session, 100, 50, 0, 200), 1).marks]
-    assert places == sorted(places)
-
-
-def test_an_event_without_a_time_keeps_its_place() -> None:
-    session = read(golden("a_model_leads")[0])
-    odd: Any = "noon"
-    stored = (replace(session.stored[0], recorded_at=odd), *session.stored[1:])
-    found = part(replace(session, stored=stored), 1)
-    assert found.marks[0].at is None
-    assert found.marks[0].x < found.marks[1].x
 
 
 # 3. How a session stood ----------------------------------------------------------------------
