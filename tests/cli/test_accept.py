@@ -128,12 +128,16 @@ def test_what_was_shown_is_what_is_accepted(house: Project) -> None:
     assert house.call("accept", "--again", id_, "--by", "Ada", "--expect", moved).code == 0
 
 
-def test_an_open_question_is_no_decision(house: Project) -> None:
+def test_an_open_question_is_no_decision_and_nothing_is_rendered_before_one(house: Project) -> None:
     house.started_session()
     done = house.call("accept", "--again", "last", "--by", "Ada")
     assert done.code == 1
     assert "Not done: a question is still open" in done.err
     assert not (house.folder / "docs").exists()
+    ready(house)
+    done = house.call("admin", "render")
+    assert done.code == 1
+    assert "has no document: it is written when the session is accepted" in done.err
 
 
 def test_marks_say_whether_it_becomes_a_record_or_a_task(house: Project) -> None:
@@ -290,13 +294,6 @@ def test_one_document_that_cannot_be_written_holds_up_no_other(house: Project) -
     assert "does not lie in docs/b" in house.call("show").err
     named = [path.name for path in (house.folder / "docs" / "b").glob("*.md")]
     assert named == ["0001-use-oauth-for-authentication.md"], "a folder has its own numbers"
-
-
-def test_there_is_nothing_to_render_before_an_acceptance(house: Project) -> None:
-    ready(house)
-    done = house.call("admin", "render")
-    assert done.code == 1
-    assert "has no document: it is written when the session is accepted" in done.err
 
 
 def test_a_session_is_given_up_with_a_reason(house: Project) -> None:

@@ -52,7 +52,7 @@ def is_said(code: str) -> bool:
     )
 
 
-def test_no_message_below_the_surfaces_names_a_command() -> None:
+def test_no_message_below_the_surfaces_names_a_command_and_each_that_is_named_is_there() -> None:
     below = {
         name: text
         for name, text in sources("preflights_es").items()
@@ -61,9 +61,6 @@ def test_no_message_below_the_surfaces_names_a_command() -> None:
     naming = {name for name, text in below.items() if COMMAND.search(text)}
     assert {name for name in naming if not name.startswith(SURFACES)} == set()
     assert any(COMMAND.search(text) for text in sources("cli").values()), "the pattern finds one"
-
-
-def test_every_command_that_advice_names_is_there() -> None:
     known = {name.partition(" ")[0] for name in commands()}
     named = {word for said in ADVICE.values() for word in re.findall(r"`preflights ([a-z]+)", said)}
     assert named
@@ -75,7 +72,7 @@ def test_every_advice_is_for_something_that_is_said() -> None:
     assert [code for code in ADVICE if not is_said(code)] == []
 
 
-def test_an_error_has_a_code_and_the_fields_that_advice_needs() -> None:
+def test_an_error_has_a_code_and_fields_and_no_command_for_a_program(house: Project) -> None:
     error = errors.SessionMoved("0000-3f9a12c4", 6, 7)
     assert (error.code, error.fields["found"]) == ("session_moved", 7)
     assert "`" not in str(error)
@@ -83,6 +80,11 @@ def test_an_error_has_a_code_and_the_fields_that_advice_needs() -> None:
     for code, said in ADVICE.items():
         needed = {name for _, name, _, _ in Formatter().parse(said) if name}
         assert needed <= {"session", "name", "own", "flag", "path", "package"}, code
+    log = preflights_es.open(house.folder, database=str(house.folder / "own.db"))
+    with log, pytest.raises(errors.UnknownSession) as raised:
+        log.show("last")
+    assert raised.value.code == "unknown_session"
+    assert str(raised.value) == "no session matches 'last'"
 
 
 def test_an_error_is_json_on_the_last_line_of_stderr(house: Project) -> None:
@@ -109,14 +111,6 @@ def test_whatever_was_typed_the_error_is_json_and_safe(house: Project, typed: st
     assert done.code == 1
     assert done.is_safe()
     assert json.loads(done.err.splitlines()[-1])["fields"] == {"typed": typed}
-
-
-def test_a_program_gets_the_code_and_no_command(house: Project) -> None:
-    log = preflights_es.open(house.folder, database=str(house.folder / "own.db"))
-    with log, pytest.raises(errors.UnknownSession) as raised:
-        log.show("last")
-    assert raised.value.code == "unknown_session"
-    assert str(raised.value) == "no session matches 'last'"
 
 
 @pytest.mark.slow("whole runs")

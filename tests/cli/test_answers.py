@@ -101,10 +101,12 @@ def test_answers_in_advance_leave_nothing_to_ask(house: Project) -> None:
     assert done.json["missing_info"] == []
 
 
-def test_nothing_is_accepted_where_something_that_was_given_is_refused(house: Project) -> None:
+def test_nothing_is_accepted_while_a_question_is_open_or_something_refused(house: Project) -> None:
     words = ("start", "Add login", "--accept", "--by", "Ada", "--answer", "auth_strategy=OAuth")
     house.call(*words, "--answer", "nosuch=1").refused(1, "'nosuch' is no question")
     assert not list((house.folder / "docs").glob("*/*"))
+    done = house.call("start", "Add login", "--accept", "--by", "Ada", "--no-input", "--json")
+    assert (done.code, done.json["status"]) == (3, "needs_answers")
 
 
 @each(
@@ -133,20 +135,16 @@ def test_a_start_that_is_refused_leaves_no_session(
     assert house.call("sessions", "--json").json["sessions"] == []
 
 
-def test_a_key_names_no_other_category_once_a_value_is_answered(house: Project) -> None:
+def test_what_is_stated_is_not_told_again_and_a_key_names_no_other_category(house: Project) -> None:
     (house.folder / "preflights.toml").write_text('[clarification]\nheuristics = "standard"\n')
+    assert "tated" in (told := house.call("start", "Use OAuth for the login")).out + told.err
+    said = house.call("start", "Use OAuth for the login", "--answer", "auth_strategy=SAML")
+    assert "tated" not in said.out + said.err
     house.call("start", "Improve things")
     assert house.call("answer", "last", "Flutter", "--json").json["progress"] == 1.0
     done = house.call("answer", "last", "auth_library=OAuth", "--json")
     assert done.code == 1
     assert (done.json["refused"][0]["reason"], done.json["progress"]) == ("unknown_question", 1.0)
-
-
-def test_what_is_stated_and_answered_is_not_told_again(house: Project) -> None:
-    (house.folder / "preflights.toml").write_text('[clarification]\nheuristics = "standard"\n')
-    assert "tated" in (told := house.call("start", "Use OAuth for the login")).out + told.err
-    said = house.call("start", "Use OAuth for the login", "--answer", "auth_strategy=SAML")
-    assert "tated" not in said.out + said.err
 
 
 def test_a_label_works_as_its_key_and_a_number_is_the_option_of_any(house: Project) -> None:
@@ -177,18 +175,17 @@ def test_an_answer_that_says_nothing_leaves_the_question_open(house: Project, te
     assert house.events()[-1]["type"] == "clarification.answer_refused.v1"
 
 
-def test_accept_waits_for_an_open_question(house: Project) -> None:
-    done = house.call("start", "Add login", "--accept", "--by", "Ada", "--no-input", "--json")
-    assert (done.code, done.json["status"]) == (3, "needs_answers")
-
-
-def test_a_file_of_answers_is_an_object_of_texts(house: Project) -> None:
+def test_a_file_of_answers_is_an_object_of_texts_each_key_once(house: Project) -> None:
     (house.folder / "a.json").write_text('{"auth_strategy": ["OAuth"], "auth_library": "Authlib"}')
     done = house.call("start", "Add login", "--answers-file", "a.json", "--json")
     assert done.json["patch"]["fields"] == [["Strategy", "OAuth"], ["Library", "Authlib"]]
     text = b'\xef\xbb\xbf{"auth_strategy": "Other (specify)", "auth_strategy__other": "Passkeys"}'
     done = house.call("start", "Add login", "--answers-file", "-", "--json", stdin=text)
     assert done.json["patch"]["fields"] == [["Strategy", "Passkeys"]]
+    text = b'{"auth_strategy": "OAuth", "auth_strategy": "Magic Link"}'
+    done = house.call("start", "Add login", "--answers-file", "-", "--json", stdin=text)
+    assert done.code == 1
+    assert json.loads(done.err.splitlines()[-1])["code"] == "several_values"
 
 
 @each(
@@ -312,13 +309,6 @@ def test_the_answers_of_a_script_are_the_scripts(house: Project) -> None:
     assert {p["by"] for p in done.json["provenance"]} == {"agent"}
     actors = [e["data"]["actor"] for e in house.events(done.json["session_id"]) if e["input_id"]]
     assert actors == [{"kind": "agent", "name": "claude"}] * 2
-
-
-def test_a_key_that_stands_twice_in_a_file_has_two_values(house: Project) -> None:
-    text = b'{"auth_strategy": "OAuth", "auth_strategy": "Magic Link"}'
-    done = house.call("start", "Add login", "--answers-file", "-", "--json", stdin=text)
-    assert done.code == 1
-    assert json.loads(done.err.splitlines()[-1])["code"] == "several_values"
 
 
 @each("secret", ["AKIA\uff29OSFODNN7EXAMPLE", "s\u200bk-ant-api03-" + "a1B2" * 10])

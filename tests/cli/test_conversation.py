@@ -194,7 +194,7 @@ def test_the_end_of_the_input_saves_and_waits(house: Project) -> None:
     assert house.show()["status"] == "ready"
 
 
-def test_keys_that_mean_nothing_are_asked_again(house: Project) -> None:
+def test_keys_that_mean_nothing_are_asked_again_and_one_with_enter_is_taken(house: Project) -> None:
     house.call("start", "Add login", "--answer", "auth_strategy=OAuth")
     with terminal(house, "resume") as t:
         t.proposal()
@@ -204,6 +204,11 @@ def test_keys_that_mean_nothing_are_asked_again(house: Project) -> None:
         t.press("\x1b")
         assert t.code() == 3
     assert house.show()["status"] == "ready"
+    with terminal(house, "start", "Add OAuth login", "--answer", "auth_strategy=OAuth") as t:
+        t.proposal()
+        t.press("a\r")
+        assert "written to docs/decisions" in t.rest()
+    assert house.show()["status"] == "accepted"
 
 
 def test_what_was_pasted_before_the_proposal_was_seen_accepts_nothing(house: Project) -> None:
@@ -350,14 +355,6 @@ def test_colours_are_the_terminals_unless_a_variable_says_otherwise(house: Proje
     for command in ("show", "sessions", "log"):
         assert "\x1b[1m" in house.call(command, env={"FORCE_COLOR": "1"}).out
         assert "\x1b" not in house.call(command).out
-
-
-def test_a_key_and_enter_in_one_burst_are_taken(house: Project) -> None:
-    with terminal(house, "start", "Add OAuth login", "--answer", "auth_strategy=OAuth") as t:
-        t.proposal()
-        t.press("a\r")
-        assert "written to docs/decisions" in t.rest()
-    assert house.show()["status"] == "accepted"
 
 
 def test_a_call_for_help_is_no_answer_and_no_reason(house: Project) -> None:

@@ -75,7 +75,7 @@ def test_a_list_is_of_a_day_a_time_a_project_or_a_category(house: Project) -> No
     assert listed(house, "--category", "Weather") == []
 
 
-def test_what_a_script_accepts_is_no_decision(house: Project) -> None:
+def test_a_proposal_is_no_decision_and_has_no_why(house: Project) -> None:
     house.call("start", "Add login", "--answer", "auth_strategy=OAuth", "--accept", "--again")
     assert listed(house) == []
     (proposed,) = listed(house, "--all")
@@ -85,6 +85,12 @@ def test_what_a_script_accepts_is_no_decision(house: Project) -> None:
     assert "(Ada)" in house.call("decisions", "--all").out  # behind "a script"
     house.call("accept", "--again", "last", "--by", "Ada")
     assert [one["acknowledged_by"]["name"] for one in listed(house)] == ["Ada"]
+    house.started_session()
+    assert "has no decision" in house.call("why", "last").err
+    house.call("note", "Call the dentist", *SIM)
+    done = house.call("why", "last")
+    assert (done.code, "has no decision" in done.err) == (1, True)
+    assert "name it by --session" in house.call("audit", "trail", "--decision", "last").err
 
 
 # 2. Why --------------------------------------------------------------------------------------
@@ -189,15 +195,6 @@ def test_what_is_not_there_is_said(house: Project, words: tuple[str, ...], found
     assert (done.code, done.out) == (1, "")
     assert found in done.err
     assert done.err.count("\n") == 1
-
-
-def test_a_session_that_has_decided_nothing_has_no_why(house: Project) -> None:
-    house.started_session()
-    assert "has no decision" in house.call("why", "last").err
-    house.call("note", "Call the dentist", *SIM)
-    done = house.call("why", "last")
-    assert (done.code, "has no decision" in done.err) == (1, True)
-    assert "name it by --session" in house.call("audit", "trail", "--decision", "last").err
 
 
 def test_a_list_is_narrowed_by_a_text(house: Project) -> None:

@@ -110,22 +110,19 @@ def test_a_replay_says_that_there_is_nothing_to_replay(house: Project) -> None:
     assert house.call("replay", gone, "--json").json["sessions"][0]["status"] == "erased"
 
 
-def test_its_number_stays_taken_and_it_is_last_still(house: Project) -> None:
-    house.started_session()
-    session_id = house.decided("Add login")["session_id"]
-    erased(house, session_id)
-    assert house.show("last")["session_id"] == session_id
-    (house.folder / "docs/decisions/0001-use-oauth-for-authentication.md").unlink()
-    assert house.decided("Add SSO")["number"] == 2
-
-
-def test_a_note_is_erased_as_well(house: Project) -> None:
+def test_a_note_is_erased_as_well_and_an_erased_number_stays_taken(house: Project) -> None:
     note = house.call("note", "Zacharias: call the dentist at 9", "--json").json
     session_id = note["session_id"]
     erased(house, session_id)
     assert b"Zacharias" not in house.recorded()
     assert house.call("show", session_id).code == 0
     assert house.call("note", "list", "--all", "--json").json["items"] == []
+    house.started_session()
+    session_id = house.decided("Add login")["session_id"]
+    erased(house, session_id)
+    assert house.show("last")["session_id"] == session_id
+    (house.folder / "docs/decisions/0001-use-oauth-for-authentication.md").unlink()
+    assert house.decided("Add SSO")["number"] == 2
 
 
 def test_a_document_that_was_still_owed_is_not_written_any_more(house: Project) -> None:
@@ -138,26 +135,32 @@ def test_a_document_that_was_still_owed_is_not_written_any_more(house: Project) 
     assert not (house.folder / "docs").exists()
 
 
-def test_a_faulted_session_is_erased(house: Project) -> None:
+def test_a_faulted_session_is_erased_and_a_damaged_one_is_not(house: Project) -> None:
     session_id = house.started_session()
     buggy = ("python", str(Path(__file__).parent / "buggy.py"))
     assert house.run("answer", "last", "crash", program=buggy).code == 70
     assert house.run("admin", "erase", session_id, "--yes", program=buggy).code == 0
     assert house.call("show", session_id, "--json").json["status"] == "erased"
-
-
-def test_a_damaged_session_is_not_erased(house: Project) -> None:
     session_id = house.decided()["session_id"]
     tampered(house, session_id, tampering.flipped)
     house.call("admin", "erase", session_id, "--yes").refused(4, "event 2: its payload was changed")
 
 
-def test_the_projections_forget_it(house: Project) -> None:
+def test_projections_forget_an_erased_session_and_no_copy_brings_it_back(house: Project) -> None:
     session_id = house.decided("Let Quimby in by a login")["session_id"]
     assert house.call("sessions").code == 0
     erased(house, session_id)
     house.call("sessions")
     assert b"Quimby" not in house.recorded()
+    session_id = house.decided("Let Quimby in by a login")["session_id"]
+    early = house.call("admin", "export", session_id).out.encode()
+    house.call("admin", "import", "-", "--db", "copy.db", stdin=early)
+    erased(house, session_id)
+    assert (
+        house.call("admin", "import", "-", "--json", stdin=early).json["sessions"][0]["new_events"]
+        == 0
+    ), "an old copy brings nothing back"
+    assert house.show(session_id)["status"] == "erased"
 
 
 # 2. What quotes it ---------------------------------------------------------------------------
@@ -313,18 +316,6 @@ def test_at_a_terminal_a_person_is_asked(house: Project, quoted: tuple[str, str,
 
 
 # 4. Copies -----------------------------------------------------------------------------------
-
-
-def test_an_erased_session_stays_erased_whatever_a_copy_holds(house: Project) -> None:
-    session_id = house.decided("Let Quimby in by a login")["session_id"]
-    early = house.call("admin", "export", session_id).out.encode()
-    house.call("admin", "import", "-", "--db", "copy.db", stdin=early)
-    erased(house, session_id)
-    assert (
-        house.call("admin", "import", "-", "--json", stdin=early).json["sessions"][0]["new_events"]
-        == 0
-    ), "an old copy brings nothing back"
-    assert house.show(session_id)["status"] == "erased"
 
 
 def test_an_erasure_since_a_checkpoint_is_named(house: Project) -> None:

@@ -68,16 +68,20 @@ def test_a_reason_in_other_words_is_recorded(house: Project, reason: str) -> Non
     assert house.events(session_id)[-2]["data"]["reason"] == reason
 
 
-def test_an_answer_that_was_revised_or_refused_counts_as_well(house: Project) -> None:
+def test_what_a_person_said_or_was_offered_is_not_repeated(house: Project) -> None:
     house.call("start", "Add login", "--answer", "auth_strategy=Kerberos")
     house.call("revise", "last", "auth_strategy=OAuth")
     house.call("answer", "last", "no_such_question=Zebra")
     for said in ("Kerberos", "zebra"):
         done = house.call("admin", "erase", "last", "--yes", "--reason", f"no more {said}")
         assert (done.code, done.err) == (1, REFUSED)
-
-
-def test_a_short_option_that_was_offered_may_be_named(house: Project) -> None:
+    house.call("note", "Call Erika Mustermann\nBuy milk and bread")
+    for said in ("call Erika  Mustermann", "we buy milk and bread"):
+        done = house.call("admin", "erase", house.newest(), "--yes", "--reason", said)
+        assert (done.code, done.err) == (1, REFUSED)
+    house.call("start", "Add login", env={"PREFLIGHTS_ACTOR": "script:王芳"})
+    done = house.call("admin", "erase", newest(house), "--yes", "--reason", "因为王芳要求")
+    assert (done.code, done.err) == (1, REFUSED)
     house.decided("Let clients in by a login")  # answered with OAuth
     done = house.call("admin", "erase", "last", "--yes", "--reason", "OAuth is not used any more")
     assert (done.code, done.err.count("\n")) == (0, 1)
@@ -92,19 +96,6 @@ def test_what_a_model_said_is_not_repeated(house: Project) -> None:
         if event["type"] == "clarification.question_asked.v1"
     )
     done = house.call("admin", "erase", session_id, "--yes", "--reason", f"it asked: {said}")
-    assert (done.code, done.err) == (1, REFUSED)
-
-
-def test_a_line_of_a_note_is_not_repeated(house: Project) -> None:
-    house.call("note", "Call Erika Mustermann\nBuy milk and bread")
-    for said in ("call Erika  Mustermann", "we buy milk and bread"):
-        done = house.call("admin", "erase", house.newest(), "--yes", "--reason", said)
-        assert (done.code, done.err) == (1, REFUSED)
-
-
-def test_a_name_in_a_script_without_blanks_is_found(house: Project) -> None:
-    house.call("start", "Add login", env={"PREFLIGHTS_ACTOR": "script:王芳"})
-    done = house.call("admin", "erase", newest(house), "--yes", "--reason", "因为王芳要求")
     assert (done.code, done.err) == (1, REFUSED)
 
 

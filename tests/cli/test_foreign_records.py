@@ -163,12 +163,9 @@ def test_what_only_the_newer_record_says_is_named_and_counts(house: Project) -> 
     assert house.call("decisions", "--json").json["foreign"][0]["path"] == PATH
 
 
-def test_a_record_of_ours_is_not_foreign(house: Project) -> None:
+def test_a_record_of_ours_is_not_foreign_and_the_next_number_is_above_all(house: Project) -> None:
     house.decided()
     assert house.call("decisions", "--json").json["foreign"] == []
-
-
-def test_the_next_number_is_above_all_records(house: Project) -> None:
     filed(house, "docs/decisions/adr-012-x.md")
     filed(house, "docs/decisions/20201021-x.md")
     house.decided()
@@ -345,12 +342,17 @@ def test_a_clone_without_a_log_refuses_a_number_that_two_folders_have(
     )
 
 
-def test_a_program_is_told_the_record(house: Project) -> None:
+def test_a_program_is_told_the_record_and_a_clone_keeps_what_it_read(house: Project) -> None:
     filed(house)
     log = preflights_es.open(house.folder, database=str(house.folder / "own.db"))
     with log, pytest.raises(RecordWithoutSession) as raised:
         log.why("ADR-0007")
     assert (raised.value.code, raised.value.paths) == ("record_without_session", (PATH,))
+    shutil.rmtree(house.log.parent, ignore_errors=True)
+    home = house.home / ".cache" / "preflights" / "records"
+    house.call("decisions")
+    assert {one.suffix for one in home.iterdir()} == {".folders", ".records"}
+    assert not house.log.parent.exists()
 
 
 # 2. The folder -------------------------------------------------------------------------------
@@ -443,13 +445,10 @@ def test_a_record_beside_dated_ones_begins_with_the_day_and_is_linked_so(house: 
     assert link in (house.folder / first["artifacts"][0]).read_text()
 
 
-def test_records_go_where_adr_dir_says(house: Project) -> None:
+def test_records_go_where_adr_dir_says_and_never_outside(house: Project) -> None:
     filed(house)
     (house.folder / ".adr-dir").write_text("architecture\n")
     assert house.decided()["artifacts"][0].startswith("architecture/0001-")
-
-
-def test_an_adr_dir_that_leads_outside_is_refused(house: Project) -> None:
     (house.folder / ".adr-dir").write_text("../elsewhere\n")
     done = house.call("start", "Add login", "--no-input")
     assert (done.code, done.out) == (2, "")
@@ -484,15 +483,6 @@ def test_a_submodule_is_named_before_it_is_written_to(house: Project) -> None:
         "oauth-for-authentication.md lies in shared, a repository of its own: commit it there"
         in said
     )
-
-
-def test_a_clone_without_a_log_keeps_what_it_read(house: Project) -> None:
-    filed(house)
-    shutil.rmtree(house.log.parent, ignore_errors=True)
-    home = house.home / ".cache" / "preflights" / "records"
-    house.call("decisions")
-    assert {one.suffix for one in home.iterdir()} == {".folders", ".records"}
-    assert not house.log.parent.exists()
 
 
 def test_a_session_beside_a_record_of_a_package_is_read_in_a_clone(

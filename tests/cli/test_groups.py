@@ -29,29 +29,29 @@ def test_help_has_the_sections_in_order_fits_a_screen_and_names_every_command(
     assert ", ".join(rows).split(", ") == [name for names in SECTIONS.values() for name in names]
 
 
-def test_the_rows_of_commands_that_are_not_all_there_stand_apart() -> None:
+def test_every_command_stands_in_one_section_and_others_last() -> None:
+    top = [name for name in commands() if " " not in name]
+    listed = preflights.list_commands(click.Context(preflights))
+    assert sorted(listed) == sorted(top)
+    assert listed == [name for names in SECTIONS.values() for name in names]
+    table = {"weather": ("x", "What the weather is."), "start": ("y", "Begin.")}
+    assert preflights.sections(table)["More"] == ["weather"]
     names = ["show", "log"]
     table = {name: ("x", f"Line of {name}.") for name in names}
     assert [*rows_of(names, table)] == ["show, log"]
     assert rows_of(["log"], {"log": table["log"]}) == {"log": "Line of log."}
 
 
-def test_every_command_stands_in_one_section() -> None:
-    top = [name for name in commands() if " " not in name]
-    listed = preflights.list_commands(click.Context(preflights))
-    assert sorted(listed) == sorted(top)
-    assert listed == [name for names in SECTIONS.values() for name in names]
-
-
-def test_a_command_of_a_workflow_that_is_in_no_section_stands_last() -> None:
-    table = {"weather": ("x", "What the weather is."), "start": ("y", "Begin.")}
-    assert preflights.sections(table)["More"] == ["weather"]
-
-
-def test_a_task_without_a_word_takes_no_note(house: Project) -> None:
+def test_a_task_takes_no_empty_note_and_accept_no_session_that_proposes_nothing(
+    house: Project,
+) -> None:
     done = house.call("task", stdin=b"buy milk")
     assert (done.code, done.out) == (2, "")
     assert house.call("sessions", "--json").json["sessions"] == []
+    house.started_session()
+    before = house.show()
+    house.call("accept").refused(1, "no proposal waits to be accepted")
+    assert house.show() == before
 
 
 @pytest.mark.parametrize(
@@ -97,13 +97,6 @@ def test_a_brief_without_a_session_is_that_of_the_project(house: Project) -> Non
     assert house.call("prompt", "last").out.startswith("# Task\n\n> Add SSO\n")
 
 
-def test_accept_without_a_session_changes_none_where_no_proposal_waits(house: Project) -> None:
-    house.started_session()
-    before = house.show()
-    house.call("accept").refused(1, "no proposal waits to be accepted")
-    assert house.show() == before
-
-
 @pytest.mark.parametrize("command", ["abandon", "answer", "revise", "admin erase", "note done"])
 def test_a_command_that_changes_a_session_wants_its_name(house: Project, command: str) -> None:
     house.started_session()
@@ -127,7 +120,7 @@ def test_the_table_of_commands_imports_no_command() -> None:
     ]
 
 
-def test_nothing_else_on_the_command_line_names_a_workflow() -> None:
+def test_nothing_else_names_a_workflow_and_help_names_every_projection(house: Project) -> None:
     folder = ROOT / "cli" / "preflights_cli"
     ours = (name for name, one in FEATURES.items() if one.workflow)
     others = [name for name in ours if name not in commands()]  # one is called like a command
@@ -135,6 +128,13 @@ def test_nothing_else_on_the_command_line_names_a_workflow() -> None:
     for path in folder.rglob("*.py"):
         found = [line for line in path.read_text().splitlines() if named.search(line)]
         assert found == [], path
+    names = [
+        one["name"]
+        for one in house.call("admin", "projections", "status", "--json").json["projections"]
+    ]
+    assert f"(derived tables): {', '.join(names)}." in " ".join(
+        house.call("admin", "projections", "--help").out.split()
+    )
 
 
 @each("word", MEANT)
@@ -145,13 +145,3 @@ def test_a_word_that_people_try_names_the_command_that_is_meant(house: Project, 
     named = re.findall(r"`preflights ((?:admin )?[a-z]+|--help)", done.err)
     assert named
     assert set(named) <= {*commands(), "--help"}, "each names a command that is there"
-
-
-def test_help_names_every_projection(house: Project) -> None:
-    names = [
-        one["name"]
-        for one in house.call("admin", "projections", "status", "--json").json["projections"]
-    ]
-    assert f"(derived tables): {', '.join(names)}." in " ".join(
-        house.call("admin", "projections", "--help").out.split()
-    )

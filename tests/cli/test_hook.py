@@ -143,17 +143,6 @@ def test_a_clone_without_a_log_asks_once_too(house: Project) -> None:
     assert not house.log.exists()
 
 
-def test_what_was_erased_is_not_remembered(house: Project) -> None:
-    answered(house)
-    accept(house)
-    assert hook(house, "PreToolUse", EDIT) != {}
-    kept = (house.log.parent / "hooks.json").read_text()
-    assert "RabbitMQ" not in kept
-    assert "Kafka" not in kept
-    assert house.call("admin", "erase", "last", "--yes").code == 0
-    assert hook(house, "PreToolUse", {**EDIT, "session_id": "c-2"}) == {}
-
-
 def test_vs_code_names_its_conversation_in_another_way(house: Project) -> None:
     said = {"sessionId": "v-1", "hookEventName": "PostToolUse", **ASKS}
     del said["session_id"]
@@ -186,11 +175,20 @@ def test_a_forged_event_is_no_word_of_a_person(house: Project) -> None:
     assert house.call("decisions", "--json").json["decisions"] == []
 
 
-def test_the_same_event_twice_is_one_session(house: Project) -> None:
+def test_the_same_event_twice_is_one_session_and_what_was_erased_is_not_remembered(
+    house: Project,
+) -> None:
     first = answered(house)
     again = answered(house, "Kafka")
     assert (again["session_id"], again["version"]) == (first["session_id"], first["version"])
     assert len(house.call("sessions", "--json").json["sessions"]) == 1
+    accept(house)
+    assert hook(house, "PreToolUse", EDIT) != {}
+    kept = (house.log.parent / "hooks.json").read_text()
+    assert "RabbitMQ" not in kept
+    assert "Kafka" not in kept
+    assert house.call("admin", "erase", "last", "--yes").code == 0
+    assert hook(house, "PreToolUse", {**EDIT, "session_id": "c-2"}) == {}
 
 
 def test_calls_without_an_id_are_told_apart_by_their_questions(house: Project) -> None:
@@ -270,11 +268,16 @@ def test_no_words_end_with_a_veto(house: Project, words: tuple[str, ...]) -> Non
     assert (done.code, done.out, done.err) == (0, "{}\n", "")
 
 
-def test_what_is_no_matter_of_ours_is_no_trouble(house: Project) -> None:
+def test_what_is_no_matter_of_ours_or_no_repository_breaks_nothing(
+    house: Project, tmp_path: Any
+) -> None:
     for tool in ("Read", "Bash", "mcp__x__y", ""):
         assert hook(house, "PreToolUse", {**EDIT, "tool_name": tool}) == {}
         assert hook(house, "PostToolUse", {**ASKS, "tool_name": tool}) == {}
     assert told(house) == ""
+    apart = Project(tmp_path, house.home)
+    assert hook(apart, "SessionStart", {}) == {}
+    assert hook(apart, "PreToolUse", EDIT) == {}
 
 
 def test_no_event_no_reader_and_no_log_breaks_an_agent(house: Project) -> None:
@@ -309,12 +312,6 @@ def test_no_event_no_reader_and_no_log_breaks_an_agent(house: Project) -> None:
     (house.folder / "preflights.toml").write_text("[[[")
     assert hook(house, "SessionStart", {}) == {}
     assert len(told(house).splitlines()) == 4
-
-
-def test_outside_of_a_repository_nothing_breaks(house: Project, tmp_path: Any) -> None:
-    apart = Project(tmp_path, house.home)
-    assert hook(apart, "SessionStart", {}) == {}
-    assert hook(apart, "PreToolUse", EDIT) == {}
 
 
 @pytest.mark.slow("clocks")

@@ -214,7 +214,7 @@ def test_secrets_are_taken_out_before_anything_is_recorded(house: Project) -> No
         assert f"[redacted:{kind}]".encode() in recorded
 
 
-def test_a_secret_in_a_key_is_taken_out_and_told(house: Project) -> None:
+def test_a_secret_in_a_key_is_taken_out_and_no_option_keeps_one(house: Project) -> None:
     house.started_session()
     key = f"the password is {SECRETS[3]}"
     done = house.call("revise", "last", f"{key}=x", "--json")
@@ -224,9 +224,7 @@ def test_a_secret_in_a_key_is_taken_out_and_told(house: Project) -> None:
     refused = house.call("start", "Add login", "--answers-file", "-", "--json", stdin=answers)
     assert SECRETS[3] not in refused.out + refused.err
     assert SECRETS[3] not in done.out + done.err
-
-
-def test_a_name_that_looks_like_a_secret_is_told(house: Project) -> None:
+    assert house.call("start", "Add login", "--no-redact").code == 2
     house.git("config", "user.name", SECRETS[1])
     done = house.call("start", "Add login")
     assert "your name (PREFLIGHTS_ACTOR, or as git knows it) is recorded without" in done.err
@@ -246,10 +244,6 @@ def test_a_name_that_cannot_be_recorded_says_where_it_comes_from(house: Project)
     done = house.call("start", "Add login", env={"PREFLIGHTS_ACTOR": "x" * 201})
     assert done.code == 2
     assert "PREFLIGHTS_ACTOR" in done.err
-
-
-def test_no_option_keeps_a_secret(house: Project) -> None:
-    assert house.call("start", "Add login", "--no-redact").code == 2
 
 
 # 3. Several processes ------------------------------------------------------------------------

@@ -15,10 +15,15 @@ def _opened(house: Project, intention: str, *more: str) -> str:
     return found
 
 
-def test_nothing_waits_in_an_empty_project(house: Project) -> None:
+def test_nothing_waits_in_an_empty_project_but_a_note_that_no_model_read(house: Project) -> None:
     assert house.call("inbox").out == "Nothing waits.\n"
     found = house.call("inbox", "--json").json
     assert (found["format"], found["waiting"], found["more"]) == ("inbox/1", [], 0)
+    note = house.call("note", "Chef", *FAILING, "--json").json
+    assert note["note_status"] == "unprocessed"
+    (row,) = house.call("inbox", "--json").json["waiting"]
+    assert (row["workflow"], row["kind"]) == ("extraction", "by_hand")
+    assert row["command"] == f"preflights note add task TITLE --note {note['session_id'][-8:]}"
 
 
 def test_the_inbox_names_what_waits_and_the_command_that_settles_it(house: Project) -> None:
@@ -39,30 +44,19 @@ def test_the_inbox_names_what_waits_and_the_command_that_settles_it(house: Proje
     assert f"preflights answer {asked[-8:]}" in house.call("inbox").out
 
 
-def test_a_note_that_no_model_could_read_waits_to_be_filed(house: Project) -> None:
-    note = house.call("note", "Chef", *FAILING, "--json").json
-    assert note["note_status"] == "unprocessed"
-    (row,) = house.call("inbox", "--json").json["waiting"]
-    assert (row["workflow"], row["kind"]) == ("extraction", "by_hand")
-    assert row["command"] == f"preflights note add task TITLE --note {note['session_id'][-8:]}"
-
-
 def test_what_is_seen_in_the_inbox_moves_no_terminal(house: Project) -> None:
     _opened(house, "Add login \u202e**b** \U000e0041", *READY)
     assert house.call("inbox").is_safe()
     assert house.call("inbox", "--json").is_safe()
 
 
-def test_accept_takes_the_only_proposal_that_waits(house: Project) -> None:
+def test_accept_takes_the_only_proposal_that_waits_and_lists_several(house: Project) -> None:
     house.call("accept").refused(1, "no proposal waits to be accepted: `preflights inbox`")
     first = _opened(house, "Add login", *READY)
     _opened(house, "Store orders in a database")  # a question is no proposal
     done = house.call("accept", "--by", "Ada", "--json")
     assert (done.json["session_id"], done.json["status"]) == (first, "accepted")
     assert house.call("accept").code == 1
-
-
-def test_accept_lists_the_proposals_where_several_wait(house: Project) -> None:
     one, two = (_opened(house, text, *READY) for text in ("Add login", "Add a login form"))
     done = house.call("accept", "--by", "Ada")
     assert done.code == 2

@@ -36,17 +36,6 @@ def _init(project: Project, *options: str) -> Any:
 # 1. The files --------------------------------------------------------------------------------
 
 
-def test_each_file_is_written_once(empty: Project) -> None:
-    code, files = _init(empty)
-    assert (code, [one["written"] for one in files.values()]) == (0, [True, True, True])
-    written = {path: (empty.folder / path).read_bytes() for path in (WORKFLOW, HOOK, REPOSITORY)}
-
-    code, files = _init(empty)
-    states = ["current", "current", "present"]
-    assert (code, [one["state"] for one in files.values()]) == (0, states)
-    assert {path: (empty.folder / path).read_bytes() for path in written} == written
-
-
 def test_what_is_written_meets_its_schemas_replays_sessions_and_keeps_edits(empty: Project) -> None:
     _init(empty)
     assert not (empty.folder / ".git" / "preflights").exists()
@@ -100,11 +89,19 @@ def test_no_link_is_followed(empty: Project, tmp_path: Path) -> None:
     assert not (tmp_path / "workflows").exists()
 
 
-def test_print_writes_nothing(empty: Project) -> None:
+def test_print_writes_nothing_and_each_file_is_written_once(empty: Project) -> None:
     done = empty.call("init", "--ci", "github", "--print")
     assert done.code == 0
     assert "on: pull_request\n" in done.out
     assert not (empty.folder / WORKFLOW).exists()
+    code, files = _init(empty)
+    assert (code, [one["written"] for one in files.values()]) == (0, [True, True, True])
+    written = {path: (empty.folder / path).read_bytes() for path in (WORKFLOW, HOOK, REPOSITORY)}
+
+    code, files = _init(empty)
+    states = ["current", "current", "present"]
+    assert (code, [one["state"] for one in files.values()]) == (0, states)
+    assert {path: (empty.folder / path).read_bytes() for path in written} == written
 
 
 # 2. What the host takes ----------------------------------------------------------------------
@@ -117,15 +114,12 @@ def workflow(empty: Project) -> Any:
     return YAML(typ="safe").load((empty.folder / WORKFLOW).read_text())
 
 
-def test_it_has_no_secret_no_model_and_no_other_event(workflow: Any) -> None:
+def test_it_has_no_secret_no_model_no_other_event_and_pinned_actions(workflow: Any) -> None:
     assert workflow["on"] == "pull_request"
     assert workflow["permissions"] == {"contents": "read"}
     text = json.dumps(workflow)
     assert "{{ secrets" not in text
     assert "--live" not in text
-
-
-def test_actions_are_pinned_by_commit(workflow: Any) -> None:
     steps = [*_steps(workflow), *_steps(workflow, "decisions")]
     used = [step["uses"] for step in steps if "uses" in step]
     assert used
@@ -301,12 +295,15 @@ def test_the_steps_check_the_change(house: Project, tmp_path: Path) -> None:
     assert all(line.startswith("    ") for line in text), "code: no markup, no mention"
 
 
-def test_the_files_lie_at_the_root_of_the_repository(empty: Project) -> None:
+def test_files_lie_at_the_root_and_a_program_that_is_not_found_is_named(empty: Project) -> None:
     sub = empty.folder / "sub"
     sub.mkdir()
     _init(Project(sub, empty.home))
     assert (empty.folder / WORKFLOW).exists()
     assert not (sub / WORKFLOW).exists()
+    done = empty.call("init", "--agent", "codex", env={"PATH": str(empty.folder)})
+    assert done.err == "warning: `preflights-es` is not on the PATH: agents do not find it\n"
+    assert empty.call("init", "--agent", "codex").err == ""
 
 
 # 5. Coding agents ----------------------------------------------------------------------------
@@ -352,9 +349,3 @@ def test_the_line_that_init_ends_with_adds_the_folder_that_was_found(
     added = house.run("diff", "--cached", "--name-only", program=("git",)).out.split()
     ours = ["AGENTS.md", ".mcp.json", ".claude/settings.json", REPOSITORY]
     assert added == sorted([f"{records}/0001-use-postgresql.md", *ours])
-
-
-def test_a_program_that_agents_do_not_find_is_named(empty: Project) -> None:
-    done = empty.call("init", "--agent", "codex", env={"PATH": str(empty.folder)})
-    assert done.err == "warning: `preflights-es` is not on the PATH: agents do not find it\n"
-    assert empty.call("init", "--agent", "codex").err == ""

@@ -123,7 +123,7 @@ def test_the_address_of_the_makers_sdk_is_asked_and_named(house: Project, api: F
         assert (len(api.requests) > 1, len(other.requests)) == (True, 1), done
 
 
-def test_resume_lays_options_over_who_leads_already(house: Project) -> None:
+def test_resume_lays_options_over_who_leads_and_a_model_leads_again(house: Project) -> None:
     house.call("start", "Add login", "--provider", "sim", "--faults", "error=1", "--strict")
     done = house.call("resume", "last", "--faults", "none")
     assert done.code == 3, done
@@ -131,9 +131,6 @@ def test_resume_lays_options_over_who_leads_already(house: Project) -> None:
     (lead,) = [event["data"]["lead"] for event in changed]
     assert (lead["provider"], lead["strict"]) == ("sim", True)
     assert lead["parameters"] == [["seed", "0"], ["faults", "none"]]
-
-
-def test_after_a_fallback_a_model_leads_again(house: Project) -> None:
     house.call("start", "Add login", "--provider", "sim", "--faults", "error=1", "--no-input")
     assert house.call("resume", "last", "--seed", "3", "--faults", "none").code == 3
     assert house.events()[-1]["type"] == "led.lead_taken.v1"

@@ -132,13 +132,20 @@ def test_a_list_that_is_read_no_further_ends_with_141(house: Project, tmp_path: 
 # 2. A day ------------------------------------------------------------------------------------
 
 
-def test_a_day_without_sessions_says_that_no_step_fits(house: Project) -> None:
+def test_a_day_without_sessions_says_so_and_damage_is_shown_whatever_the_day(
+    house: Project,
+) -> None:
     assert house.call("audit", "trail", "--until", "2020-01-01").out == "Nothing was recorded.\n"
     house.started_session()
     done = house.call("audit", "trail", "--until", "2020-01-01")
     assert (done.code, done.out, done.err) == (0, "No step fits the filter.\n", "")
     lines = house.call("audit", "trail", "--since", "2020-01-01").out.splitlines()
     assert len([line for line in lines if line[0] != " "]) == 5
+    session_id = house.started_session()
+    tampered(house, session_id, flipped)
+    done = house.call("audit", "trail", "--until", "2020-01-01")
+    assert (done.code, done.out) == (0, "No step fits the filter.\n")
+    assert session_id in done.err
 
 
 def test_the_trail_of_a_day_is_the_whole_one_of_its_steps_and_says_who_is_not_there(
@@ -159,11 +166,3 @@ def test_the_trail_of_a_day_is_the_whole_one_of_its_steps_and_says_who_is_not_th
         assert found == [
             line for line, at in zip(lines, times, strict=True) if since <= at <= until
         ]
-
-
-def test_damage_is_shown_whatever_the_day(house: Project) -> None:
-    session_id = house.started_session()
-    tampered(house, session_id, flipped)
-    done = house.call("audit", "trail", "--until", "2020-01-01")
-    assert (done.code, done.out) == (0, "No step fits the filter.\n")
-    assert session_id in done.err

@@ -54,7 +54,9 @@ def test_the_trail_of_a_damaged_session_names_the_damage_on_stderr(
         assert "decision_recorded" in done.out, "what can be read is shown"
 
 
-def test_json_says_at_each_step_why_its_session_is_damaged(house: Project) -> None:
+def test_json_says_why_a_session_is_damaged_and_its_decision_is_not_said_to_be_none(
+    house: Project,
+) -> None:
     session_id = broken(house)
     why = f"damaged log: session {session_id}, event 4: its payload is gone without an erasure"
     house.decided("Add SSO")
@@ -62,6 +64,12 @@ def test_json_says_at_each_step_why_its_session_is_damaged(house: Project) -> No
     assert {id_ for id_, damage in told if damage == why} == {session_id}
     assert {damage for id_, damage in told if id_ != session_id} == {None}
     assert len({id_ for id_, _ in told}) == 2
+    done = house.call("audit", "trail", "--decision", session_id)
+    assert (done.code, done.out) == (4, "")
+    assert done.err == (
+        f"preflights: damaged log: session {session_id}, event 4: its payload is gone without an "
+        "erasure\n"
+    )
 
 
 def test_damage_that_means_harm_is_shown_and_not_obeyed(house: Project) -> None:
@@ -71,22 +79,13 @@ def test_damage_that_means_harm_is_shown_and_not_obeyed(house: Project) -> None:
         assert house.call("audit", "trail", *form).is_safe(), form
 
 
-def test_a_session_of_which_only_the_head_is_left_is_named(house: Project) -> None:
+def test_a_session_of_which_only_the_head_is_left_is_named_and_says_so(house: Project) -> None:
     session_id = broken(house, tampering.emptied)
     for of in (("--session", session_id), ()):
         done = house.call("audit", "trail", *of)
         assert (done.code, done.out) == (0, "Nothing was recorded.\n")
         assert done.err.startswith(f"warning: session {session_id[-8:]}: damaged log: ")
-
-
-def test_the_decision_of_a_damaged_session_is_not_said_to_be_none(house: Project) -> None:
-    session_id = broken(house)
-    done = house.call("audit", "trail", "--decision", session_id)
-    assert (done.code, done.out) == (4, "")
-    assert done.err == (
-        f"preflights: damaged log: session {session_id}, event 4: its payload is gone without an "
-        "erasure\n"
-    )
+    house.call("log", broken(house, tampering.emptied)).refused(4, "only the head is left")
 
 
 def test_the_decision_of_a_session_that_cannot_be_folded_is_not_said_to_be_none(
@@ -109,7 +108,9 @@ def test_the_decision_of_a_session_that_cannot_be_folded_is_not_said_to_be_none(
 # 2. A payload that is not there --------------------------------------------------------------
 
 
-def test_a_payload_that_was_taken_by_hand_is_gone_and_was_not_erased(house: Project) -> None:
+def test_a_payload_taken_by_hand_is_gone_and_its_session_named_among_decisions(
+    house: Project,
+) -> None:
     session_id = broken(house)
     (step,) = [one for one in found(house, "--json") if one["version"] == 4]
     assert (step["erased"], step["data"]) == (False, None)
@@ -120,6 +121,16 @@ def test_a_payload_that_was_taken_by_hand_is_gone_and_was_not_erased(house: Proj
         (at,) = [n for n, line in enumerate(lines) if "answers_given" in line]
         assert "gone" in (lines[at].split()[-1], lines[at + 1].strip()), words
         assert "  erased" not in done.out, words
+    whole = house.decided("Add SSO")
+    said = f"warning: session {session_id[-8:]} is damaged: what it decided is not told\n"
+    for words in ((), ("--all",), ("--at", "9999-12-31"), ("--category", "Authentication")):
+        done = house.call("decisions", *words)
+        assert (done.code, done.err) == (0, said), words
+        assert whole["uid"][-8:] in done.out
+        as_json = house.call("decisions", "--json", *words)
+        assert [one["uid"] for one in as_json.json["decisions"]] == [whole["uid"]]
+        assert as_json.err == said
+    assert house.call("decisions", env={"PREFLIGHTS_PROJECT": "elsewhere"}).err == ""
 
 
 def test_what_an_erasure_took_is_erased_though_the_session_was_damaged_since(
@@ -156,25 +167,7 @@ def test_the_log_of_a_damaged_session_shows_what_is_there(house: Project, value:
     assert f"session {session_id}, event 4: " in done.err
 
 
-def test_the_log_of_which_only_the_head_is_left_says_so(house: Project) -> None:
-    house.call("log", broken(house, tampering.emptied)).refused(4, "only the head is left")
-
-
 # 3. Decisions --------------------------------------------------------------------------------
-
-
-def test_a_damaged_session_is_named_where_decisions_are_listed(house: Project) -> None:
-    session_id = broken(house)
-    whole = house.decided("Add SSO")
-    said = f"warning: session {session_id[-8:]} is damaged: what it decided is not told\n"
-    for words in ((), ("--all",), ("--at", "9999-12-31"), ("--category", "Authentication")):
-        done = house.call("decisions", *words)
-        assert (done.code, done.err) == (0, said), words
-        assert whole["uid"][-8:] in done.out
-        as_json = house.call("decisions", "--json", *words)
-        assert [one["uid"] for one in as_json.json["decisions"]] == [whole["uid"]]
-        assert as_json.err == said
-    assert house.call("decisions", env={"PREFLIGHTS_PROJECT": "elsewhere"}).err == ""
 
 
 def test_a_damaged_note_is_missing_from_no_list_of_decisions(house: Project) -> None:

@@ -156,10 +156,14 @@ def test_another_word_is_a_note(house: Project, word: str) -> None:
         assert house.call("note", word, "--json").json["note"] == word
 
 
-def test_an_item_whose_title_begins_with_a_dash_is_filed(house: Project) -> None:
+def test_a_title_with_a_dash_is_filed_and_no_surroundings_keep_a_note_out(house: Project) -> None:
     done = house.call("note", "add", "--json", "task", "--", "- Milch")
     assert done.code == 0, done.err
     assert titles(done.json) == ["- Milch"]
+    for zone in ("Europe/Berlin", "\udcff", "x\ny", "x" * 5_000):
+        done = house.call("note", UNDATED, "--json", env={"TZ": zone})
+        assert done.code == 3, done.err
+        assert titles(done.json) == ["Arzt"]
 
 
 @each(
@@ -223,13 +227,6 @@ def test_the_person_is_asked_in_their_language(
     done = house.call("note", UNDATED, *args, env=env)
     assert done.code == 3
     assert question in done.out
-
-
-def test_no_surroundings_keep_a_note_from_being_taken(house: Project) -> None:
-    for zone in ("Europe/Berlin", "\udcff", "x\ny", "x" * 5_000):
-        done = house.call("note", UNDATED, "--json", env={"TZ": zone})
-        assert done.code == 3, done.err
-        assert titles(done.json) == ["Arzt"]
 
 
 # 2. The question -----------------------------------------------------------------------------
@@ -311,16 +308,15 @@ def test_a_note_that_no_model_could_read_is_kept_and_filed_by_hand(
     assert house.show()["note_status"] == "processed"
 
 
-def test_a_strict_note_waits_for_a_model(house: Project) -> None:
+def test_a_strict_note_waits_for_a_model_and_another_may_read_what_one_could_not(
+    house: Project,
+) -> None:
     done = house.call("note", "Milch", *FAILING, "--strict")
     assert (done.code, "resume asks it again" in done.err) == (5, True), done
     assert house.call("resume", house.newest()).code == 5
     done = house.call("resume", house.newest(), "--provider", "mock", "--json")
     assert (done.code, titles(done.json)) == (0, ["Milch"])
     assert house.call("replay", house.newest()).code == 0
-
-
-def test_another_model_may_read_what_one_could_not(house: Project) -> None:
     house.call("note", "Milch", *FAILING)
     done = house.call("resume", house.newest(), "--provider", "mock", "--json")
     assert (done.code, titles(done.json), done.json["warnings"]) == (0, ["Milch"], [])
@@ -385,14 +381,11 @@ def test_a_wrong_value_is_refused_and_opens_no_session(
     assert house.call("sessions", "--json").json["sessions"] == []
 
 
-def test_a_wrong_value_in_a_note_is_recorded_and_refused(house: Project) -> None:
+def test_a_wrong_value_is_recorded_in_a_note_and_only_a_note_takes_items(house: Project) -> None:
     taken(house, "Milch")
     done = house.call("note", "add", "task", "x", "--due", "soon", "--note", "last")
     assert (done.code, "Not done: the due" in done.err) == (1, True)
     assert house.events()[-1]["type"] == "extraction.change_refused.v1"
-
-
-def test_only_a_note_takes_items(house: Project) -> None:
     house.started_session()
     other = house.show()["session_id"]
     refusal = "is of the workflow clarification; this command is for notes"
@@ -518,12 +511,15 @@ FORGED = re.compile(" {0,4}ffffffff")
 """How a line begins that could be an item of its own; a cell that goes on stands further in."""
 
 
-def test_no_title_forges_another_line_of_a_list(house: Project) -> None:
+def test_no_title_forges_a_line_and_a_number_to_call_stays(house: Project) -> None:
     house.call("note", "add", "task", "x\nffffffff.1   forged\r\nffffffff.2   forged")
     house.call("note", "x\u2028ffffffff.3 forged")
     for command in ("note list", "sessions", "show"):
         lines = house.call(*command.split()).out.splitlines()
         assert not any(map(FORGED.match, lines)), command
+    for title in ("Call Kim at 555 0100 tomorrow", "Call Kim at +1 212 555 0100", "Mail k@kim.org"):
+        done = house.call("note", "add", "task", title, "--json")
+        assert (titles(done.json), done.err) == ([title], "")
 
 
 def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) -> None:
@@ -550,12 +546,6 @@ def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) 
         assert (done.code, done.is_safe()) == (0, True), command
         assert not any(map(FORGED.match, done.out.splitlines())), command
     assert not RAW & set(item_line(ShownItem.of(made.handle.session_id, item)))
-
-
-def test_a_number_to_call_and_an_address_to_write_to_stay(house: Project) -> None:
-    for title in ("Call Kim at 555 0100 tomorrow", "Call Kim at +1 212 555 0100", "Mail k@kim.org"):
-        done = house.call("note", "add", "task", title, "--json")
-        assert (titles(done.json), done.err) == ([title], "")
 
 
 def test_secrets_are_taken_out_of_notes_titles_and_fields(house: Project) -> None:

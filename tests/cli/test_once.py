@@ -17,12 +17,15 @@ START = ("start", "Add login", "--answer", "auth_strategy=OAuth")
 ACCEPT = (*START, "--accept", "--by", "Ada", "--json")
 
 
-def test_a_repeated_start_gives_the_first_session(house: Project) -> None:
+def test_a_repeated_start_gives_the_first_session_and_an_empty_key_is_a_mistake(
+    house: Project,
+) -> None:
     first = house.call(*START, "--key", "k", "--json")
     again = house.call(*START, "--key", "k", "--json")
     assert first.json == again.json
     assert again.code == first.code
     assert len(house.call("sessions", "--json").json["sessions"]) == 1
+    assert house.call(*START, "--key", " ").code == 2
 
 
 def test_a_repeated_acceptance_records_and_writes_nothing(house: Project) -> None:
@@ -95,10 +98,6 @@ def test_notes_and_tasks_are_taken_once(house: Project) -> None:
         ("call mom", "cancelled"),
         ("mow", "open"),
     ]
-
-
-def test_an_empty_key_is_a_mistake(house: Project) -> None:
-    assert house.call(*START, "--key", " ").code == 2
 
 
 @pytest.mark.slow("crowds")

@@ -110,20 +110,19 @@ def test_outside_of_git_the_log_lies_in_the_state_directory(tmp_path: Path) -> N
     assert database(first, env=env) == tmp_path / "state" / "preflights" / "log.db"
 
 
-def test_a_folder_whose_name_is_no_text_needs_a_name(tmp_path: Path, home: Path) -> None:
+def test_a_folder_that_is_gone_or_whose_name_is_no_text_is_said_so(
+    house: Project, tmp_path: Path, home: Path
+) -> None:
+    words = ("sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec preflights "$@"', "sh")
+    done = house.run("show", program=words)
+    assert done.code == 5
+    assert done.err == "preflights: the current folder is gone: change to another one\n"
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/h\xff"))
     folder.mkdir()
     project = Project(folder, home)
     project.git("init", "--quiet", "--template=")
     project.call("start", "Add login").refused(2, "is not valid Unicode", "set PREFLIGHTS_PROJECT")
     assert project.call("start", "Add login", env={"PREFLIGHTS_PROJECT": "house"}).code == 3
-
-
-def test_a_folder_that_is_gone_is_said_so(house: Project) -> None:
-    words = ("sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec preflights "$@"', "sh")
-    done = house.run("show", program=words)
-    assert done.code == 5
-    assert done.err == "preflights: the current folder is gone: change to another one\n"
 
 
 # 2. Where there is none ----------------------------------------------------------------------
@@ -213,11 +212,16 @@ def test_what_records_something_makes_the_log_that_was_named(
     assert house.call("audit", "verify", "--db", "new.db").code == 0
 
 
-def test_an_import_makes_the_log_that_was_named(house: Project) -> None:
+def test_an_import_makes_the_log_that_was_named_and_an_empty_file_is_none(house: Project) -> None:
     session_id = house.started_session()
     content = house.call("admin", "export", session_id).out
     assert house.call("admin", "import", "-", "--db", "new.db", stdin=content.encode()).code == 0
     assert house.call("admin", "export", session_id, "--db", "new.db").out == content
+    (house.folder / "empty.db").touch()
+    done = house.call("audit", "verify", "--all", "--db", "empty.db")
+    assert (done.code, done.out) == (5, "")
+    assert (house.folder / "empty.db").read_bytes() == b""
+    assert house.call("start", "Add login", "--db", "empty.db").code == 3
 
 
 def test_a_file_is_replayed_whatever_the_log_and_an_output_without_a_reader_is_no_bug(
@@ -235,14 +239,6 @@ def test_a_file_is_replayed_whatever_the_log_and_an_output_without_a_reader_is_n
     gone = house.run(program=("sh", "-c", "{ preflights log --json; echo $? >&2; } | true"))
     assert gone.err in ("141\n", "0\n")
     assert house.run(program=("sh", "-c", "preflights show nosuch 2>&-")).code == 1
-
-
-def test_an_empty_file_is_no_log_to_read(house: Project) -> None:
-    (house.folder / "empty.db").touch()
-    done = house.call("audit", "verify", "--all", "--db", "empty.db")
-    assert (done.code, done.out) == (5, "")
-    assert (house.folder / "empty.db").read_bytes() == b""
-    assert house.call("start", "Add login", "--db", "empty.db").code == 3
 
 
 # 3. Documents stay inside --------------------------------------------------------------------
@@ -449,15 +445,14 @@ def test_another_programs_database_is_left_alone(house: Project) -> None:
 # 6. Providers --------------------------------------------------------------------------------
 
 
-def test_a_key_in_the_environment_changes_nothing(house: Project) -> None:
+def test_a_key_in_the_environment_changes_nothing_and_no_provider_is_guessed(
+    house: Project,
+) -> None:
     keys = {"ANTHROPIC_API_KEY": "sk-ant-x", "OPENAI_API_KEY": "sk-x"}
     session = house.call("start", "Add login", "--json", env=keys).json["session_id"]
     first = house.events(session)[0]
     assert first["data"]["setup"]["provider"] == "mock"
     assert b"sk-ant-x" not in house.recorded()
-
-
-def test_a_provider_that_does_not_exist_is_a_clear_error(house: Project) -> None:
     done = house.call("start", "Add login", env={"PREFLIGHTS_PROVIDER": "oracle"})
     assert done.code == 2
     assert "PREFLIGHTS_PROVIDER: found 'oracle', expected " in done.err

@@ -110,10 +110,15 @@ def test_where_sessions_are_kept_is_said_once(shop: Project) -> None:
     assert said not in shop.call("accept", planned(shop)["session_id"], "--by", "Ada").err
 
 
-def test_a_draft_and_a_proposal_have_no_file(shop: Project) -> None:
+def test_a_draft_has_no_file_and_its_file_is_a_stray(shop: Project) -> None:
     planned(shop)
     shop.call("accept", planned(shop)["session_id"])
     assert not (shop.folder / PLANS).exists()
+    draft = planned(shop)
+    (shop.folder / PLANS).mkdir()
+    plan_file(shop, draft).write_text('{"status":"approved"}')
+    assert strays(shop) == [plan_file(shop, draft).name]
+    assert in_force_of(shop) == []
 
 
 def test_a_setting_turns_the_sessions_off(shop: Project) -> None:
@@ -157,16 +162,7 @@ def test_nothing_is_written_through_a_link(shop: Project, tmp_path: Path, place:
 # 2. Read in a clone --------------------------------------------------------------------------
 
 
-def test_a_fresh_clone_takes_the_artifact_of_a_session_file(clone: Project, plan: Any) -> None:
-    id_ = plan["artifact"]["id"]
-    assert in_force_of(clone) == [id_]
-    assert states(clone) == {id_: "same"}
-    assert strays(clone) == []
-    made = planned(clone, "architecture")
-    assert [one["id"] for one in made["artifacts"]] == [id_]
-
-
-def test_a_fresh_clone_shows_the_session_as_the_log_does(
+def test_a_fresh_clone_takes_and_shows_the_artifact_of_a_session_file(
     shop: Project, clone: Project, plan: Any
 ) -> None:
     session_id = plan["session_id"]
@@ -176,6 +172,12 @@ def test_a_fresh_clone_shows_the_session_as_the_log_does(
         assert (here.code, here.out) == (0, there.out), command
         assert here.err.startswith(told)
     assert not clone.log.exists()
+    id_ = plan["artifact"]["id"]
+    assert in_force_of(clone) == [id_]
+    assert states(clone) == {id_: "same"}
+    assert strays(clone) == []
+    made = planned(clone, "architecture")
+    assert [one["id"] for one in made["artifacts"]] == [id_]
 
 
 def test_sync_takes_over_what_a_colleague_superseded(
@@ -211,30 +213,19 @@ def test_a_session_that_lies_in_another_folder_counts_for_nothing(
 # 3. Forged -----------------------------------------------------------------------------------
 
 
-def test_a_file_without_a_session_satisfies_no_pass_and_is_a_stray(
+def test_a_session_that_is_missing_or_does_not_verify_satisfies_no_pass(
     clone: Project, plan: Any
 ) -> None:
+    file = session_file(clone, plan)
+    file.write_text(file.read_text().replace("Billing", "Admins"))
+    assert in_force_of(clone) == []
+    assert strays(clone) == [plan_file(clone, plan).name]
     session_file(clone, plan).unlink()
     assert in_force_of(clone) == []
     assert strays(clone) == [plan_file(clone, plan).name]
     done = clone.call("plan", "architecture", "--provider", "mock")
     assert done.code == 1
     assert "needs an approved ProjectPlan" in done.err
-
-
-def test_a_session_that_does_not_verify_satisfies_none(clone: Project, plan: Any) -> None:
-    file = session_file(clone, plan)
-    file.write_text(file.read_text().replace("Billing", "Admins"))
-    assert in_force_of(clone) == []
-    assert strays(clone) == [plan_file(clone, plan).name]
-
-
-def test_the_file_of_a_draft_is_a_stray(shop: Project) -> None:
-    draft = planned(shop)
-    (shop.folder / PLANS).mkdir()
-    plan_file(shop, draft).write_text('{"status":"approved"}')
-    assert strays(shop) == [plan_file(shop, draft).name]
-    assert in_force_of(shop) == []
 
 
 # 4. Killed -----------------------------------------------------------------------------------

@@ -46,14 +46,6 @@ def test_every_command_that_decides_says_where_it_holds(house: Project, command:
     assert house.call("audit", "verify").code == 0
 
 
-def test_paths_are_said_anew_and_the_hold_stays(house: Project) -> None:
-    house.call(*START, "--no-input", *WHERE)
-    house.call("revise", "last", "--path", "lib/**")
-    assert reach(house.show()) == (["lib/**"], "script", "ask")
-    house.call("revise", "last", "--hold", "deny")
-    assert reach(house.show()) == (["lib/**"], "script", "deny")
-
-
 @pytest.mark.parametrize(
     ("intention", "said"),
     [
@@ -80,7 +72,7 @@ def test_a_scope_without_files_says_how_to_name_them(
         t.rest()
 
 
-def test_what_is_no_pattern_records_nothing(house: Project) -> None:
+def test_what_is_no_pattern_records_nothing_and_paths_are_said_anew(house: Project) -> None:
     house.call(*START, "--no-input", "--path", "!src").refused(1, "the path '!src' begins with !")
     hidden = house.call(*START, "--no-input", "--path", "AKIAIOSFODNN7EXAMPLE/**")
     assert (hidden.code, hidden.out) == (1, "")
@@ -89,6 +81,11 @@ def test_what_is_no_pattern_records_nothing(house: Project) -> None:
     assert "expected at most 20" in house.call(*START, "--no-input", *many).err
     assert house.call(*START, "--no-input", "--hold", "never").code == 2
     assert house.call("sessions", "--json").json["sessions"] == []
+    house.call(*START, "--no-input", *WHERE)
+    house.call("revise", "last", "--path", "lib/**")
+    assert reach(house.show()) == (["lib/**"], "script", "ask")
+    house.call("revise", "last", "--hold", "deny")
+    assert reach(house.show()) == (["lib/**"], "script", "deny")
 
 
 def accepted(house: Project, intention: str, value: str, *where: str) -> None:

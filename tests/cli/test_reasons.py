@@ -227,7 +227,7 @@ def test_an_editor_that_fails_changes_nothing(house: Project, editor: str) -> No
 # 3. The text ---------------------------------------------------------------------------------
 
 
-def test_a_text_is_read_as_it_was_written() -> None:
+def test_a_text_is_read_as_it_was_written_and_a_long_line_may_be_broken() -> None:
     said = StatedReasons(
         "Because: of it",
         ("- one", "# two", "Instead of:"),
@@ -237,9 +237,6 @@ def test_a_text_is_read_as_it_was_written() -> None:
     assert parse_reasons_text(format_reasons_text(said, "the shop"), said) == (said, "the shop")
     empty = StatedReasons(replaces=True)
     assert parse_reasons_text(format_reasons_text(empty), empty) == (empty, "")
-
-
-def test_a_long_line_may_be_broken() -> None:
     text = "Because: one\n  two\nConsequences:\n- three\n  four\n* five\n"
     assert parse_reasons_text(text, StatedReasons())[0] == StatedReasons(
         "one two", ("three four", "five"), replaces=True

@@ -30,7 +30,9 @@ def recall(house: Project, *args: str) -> Any:
     return house.call("recall", *args, "--json").json
 
 
-def test_a_question_finds_the_decision_it_is_about(house: Project, decided: list[str]) -> None:
+def test_a_question_finds_its_decision_and_nothing_found_is_no_error(
+    house: Project, decided: list[str]
+) -> None:
     done = house.call("recall", "what do we use for login?")
     assert (done.code, done.err) == (0, "")
     assert "matched login" in done.out
@@ -40,13 +42,15 @@ def test_a_question_finds_the_decision_it_is_about(house: Project, decided: list
     assert found["results"][0]["words"] == ["datenbank"]
     assert found["results"][0]["status"] == "accepted"
     assert len(found["queries"]) <= 3
-
-
-def test_nothing_found_is_no_error(house: Project, decided: list[str]) -> None:
     done = house.call("recall", "teleportation")
     assert done.code == 0
     assert "No decision matches" in done.out + done.err
     assert recall(house, "the?")["queries"] == []
+    done = house.call("recall")
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    assert "Missing argument 'QUESTION'" in done.err
+    recall(house, "login")
+    assert house.call("show", "last", "--json").json["session_id"] == decided[1]
 
 
 def test_superseded_decisions_are_marked(house: Project, decided: list[str]) -> None:
@@ -64,22 +68,15 @@ def test_superseded_decisions_are_marked(house: Project, decided: list[str]) -> 
     assert said == {"Magic Link": "accepted", "OAuth": "superseded"}
 
 
-def test_what_cannot_be_asked_is_one_line(house: Project) -> None:
-    done = house.call("recall")
-    assert (done.code, len(done.err.splitlines())) == (2, 1)
-    assert "Missing argument 'QUESTION'" in done.err
-
-
-def test_a_recall_is_never_the_last_session(house: Project, decided: list[str]) -> None:
-    recall(house, "login")
-    assert house.call("show", "last", "--json").json["session_id"] == decided[1]
-
-
-def test_the_rules_stand_in_for_a_model(house: Project, decided: list[str]) -> None:
+def test_the_rules_stand_in_for_a_model_and_each_recall_replays(
+    house: Project, decided: list[str]
+) -> None:
     found = recall(house, "login", *FAILING)
     assert (found["source"], found["calls"]) == ("rules", 2)
     assert [one["session_id"] for one in found["results"]] == [decided[0]]
     assert "the rules rewrote the question" in found["warnings"][0]
+    found = recall(house, "login", "--provider", "sim")
+    assert house.call("replay", found["session_id"]).code == 0
 
 
 def test_an_erased_decision_is_found_no_more(house: Project, decided: list[str]) -> None:
@@ -88,11 +85,6 @@ def test_an_erased_decision_is_found_no_more(house: Project, decided: list[str])
     assert done.code == 0
     assert first["session_id"][-8:] in done.out + done.err
     assert recall(house, "login")["results"] == []
-
-
-def test_a_recall_replays(house: Project, decided: list[str]) -> None:
-    found = recall(house, "login", "--provider", "sim")
-    assert house.call("replay", found["session_id"]).code == 0
 
 
 @pytest.mark.parametrize("question", ["", " ", "x" * 20_001])

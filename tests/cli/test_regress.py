@@ -68,20 +68,21 @@ def regress(house: Project, *args: str, code: int = 0) -> Any:
 # 1. Strict -----------------------------------------------------------------------------------
 
 
-def test_sessions_that_are_decided_as_recorded_are_the_same(suite: Project) -> None:
+def test_sessions_decided_as_recorded_are_the_same_in_a_log_and_in_a_file(suite: Project) -> None:
     found = regress(suite, "--any-project")
     assert (found["verdict"]["word"], found["counts"]["same"]) == ("same", 40)
     assert found["selection"] == "every project of the log"
     assert [case["session_id"] for case in found["cases"]] == sorted(
         case["session_id"] for case in found["cases"]
     )
-
-
-def test_a_log_and_a_file_of_its_sessions_say_the_same(suite: Project) -> None:
     of_log = regress(suite, "--any-project")
     of_file = regress(suite, "all.jsonl")
     assert {c["source"] for c in of_file["cases"]} == {"all.jsonl"}
     assert [c["head"] for c in of_log["cases"]] == [c["head"] for c in of_file["cases"]]
+    once = regress(suite, "all.jsonl", "--seed", "3", code=6)
+    (suite.folder / "copy.jsonl").write_bytes((suite.folder / "all.jsonl").read_bytes())
+    twice = regress(suite, "all.jsonl", "copy.jsonl", "--seed", "3", code=6)
+    assert (len(twice["cases"]), twice["verdict"]) == (2 * len(once["cases"]), once["verdict"])
 
 
 def test_a_difference_is_1_and_the_case_can_be_repeated_alone(house: Project) -> None:
@@ -103,9 +104,12 @@ def test_a_difference_is_1_and_the_case_can_be_repeated_alone(house: Project) ->
     assert house.call("regress", "all.jsonl", "--only", whole[0].session_id).code == 0
 
 
-def test_nothing_selected_is_an_error_and_no_pass(house: Project) -> None:
+def test_of_nothing_and_of_erased_sessions_alone_nothing_is_concluded(house: Project) -> None:
     house.call("regress").refused(1, "no session matches")
     assert house.call("regress", "missing.jsonl").code == 1
+    id_ = house.decided()["session_id"]
+    assert house.call("admin", "erase", id_, "--yes", "--reason", "a request").code == 0
+    assert regress(house, code=6)["sessions"] == 0
 
 
 def test_sessions_that_only_files_have_are_judged_in_a_clone(
@@ -121,12 +125,6 @@ def test_sessions_that_only_files_have_are_judged_in_a_clone(
     )
     by_name = regress(colleague, case["session_id"])
     assert by_name["cases"] == found["cases"]
-
-
-def test_of_erased_sessions_alone_nothing_is_concluded(house: Project) -> None:
-    id_ = house.decided()["session_id"]
-    assert house.call("admin", "erase", id_, "--yes", "--reason", "a request").code == 0
-    assert regress(house, code=6)["sessions"] == 0
 
 
 # 2. Where it runs ----------------------------------------------------------------------------
@@ -406,13 +404,6 @@ def test_a_file_may_have_any_name(house: Project) -> None:
         again = house.call(*map(os.fsdecode, said.split(b"\0")[1:-1]))
         assert (again.code, "1 session: 1 changed." in again.out) == (1, True), again.err
     assert "./-d.jsonl" in regress(house, "--", "-d.jsonl", code=1)["cases"][0]["repeat"]
-
-
-def test_copies_of_a_session_are_one_pair(suite: Project) -> None:
-    once = regress(suite, "all.jsonl", "--seed", "3", code=6)
-    (suite.folder / "copy.jsonl").write_bytes((suite.folder / "all.jsonl").read_bytes())
-    twice = regress(suite, "all.jsonl", "copy.jsonl", "--seed", "3", code=6)
-    assert (len(twice["cases"]), twice["verdict"]) == (2 * len(once["cases"]), once["verdict"])
 
 
 def test_words_of_a_session_are_in_no_report_without_it(house: Project) -> None:

@@ -134,13 +134,15 @@ def test_last_is_never_a_note_a_recall_or_a_plan_and_a_list_has_none(house: Proj
             log.sessions(workflow="notes")
 
 
-def test_a_session_is_named_by_any_part_that_names_it_alone(house: Project) -> None:
+def test_a_session_is_named_by_any_part_that_names_it_alone_and_by_no_less(house: Project) -> None:
     whole = house.decided()["session_id"]
     house.started_session()
     uid = house.show(whole)["uid"]
     for typed in (whole, whole.upper(), whole[-8:], whole[-4:], uid, f" {whole[-12:]} "):
         assert house.show(typed)["session_id"] == whole, typed
     assert house.show(whole[:23])["session_id"] == whole
+    ids = [house.started_session() for _ in range(MATCHES_MAX + 1)]
+    house.call("show", ids[0][:6]).refused(1, f"{ids[0][:6]!r} matches ", "type more of the id")
 
 
 @each("typed", ["", "abc", "nosuch", "%%%%", "____", "-----", "'; DROP TABLE x"])
@@ -149,11 +151,6 @@ def test_what_names_no_session_is_refused(house: Project, typed: str) -> None:
     done = house.call("show", "--", typed)
     assert done.code == 1
     assert done.err.startswith(f"preflights: no session matches {typed!r}")
-
-
-def test_what_names_several_sessions_is_refused(house: Project) -> None:
-    ids = [house.started_session() for _ in range(MATCHES_MAX + 1)]
-    house.call("show", ids[0][:6]).refused(1, f"{ids[0][:6]!r} matches ", "type more of the id")
 
 
 def test_show_says_who_decided_what_and_the_log_has_a_line_for_each_event(house: Project) -> None:

@@ -63,17 +63,16 @@ def drawn(names: Sequence[str], rows: Sequence[Sequence[str]], *, whole: bool = 
     return page.getvalue().splitlines()
 
 
-def test_columns_stand_below_their_names() -> None:
+def test_columns_stand_below_their_names_and_nothing_is_drawn_of_no_rows() -> None:
     assert drawn(("id", "", "what"), [("a", "1", "x y"), ("bcd", "", "数")]) == [
         "id      what",
         "─" * 12,
         "a    1  x y",
         "bcd     数",
     ]
-
-
-def test_nothing_is_drawn_of_no_rows() -> None:
     assert drawn(("id", "what"), []) == []
+    row = ("x" * 20, "y" * 20, "z" * (PIPE_WIDTH - 40 - 2 * len(GAP)))
+    assert drawn(("a", "b", "c"), [row])[2:] == [GAP.join(row)]
 
 
 @each("text", [LONG, WIDE, "e\u0335\u0335" * 50_000])
@@ -85,7 +84,7 @@ def test_one_long_cell_widens_no_line_beyond_a_limit(text: str) -> None:
     assert lines[3].startswith("Ada  ")
 
 
-def test_every_cell_goes_on_between_words() -> None:
+def test_cells_go_on_between_words_and_short_columns_give_no_room_away() -> None:
     text = "one two three four five six seven " * 4
     short = text[:33]
     lines = drawn(("a", "b", "c"), [(short, short, text)])
@@ -94,26 +93,15 @@ def test_every_cell_goes_on_between_words() -> None:
     words = [word for line in lines[2:] for word in line.split()]
     assert set(words) == set(text.split()), "no word is broken"
     assert sorted(words) == sorted([*short.split()] * 2 + text.split())
-
-
-def test_a_table_that_fits_is_drawn_as_it_is() -> None:
-    row = ("x" * 20, "y" * 20, "z" * (PIPE_WIDTH - 40 - 2 * len(GAP)))
-    assert drawn(("a", "b", "c"), [row])[2:] == [GAP.join(row)]
-
-
-def test_columns_that_are_short_give_no_room_away() -> None:
     text = "word " * 11
     lines = drawn(("id", "version", "by", "what"), [("3f9a12c4", "1", text, text * 9)])
     assert lines[2].startswith("3f9a12c4" + GAP + "1      " + GAP + "word")
-
-
-def test_a_word_that_is_longer_than_its_column_is_broken_and_whole() -> None:
     lines = drawn(("id", "what"), [("a", "x" * 300)])[2:]
     assert "".join(line[3:].strip() for line in lines).strip() == "x" * 300
     assert all(cell_len(line) <= PIPE_WIDTH for line in lines)
 
 
-def test_the_last_cell_is_whole_or_cut() -> None:
+def test_the_last_cell_is_whole_or_cut_or_below_its_row() -> None:
     text = "word " * 100
     folded = drawn(("id", "what"), [("a", text)])
     margin = " " * len("id" + GAP)
@@ -123,6 +111,15 @@ def test_the_last_cell_is_whole_or_cut() -> None:
     assert cut[-1].endswith("…")
     assert len(" ".join(line[len(margin) :] for line in cut)) <= BRIEF_MAX
     assert all(cell_len(line) <= PIPE_WIDTH for line in (*folded, *cut))
+    words = ["x" * 30, "y" * 30, "auth_strategy=PostgreSQL and more of it", ""]
+    assert drawn(("a", "b", "what"), [words[:3], [*words[:2], ""]]) == [
+        f"a{' ' * 31}b",
+        "    what",
+        "─" * PIPE_WIDTH,
+        f"{words[0]}  {words[1]}",
+        f"    {words[2]}",
+        f"{words[0]}  {words[1]}",
+    ]
 
 
 @given(st.lists(st.tuples(ODD, ODD, ODD), min_size=1, max_size=4), st.booleans())
@@ -176,18 +173,6 @@ def test_at_a_terminal_a_table_is_as_wide_as_the_terminal(house: Project) -> Non
             shown = person.rest().splitlines()
         assert len(shown) >= lines
         assert all(len(line) <= 110 for line in shown)
-
-
-def test_a_last_cell_stands_below_its_row_where_words_would_be_broken() -> None:
-    words = ["x" * 30, "y" * 30, "auth_strategy=PostgreSQL and more of it", ""]
-    assert drawn(("a", "b", "what"), [words[:3], [*words[:2], ""]]) == [
-        f"a{' ' * 31}b",
-        "    what",
-        "─" * PIPE_WIDTH,
-        f"{words[0]}  {words[1]}",
-        f"    {words[2]}",
-        f"{words[0]}  {words[1]}",
-    ]
 
 
 # Characters ----------------------------------------------------------------------------------

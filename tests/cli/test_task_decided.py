@@ -25,7 +25,9 @@ def item(house: Project) -> Any:
     return house.call("note", "list", "--json").json["items"][0]
 
 
-def test_a_task_names_the_decision_and_stays_open(house: Project, task: str) -> None:
+def test_a_task_names_its_decision_stays_open_and_is_named_by_why(
+    house: Project, task: str
+) -> None:
     ran = house.call("start", "--task", task, *ACCEPTED, "--json")
     assert ran.code == 0, ran
     done = ran.json
@@ -35,6 +37,8 @@ def test_a_task_names_the_decision_and_stays_open(house: Project, task: str) -> 
     assert found.get("record") == done.get("number")
     assert "decided by" in house.call("note", "list").out
     assert house.call("audit", "verify").code == 0
+    assert f"  task       {task}\n" in house.call("why").out
+    assert house.call("why", "--json").json["values"][0]["task"] == task
 
 
 def test_last_stays_the_newest_note_after_its_task_is_decided(house: Project, task: str) -> None:
@@ -45,12 +49,6 @@ def test_last_stays_the_newest_note_after_its_task_is_decided(house: Project, ta
     assert house.call("note", "done", "last.1").code == 0
     assert house.call("note", "done", "last.1").err.startswith("Not done: it is done")
     assert house.show("last")["workflow"] == "clarification"
-
-
-def test_why_names_the_task(house: Project, task: str) -> None:
-    house.call("start", "--task", task, *ACCEPTED)
-    assert f"  task       {task}\n" in house.call("why").out
-    assert house.call("why", "--json").json["values"][0]["task"] == task
 
 
 def test_a_proposal_says_nothing_to_the_task(house: Project, task: str) -> None:

@@ -61,11 +61,19 @@ def test_a_key_of_a_menu_is_no_decision(open_house: Project, key: str) -> None:
     assert open_house.show()["patch"]["fields"] == [["Description", "R"]]
 
 
-def test_what_a_form_says_is_not_asked(open_house: Project) -> None:
+def test_what_a_form_says_and_a_reason_that_was_given_are_not_asked(open_house: Project) -> None:
     with terminal(open_house, "start", "Replace Memcached with Redis") as t:
         t.expect("Because: ")
         t.type("")
         assert "Instead of" not in t.expect(KEY)
+        t.press("l")
+        t.rest()
+    with terminal(open_house, "start", "Make it faster", "--because", "It is slow") as t:
+        t.expect(DECISION)
+        t.type("Cache the pages")
+        assert "Because" not in t.expect("\nInstead of: ")
+        t.type("")
+        t.expect(KEY)
         t.press("l")
         t.rest()
 
@@ -100,17 +108,6 @@ def test_the_second_and_the_third_line_may_stay_empty(open_house: Project) -> No
         assert "written to docs/decisions/" in t.rest()
         assert t.code() == 0
     assert (open_house.show()["because"], open_house.show()["alternatives"]) == (None, [])
-
-
-def test_a_reason_that_was_given_is_not_asked_again(open_house: Project) -> None:
-    with terminal(open_house, "start", "Make it faster", "--because", "It is slow") as t:
-        t.expect(DECISION)
-        t.type("Cache the pages")
-        assert "Because" not in t.expect("\nInstead of: ")
-        t.type("")
-        t.expect(KEY)
-        t.press("l")
-        t.rest()
 
 
 def test_n_says_that_it_is_not_about_the_menu(open_house: Project) -> None:
@@ -159,17 +156,6 @@ def test_an_option_that_is_called_so_is_an_option(open_house: Project) -> None:
         t.type("t")
         assert "T  (chosen, by a person)" in t.proposal()
         t.press("l")
-        t.rest()
-
-
-def test_a_call_for_help_at_a_menu_names_both_keys(open_house: Project) -> None:
-    with terminal(open_house, "start", "Which queue do we need?") as t:
-        t.expect(ANSWER)
-        t.type("?")
-        told = t.expect(ANSWER)
-        assert "a number from 1 to 4" in told
-        assert "n: it is not about this. t: it is a task" in told
-        t.end()
         t.rest()
 
 
@@ -225,5 +211,13 @@ def test_a_script_is_told_the_three_lines(open_house: Project) -> None:
     assert local.json["kind"] == "task"
 
 
-def test_a_menu_has_no_such_lines(open_house: Project) -> None:
+def test_a_menu_has_no_such_lines_and_a_call_for_help_names_both_keys(open_house: Project) -> None:
     assert open_house.call("start", "Which queue do we need?", "--json").json["fields"] == []
+    with terminal(open_house, "start", "Which queue do we need?") as t:
+        t.expect(ANSWER)
+        t.type("?")
+        told = t.expect(ANSWER)
+        assert "a number from 1 to 4" in told
+        assert "n: it is not about this. t: it is a task" in told
+        t.end()
+        t.rest()

@@ -133,21 +133,6 @@ def test_busy_intervals_and_minutes_are_kept(house: Project, tasks: list[str]) -
     assert [one["task_id"] for one in found["not_planned"]] == tasks[1:3]
 
 
-def test_an_event_that_was_filed_without_a_note_is_busy(house: Project, tasks: list[str]) -> None:
-    house.call(
-        "note", "add", "event", "Sport", "--start", "09:00", "--end", "10:00", "--date", "today"
-    )
-    found = today(house, *DAY)["timeline"][0]
-    assert (found["start"], found["end"], found["title"]) == ("09:00", "10:00", "Sport")
-
-
-def test_a_day_without_room_says_so(house: Project, tasks: list[str]) -> None:
-    found = today(house, *DAY, "--busy", "08:00-19:00")
-    assert (found["status"], found["focus_task_id"]) == ("stopped", None)
-    assert found["warnings"] == ["No time is free today."]
-    assert house.call("today").out.endswith("preflights today --until HH:MM\n")
-
-
 def test_the_settings_file_says_when_the_day_ends(house: Project, tasks: list[str]) -> None:
     (house.folder / "preflights.toml").write_text('[planning]\nuntil = "09:50"\n')
     assert today(house, "--from", "08:00")["window"] == ["08:00", "09:50"]
@@ -303,9 +288,16 @@ def test_an_appointment_of_today_is_planned_around(house: Project, tasks: list[s
     assert "Zahnarzt" not in [e["title"] for e in today(house)["timeline"]]
 
 
-def test_an_event_without_a_day_is_on_none(house: Project, tasks: list[str]) -> None:
+def test_an_event_without_a_day_is_on_none_and_one_without_a_note_is_busy(
+    house: Project, tasks: list[str]
+) -> None:
     house.call("note", "Zahnarzt @9:00")
     assert today(house, *DAY)["timeline"][0]["title"] == "Bericht"
+    house.call(
+        "note", "add", "event", "Sport", "--start", "09:00", "--end", "10:00", "--date", "today"
+    )
+    found = today(house, *DAY)["timeline"][0]
+    assert (found["start"], found["end"], found["title"]) == ("09:00", "10:00", "Sport")
 
 
 def test_no_open_task_is_without_a_line(house: Project, tasks: list[str]) -> None:
@@ -395,9 +387,15 @@ def test_an_abandoned_plan_gives_way_to_another(house: Project, tasks: list[str]
     assert today(house, *DAY)["session_id"] != first
 
 
-def test_a_text_begins_no_plan(house: Project) -> None:
+def test_a_text_begins_no_plan_and_a_day_without_room_says_so(
+    house: Project, tasks: list[str]
+) -> None:
     done = house.call("start", "--workflow", "planning", "today")
     assert (done.code, "takes more than a text" in done.err) == (1, True)
+    found = today(house, *DAY, "--busy", "08:00-19:00")
+    assert (found["status"], found["focus_task_id"]) == ("stopped", None)
+    assert found["warnings"] == ["No time is free today."]
+    assert house.call("today").out.endswith("preflights today --until HH:MM\n")
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,12 @@ from tests.projections.recording import golden
 ALL = (*commands(), "admin db status", "admin db upgrade")
 
 
-def test_the_version_is_one_line(house: Project) -> None:
+def test_the_version_is_one_line_and_no_command_at_all_is_no_success(house: Project) -> None:
     for program in (("preflights",), ("python", "-m", "preflights_cli")):
         assert house.run("--version", program=program).out == f"preflights {__version__}\n"
+    done = house.call()
+    assert (done.code, done.out) == (2, "")
+    assert done.err == house.call("--help").out
 
 
 @each("command", ["", *ALL])
@@ -41,12 +44,6 @@ def test_help_explains_every_command_with_examples(house: Project, command: str)
     assert "preflights " in done.out.split("Examples:")[1]
     assert all(len(line) <= 100 for line in done.out.splitlines())
     assert house.call(*command.split(), "-h").out == done.out
-
-
-def test_no_command_at_all_shows_the_help_and_is_no_success(house: Project) -> None:
-    done = house.call()
-    assert (done.code, done.out) == (2, "")
-    assert done.err == house.call("--help").out
 
 
 @each(

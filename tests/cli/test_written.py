@@ -78,14 +78,6 @@ def test_it_is_recorded_as_a_response(house: Project) -> None:
     )
 
 
-def test_a_category_is_a_topic(house: Project) -> None:
-    asked = started(house, "--topic", "database")
-    assert asked["questions"][0]["id"] == "db_type"
-    done = house.call("answer", asked["session_id"], "Redis", "--json", env=AGENT).json
-    assert done["patch"] == {"category": "Database", "fields": [["Type", "Redis"]]}
-    assert house.call("replay", asked["session_id"]).code == 0
-
-
 @each(
     ("words", "found"),
     [
@@ -142,12 +134,24 @@ def test_one_key_stands_for_one_question(house: Project) -> None:
     assert "was used for something else" in other.err
 
 
-def test_an_option_may_hold_a_colon(house: Project) -> None:
+def test_an_option_may_hold_a_colon_and_is_described_once(house: Project) -> None:
     words = ("--question", "Which?", "--option", "a: b", "--option", "a")
     done = house.call(
         "start", "Speed up", *words, "--recommend", "a: b: why not", "--json", env=AGENT
     )
     assert done.json["offer"]["recommended"]["option"] == "a: b"
+    twice = ("--describe", "Redis: fast", "--describe", "redis: slow")
+    done = house.call("start", "Speed up the search", *CACHE, *twice)
+    assert (done.code, "'Redis' is given twice" in done.err) == (2, True), done
+    asked = started(house, "--topic", "database")
+    assert asked["questions"][0]["id"] == "db_type"
+    done = house.call("answer", asked["session_id"], "Redis", "--json", env=AGENT).json
+    assert done["patch"] == {"category": "Database", "fields": [["Type", "Redis"]]}
+    assert house.call("replay", asked["session_id"]).code == 0
+    id_ = started(house)["session_id"]
+    with terminal(house, "answer", id_, "1", "--relayed") as t:
+        assert "a person answers here: nothing is relayed" in t.rest()
+        assert t.code() == 1
 
 
 def test_a_person_writes_a_question_and_answers_it(house: Project) -> None:
@@ -162,13 +166,6 @@ def test_a_person_writes_a_question_and_answers_it(house: Project) -> None:
     assert done["because"] == {"text": "sessions use it", "by": "user"}
     assert '"provider":"person","model":""' in house.call("log", "--json").out
     assert house.call("replay", "last").code == 0
-
-
-def test_a_person_relays_nothing(house: Project) -> None:
-    id_ = started(house)["session_id"]
-    with terminal(house, "answer", id_, "1", "--relayed") as t:
-        assert "a person answers here: nothing is relayed" in t.rest()
-        assert t.code() == 1
 
 
 @each(
@@ -186,12 +183,6 @@ def test_a_place_that_is_none_is_refused(house: Project, place: str, why: str) -
     done = house.call("start", "Speed up the search", *CACHE, "--evidence", place)
     assert (done.code, why in done.err) == (1, True), done
     assert house.call("sessions", "--all", "--json").json["sessions"] == []
-
-
-def test_an_option_is_described_once(house: Project) -> None:
-    twice = ("--describe", "Redis: fast", "--describe", "redis: slow")
-    done = house.call("start", "Speed up the search", *CACHE, *twice)
-    assert (done.code, "'Redis' is given twice" in done.err) == (2, True), done
 
 
 def test_what_a_question_lacks_is_told_to_who_wrote_it(house: Project) -> None:

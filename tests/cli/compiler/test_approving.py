@@ -90,10 +90,13 @@ def test_an_agent_proposes_and_never_approves_rejects_or_locks(shop: Project) ->
         assert "only a person can" in refused(shop, *words, *BY, env=AGENT)
 
 
-def test_a_script_without_a_name_rejects_nothing(shop: Project) -> None:
+def test_a_rejection_needs_a_name_and_words_and_an_id_four_characters(shop: Project) -> None:
     one = drafted(shop)
     assert "cannot reject an artifact" in refused(shop, "reject", one, "--reason", "No")
     assert standings(shop) == {one: "draft"}
+    assert "no artifact matches" in refused(shop, "approve", one[:3], *BY)
+    assert "no artifact matches" in refused(shop, "approve", "none of these", *BY)
+    assert shop.call("approve", one[:4].upper(), *BY).code == 0
 
 
 def test_the_inbox_names_a_draft_and_accept_takes_it(shop: Project) -> None:
@@ -149,7 +152,7 @@ def test_plans_of_two_files_are_in_force_together_and_of_one_file_the_newer_one(
 # 3. What is refused --------------------------------------------------------------------------
 
 
-def test_a_rejected_artifact_keeps_its_reason_and_is_approved_no_more(shop: Project) -> None:
+def test_a_rejected_artifact_keeps_its_reason_without_its_secrets(shop: Project) -> None:
     one = drafted(shop)
     done = shop.call("reject", one, "--reason", "Billing is no domain", *BY)
     assert (done.code, standings(shop)) == (0, {one: "rejected"})
@@ -157,9 +160,6 @@ def test_a_rejected_artifact_keeps_its_reason_and_is_approved_no_more(shop: Proj
     why = f"the ProjectPlan {one[:8]} is rejected already: Billing is no domain"
     assert refused(shop, "approve", one, *BY) == why
     assert refused(shop, "reject", one, "--reason", "Again", *BY) == why
-
-
-def test_a_reason_needs_words_and_is_recorded_without_its_secrets(shop: Project) -> None:
     one = drafted(shop)
     assert shop.call("reject", one, "--reason", " ", *BY).code == 2
     assert shop.call("reject", one, *BY).code == 2
@@ -186,13 +186,6 @@ def test_nothing_of_a_report_is_approved(house: Project, api: FakeAPI) -> None:
     assert "is a FailureReport" in refused(house, "approve", report, *BY)
     assert "is a FailureReport" in refused(house, "reject", report, "--reason", "No", *BY)
     assert house.call("accept", house.newest(), *BY).code == 1
-
-
-def test_an_id_is_typed_by_its_beginning_of_four_characters_at_least(shop: Project) -> None:
-    one = drafted(shop)
-    assert "no artifact matches" in refused(shop, "approve", one[:3], *BY)
-    assert "no artifact matches" in refused(shop, "approve", "none of these", *BY)
-    assert shop.call("approve", one[:4].upper(), *BY).code == 0
 
 
 def test_an_artifact_is_approved_at_the_version_that_was_seen(shop: Project) -> None:

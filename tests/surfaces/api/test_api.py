@@ -122,7 +122,7 @@ def test_what_cannot_be_done_is_an_error_and_records_nothing(log: Any) -> None:
     assert [one.status for one in log.sessions(all_workflows=True)] == ["done"]
 
 
-def test_an_answer_that_does_not_count_is_told(log: Any) -> None:
+def test_an_answer_that_does_not_count_is_told_and_the_number_of_an_option_counts(log: Any) -> None:
     with pytest.raises(Refused, match=r"placeholder.*no session was begun"):
         log.start("Add login", answers={"auth_strategy": ["TBD"]})
     session = log.start("Add login", answers={"auth_library": "Authlib"})
@@ -130,18 +130,12 @@ def test_an_answer_that_does_not_count_is_told(log: Any) -> None:
     assert [(one.key, one.code) for one in session.refused] == [("auth_strategy", "placeholder")]
     assert session.not_done
     assert log.abandon(session.session_id, "no need").status == "abandoned"
-
-
-def test_the_open_question_is_answered_by_the_number_of_an_option(log: Any) -> None:
     session = log.start("Add login")
     ready = log.answer(session.session_id, {"": "1"})
     assert (ready.status, ready.patch.fields) == ("ready", (("Strategy", "OAuth"),))
     with pytest.raises(Refused) as raised:
         log.answer(session.session_id, {"": "1"})
     assert raised.value.code == "nothing_asked"
-
-
-def test_what_a_person_has_to_know_comes_with_a_code(log: Any) -> None:
     request = log.request(actor="AKIAIOSFODNN7EXAMPLE")
     session = sessions.start_session(request, NewSession("Add login"))
     assert [one.code for one in session.notices] == ["redacted"]
@@ -149,10 +143,16 @@ def test_what_a_person_has_to_know_comes_with_a_code(log: Any) -> None:
     assert "notices" not in session.shape()
 
 
-def test_a_key_makes_a_call_happen_once(log: Any) -> None:
+def test_a_key_makes_a_call_happen_once_also_inside_a_running_loop(log: Any) -> None:
     first, again = (log.start("Add login", key="import-7") for _ in range(2))
     assert first.session_id == again.session_id
     assert len(log.sessions()) == 1
+
+    async def played() -> str:
+        status: str = log.start("call mom at 2:30 pm", workflow="extraction").status
+        return status
+
+    assert asyncio.run(played()) == "done", "its provider ran in a loop of its own"
 
 
 # 2. At once ----------------------------------------------------------------------------------
@@ -200,14 +200,6 @@ def test_tasks_of_one_loop_lose_and_double_nothing(log: Any) -> None:
     done = asyncio.run(played())
     assert Counter(one.status for one in done) == {"ready": TASKS}
     assert len({one.session_id for one in done}) == TASKS == len(log.sessions())
-
-
-def test_a_plain_call_works_inside_a_running_loop(log: Any) -> None:
-    async def played() -> str:
-        status: str = log.start("call mom at 2:30 pm", workflow="extraction").status
-        return status
-
-    assert asyncio.run(played()) == "done", "its provider ran in a loop of its own"
 
 
 # 3. The service of the docs -------------------------------------------------------------------

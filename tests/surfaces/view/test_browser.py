@@ -108,21 +108,20 @@ def test_axe_finds_nothing_on_any_page(browser: Browser, site: Opened) -> None:
     assert [one for one in browser.errors() if "404" not in one] == []
 
 
-def test_every_page_fits_a_phone_and_a_wall(browser: Browser, site: Opened) -> None:
-    for page in PAGES:
-        for width in (320, 2560):
-            browser.visit(at(site, page), width=width)
-            browser.run("document.querySelectorAll('details').forEach(one => one.open = true)")
-            assert not browser.run(WIDE), (page, width)
-
-
-def test_no_page_asks_any_other_server(browser: Browser, site: Opened) -> None:
+def test_no_page_asks_any_other_server_and_every_one_fits_a_phone_and_a_wall(
+    browser: Browser, site: Opened
+) -> None:
     for page in PAGES:
         browser.visit(at(site, page))
         asked = browser.requests()
         assert asked
         own = (f"{site.address}/", "data:")  # the picture of a calendar is the browser's own
         assert [one for one in asked if not one.startswith(own)] == [], page
+    for page in PAGES:
+        for width in (320, 2560):
+            browser.visit(at(site, page), width=width)
+            browser.run("document.querySelectorAll('details').forEach(one => one.open = true)")
+            assert not browser.run(WIDE), (page, width)
 
 
 def test_the_list_follows_what_is_typed(browser: Browser, site: Opened) -> None:

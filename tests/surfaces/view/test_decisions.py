@@ -175,17 +175,14 @@ def test_ten_thousand_decisions_come_in_parts(shop: Project, opened: Open) -> No
         assert len(titles(pages.text(f"/?page={typed}"))) == 100
 
 
-def test_a_page_offers_the_topics_with_the_most_decisions() -> None:
+def test_a_page_offers_the_topics_with_the_most_decisions_and_counts_more(
+    shop: Project, pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
     counts = Counter({f"topic {n}": n % 500 for n in range(10_000)})
     found = project_pages.most_common_topics(counts)
     assert len(found) == project_pages.TOPICS_MAX
     assert min(number for _, number in found) == 490
     assert found == sorted(found)
-
-
-def test_more_topics_than_a_page_offers_are_counted(
-    shop: Project, pages: Pages, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(project_pages, "TOPICS_MAX", 1)
     decided(shop, "Use Redis for caching")
     shop.decided("Keep orders safe")

@@ -33,16 +33,13 @@ def other(number: int) -> Related:
     return Related(f"{number:012}", f"Decision {number}", number)
 
 
-def test_the_bars_stand_where_their_days_are() -> None:
+def test_the_bars_stand_where_their_days_are_and_say_what_is_before() -> None:
     found = bars([("2026-01-01", 1), ("2026-01-06", 4), ("2026-01-11", 2)], "")
     assert [one.day for one in found.bars] == ["2026-01-01", "2026-01-06", "2026-01-11"]
     assert [one.height for one in found.bars] == [0.25, 1.0, 0.5]
     assert found.bars[0].x == 0
     assert found.bars[2].x + found.width < WIDTH
     assert (found.span, found.at, all(one.is_before for one in found.bars)) == (11, 11, True)
-
-
-def test_a_day_that_is_shown_says_what_is_before_it() -> None:
     days = [("2026-01-01", 1), ("2026-01-06", 4), ("2026-01-11", 2)]
     found = bars(days, "2026-01-06")
     assert ([one.is_before for one in found.bars], found.at) == ([True, True, False], 5)
@@ -58,9 +55,16 @@ def test_any_time_has_few_bars_within_the_picture(days: Any) -> None:
     assert max(one.height for one in found.bars) == 1
 
 
-def test_decisions_that_are_about_no_other_have_no_graph() -> None:
+def test_a_graph_is_of_a_few_related_decisions_and_tells_edges_apart() -> None:
     assert graph([row(1), row(2)]) is None
     assert graph([row(1, supersedes=None, kept=())]) is None
+    found = graph([row(n, n - 1) for n in range(1, 300)])
+    assert found is not None
+    assert (len(found.nodes), found.more) == (NODES_MAX, 300 - NODES_MAX)
+    kept = (KeptDecision(other(1), EXCEPTION), KeptDecision(other(2), "both are used"))
+    found = graph([row(1), row(2), row(3, kept=kept)])
+    assert found is not None
+    assert [edge.kind for edge in found.edges] == ["exception", "beside"]
 
 
 def test_a_newer_decision_stands_right_of_what_it_replaced() -> None:
@@ -76,13 +80,6 @@ def test_a_newer_decision_stands_right_of_what_it_replaced() -> None:
     ]
 
 
-def test_the_kinds_of_edges_are_told_apart() -> None:
-    kept = (KeptDecision(other(1), EXCEPTION), KeptDecision(other(2), "both are used"))
-    found = graph([row(1), row(2), row(3, kept=kept)])
-    assert found is not None
-    assert [edge.kind for edge in found.edges] == ["exception", "beside"]
-
-
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=90))
 def test_no_two_nodes_stand_on_each_other(pairs: list[tuple[int, int]]) -> None:
     """Also where a damaged log says that decisions superseded each other."""
@@ -93,9 +90,3 @@ def test_no_two_nodes_stand_on_each_other(pairs: list[tuple[int, int]]) -> None:
     places = [(node.x, node.y) for node in found.nodes]
     assert len(set(places)) == len(places) <= NODES_MAX
     assert all(x + NODE[0] < found.width and y + NODE[1] < found.height for x, y in places)
-
-
-def test_many_decisions_are_counted_and_not_drawn() -> None:
-    found = graph([row(n, n - 1) for n in range(1, 300)])
-    assert found is not None
-    assert (len(found.nodes), found.more) == (NODES_MAX, 300 - NODES_MAX)

@@ -188,16 +188,6 @@ def test_whole_sessions_come_only_where_they_are_asked_for(shop: Project, decide
     )
 
 
-def test_a_fresh_clone_exports_the_same(shop: Project, decided: Any) -> None:
-    here = files(exported(shop, name="../here"))
-    shop.git("add", "--all")
-    shop.git("commit", "--quiet", "--message", "Decide")
-    clone = Project(shop.folder.parent / "clone" / shop.folder.name, shop.home)
-    clone.folder.parent.mkdir()
-    shop.git("clone", "--quiet", ".", str(clone.folder))
-    assert files(exported(clone, name="../there")) == here
-
-
 def test_the_command_says_what_it_publishes(shop: Project, decided: Any) -> None:
     done = shop.call("view", "--export", "site", "--yes")
     said = int(re.findall(r"the texts of (\d+) events", done.out)[0])
@@ -232,9 +222,20 @@ def test_a_long_session_has_its_timeline_in_parts(shop: Project) -> None:
 # 2. The same bytes ---------------------------------------------------------------------------
 
 
-def test_the_same_log_gives_the_same_bytes(shop: Project, decided: Any) -> None:
+def test_the_same_log_gives_the_same_bytes_also_in_a_fresh_clone(
+    shop: Project, decided: Any
+) -> None:
     one, other = (exported(shop, name=name) for name in ("one", "other"))
     assert files(one) == files(other)
+    here = files(exported(shop, name="../here"))
+    shop.git("add", "--all")
+    shop.git("commit", "--quiet", "--message", "Decide")
+    clone = Project(shop.folder.parent / "clone" / shop.folder.name, shop.home)
+    clone.folder.parent.mkdir()
+    shop.git("clone", "--quiet", ".", str(clone.folder))
+    assert files(exported(clone, name="../there")) == here
+    (shop.folder / "site").mkdir()
+    assert (exported(shop) / "index.html").is_file()
 
 
 def test_an_export_is_finished_by_the_next_which_leaves_files_of_a_person_alone(
@@ -266,11 +267,6 @@ def test_an_export_is_finished_by_the_next_which_leaves_files_of_a_person_alone(
 
 
 # 3. Folders ----------------------------------------------------------------------------------
-
-
-def test_an_empty_folder_is_taken(shop: Project, decided: Any) -> None:
-    (shop.folder / "site").mkdir()
-    assert (exported(shop) / "index.html").is_file()
 
 
 def _link(at: Path) -> None:

@@ -86,27 +86,19 @@ def holds(browser: Browser, page: str) -> str:
 # 1. What holds -------------------------------------------------------------------------------
 
 
-def test_a_served_page_holds(browser: Browser, site: tuple[Path, str], address: str) -> None:
+def test_a_page_holds_served_and_in_a_folder_but_for_its_file(
+    browser: Browser, site: tuple[Path, str], address: str
+) -> None:
     said = holds(browser, address + site[1])
     assert "The file of this page is as it was exported" in said
     assert "The chain of" in said
     assert browser.errors() == []
     assert all(one.startswith(address) for one in browser.requests())
-
-
-def test_a_page_of_a_folder_holds_but_for_its_file(
-    browser: Browser, site: tuple[Path, str]
-) -> None:
     folder, page = site
     said = holds(browser, (folder / page).as_uri())
     assert "a browser lets no page of a folder read it" in said
     assert "texts of this page stand in them" in said
     assert browser.errors() == []
-
-
-def test_a_list_verifies_when_it_is_asked_to(
-    browser: Browser, site: tuple[Path, str], address: str
-) -> None:
     browser.visit(address)
     assert browser.run(VERDICT) == ""
     browser.run(CHECK)

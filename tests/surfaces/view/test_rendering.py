@@ -120,12 +120,15 @@ def test_a_span_has_two_units_at_most(seconds: float, said: str) -> None:
     assert rendering.span(seconds) == said
 
 
-def test_a_time_is_utc_and_always_one() -> None:
+def test_a_time_is_utc_and_a_value_is_one_short_line() -> None:
     assert (rendering.clock(NOON), rendering.date(NOON)) == ("14:13:20", "21 Sep 2026")
     assert rendering.stamp(NOON + 42_000) == "2026-09-21 14:13:20.042"
     assert (rendering.clock(None), rendering.date(None), rendering.stamp(None)) == ("", "", "")
     assert rendering.date(INT_MAX) == "31 Dec 9999"
     assert rendering.date(-INT_MAX) == "1 Jan 1"
+    assert rendering.value({"a": [1, None]}) == '{"a":[1,null]}'
+    assert rendering.value("text") == "text"
+    assert len(rendering.value("x" * 1_000)) == rendering.VALUE_MAX
 
 
 def test_what_is_not_known_is_a_question_mark_and_no_0() -> None:
@@ -139,9 +142,3 @@ def test_what_is_not_known_is_a_question_mark_and_no_0() -> None:
         "0 ms",
         "50 %",
     )
-
-
-def test_a_value_is_one_short_line() -> None:
-    assert rendering.value({"a": [1, None]}) == '{"a":[1,null]}'
-    assert rendering.value("text") == "text"
-    assert len(rendering.value("x" * 1_000)) == rendering.VALUE_MAX

@@ -78,10 +78,7 @@ def over(colour: str, share: float, ground: str) -> str:
     return "#" + "".join(f"{round(top * share + below * (1 - share)):02x}" for top, below in pairs)
 
 
-def test_our_scripts_are_small() -> None:
+def test_our_scripts_are_small_and_every_file_is_served_or_a_template() -> None:
     assert sum(path.stat().st_size for path in DATA.glob("*.js")) < SCRIPTS_MAX
-
-
-def test_every_file_is_served_or_a_template() -> None:
     served = {*rendering.FILES, *export.STATIC}
     assert {path.name for path in DATA.iterdir() if path.suffix != ".html"} == served

@@ -62,7 +62,7 @@ def timed(session: Read, *at: float) -> Read:
 # 1. Marks ------------------------------------------------------------------------------------
 
 
-def test_every_event_of_every_golden_session_has_a_mark_behind_the_one_before() -> None:
+def test_at_every_event_of_every_golden_session_its_mark_and_state_stand() -> None:
     for events in goldens():
         found = part(read(events), 1)
         assert [mark.version for mark in found.marks] == [one.version for one in events]
@@ -70,6 +70,12 @@ def test_every_event_of_every_golden_session_has_a_mark_behind_the_one_before() 
         assert all(b - a >= STEP for a, b in pairwise(places))
         assert all(mark.x + mark.width <= found.width for mark in found.marks)
         assert {mark.lane for mark in found.marks} <= {*LANES}
+    for events in goldens():
+        session = read(events)
+        if erased_before(events) or session.trouble:
+            continue
+        found = stood_behind(session, range(len(events), 0, -1))
+        assert [found[n].session for n in sorted(found)] == [*session.sessions]
 
 
 def test_a_lane_says_who_was_at_work() -> None:
@@ -114,12 +120,18 @@ def test_a_call_has_its_cost_and_is_as_wide_as_the_time_until_its_outcome() -> N
     assert found.width - last.x - last.width < STEP
 
 
-def test_a_refused_response_and_a_failed_call_are_marked() -> None:
+def test_what_was_refused_or_failed_is_marked_and_of_an_erased_session_nothing_is_said() -> None:
     found = map(read, golden("a_model_is_asked_once_more"))
     refused = [mark for one in found for mark in marks(one) if mark.call and mark.is_bad]
     assert {mark.call.judged for mark in refused if mark.call} - {"", "accepted"}
     failed = marks(read(golden("a_model_fails_and_the_rules_go_on")[0]))
     assert any(mark.is_bad for mark in failed if mark.name == "completion.failed")
+    gone = read(erased(read(golden("a_model_leads")[0])))
+    found = stood_behind(gone, (1, len(gone.stored)))
+    assert found[1].why == "its payloads were erased"
+    last = found[len(gone.stored)].session
+    assert last is not None
+    assert last.closed == "erased"
 
 
 # 2. Times ------------------------------------------------------------------------------------
@@ -144,24 +156,6 @@ def test_no_mark_moves_back_and_three_days_of_waiting_are_folded() -> None:
 
 
 # 3. How a session stood ----------------------------------------------------------------------
-
-
-def test_at_every_event_a_session_stands_as_it_was_folded() -> None:
-    for events in goldens():
-        session = read(events)
-        if erased_before(events) or session.trouble:
-            continue
-        found = stood_behind(session, range(len(events), 0, -1))
-        assert [found[n].session for n in sorted(found)] == [*session.sessions]
-
-
-def test_of_an_erased_session_nothing_is_said_but_the_erasure() -> None:
-    gone = read(erased(read(golden("a_model_leads")[0])))
-    found = stood_behind(gone, (1, len(gone.stored)))
-    assert found[1].why == "its payloads were erased"
-    last = found[len(gone.stored)].session
-    assert last is not None
-    assert last.closed == "erased"
 
 
 def erased(session: Read) -> tuple[Stored, ...]:

@@ -61,23 +61,7 @@ def test_bars_of_a_span_stand_on_each_other_and_the_highest_fills_the_plot() -> 
     assert "clarification: 3" in bottom.told
 
 
-def test_kinds_without_a_colour_share_the_last_one() -> None:
-    kinds = [f"w{n}" for n in range(SERIES + 3)]
-    found = over_time(*[call(workflow=kind) for kind in kinds])
-    plot = stacked("Calls", Axis.of(found), found.spans, kinds[:SERIES], lambda used: used.calls)
-    assert sorted({bar.series for bar in plot.bars}) == [*range(SERIES + 1)]
-    assert plot.total == str(SERIES + 3)
-
-
-def test_latency_has_the_median_within_the_longest() -> None:
-    found = over_time(call(latency_ms=1_000), call(latency_ms=3_000), call(latency_ms=4_000))
-    longest, median = latencies(Axis.of(found), found.all_kinds).bars
-    assert (longest.height, median.height) == (HEIGHT, HEIGHT * 3 / 4)
-    assert longest.width < median.width
-    assert longest.told == "11 Jan 1970: median 3 s, longest 4 s"
-
-
-def test_what_is_unknown_is_no_bar() -> None:
+def test_what_is_unknown_is_no_bar_and_said_in_a_sum() -> None:
     unknown = call(input_tokens=None, output_tokens=None, latency_ms=None)
     found = over_time(unknown)
     by_title = {plot.title: plot for plot in plots(found, Axis.of(found), ["clarification"])}
@@ -86,27 +70,31 @@ def test_what_is_unknown_is_no_bar() -> None:
     assert (by_title["Tokens in"].total, by_title["Failed calls"].total) == ("?", "0")
     assert not by_title["Latency: median and longest"].bars
     assert not [title for title in by_title if title.startswith("Cost")]
-
-
-def test_a_sum_says_that_some_of_it_is_unknown() -> None:
     found = over_time(call(input_tokens=7), call(workflow="planning", input_tokens=None))
     by_title = {plot.title: plot for plot in plots(found, Axis.of(found), ["clarification"])}
     assert by_title["Tokens in"].total == "7 + ?"
+    found = over_time(call(latency_ms=1_000), call(latency_ms=3_000), call(latency_ms=4_000))
+    longest, median = latencies(Axis.of(found), found.all_kinds).bars
+    assert (longest.height, median.height) == (HEIGHT, HEIGHT * 3 / 4)
+    assert longest.width < median.width
+    assert longest.told == "11 Jan 1970: median 3 s, longest 4 s"
 
 
-def test_costs_have_a_plot_for_each_currency() -> None:
+def test_costs_have_a_plot_for_each_currency_and_spans_of_hours_say_the_hour() -> None:
     used = over_time(call()).totals[0].used
     assert project_pages._costs("USD")(used) == pytest.approx(0.0045)
     assert project_pages._costs("EUR")(used) == 0
     found = over_time(call())
     titles = [plot.title for plot in plots(found, Axis.of(found), ["clarification"])]
     assert "Cost, USD" in titles
-
-
-def test_spans_of_hours_say_the_hour() -> None:
     axis = Axis(0, HOUR, 5)
     assert axis.told(3 * HOUR) == "1 Jan 1970 03:00"
     assert Axis(0, DAY, 5).told(0) == "1 Jan 1970"
+    kinds = [f"w{n}" for n in range(SERIES + 3)]
+    found = over_time(*[call(workflow=kind) for kind in kinds])
+    plot = stacked("Calls", Axis.of(found), found.spans, kinds[:SERIES], lambda used: used.calls)
+    assert sorted({bar.series for bar in plot.bars}) == [*range(SERIES + 1)]
+    assert plot.total == str(SERIES + 3)
 
 
 # 2. The page ---------------------------------------------------------------------------------

@@ -84,11 +84,8 @@ def without(proof: Proof, *versions: int) -> Proof:
     return found
 
 
-def test_the_verifier_is_small() -> None:
+def test_the_verifier_is_small_and_verifies_the_vectors_of_the_specification(call: Call) -> None:
     assert len(rendering.read_static_file("verify.js")) <= SIZE_MAX
-
-
-def test_the_vectors_of_the_specification_verify(call: Call) -> None:
     whole = vectors_as_proof()
     found = call("return preflights.chain(a[0])", whole)
     assert found == {"events": 4, "payloads": 4, "trouble": None}
@@ -199,18 +196,15 @@ def test_a_hardware_key_says_whether_a_person_touched_it(judged: Judged) -> None
     assert [one["isTouched"] for one in found] == [True, True, False, False, True, True]
 
 
-def test_another_kind_of_key_is_not_checked_here(judged: Judged, tmp_path: Path) -> None:
+def test_neither_another_kind_of_key_nor_a_certificate_is_checked_here(
+    judged: Judged, tmp_path: Path
+) -> None:
     for kind in ("rsa", "ecdsa"):
         key, public = sshsig.generated(tmp_path, kind)
         made = sshsig.signed(key, SPACE, MESSAGE)
         (found,) = judged(f"ada@example.org {public}", (SPACE, MESSAGE, made, AT))
         assert found["verdict"] == "not_checked"
         assert "are not checked here" in found["why"]
-
-
-def test_a_certificate_is_not_checked_here_and_bears_no_name_of_its_own(
-    judged: Judged, tmp_path: Path
-) -> None:
     key, public = sshsig.generated(tmp_path)
     words = ("ssh-keygen", "-q", "-s", str(key), "-I", "ada", "-n", "ada@example.org", f"{key}.pub")
     subprocess.run(words, check=True)
@@ -351,7 +345,7 @@ def accepted(key: sshsig.HardwareKey, **changes: Any) -> Proof:
 ACTED: Final = "return preflights.act(a[0], a[0].events[4], preflights.signersIn(a[1]), a[2])"
 
 
-def test_an_acceptance_is_signed_as_it_was_seen(call: Call) -> None:
+def test_an_acceptance_is_signed_as_it_was_seen_and_told_apart_from_one_without(call: Call) -> None:
     key = sshsig.HardwareKey()
     found = call(ACTED, accepted(key), f"ada@example.org {key.line}", REPOSITORY)
     assert (found["verdict"], found["by"], found["isTouched"]) == (
@@ -359,6 +353,10 @@ def test_an_acceptance_is_signed_as_it_was_seen(call: Call) -> None:
         "ada@example.org",
         True,
     )
+    proof = accepted(sshsig.HardwareKey())
+    proof["events"][4]["data"] = json.dumps({"at": AT, "actor": {"kind": "user", "name": "Ada"}})
+    assert call(ACTED, proof, "", REPOSITORY) is None
+    assert call(ACTED, accepted(sshsig.HardwareKey()), "", REPOSITORY[::-1]) is None
 
 
 def test_a_signature_of_anything_else_does_not_verify(call: Call) -> None:
@@ -390,13 +388,6 @@ def test_a_signature_of_anything_else_does_not_verify(call: Call) -> None:
         found = call(ACTED, proof, signers, REPOSITORY)
         assert found["verdict"] == "does_not_verify", (proof["events"][4], found)
         assert found["why"]
-
-
-def test_an_act_without_a_signature_is_told_apart(call: Call) -> None:
-    proof = accepted(sshsig.HardwareKey())
-    proof["events"][4]["data"] = json.dumps({"at": AT, "actor": {"kind": "user", "name": "Ada"}})
-    assert call(ACTED, proof, "", REPOSITORY) is None
-    assert call(ACTED, accepted(sshsig.HardwareKey()), "", REPOSITORY[::-1]) is None
 
 
 def signed_by_the_page() -> tuple[Proof, str]:
