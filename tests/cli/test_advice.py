@@ -14,6 +14,7 @@ from preflights_cli.advice import ADVICE, error_with_advice
 from preflights_cli.commands import commands
 from preflights_es.kernel import errors
 from tests.cli.program import Project
+from tests.each import each
 from tests.markdown import ROOT, tables, ticked
 
 ERRORS: Final = [
@@ -105,7 +106,7 @@ def test_an_error_is_json_on_the_last_line_of_stderr(house: Project) -> None:
     assert len(house.call("show", "ffffffff").err.splitlines()) == 1
 
 
-@pytest.mark.parametrize("typed", ["\x1b[31m\x7f\u202e", "\udcff"])
+@each("typed", ["\x1b[31m\x7f\u202e", "\udcff"])
 def test_whatever_was_typed_the_error_is_json_and_safe(house: Project, typed: str) -> None:
     done = house.call("show", typed, "--json")
     assert done.code == 1

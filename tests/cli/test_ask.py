@@ -136,7 +136,7 @@ def test_what_does_not_go_together_is_a_usage_error(house: Project, args: tuple[
     assert done.is_safe()
 
 
-@pytest.mark.parametrize("args", [("",), ("  ",), ("x" * 2_001,), ("--follow-up", "more")])
+@each("args", [("",), ("  ",), ("x" * 2_001,), ("--follow-up", "more")])
 def test_what_cannot_be_asked_is_one_line(house: Project, args: tuple[str, ...]) -> None:
     done = house.call("ask", *args)
     assert (done.code, done.err.count("\n")) == (1, 1), done.err

@@ -13,6 +13,7 @@ import preflights_es
 from preflights_es import Agent
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
+from tests.each import each
 from tests.features.metrics.test_regression import QUESTIONS
 from tests.providers import server
 from tests.providers.server import FakeAPI
@@ -40,7 +41,7 @@ def shop(tmp_path: Path) -> Path:
 # 1. At a keyboard ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("last", [" Q ", "ctrl-c"])
+@each("last", [" Q ", "ctrl-c"])
 def test_a_conversation_ends_without_a_traceback_and_can_be_gone_on_with(
     house: Project, last: str
 ) -> None:
@@ -125,7 +126,7 @@ def test_a_conversation_asks_until_a_query_stands_and_then_anew(house: Project) 
 # 2. A model leads ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+@each("provider", ["anthropic", "openai"])
 def test_the_smoke_test_of_the_seed(house: Project, shop: Path, provider: str) -> None:
     lines = b"rev?\n1\nall market Nov 2025\nquit\n"
     with FakeAPI() as api:

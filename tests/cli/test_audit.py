@@ -7,6 +7,7 @@ import pytest
 from tests.cli import tampering
 from tests.cli.program import Project
 from tests.cli.tampering import Tampering, tampered
+from tests.each import each
 
 
 def test_an_untouched_log_verifies(house: Project) -> None:
@@ -67,7 +68,7 @@ def test_what_was_done_to_a_session_is_found_and_its_first_event_named(
     assert house.call("audit", "verify", other).code == 0, "the others are not affected"
 
 
-@pytest.mark.parametrize(
+@each(
     "value", ["project = x'ff'", "workflow = 7", "version = 'many'", "version = 0", "head_hash = 1"]
 )
 def test_a_head_of_the_wrong_kind_is_damage_and_no_crash(house: Project, value: str) -> None:

@@ -11,6 +11,7 @@ from tests.cli import tampering
 from tests.cli.program import Project
 from tests.cli.tampering import Tampering, noted, tampered
 from tests.cli.test_audit import FOUND
+from tests.each import each
 
 
 def against(house: Project, *args: str) -> Any:
@@ -173,7 +174,7 @@ def test_a_checkpoint_replaces_only_an_older_one_that_the_log_bears_out(house: P
     assert [path.name for path in house.folder.iterdir() if path.suffix == ".tmp"] == []
 
 
-@pytest.mark.parametrize("content", [b"", b"my diary\n", b'{"log":1}\n'])
+@each("content", [b"", b"my diary\n", b'{"log":1}\n'])
 def test_what_is_no_checkpoint_is_never_replaced(house: Project, content: bytes) -> None:
     (house.folder / "checkpoint.jsonl").write_bytes(content)
     done = house.call("audit", "checkpoint", "-o", "checkpoint.jsonl", "--force")
@@ -218,14 +219,14 @@ def test_that_a_checkpoint_is_of_another_project_is_said(house: Project) -> None
     assert house.call(*words, env={"PREFLIGHTS_PROJECT": "elsewhere"}).err == ""
 
 
-@pytest.mark.parametrize("name", ["nosuch.jsonl", ".", "a\0b"])
+@each("name", ["nosuch.jsonl", ".", "a\0b"])
 def test_a_checkpoint_that_cannot_be_read_is_refused(house: Project, name: str) -> None:
     done = house.call("audit", "verify", "--against", name)
     assert (done.code, done.out) == (1, "")
     assert "cannot be read" in done.err
 
 
-@pytest.mark.parametrize("name", ["no/such/folder.jsonl", "."])
+@each("name", ["no/such/folder.jsonl", "."])
 def test_a_checkpoint_that_cannot_be_written_is_said(house: Project, name: str) -> None:
     assert house.call("audit", "checkpoint", "-o", name).code in (1, 5)
 

@@ -23,6 +23,7 @@ from preflights_es.use.request import Request
 from preflights_es.use.use_cases import NewSession
 from tests.cli.clones import FIRST
 from tests.cli.program import Project, Result, environment
+from tests.each import each
 
 DECISIONS = "docs/decisions"
 NAME = "0001-use-oauth-for-authentication.md"
@@ -227,7 +228,7 @@ def test_a_folder_of_gits_is_refused_with_its_line(house: Project, key: str, fol
     assert {*house.folder.rglob("*")} == {*before, settings}
 
 
-@pytest.mark.parametrize("folder", [".gi\u200ct/hooks", "do\u200bcs", "docs\u202e/x", "\U000e0041"])
+@each("folder", [".gi\u200ct/hooks", "do\u200bcs", "docs\u202e/x", "\U000e0041"])
 def test_a_folder_with_a_character_that_is_not_seen_is_refused(house: Project, folder: str) -> None:
     done = configured(house, "decisions", folder)
     assert done.code == 2

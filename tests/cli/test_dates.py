@@ -24,7 +24,7 @@ def test_a_day_is_its_first_moment_or_its_last(text: str) -> None:
     assert typed(text, is_end=True) == "2026-11-22T23:59:59.999999Z"
 
 
-@pytest.mark.parametrize("is_end", [False, True])
+@each("is_end", [False, True])
 def test_a_time_without_an_offset_is_of_utc(is_end: bool) -> None:
     assert typed("2026-11-22T14:30", is_end=is_end) == "2026-11-22T14:30:00.000000Z"
     assert typed("2026-11-22 14:30+01:00", is_end=is_end) == "2026-11-22T13:30:00.000000Z"
@@ -48,7 +48,7 @@ def test_a_week_is_no_day(text: str, is_end: bool) -> None:
         typed(text, is_end=is_end)
 
 
-@pytest.mark.parametrize("words", ["decisions --at", "audit trail --until", "usage --since"])
+@each("words", ["decisions --at", "audit trail --until", "usage --since"])
 def test_a_week_is_refused_in_one_line_and_the_help_says_which_zone(
     house: Project, words: str
 ) -> None:
@@ -71,9 +71,7 @@ main()
 """The program on a machine whose clock Python cannot count, as from the year 2262 on."""
 
 
-@pytest.mark.parametrize(
-    "words", [("check",), ("view", "--export", "site", "--yes"), ("show", "last")]
-)
+@each("words", [("check",), ("view", "--export", "site", "--yes"), ("show", "last")])
 def test_a_clock_that_cannot_be_counted_is_to_be_set(
     house: Project, words: tuple[str, ...]
 ) -> None:

@@ -12,6 +12,7 @@ from tests.cli.program import Project, Result
 from tests.cli.tampering import tampered
 from tests.cli.test_model_output import said
 from tests.cli.test_trail import SIM, trail
+from tests.each import each
 from tests.providers.server import FakeAPI
 from tests.scripted import asks
 
@@ -178,7 +179,7 @@ def test_what_a_model_read_is_the_models(house: Project, api: FakeAPI) -> None:
     assert "model openai" in house.call("audit", "trail", "--session", "last").out
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "found"),
     [
         (

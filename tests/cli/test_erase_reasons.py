@@ -7,6 +7,7 @@ import pytest
 from tests.cli.clones import ERASED, SESSIONS
 from tests.cli.program import Project
 from tests.cli.test_trail import kept, newest
+from tests.each import each
 from tests.projections.recording import golden
 
 REFUSED = (
@@ -50,7 +51,7 @@ def test_a_reason_that_repeats_a_text_an_answer_or_a_name_is_refused(
     assert house.show(session_id)["status"] == "accepted"
 
 
-@pytest.mark.parametrize(
+@each(
     "reason",
     [
         "",

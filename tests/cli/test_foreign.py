@@ -13,6 +13,7 @@ from preflights_es.kernel.ports import Stored
 from preflights_es.store import jsonl
 from tests.cli.program import Project
 from tests.cli.tampering import tampered
+from tests.each import each
 from tests.store.given import resealed
 
 ELSEWHERE: Final = {"PREFLIGHTS_PROJECT": "elsewhere"}
@@ -56,7 +57,7 @@ REFUSED: Final = {
 }
 
 
-@pytest.mark.parametrize("change", REFUSED.values(), ids=REFUSED)
+@each("change", REFUSED.values())
 def test_what_no_program_could_record_is_not_taken_over(
     house: Project, other: Project, change: Change
 ) -> None:
@@ -70,13 +71,12 @@ def test_what_no_program_could_record_is_not_taken_over(
     assert len(other.call("decisions", "--json").json["decisions"]) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         payload('"actor":', '"actor":{"kind":"user","name":"Eve"},"actor":'),
         payload('"name":', '"name":"Eve","name":'),
     ],
-    ids=["two actors", "two names of an actor"],
 )
 def test_what_readers_may_take_for_different_words_is_named_by_verify(
     house: Project, other: Project, change: Change
@@ -150,7 +150,7 @@ def test_a_file_with_a_number_far_beyond_the_others_does_not_count(
     assert done.err == ""
 
 
-@pytest.mark.parametrize("at", [2**63 - 1, -(2**63)])
+@each("at", [2**63 - 1, -(2**63)])
 def test_a_time_that_no_calendar_has_is_shown_as_the_nearest(
     house: Project, other: Project, at: int
 ) -> None:

@@ -17,6 +17,7 @@ from preflights_es.records.foreign_records import foreign_record
 from tests.cli.clones import cloned, committed
 from tests.cli.program import Project
 from tests.cli.test_sessions import in_force
+from tests.each import each
 
 NYGARD: Final = """# {n}. {title}
 
@@ -184,7 +185,7 @@ def test_a_record_is_shown_by_its_number(house: Project) -> None:
     assert (shape["format"], shape["chosen"]) == ("record/1", "We will use PostgreSQL")
 
 
-@pytest.mark.parametrize("words", [("why",), ("log",), ("replay",), ("prompt",), ("answer",)])
+@each("words", [("why",), ("log",), ("replay",), ("prompt",), ("answer",)])
 def test_what_needs_a_session_says_that_there_is_none(
     house: Project, words: tuple[str, ...]
 ) -> None:

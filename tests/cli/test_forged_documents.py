@@ -13,6 +13,7 @@ from preflights_es.kernel.events import ArtifactDue, ArtifactWritten
 from preflights_es.kernel.json import canonical_json
 from preflights_es.store import jsonl
 from tests.cli.program import Project
+from tests.each import each
 from tests.store.given import resealed
 
 LOGIN = "docs/decisions/0001-use-oauth-for-authentication.md"
@@ -54,7 +55,7 @@ def is_kept(house: Project, path: str) -> bool:
     return (house.folder / path).read_bytes() == THEIRS
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "beside"),
     [
         (LOGIN, False),

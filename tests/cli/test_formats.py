@@ -12,6 +12,7 @@ import pytest
 from preflights_es.store import jsonl
 from tests.cli.clones import session_file
 from tests.cli.program import Project
+from tests.each import each
 
 DEVELOPMENT = "was written by a development version of Preflights ("
 NEWER = "was written by a newer Preflights ("
@@ -72,7 +73,7 @@ def newer(content: bytes) -> bytes:
 FILES = {development: DEVELOPMENT, newer: NEWER}
 
 
-@pytest.mark.parametrize("form", FILES)
+@each("form", FILES)
 def test_a_file_of_another_version_is_not_read(house: Project, form: type) -> None:
     house.decided()
     content = house.call("admin", "export").out.encode()
@@ -88,7 +89,7 @@ def test_a_file_of_another_version_is_not_read(house: Project, form: type) -> No
     assert case["message"].startswith(f"s.jsonl {FILES[form]}")
 
 
-@pytest.mark.parametrize("form", FILES)
+@each("form", FILES)
 def test_a_session_file_of_another_version_is_named_and_left(house: Project, form: type) -> None:
     session = house.decided()["session_id"]
     file = session_file(house, session)

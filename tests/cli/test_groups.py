@@ -73,9 +73,7 @@ def test_a_note_may_be_a_word_that_names_a_command(
     assert row["intention"] == note
 
 
-@pytest.mark.parametrize(
-    "command", ["show", "log", "why", "replay", "admin export", "admin render --check"]
-)
+@each("command", ["show", "log", "why", "replay", "admin export", "admin render --check"])
 def test_the_last_session_is_meant_where_a_command_only_reads_one(
     house: Project, command: str
 ) -> None:
@@ -97,7 +95,7 @@ def test_a_brief_without_a_session_is_that_of_the_project(house: Project) -> Non
     assert house.call("prompt", "last").out.startswith("# Task\n\n> Add SSO\n")
 
 
-@pytest.mark.parametrize("command", ["abandon", "answer", "revise", "admin erase", "note done"])
+@each("command", ["abandon", "answer", "revise", "admin erase", "note done"])
 def test_a_command_that_changes_a_session_wants_its_name(house: Project, command: str) -> None:
     house.started_session()
     before = house.show()

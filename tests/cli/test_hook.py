@@ -17,6 +17,7 @@ import pytest
 from preflights_es.features.agents.hook_command import SIZE_MAX
 from tests.cli.program import Project, environment
 from tests.cli.test_locked import locked
+from tests.each import each
 
 ASKS: Final = {
     "session_id": "c-1",
@@ -211,7 +212,7 @@ def test_calls_without_an_id_are_told_apart_by_their_questions(house: Project) -
     assert told(house) == ""
 
 
-@pytest.mark.parametrize("response", [{"answers": {}, "afkTimeoutMs": 1}, {"answers": {}}, "no"])
+@each("response", [{"answers": {}, "afkTimeoutMs": 1}, {"answers": {}}, "no"])
 def test_silence_waits_in_the_inbox(house: Project, response: object) -> None:
     hook(house, "PostToolUse", {**ASKS, "tool_response": response}, "codex")
     (waiting,) = house.call("inbox", "--json").json["waiting"]
@@ -262,7 +263,7 @@ def test_trouble_is_a_line_in_the_log_and_nothing_else(
     assert (house.log.parent / "hooks.log").stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.parametrize("words", [(), ("SessionStart", "--agent"), ("--agent",), ("a", "b", "-x")])
+@each("words", [(), ("SessionStart", "--agent"), ("--agent",), ("a", "b", "-x")])
 def test_no_words_end_with_a_veto(house: Project, words: tuple[str, ...]) -> None:
     done = house.call("hook", *words, stdin=b"{}")
     assert (done.code, done.out, done.err) == (0, "{}\n", "")
@@ -294,7 +295,7 @@ def test_no_event_no_reader_and_no_log_breaks_an_agent(house: Project) -> None:
     reads, writes = os.pipe()
     os.close(reads)
     for out in (writes, os.open("/dev/full", os.O_WRONLY)):
-        done = subprocess.run(
+        ran = subprocess.run(
             command,
             input=b"{}",
             stdout=out,
@@ -303,11 +304,11 @@ def test_no_event_no_reader_and_no_log_breaks_an_agent(house: Project) -> None:
             env=environment(house.home),
             check=False,
         )
-        assert (done.returncode, done.stderr) == (0, b"")
+        assert (ran.returncode, ran.stderr) == (0, b"")
         os.close(out)
     house.log.write_bytes(b"this is no database" * 99)
-    for event, said in (("SessionStart", {}), ("PreToolUse", EDIT), ("PostToolUse", ASKS)):
-        assert hook(house, event, said) == {}
+    for event, given in (("SessionStart", {}), ("PreToolUse", EDIT), ("PostToolUse", ASKS)):
+        assert hook(house, event, given) == {}
     house.log.unlink()
     (house.folder / "preflights.toml").write_text("[[[")
     assert hook(house, "SessionStart", {}) == {}

@@ -22,6 +22,7 @@ from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.ports import Stored
 from preflights_es.store import jsonl
 from tests.cli.program import Project
+from tests.each import each
 from tests.fixed import NOON, memory_runner
 from tests.store.given import resealed
 
@@ -103,7 +104,7 @@ def test_a_written_document_that_another_file_is_leaves_that_file_alone(
     assert mine.read_text() == "# Mine\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("tag", "old", "new"),
     [
         ("category_detected", b'"Authentication"', b'"Nonsense"'),
@@ -258,7 +259,7 @@ def test_a_payload_that_is_deep_or_long_is_refused(
     assert len(done.err) < 3_000
 
 
-@pytest.mark.parametrize("size", [200_000_000, 4_000_000])
+@each("size", [200_000_000, 4_000_000])
 def test_a_checkpoint_that_was_made_to_fill_the_memory_is_refused(
     house: Project, size: int
 ) -> None:

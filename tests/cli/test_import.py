@@ -21,8 +21,9 @@ from preflights_es.store.sql import SqlStore
 from preflights_es.words import imports
 from tests.cli.archives import many
 from tests.cli.program import TIMEOUT_S, Project
+from tests.each import each
 from tests.fixed import Clock
-from tests.postgres import opened_log
+from tests.postgres import SECOND_ENGINE, opened_log
 from tests.store.given import Salt, batch, resealed
 
 SESSIONS = 600  # of a file that takes more than one transaction
@@ -33,7 +34,7 @@ def file(house: Project) -> bytes:
     return many(house.folder / "many.jsonl", SESSIONS)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", SECOND_ENGINE])
 def log(request: pytest.FixtureRequest, house: Project) -> str:
     """The address of an empty log, on either engine."""
     if request.param == "postgres":
@@ -218,7 +219,7 @@ def flipped(line: bytes) -> bytes:
     return line.replace(b"Add a cache", b"Add a cactus")
 
 
-@pytest.mark.parametrize(
+@each(
     ("damage", "message"),
     [
         (cut, "many.jsonl, line {line}: not an event: "),

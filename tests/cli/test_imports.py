@@ -18,6 +18,7 @@ from typing import Final
 import pytest
 
 from tests.cli.program import BIN, Project
+from tests.each import each
 from tests.markdown import ROOT
 
 OURS: Final = {"preflights_es", "preflights_cli", "alembic"}
@@ -204,7 +205,7 @@ def test_no_command_of_the_default_way_imports_anything_heavy(house: Project) ->
         assert HEAVY & imported == set(), name
 
 
-@pytest.mark.parametrize("event", ["SessionStart", "PreToolUse"])
+@each("event", ["SessionStart", "PreToolUse"])
 def test_a_hook_imports_nothing_heavy(house: Project, event: str) -> None:
     house.decided()
     said = {"tool_name": "Write", "tool_input": {"file_path": "a.py", "content": "import jwt"}}

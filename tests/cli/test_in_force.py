@@ -7,6 +7,7 @@ import pytest
 from preflights_cli import EXIT_WAITING
 from tests.cli.program import House, Project
 from tests.cli.terminal import ANSWER, KEY, terminal
+from tests.each import each
 
 QUESTION = "Which queue for the domain events?"
 RECORD = "# 7. Use PostgreSQL for the orders\n\n## Status\n\nAccepted\n\nIt joins.\n"
@@ -97,7 +98,7 @@ def test_a_stated_value_costs_two_lines_and_the_proposal(kafka: Project) -> None
         assert "written to" in t.rest()
 
 
-@pytest.mark.parametrize("prompt", ["Because: ", "Instead of: ", KEY])
+@each("prompt", ["Because: ", "Instead of: ", KEY])
 def test_every_prompt_takes_the_keys_of_what_is_in_force(kafka: Project, prompt: str) -> None:
     for key in ("r 1", "k 1"):
         with terminal(kafka, "start", "Use NATS") as t:
@@ -138,7 +139,7 @@ def test_r_and_enter_revises_and_what_options_say_is_not_asked_about(kafka: Proj
             t.rest()
 
 
-@pytest.mark.parametrize("words", [(), ("--because", "Its brokers run already")])
+@each("words", [(), ("--because", "Its brokers run already")])
 def test_what_says_the_same_ends_it_before_a_reason_is_asked(
     kafka: Project, words: tuple[str, ...]
 ) -> None:

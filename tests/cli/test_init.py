@@ -21,6 +21,7 @@ from ruamel.yaml import YAML
 from preflights_es.settings.signing import REPOSITORY
 from tests.cli.program import Project, environment
 from tests.cli.test_docs import check
+from tests.each import each
 
 WORKFLOW = ".github/workflows/preflights.yml"
 HOOK = ".pre-commit-config.yaml"
@@ -71,7 +72,7 @@ def test_another_shape_is_named_with_the_text_to_paste(empty: Project) -> None:
     assert (empty.folder / HOOK).read_text() == "{repos: []}\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "why"),
     [(b"\xff\xfe", "it is not UTF-8"), (b"#" * 1_000_001, "it has more than 1,000,000 bytes")],
 )

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 
-import pytest
-
 from tests.cli.program import Project
+from tests.each import each
 
 
 def wrote(house: Project, statement: str) -> None:
@@ -72,10 +71,9 @@ STRAY = (
 )
 
 
-@pytest.mark.parametrize(
+@each(
     "statement",
     ["UPDATE projected_decisions SET accepted_at = 1", "DELETE FROM projected_decisions", STRAY],
-    ids=["in force", "gone", "of no session"],
 )
 def test_what_is_in_force_cannot_be_written_unseen(house: Project, statement: str) -> None:
     house.call("start", "Add OAuth login", "--answer", "auth_strategy=OAuth")
@@ -117,7 +115,7 @@ def test_why_does_not_tell_of_a_decision_that_only_a_row_says_is_in_force(house:
     house.call("why", "Strategy").refused(1, "no field of a decision in force")
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "words"),
     [
         ("decided = '{'", ("decisions",)),

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Final
 
-import pytest
-
 from preflights_es.runtime.projector import BUSY
 from tests.cli.program import Project
+from tests.each import each
 
 SOON_S: Final = 8  # seconds; one that waits for the lock takes 15 or 30
 LOOKING: Final = (
@@ -42,7 +41,7 @@ def locked(house: Project) -> Iterator[None]:
         other.execute("ROLLBACK")
 
 
-@pytest.mark.parametrize("words", LOOKING, ids=" ".join)
+@each("words", LOOKING)
 def test_a_command_that_looks_answers_while_another_process_writes(
     house: Project, words: tuple[str, ...]
 ) -> None:
@@ -60,7 +59,7 @@ def test_a_command_that_looks_answers_while_another_process_writes(
         assert "Use OAuth" in done.out
 
 
-@pytest.mark.parametrize("words", [("decisions",), ("usage",), ("why", "Strategy")], ids=" ".join)
+@each("words", [("decisions",), ("usage",), ("why", "Strategy")])
 def test_json_says_whether_an_answer_may_be_older(house: Project, words: tuple[str, ...]) -> None:
     house.decided()
     with locked(house):

@@ -18,6 +18,7 @@ from preflights_cli.main import run_command_line
 from tests.cli.archives import many
 from tests.cli.program import Project
 from tests.cli.tampering import flipped, tampered
+from tests.each import each
 
 # A session, its decision and its marks once more for every number; the log itself stays as it is.
 MORE = """
@@ -79,7 +80,7 @@ def test_a_list_of_twice_the_length_takes_no_more_memory(house: Project) -> None
 # 1. The same bytes ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 5_000])
+@each("count", [0, 1, 2, 5_000])
 def test_a_list_is_written_as_it_would_be_at_once(
     count: int, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:

@@ -123,11 +123,11 @@ def test_a_payload_taken_by_hand_is_gone_and_its_session_named_among_decisions(
         assert "  erased" not in done.out, words
     whole = house.decided("Add SSO")
     said = f"warning: session {session_id[-8:]} is damaged: what it decided is not told\n"
-    for words in ((), ("--all",), ("--at", "9999-12-31"), ("--category", "Authentication")):
-        done = house.call("decisions", *words)
-        assert (done.code, done.err) == (0, said), words
+    for which in ((), ("--all",), ("--at", "9999-12-31"), ("--category", "Authentication")):
+        done = house.call("decisions", *which)
+        assert (done.code, done.err) == (0, said), which
         assert whole["uid"][-8:] in done.out
-        as_json = house.call("decisions", "--json", *words)
+        as_json = house.call("decisions", "--json", *which)
         assert [one["uid"] for one in as_json.json["decisions"]] == [whole["uid"]]
         assert as_json.err == said
     assert house.call("decisions", env={"PREFLIGHTS_PROJECT": "elsewhere"}).err == ""
@@ -152,9 +152,7 @@ def test_what_an_erasure_took_is_erased_though_the_session_was_damaged_since(
     assert house.call("log", session_id).out.count("  gone") == 1
 
 
-@pytest.mark.parametrize(
-    "value", ["data = 'no JSON'", "data = 7", "data = x'ff'", "recorded_at = 'yesterday'"]
-)
+@each("value", ["data = 'no JSON'", "data = 7", "data = x'ff'", "recorded_at = 'yesterday'"])
 def test_the_log_of_a_damaged_session_shows_what_is_there(house: Project, value: str) -> None:
     change = f"UPDATE events SET {value} WHERE version = 4"
     session_id = broken(house, lambda log, _: log.execute(change))

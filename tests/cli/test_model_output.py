@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 
 from tests.cli.program import Project, Result
+from tests.each import each
 from tests.providers import server
 from tests.providers.server import FakeAPI
 from tests.scripted import asks
@@ -53,7 +54,7 @@ def front_matter(text: str) -> dict[str, str]:
     return dict(pairs)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each("text", HOSTILE)
 def test_a_question_and_its_options_are_shown_and_not_obeyed(
     house: Project, api: FakeAPI, text: str
 ) -> None:

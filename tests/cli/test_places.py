@@ -196,7 +196,7 @@ def test_the_first_look_at_a_new_project_is_answered(empty: Project) -> None:
     assert len(empty.call("sessions", "--json").json["sessions"]) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         ("start", "Add login"),
@@ -244,7 +244,7 @@ def test_a_file_is_replayed_whatever_the_log_and_an_output_without_a_reader_is_n
 # 3. Documents stay inside --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("folder", ["../outside", "/tmp", "a/../../b", "a\\\\b"])
+@each("folder", ["../outside", "/tmp", "a/../../b", "a\\\\b"])
 def test_a_folder_outside_is_refused_with_its_key_and_line(house: Project, folder: str) -> None:
     (house.folder / "preflights.toml").write_text(f'# ours\ndecisions = "{folder}"\n')
     done = house.call("start", "Add login", *ACCEPTED)

@@ -148,7 +148,7 @@ def test_what_was_erased_is_told_by_no_command(house: Project) -> None:
     assert "erased" in house.call("audit", "trail", "--session", session_id).out
 
 
-@pytest.mark.parametrize("text", HOSTILE[:2])
+@each("text", HOSTILE[:2])
 def test_what_a_model_said_is_shown_and_not_obeyed(house: Project, api: FakeAPI, text: str) -> None:
     question = asks("Authentication", text, text, "OAuth")
     patch = {"category": "Authentication", "fields": [{"name": "Strategy", "value": text}]}
@@ -170,7 +170,7 @@ def test_what_makes_no_sense_is_one_clear_line(house: Project, words: tuple[str,
     assert done.is_safe()
 
 
-@pytest.mark.parametrize("words", [("usage",), ("audit", "trail")], ids=" ".join)
+@each("words", [("usage",), ("audit", "trail")])
 def test_a_time_that_ends_before_it_begins_is_refused_with_both_ends(
     house: Project, words: tuple[str, ...]
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.program import House, Project
+from tests.each import each
 
 BY = ("--accept", "--by", "Ada", "--json")
 DATABASE = ("--answer", "change_category=Database", "--answer", "db_type=PostgreSQL")
@@ -87,7 +88,7 @@ def test_an_erased_decision_is_found_no_more(house: Project, decided: list[str])
     assert recall(house, "login")["results"] == []
 
 
-@pytest.mark.parametrize("question", ["", " ", "x" * 20_001])
+@each("question", ["", " ", "x" * 20_001])
 def test_what_cannot_be_recorded_is_refused(house: Project, question: str) -> None:
     done = house.call("recall", question)
     assert done.code in (1, 2)

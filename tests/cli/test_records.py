@@ -8,6 +8,7 @@ import pytest
 
 from preflights_es.kernel.ids import iso
 from tests.cli.program import Project
+from tests.each import each
 
 
 @pytest.mark.parametrize("name", ["ADR-0002", "adr-2", "Adr-02", "adr2", "ADR-000000002"])
@@ -38,7 +39,7 @@ def test_every_command_that_names_a_session_takes_a_record(house: Project) -> No
     assert house.show("ADR-0001")["status"] == "erased", "its number stays taken"
 
 
-@pytest.mark.parametrize("name", ["ADR-0002", "ADR-0", "ADR-", "ADR-1x", "ADR-9999999999"])
+@each("name", ["ADR-0002", "ADR-0", "ADR-", "ADR-1x", "ADR-9999999999"])
 def test_a_number_that_no_record_bears_matches_nothing(house: Project, name: str) -> None:
     house.decided()
     house.call("show", name).refused(1, f"no session matches '{name}'")

@@ -25,6 +25,7 @@ from preflights_es.store import jsonl
 from tests.cli.program import TIMEOUT_S, Project
 from tests.cli.tampering import flipped, tampered
 from tests.cli.test_docs import check
+from tests.each import each
 from tests.features.regress.sessions import chained, edited, many, place
 from tests.fixed import salt
 
@@ -429,9 +430,7 @@ def test_the_fields_of_a_report_are_those_that_are_documented(house: Project) ->
     check("regress/1", strict, change, opaque="cause_counts")
 
 
-@pytest.mark.parametrize(
-    "words", [(), ("--sample", "1"), ("--seed", "3"), ("--since", "2020-01-01")]
-)
+@each("words", [(), ("--sample", "1"), ("--seed", "3"), ("--since", "2020-01-01")])
 def test_files_are_judged_without_a_log(house: Project, words: tuple[str, ...]) -> None:
     (house.folder / "all.jsonl").write_bytes(lines(2))
     no_log = "postgresql://ada@127.0.0.1:1/none"  # nothing listens there

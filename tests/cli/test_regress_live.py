@@ -9,6 +9,7 @@ import pytest
 from tests.cli.program import TIMEOUT_S, Project
 from tests.cli.test_regress import regress
 from tests.cli.test_replay_rerun import ANSWER, PATCH
+from tests.each import each
 from tests.providers import server
 from tests.providers.server import FakeAPI, wait_until
 
@@ -132,9 +133,7 @@ def test_three_runs_of_each_side_are_announced_counted_and_show_the_noise(
     assert done.json["cases"][0]["repeat"].endswith("--live --repeat 3")
 
 
-@pytest.mark.parametrize(
-    "words", [("--live", "--repeat", "2"), ("--repeat", "3"), ("--recorded",), ("--resume",)]
-)
+@each("words", [("--live", "--repeat", "2"), ("--repeat", "3"), ("--recorded",), ("--resume",)])
 def test_what_says_nothing_of_both_sides_is_refused(house: Project, words: tuple[str, ...]) -> None:
     done = house.call("regress", *CHANGE[:1], "clarify=v2", *words)
     assert (done.code, done.out) == (2, "")

@@ -99,7 +99,7 @@ def test_several_sessions_run_again_at_once(house: Project, tmp_path: Path) -> N
 # 2. What if ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("args", "otherwise"),
     [
         (("--provider", "sim", "--seed", "9"), "led by sim simllm/1 (seed=9, faults=none)"),

@@ -168,12 +168,12 @@ def test_a_fresh_clone_knows_the_decision_and_changes_nothing_of_it(
         assert clone.call("show", record, "--json").json["session_id"] == decided
     assert not clone.log.exists()
     assert clone.git("status", "--short") == ""
-    for command in (
+    for change in (
         ("accept", decided, "--by", "Ada"),
         ("abandon", decided),
         ("start", "Add SSO", "--supersedes", decided),
     ):
-        done = clone.call(*command)
+        done = clone.call(*change)
         assert done.code == 1
         expected = f"only a session file has {decided}: `preflights sync` takes it over"
         assert expected in done.err
@@ -182,8 +182,8 @@ def test_a_fresh_clone_knows_the_decision_and_changes_nothing_of_it(
     assert row == {**house.call("decisions", "--json").json["decisions"][0], "file": path}
     assert clone.call("decisions").out.count("ADR-0001") == 1
     assert "(file)" in clone.call("decisions").out
-    for command in (("why", "Strategy"), ("why", decided), ("audit", "trail")):
-        assert clone.call(*command).out == house.call(*command).out
+    for words in (("why", "Strategy"), ("why", decided), ("audit", "trail")):
+        assert clone.call(*words).out == house.call(*words).out
     clone.decided("Use a database", key="db_type=MySQL")
     rows = clone.call("decisions", "--json").json["decisions"]
     assert [row["file"] for row in rows] == [path, None]

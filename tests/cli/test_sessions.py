@@ -293,7 +293,7 @@ def in_force(text: str) -> list[str]:
     return section(text, "In force, do not reconsider")[0].split("\n")
 
 
-@pytest.mark.parametrize("letter", ["word ", "ä", "码", "🛫", "* [a](b) "])
+@each("letter", ["word ", "ä", "码", "🛫", "* [a](b) "])
 def test_the_brief_stays_short_whatever_the_intention_is(house: Project, letter: str) -> None:
     intention = f"login {letter * 3_900}"[:4_000]
     house.call("start", intention, "--answer", f"auth_strategy={letter * 400}"[:2_000])

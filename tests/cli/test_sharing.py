@@ -10,6 +10,8 @@ import pytest
 from preflights_es.store.sql import SqlStore
 from tests.cli.clones import SESSIONS, cloned, committed
 from tests.cli.program import Project, Result
+from tests.each import each
+from tests.postgres import SECOND_ENGINE
 
 ASKED = (
     'preflights: this log may be shared: say which project this is, with `project = "NAME"` in '
@@ -43,7 +45,7 @@ class Shop(Project):
         return sorted(path.name for path in self.folder.glob("docs/**/*.md"))
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", SECOND_ENGINE])
 def log(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     url = f"sqlite:///{tmp_path}/shared.db"
     if request.param == "postgres":
@@ -131,22 +133,20 @@ def test_commands_that_need_no_project_go_on(one: Shop, unsaid: Shop) -> None:
     assert session[-8:] in unsaid.call("sessions", "--any-project").out
 
 
-@pytest.mark.parametrize("place", ["environment", "own file", "repository"])
-def test_any_setting_says_it(one: Shop, unsaid: Shop, tmp_path: Path, place: str) -> None:
-    session, env = one.decided()["session_id"], {}
+def test_any_setting_says_it(one: Shop, unsaid: Shop, tmp_path: Path) -> None:
+    session, here = one.decided()["session_id"], unsaid.folder / "preflights.toml"
     own = tmp_path / "config" / "preflights" / "settings.toml"
     own.parent.mkdir(parents=True)
-    match place:
-        case "environment":
-            env = {"PREFLIGHTS_PROJECT": "shop"}
-        case "own file":
-            own.write_text('project = "shop"\n')
-            env = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
-        case _:
-            (unsaid.folder / "preflights.toml").write_text('project = "shop"\n')
-    found = unsaid.call("sessions", "--json", env=env)
-    assert [s["session_id"] for s in found.json["sessions"]] == [session]
-    assert found.err == ""
+    for file, env in (
+        (None, {"PREFLIGHTS_PROJECT": "shop"}),
+        (own, {"XDG_CONFIG_HOME": str(tmp_path / "config")}),
+        (here, {}),
+    ):
+        if file:
+            file.write_text('project = "shop"\n')
+        found = unsaid.call("sessions", "--json", env=env)
+        assert [s["session_id"] for s in found.json["sessions"]] == [session]
+        assert found.err == ""
 
 
 def test_a_clone_is_known_by_its_session_files_and_a_namesake_is_not(
@@ -176,7 +176,7 @@ def test_a_clone_is_known_by_its_session_files_and_a_namesake_is_not(
 # 3. The repository's own log -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", ["", "--db {log}", "--db sqlite:///{log}", "--db inside.db"])
+@each("words", ["", "--db {log}", "--db sqlite:///{log}", "--db inside.db"])
 def test_a_log_within_the_repository_is_its_own(house: Project, words: str) -> None:
     named = words.format(log=house.log).split()
     house.call("start", "Add login", *named)

@@ -9,6 +9,7 @@ import pytest
 from preflights_cli import EXIT_WAITING
 from tests.cli.program import Project
 from tests.cli.terminal import ANSWER, DECISION, KEY, terminal
+from tests.each import each
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def test_three_lines_make_a_record(open_house: Project) -> None:
     assert open_house.call("replay", "last").code == 0
 
 
-@pytest.mark.parametrize("key", ["n", "k", "r"])
+@each("key", ["n", "k", "r"])
 def test_a_key_of_a_menu_is_no_decision(open_house: Project, key: str) -> None:
     with terminal(open_house, "start", "Make it faster") as t:
         t.expect(DECISION)
@@ -78,9 +79,7 @@ def test_what_a_form_says_and_a_reason_that_was_given_are_not_asked(open_house: 
         t.rest()
 
 
-@pytest.mark.parametrize(
-    ("typed", "names"), [("", ["Moment.js"]), ("-", []), ("Luxon: large", ["Luxon"])]
-)
+@each(("typed", "names"), [("", ["Moment.js"]), ("-", []), ("Luxon: large", ["Luxon"])])
 def test_what_the_intention_replaces_is_passed_by_enter(
     open_house: Project, typed: str, names: list[str]
 ) -> None:
@@ -134,9 +133,7 @@ def test_a_menu_is_dismissed_without_a_terminal(open_house: Project) -> None:
     assert open_house.call("answer", "last", "--not-this", "Kafka").code == 2
 
 
-@pytest.mark.parametrize(
-    ("intention", "prompt"), [("Make it faster", DECISION), ("Which queue do we need?", ANSWER)]
-)
+@each(("intention", "prompt"), [("Make it faster", DECISION), ("Which queue do we need?", ANSWER)])
 def test_t_makes_it_a_task(open_house: Project, intention: str, prompt: str) -> None:
     with terminal(open_house, "start", intention) as t:
         t.expect(prompt)

@@ -10,6 +10,7 @@ import pytest
 from preflights_es.features.planning.commands import hours
 from tests.cli.program import House, Project
 from tests.cli.tampering import flipped, tampered
+from tests.each import each
 from tests.providers import server
 from tests.providers.server import FakeAPI, wait_until
 
@@ -398,7 +399,7 @@ def test_a_text_begins_no_plan_and_a_day_without_room_says_so(
     assert house.call("today").out.endswith("preflights today --until HH:MM\n")
 
 
-@pytest.mark.parametrize(
+@each(
     ("window", "said"), [(("09:00", "18:00"), "09:00-18:00"), (("23:30", "18:00"), "after 18:00")]
 )
 def test_a_window_that_is_over_is_shown_by_its_end(window: tuple[str, str], said: str) -> None:

@@ -18,6 +18,7 @@ from preflights_es.store.sql import SqlStore
 from tests.cli import tampering
 from tests.cli.program import RAW, Project
 from tests.cli.tampering import tampered
+from tests.each import each
 from tests.fixed import Clock, salt
 from tests.projections.given import recorded
 from tests.projections.recording import golden, goldens
@@ -132,7 +133,7 @@ def test_a_machine_that_is_called_user_is_no_user(house: Project, kind: str) -> 
     assert trail(house, "--actor", kind) == trail(house, "--actor", f"{kind}:user") == trail(house)
 
 
-@pytest.mark.parametrize("form", [(), ("--json",)], ids=["table", "json"])
+@each("form", [(), ("--json",)])
 def test_an_unknown_name_is_said_with_those_who_are_here(
     house: Project, form: tuple[str, ...]
 ) -> None:

@@ -14,6 +14,7 @@ import pytest
 from preflights_es.kernel.errors import Refused
 from preflights_es.use import archives
 from tests.cli.program import Project
+from tests.each import each
 
 
 def exported(house: Project, session: str = "last") -> bytes:
@@ -187,7 +188,7 @@ def test_an_export_never_overwrites_a_file(house: Project) -> None:
     assert house.call("admin", "export", "nosuch").code == 1
 
 
-@pytest.mark.parametrize("name", ["nosuch.jsonl", "."])
+@each("name", ["nosuch.jsonl", "."])
 def test_a_file_that_cannot_be_read_is_refused(house: Project, name: str) -> None:
     house.call("admin", "import", name).refused(1, f"{name} cannot be read")
 

@@ -17,6 +17,7 @@ import pytest
 
 from tests.cli.program import TIMEOUT_S, Project
 from tests.cli.terminal import Terminal, terminal
+from tests.each import each
 
 ADDRESS: Final = r"http://127\.0\.0\.1:\d+/\?token=\S+\s"
 VIEW: Final = ("view", "--no-browser", "--port", "0")
@@ -125,7 +126,7 @@ def test_a_port_in_use_is_named(house: Project) -> None:
     assert (done.code, f"port {port} of 127.0.0.1 cannot be used" in done.err) == (5, True)
 
 
-@pytest.mark.parametrize("package", ["uvicorn", "markdown_it"])
+@each("package", ["uvicorn", "markdown_it"])
 def test_without_its_packages_it_is_said_what_to_install(house: Project, package: str) -> None:
     bare = (
         f"import sys; sys.modules.update({package}=None); "

@@ -113,9 +113,7 @@ def test_a_terminal_that_speaks_no_unicode_is_no_reason_to_fail(
     assert "Füge Login hinzu ✓ login" in shape.out, "JSON is UTF-8 anywhere"
 
 
-@pytest.mark.parametrize(
-    ("shell", "words"), [("bash", "complete "), ("zsh", "#compdef"), ("fish", "complete ")]
-)
+@each(("shell", "words"), [("bash", "complete "), ("zsh", "#compdef"), ("fish", "complete ")])
 def test_shells_are_taught_our_words(house: Project, shell: str, words: str) -> None:
     done = house.call("admin", "completion", shell)
     assert done.code == 0
@@ -244,7 +242,7 @@ def test_a_command_whose_reader_has_gone_ends_with_141_and_no_word(
     assert unread(house, *words.split()) == (141, b"")
 
 
-@pytest.mark.parametrize("words", ["show nosuch", "nosuch", "show --jsn"])
+@each("words", ["show nosuch", "nosuch", "show --jsn"])
 def test_an_error_without_a_reader_ends_with_141(house: Project, words: str) -> None:
     assert unread(house, *words.split(), stream="stderr") == (141, b"")
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.cli.program import Project
 from tests.cli.terminal import ANSWER, terminal
 from tests.each import each
@@ -106,7 +104,7 @@ def test_what_cannot_be_asked_leaves_no_session(
     assert house.call("sessions", "--json").json["sessions"] == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "found"),
     [
         (("--option", "A"), "give --question too"),

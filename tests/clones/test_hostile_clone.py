@@ -20,6 +20,7 @@ from tests.clones.commands import READS, RECORDS, RUNS, leaves, readings
 from tests.clones.ground import Ground
 from tests.clones.hostile import Log
 from tests.clones.tracing import Traced
+from tests.each import each
 
 pytestmark = pytest.mark.needs("strace")
 
@@ -259,7 +260,7 @@ def test_what_git_keeps_in_a_clone_leads_to_no_other_place(ground: Ground, name:
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("name", ["log.db-wal", "log.db-shm", "log.db-journal"])
+@each("name", ["log.db-wal", "log.db-shm", "log.db-journal"])
 def test_a_file_beside_the_log_that_is_a_link_leads_to_no_victim(
     ground: Ground, log: Log, name: str
 ) -> None:

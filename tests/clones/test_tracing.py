@@ -13,6 +13,7 @@ from tempfile import mkdtemp
 import pytest
 
 from tests.clones.tracing import Traced, own, touched_by, traced
+from tests.each import each
 
 pytestmark = pytest.mark.needs("strace")
 
@@ -72,7 +73,7 @@ def test_every_way_of_changing_a_folder_is_seen(ground: Path, code: str, call: s
     assert any(name.startswith(call) and path == str(ground / "x") for name, path in changed)
 
 
-@pytest.mark.parametrize("late", [False, True], ids=["parent first", "child first"])
+@each("late", [False, True])
 def test_a_child_stands_where_its_parent_stood_in_either_order(late: bool) -> None:
     heard = "1  <... vfork resumed>) = 2\n"
     lines = [

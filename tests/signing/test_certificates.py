@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from preflights_es.words.signing import fingerprint
+from tests.each import each
 from tests.signing.house import ADA, Signing
 from tests.signing.keys import generated, public
 
@@ -94,7 +95,7 @@ def test_a_certificate_is_named_by_its_key(
     assert verdict(house) == ("signed", ADA)
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         ("-n", ADA, "-V", "20200101:20200201"),
@@ -102,7 +103,6 @@ def test_a_certificate_is_named_by_its_key(
         ("-n", "ada@elsewhere.org"),
         ("-h", "-n", ADA),
     ],
-    ids=["over", "to come", "of another", "of a host"],
 )
 def test_a_certificate_that_does_not_fit_names_no_signer(
     house: Signing, authority: Authority, words: tuple[str, ...]
@@ -112,7 +112,7 @@ def test_a_certificate_that_does_not_fit_names_no_signer(
     assert verdict(house) == ("unknown_signer", "")
 
 
-@pytest.mark.parametrize(
+@each(
     "options",
     ['cert-authority,namespaces="git"', 'cert-authority,valid-before="20200101"', 'namespaces="*"'],
 )

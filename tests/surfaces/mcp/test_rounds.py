@@ -13,6 +13,7 @@ from mcp.shared.exceptions import MCPError
 
 from preflights_es.surfaces.mcp_server import server, threads
 from tests.cli.program import Project
+from tests.each import each
 from tests.surfaces.mcp.clients import ERAS, NAME, Form, opened, person, talk, talked, told
 
 START = {"intention": "Add login"}
@@ -129,7 +130,7 @@ def test_words_beside_a_choice_do_not_push_it_out(shop: Project) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize(
+@each(
     "reply",
     [
         "decline",

@@ -19,6 +19,7 @@ from mcp import Client, StdioServerParameters
 from preflights_es.settings.load import load_settings
 from preflights_es.surfaces.mcp_server import load_sealing_key
 from tests.cli.program import BIN, TIMEOUT_S, Project, environment
+from tests.each import each
 from tests.surfaces.mcp.clients import CLAUDE, person, talk, told
 
 FORMER: Final = "mcp>=1.30,<2"
@@ -236,7 +237,7 @@ def cut(at: Path) -> None:
     at.chmod(0o600)
 
 
-@pytest.mark.parametrize("spoil", [linked, readable, cut])
+@each("spoil", [linked, readable, cut])
 def test_a_key_that_others_know_or_that_is_cut_gives_way(
     shop: Project, spoil: Callable[[Path], None]
 ) -> None:

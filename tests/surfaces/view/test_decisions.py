@@ -15,6 +15,7 @@ import pytest
 from preflights_es.surfaces.view import project_pages
 from tests.cli.program import Project
 from tests.cli.test_long_lists import multiplied
+from tests.each import each
 from tests.surfaces.view.conftest import Open, Pages, words
 from tests.surfaces.view.test_inbox import ready, shown
 
@@ -63,7 +64,7 @@ def test_a_search_finds_what_the_command_finds(shop: Project, pages: Pages) -> N
     assert "No decision matches." in words(pages.text("/?q=helicopters"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "command"),
     [
         ("", "preflights decisions"),

@@ -15,6 +15,7 @@ import pytest
 from preflights_es.store import jsonl
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
+from tests.each import each
 from tests.surfaces.view.conftest import words
 
 SECRET: Final = "zebra"
@@ -83,14 +84,14 @@ def test_a_decision_its_record_and_its_timeline_are_pages_written_once(
     listed = words((site / "index.html").read_text("utf-8"))
     assert "OAuth" in listed
     page = words((site / "decisions" / f"{decided['uid']}.html").read_text("utf-8"))
-    for said in (
+    for text in (
         "OAuth",
         "The shop has no passwords",
         "Ada Lovelace",
         "Chosen option",
         "Intention",
     ):
-        assert said in page
+        assert text in page
     timeline = words((site / "sessions" / f"{decided['session_id']}.html").read_text("utf-8"))
     assert "decision acknowledged" in timeline
     assert not [path for path, content in files(site).items() if SECRET.encode() in content]
@@ -326,7 +327,7 @@ def test_a_folder_that_is_not_ours_is_refused(shop: Project, decided: Any, name:
     assert not list((shop.folder / "elsewhere").glob("*"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "code", "why"),
     [
         (".git/site", 1, "lies in a folder of git"),

@@ -12,6 +12,7 @@ import pytest
 
 from preflights_es.surfaces.view.rendering import HEADERS
 from tests.cli.program import Project
+from tests.each import each
 from tests.surfaces.view import test_live
 from tests.surfaces.view.conftest import KEYS, Pages
 from tests.surfaces.view.test_inbox import ready, shown, version
@@ -163,7 +164,7 @@ def test_the_token_becomes_a_cookie_that_only_this_server_reads(served: Served) 
     assert served.ask(GET, HOST.replace("127.0.0.1", "localhost"), COOKIE)[0] == 200
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "leads"),
     [
         ("/", "/"),

@@ -18,6 +18,7 @@ from preflights_es.use import sessions as use
 from preflights_es.use.bootstrap import opened_process
 from preflights_es.words.decisions import StatedReasons
 from tests.cli.program import Project
+from tests.each import each
 from tests.projections.recording import golden
 from tests.surfaces.view.conftest import ADDRESS, KEYS, Open, Pages, words
 from tests.surfaces.view.given_sessions import filed, resealed
@@ -131,8 +132,8 @@ def test_a_form_that_does_not_fit_records_nothing_and_answers_and_reasons_are_ed
         "One more server",
         "It needs a backup",
     ]
-    said = [(one["name"], one["why_not"]) for one in found["alternatives"]]
-    assert said == [("Cookies", "too large"), ("Files", "")]
+    others = [(one["name"], one["why_not"]) for one in found["alternatives"]]
+    assert others == [("Cookies", "too large"), ("Files", "")]
     assert (found["scope"], found["paths"], found["hold"]) == (
         "the shop",
         ["src/sessions/**"],
@@ -354,7 +355,7 @@ def test_a_decision_in_force_is_kept_instead(shop: Project, pages: Pages) -> Non
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("form", "button", "status"),
     [("task", "It is a task", "stopped"), ("not-this", "Not about this", "needs_answers")],
 )

@@ -144,8 +144,8 @@ def test_at_every_event_the_session_stands_as_it_stood_then_and_only_it_is_marke
         marks = rest[rest.index('<svg width="') : rest.index("</figure>")]
         rows = rest[rest.index("<tbody>\n<tr><td") : rest.rindex("</tbody>")]
         if n == 1:
-            first = marks, rows
-        assert (marks, rows) == first
+            unmarked = marks, rows
+        assert (marks, rows) == unmarked
 
 
 def test_each_step_says_that_only_a_file_has_the_session(shop: Project, opened: Open) -> None:

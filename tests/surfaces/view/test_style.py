@@ -6,9 +6,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 from preflights_es.surfaces.view import export, rendering
+from tests.each import each
 
 DATA: Final = Path(rendering.__file__).parent / "data"
 SCRIPTS_MAX: Final = 25_000  # bytes, all pages together
@@ -39,7 +38,7 @@ def contrast(one: str, two: str) -> float:
     return (bright + 0.05) / (dark + 0.05)
 
 
-@pytest.mark.parametrize("scheme", [0, 1])
+@each("scheme", [0, 1])
 def test_every_colour_can_be_read_on_every_ground(scheme: int) -> None:
     found = tokens(scheme)
     words = ("text", "soft", "link", "person", "rules", "model", "agent", "files")
@@ -52,7 +51,7 @@ def test_every_colour_can_be_read_on_every_ground(scheme: int) -> None:
     assert {ground: ratio for ground, ratio in edges.items() if ratio < EDGES} == {}
 
 
-@pytest.mark.parametrize("scheme", [0, 1])
+@each("scheme", [0, 1])
 def test_every_text_in_a_picture_can_be_read(scheme: int) -> None:
     """What axe cannot say: on a call its colour lies over the ground, and shines through."""
     found, styles = tokens(scheme), "".join(map(Path.read_text, DATA.glob("*.css")))

@@ -74,8 +74,8 @@ def test_at_every_event_of_every_golden_session_its_mark_and_state_stand() -> No
         session = read(events)
         if erased_before(events) or session.trouble:
             continue
-        found = stood_behind(session, range(len(events), 0, -1))
-        assert [found[n].session for n in sorted(found)] == [*session.sessions]
+        stood = stood_behind(session, range(len(events), 0, -1))
+        assert [stood[n].session for n in sorted(stood)] == [*session.sessions]
 
 
 def test_a_lane_says_who_was_at_work() -> None:
@@ -127,9 +127,9 @@ def test_what_was_refused_or_failed_is_marked_and_of_an_erased_session_nothing_i
     failed = marks(read(golden("a_model_fails_and_the_rules_go_on")[0]))
     assert any(mark.is_bad for mark in failed if mark.name == "completion.failed")
     gone = read(erased(read(golden("a_model_leads")[0])))
-    found = stood_behind(gone, (1, len(gone.stored)))
-    assert found[1].why == "its payloads were erased"
-    last = found[len(gone.stored)].session
+    stood = stood_behind(gone, (1, len(gone.stored)))
+    assert stood[1].why == "its payloads were erased"
+    last = stood[len(gone.stored)].session
     assert last is not None
     assert last.closed == "erased"
 
