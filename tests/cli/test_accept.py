@@ -117,7 +117,7 @@ def test_one_decision_ends_in_the_moment_in_which_the_next_begins(house: Project
     assert ends == begins
 
 
-def test_what_was_shown_is_what_is_accepted(house: Project) -> None:
+def test_what_was_shown_is_what_is_accepted_in_its_own_project(house: Project) -> None:
     id_ = ready(house)
     version = house.show()["version"]
     house.call("revise", id_, "auth_strategy=Magic Link")
@@ -126,6 +126,13 @@ def test_what_was_shown_is_what_is_accepted(house: Project) -> None:
     )
     moved = str(house.show()["version"])
     assert house.call("accept", "--again", id_, "--by", "Ada", "--expect", moved).code == 0
+    settings = "[clarification.categories.Chores]\nkeywords = ['chore']\n"
+    (house.folder / "preflights.toml").write_text(settings)
+    done = house.call("start", "Do a chore", "--json")
+    assert (done.code, done.json["status"], done.json["patch"]) == (0, "stopped", None)
+    done = house.call("accept", "--again", "last", "--by", "Ada")
+    assert done.code == 0
+    assert house.show()["artifacts"] == [f"docs/tasks/{house.show()['uid']}-do-a-chore.md"]
 
 
 def test_an_open_question_is_no_decision_and_nothing_is_rendered_before_one(house: Project) -> None:
@@ -309,16 +316,6 @@ def test_a_session_is_given_up_with_a_reason(house: Project) -> None:
     assert (done.code, done.json["status"]) == (0, "abandoned")
     house.decided()
     assert house.call("abandon", "last").code == 1, "what is decided can only be superseded"
-
-
-def test_stopping_without_a_decision_can_be_filed_as_a_task(house: Project) -> None:
-    settings = "[clarification.categories.Chores]\nkeywords = ['chore']\n"
-    (house.folder / "preflights.toml").write_text(settings)
-    done = house.call("start", "Do a chore", "--json")
-    assert (done.code, done.json["status"], done.json["patch"]) == (0, "stopped", None)
-    done = house.call("accept", "--again", "last", "--by", "Ada")
-    assert done.code == 0
-    assert house.show()["artifacts"] == [f"docs/tasks/{house.show()['uid']}-do-a-chore.md"]
 
 
 def test_another_projects_session_is_accepted_and_filed_there(house: Project) -> None:

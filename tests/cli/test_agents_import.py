@@ -32,18 +32,15 @@ def imported(project: Project) -> list[str]:
         return [one.type for head in heads for one in store.read(head.session_id)]
 
 
-def test_an_agent_imports_nothing(house: Project, clone: Project, decided: str) -> None:
+def test_an_agent_imports_nothing_neither_by_a_file_nor_by_sync(
+    house: Project, clone: Project, decided: str
+) -> None:
     lines = house.call("admin", "export", decided).out.encode()
     for words in ((), ("--yes",), ("--json",)):
         clone.call("admin", "import", "-", *words, stdin=lines, env=AGENT).refused(
             1, "an agent (claude-code) imports nothing", "in a terminal of their own, a person can"
         )
     assert not clone.log.exists() or imported(clone) == []
-
-
-def test_an_agents_sync_writes_files_and_imports_nothing(
-    house: Project, clone: Project, decided: str
-) -> None:
     clone.call("sync")
     new = clone.decided("Add SSO", "--supersedes", decided)["session_id"]
     committed(clone)

@@ -87,7 +87,7 @@ def test_a_refused_answer_is_in_the_json_and_in_the_log(house: Project) -> None:
     assert house.events()[-1]["type"] == "clarification.answer_refused.v1"
 
 
-def test_answers_in_advance_leave_nothing_to_ask(house: Project) -> None:
+def test_answers_in_advance_leave_nothing_to_ask_and_are_the_scripts(house: Project) -> None:
     done = house.call(
         *("start", "Rework it", "--json"),
         *("--answer", "change_category=Database", "--answer", "db_type=PostgreSQL"),
@@ -99,6 +99,13 @@ def test_answers_in_advance_leave_nothing_to_ask(house: Project) -> None:
         "fields": [["Type", "PostgreSQL"], ["ORM", "SQLAlchemy"]],
     }
     assert done.json["missing_info"] == []
+    done = house.call("start", "Add login", "--answer", "auth_strategy=OAuth", "--json")
+    assert {p["by"] for p in done.json["provenance"]} == {"script"}
+    env = {"PREFLIGHTS_ACTOR": "agent:claude"}
+    done = house.call("start", "Add login", "--answer", "auth_strategy=OAuth", "--json", env=env)
+    assert {p["by"] for p in done.json["provenance"]} == {"agent"}
+    actors = [e["data"]["actor"] for e in house.events(done.json["session_id"]) if e["input_id"]]
+    assert actors == [{"kind": "agent", "name": "claude"}] * 2
 
 
 def test_nothing_is_accepted_while_a_question_is_open_or_something_refused(house: Project) -> None:
@@ -257,18 +264,6 @@ def test_a_word_without_a_key_is_no_revision_and_needs_an_open_question(house: P
     assert done.json["patch"]["fields"] == [["Strategy", "OAuth"], ["Library", "Authlib"]]
 
 
-def test_a_closed_session_takes_no_second_answer(house: Project) -> None:
-    house.decided()
-    for command in ("answer", "revise"):
-        done = house.call(command, "last", "auth_strategy=Magic Link")
-        assert done.code == 1
-        assert "is accepted and takes no answers any more: replace it" in done.err
-    house.started_session()
-    house.call("abandon", "last", "--reason", "not needed")
-    house.call("answer", "last", "OAuth").refused(1, "was abandoned: start a new one")
-    assert house.call("resume").out.endswith("It is closed.\n")
-
-
 @each(("words", "message"), FILED["words_that_are_no_command_record_nothing"])
 def test_words_that_are_no_command_record_nothing(
     house: Project, words: tuple[str, ...], message: str
@@ -285,7 +280,7 @@ def test_words_that_are_no_command_record_nothing(
     }
 
 
-def test_intentions_are_refused_before_anything_is_recorded(house: Project) -> None:
+def test_no_intention_is_recorded_that_is_refused_nor_a_second_answer(house: Project) -> None:
     for intention, message in (
         ("", "the intention is empty"),
         (" \n\t", "the intention is empty"),
@@ -299,16 +294,15 @@ def test_intentions_are_refused_before_anything_is_recorded(house: Project) -> N
         assert message in done.err
         assert done.is_safe()
     assert house.call("sessions", "--json").json["sessions"] == []
-
-
-def test_the_answers_of_a_script_are_the_scripts(house: Project) -> None:
-    done = house.call("start", "Add login", "--answer", "auth_strategy=OAuth", "--json")
-    assert {p["by"] for p in done.json["provenance"]} == {"script"}
-    env = {"PREFLIGHTS_ACTOR": "agent:claude"}
-    done = house.call("start", "Add login", "--answer", "auth_strategy=OAuth", "--json", env=env)
-    assert {p["by"] for p in done.json["provenance"]} == {"agent"}
-    actors = [e["data"]["actor"] for e in house.events(done.json["session_id"]) if e["input_id"]]
-    assert actors == [{"kind": "agent", "name": "claude"}] * 2
+    house.decided()
+    for command in ("answer", "revise"):
+        done = house.call(command, "last", "auth_strategy=Magic Link")
+        assert done.code == 1
+        assert "is accepted and takes no answers any more: replace it" in done.err
+    house.started_session()
+    house.call("abandon", "last", "--reason", "not needed")
+    house.call("answer", "last", "OAuth").refused(1, "was abandoned: start a new one")
+    assert house.call("resume").out.endswith("It is closed.\n")
 
 
 @each("secret", ["AKIA\uff29OSFODNN7EXAMPLE", "s\u200bk-ant-api03-" + "a1B2" * 10])

@@ -254,11 +254,15 @@ def test_a_backup_overwrites_nothing_and_leaves_nothing_behind(
     assert [path.name for path in house.folder.iterdir() if path.is_file()] == ["copy.db"]
 
 
-def test_a_backup_goes_to_no_stream(house: Project, three: list[str]) -> None:
+def test_a_backup_goes_to_no_stream_and_needs_a_log(house: Project, three: list[str]) -> None:
     refused = house.call("admin", "db", "backup", "-")
     assert (refused.code, len(refused.err.splitlines())) == (2, 1)
     assert "name a new file" in refused.err
     assert not (house.folder / "-").exists()
+    done = house.call("admin", "db", "backup", "copy.db", "--db", "typo.db")
+    assert (done.code, done.out) == (5, "")
+    assert done.err.startswith("preflights: there is no log at typo.db: ")
+    assert [path.name for path in house.folder.iterdir() if path.is_file()] == []
 
 
 def test_what_is_wrong_with_a_log_is_not_said_of_its_copy(house: Project, three: list[str]) -> None:
@@ -273,13 +277,6 @@ def test_what_is_wrong_with_a_log_is_not_said_of_its_copy(house: Project, three:
     said = f"preflights: damaged log: {house.log}: it does not say its schema: "
     assert nameless.err.startswith(said)
     assert not (house.folder / "copy.db").exists()
-
-
-def test_a_log_that_is_not_there_is_not_copied(house: Project) -> None:
-    done = house.call("admin", "db", "backup", "copy.db", "--db", "typo.db")
-    assert (done.code, done.out) == (5, "")
-    assert done.err.startswith("preflights: there is no log at typo.db: ")
-    assert [path.name for path in house.folder.iterdir() if path.is_file()] == []
 
 
 @pytest.mark.slow("crowds")

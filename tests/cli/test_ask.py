@@ -23,7 +23,7 @@ FAILING = ("--provider", "sim", "--faults", "malformed=1")
 # 1. Asking -----------------------------------------------------------------------------------
 
 
-def test_a_question_is_answered_by_a_query_and_its_rows(asked: Project) -> None:
+def test_a_question_is_answered_by_a_query_and_words_are_no_csv(asked: Project) -> None:
     done = asked.call("ask", "fallbacks today?", "--run")
     assert done.code == 0, done.err
     assert done.is_safe()
@@ -31,6 +31,9 @@ def test_a_question_is_answered_by_a_query_and_its_rows(asked: Project) -> None:
     assert "\nfallbacks\n─────────\n0\n" in done.out
     done = asked.call("ask", "sessions by workflow 2020", "--run")
     assert "No rows." in done.out
+    done = asked.call("ask", "sessions tokens", "--run", "--csv")
+    assert (done.code, done.out) == (3, "")
+    assert "2. tokens" in done.err
 
 
 def test_the_answer_as_json_has_the_names_of_the_seed(asked: Project) -> None:
@@ -67,12 +70,6 @@ def test_a_query_is_run_later_as_it_stands(asked: Project) -> None:
     assert "this command is for questions about data" in done.err
     found = answer(asked, "sessions tokens", code=3)
     assert asked.call("ask", "--session", "last", "--run", "--json").code == 3
-
-
-def test_words_are_no_csv(asked: Project) -> None:
-    done = asked.call("ask", "sessions tokens", "--run", "--csv")
-    assert (done.code, done.out) == (3, "")
-    assert "2. tokens" in done.err
 
 
 @pytest.mark.slow("whole runs")

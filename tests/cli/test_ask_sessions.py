@@ -156,21 +156,16 @@ def test_the_smoke_test_of_the_seed(house: Project, shop: Path, provider: str) -
     assert house.show()["sql"].startswith("SELECT\n  SUM(a)")
 
 
-def test_hostile_sql_of_a_model_is_refused_and_never_shown(house: Project) -> None:
-    hostile = json.dumps({"type": "sql", "sql": "SELECT data FROM events -- \u202e"})
-    with FakeAPI() as api:
-        api.script(server.text(hostile))
-        led = ("--provider", "openai", "--base-url", api.openai)
-        done = house.call("ask", "sessions", "--run", *led, env=KEYS)
-        assert len(api.requests) == 2
-    assert (done.code, "SELECT" in done.out) == (1, False), done.out
-    assert done.is_safe()
-
-
 # 3. Kept, erased, moved ----------------------------------------------------------------------
 
 
-def test_an_erased_question_is_gone(house: Project) -> None:
+def test_an_imported_question_goes_on_and_an_erased_one_is_gone(house: Project) -> None:
+    found = house.call("ask", "sessions tokens", "--json").json
+    (house.folder / "all.jsonl").write_text(house.call("admin", "export", found["session_id"]).out)
+    there = ("--db", "copy.db")
+    assert house.call("admin", "import", "all.jsonl", *there).code == 0
+    assert house.call("replay", found["session_id"], *there).code == 0
+    assert "AS tokens" in house.call("ask", "--follow-up", "2", *there).out
     found = house.call("ask", "sessions of Zacharias Quimby", "--json").json
     assert b"Quimby" in house.recorded()
     done = house.call("admin", "erase", found["session_id"], "--yes")
@@ -182,15 +177,6 @@ def test_an_erased_question_is_gone(house: Project) -> None:
     assert house.call("ask", "tokens", "--run").code == 0
 
 
-def test_an_imported_question_replays_and_goes_on(house: Project) -> None:
-    found = house.call("ask", "sessions tokens", "--json").json
-    (house.folder / "all.jsonl").write_text(house.call("admin", "export", found["session_id"]).out)
-    there = ("--db", "copy.db")
-    assert house.call("admin", "import", "all.jsonl", *there).code == 0
-    assert house.call("replay", found["session_id"], *there).code == 0
-    assert "AS tokens" in house.call("ask", "--follow-up", "2", *there).out
-
-
 def test_the_regression_set_is_judged_as_recorded_sessions(house: Project) -> None:
     for question, _, _ in QUESTIONS:
         assert house.call("ask", question).code in (0, 3)
@@ -198,7 +184,7 @@ def test_the_regression_set_is_judged_as_recorded_sessions(house: Project) -> No
     assert [one["outcome"] for one in found["cases"]] == ["same"] * len(QUESTIONS)
 
 
-def test_rows_are_never_recorded(house: Project) -> None:
+def test_hostile_sql_of_a_model_is_refused_and_no_row_recorded(house: Project) -> None:
     house.call("start", "Let Zacharias Quimby in", "--no-input")
     before = house.recorded().count(b"Quimby")
     assert before
@@ -209,6 +195,14 @@ def test_rows_are_never_recorded(house: Project) -> None:
         done = house.call("ask", "what was begun?", "--run", *led, env=KEYS)
     assert "Zacharias Quimby" in done.out, done.err
     assert "Quimby" not in house.call("admin", "export", house.show()["session_id"]).out
+    hostile = json.dumps({"type": "sql", "sql": "SELECT data FROM events -- \u202e"})
+    with FakeAPI() as api:
+        api.script(server.text(hostile))
+        led = ("--provider", "openai", "--base-url", api.openai)
+        done = house.call("ask", "sessions", "--run", *led, env=KEYS)
+        assert len(api.requests) == 2
+    assert (done.code, "SELECT" in done.out) == (1, False), done.out
+    assert done.is_safe()
 
 
 def test_without_the_extra_one_line_names_it(house: Project) -> None:

@@ -40,7 +40,7 @@ def clone(team: Team, tmp_path: Path) -> Project:
     return cloned(team, tmp_path / "clone")
 
 
-def test_its_signatures_are_counted(clone: Project) -> None:
+def test_signatures_of_a_clone_are_counted_and_a_damaged_file_is_named(clone: Project) -> None:
     done = clone.call("audit", "verify")
     assert (done.code, done.is_safe()) == (0, True), done
     first, *others = done.out.splitlines()
@@ -51,6 +51,18 @@ def test_its_signatures_are_counted(clone: Project) -> None:
     assert (found["signatures"]["signed"], found["files"]["sessions"]) == (1, 4)
     assert found["sessions"] == 0
     assert not clone.log.exists() or clone.call("sessions", "--json").json["sessions"]
+    done = clone.call("audit", "verify", env={"PREFLIGHTS_PROJECT": "elsewhere"})
+    assert done.code == 0
+    assert done.out == "0 sessions: nothing was verified, since nothing is recorded here.\n"
+    files = (clone.folder / SESSIONS).glob("*.jsonl")
+    file = next(one for one in files if b"Ada" in one.read_bytes())
+    file.write_bytes(file.read_bytes().replace(b"Ada", b"Eve", 1))
+    done = clone.call("audit", "verify")
+    assert done.code == 4
+    assert "events: 1 damaged.\n" in done.out
+    assert f"{SESSIONS}/{file.name}: " in done.out
+    (hurt,) = clone.call("audit", "verify", "--json").json["files"]["damage"]
+    assert hurt["file"] == f"{SESSIONS}/{file.name}"
 
 
 def test_one_that_does_not_verify_is_damage(team: Team, tmp_path: Path) -> None:
@@ -67,24 +79,6 @@ def test_one_that_does_not_verify_is_damage(team: Team, tmp_path: Path) -> None:
     assert done.code == 4
     assert ": its signature does not verify: " in done.out
     assert "\n1 signature does not verify.\n" in done.out
-
-
-def test_a_file_that_is_damaged_is_named(clone: Project) -> None:
-    files = (clone.folder / SESSIONS).glob("*.jsonl")
-    file = next(one for one in files if b"Ada" in one.read_bytes())
-    file.write_bytes(file.read_bytes().replace(b"Ada", b"Eve", 1))
-    done = clone.call("audit", "verify")
-    assert done.code == 4
-    assert "events: 1 damaged.\n" in done.out
-    assert f"{SESSIONS}/{file.name}: " in done.out
-    (hurt,) = clone.call("audit", "verify", "--json").json["files"]["damage"]
-    assert hurt["file"] == f"{SESSIONS}/{file.name}"
-
-
-def test_files_of_another_project_are_no_damage(clone: Project) -> None:
-    done = clone.call("audit", "verify", env={"PREFLIGHTS_PROJECT": "elsewhere"})
-    assert done.code == 0
-    assert done.out == "0 sessions: nothing was verified, since nothing is recorded here.\n"
 
 
 def test_where_the_log_has_sessions_nothing_is_said_of_it(team: Team) -> None:

@@ -53,7 +53,7 @@ def test_a_broken_package_hides_no_other_and_is_named(
     assert house.run("start", "Add login", env=path).code == 3
 
 
-def test_what_cannot_be_read_of_a_package_is_one_line(site: Path, house: Project) -> None:
+def test_a_broken_package_is_one_line_and_its_command_says_why(site: Path, house: Project) -> None:
     broken = site / "broken-1.0.dist-info"
     broken.mkdir()
     (broken / "entry_points.txt").write_bytes(b"[preflights.features]\ntoy = \xff\xfe:X\n")
@@ -64,9 +64,6 @@ def test_what_cannot_be_read_of_a_package_is_one_line(site: Path, house: Project
     assert done.code == 5, "its workflow is not here"
     assert done.err.count("broken-1.0.dist-info cannot be read") == 1
     assert "install it again, or remove that folder" in done.err
-
-
-def test_a_command_of_a_package_that_does_not_load_says_why(site: Path, house: Project) -> None:
     installed(site, "toys", {"toy": "toys:FEATURE"}, {"toys.py": "raise OSError('no toys')"})
     path = {"PYTHONPATH": str(site)}
     done = house.run("toys", "list", env=path)

@@ -151,16 +151,6 @@ def test_a_new_session_comes_along_only_with_the_answer(house: Project, other: P
     assert house.call("show", second).code == 0
 
 
-def test_what_is_listed_moves_no_terminal(house: Project) -> None:
-    house.started_session("Add a login \u202e")
-    new = SessionAbandoned(at=1, actor=MALLORY)
-    done = house.call("admin", "import", "-", stdin=extended(exported(house), new))
-    assert done.code == 1
-    assert r"Add a login \u202e" in done.out
-    assert r"abandoned by user Mallory \x1b[31m" in done.out
-    assert done.is_safe()
-
-
 # 2. What erases -------------------------------------------------------------------------------
 
 
@@ -181,13 +171,20 @@ def test_a_session_that_a_file_erases_stays_here_and_is_named(
     assert house.call("audit", "verify").code == 0
 
 
-def test_a_session_that_was_erased_elsewhere_comes_in_erased(
+def test_an_erasure_comes_in_erased_and_what_is_listed_moves_no_terminal(
     house: Project, other: Project
 ) -> None:
     session_id = other.decided()["session_id"]
     other.call("admin", "erase", session_id, "--yes")
     assert house.call("admin", "import", "-", stdin=exported(other, session_id)).code == 0
     assert house.show(session_id)["status"] == "erased"
+    house.started_session("Add a login \u202e")
+    new = SessionAbandoned(at=1, actor=MALLORY)
+    done = house.call("admin", "import", "-", stdin=extended(exported(house), new))
+    assert done.code == 1
+    assert r"Add a login \u202e" in done.out
+    assert r"abandoned by user Mallory \x1b[31m" in done.out
+    assert done.is_safe()
 
 
 # 3. What supersedes ---------------------------------------------------------------------------
@@ -198,7 +195,9 @@ def in_force(house: Project) -> list[str]:
     return sorted(one["session_id"] for one in found)
 
 
-def test_a_successor_that_does_not_exist_takes_no_decision_out_of_force(house: Project) -> None:
+def test_a_successor_that_is_none_or_does_not_exist_takes_nothing_out_of_force(
+    house: Project,
+) -> None:
     session_id = house.decided()["session_id"]
     content = superseded(exported(house), UNKNOWN)
     house.call("admin", "import", "-", "--yes", stdin=content).refused(
@@ -208,6 +207,10 @@ def test_a_successor_that_does_not_exist_takes_no_decision_out_of_force(house: P
         "; nothing was imported: export both together",
     )
     assert in_force(house) == [session_id]
+    done = house.call("admin", "import", "-", "--yes", stdin=superseded(exported(house), ""))
+    assert done.code == 1
+    assert "does not name the other session" in done.err
+    assert len(house.call("decisions", "--json").json["decisions"]) == 1
 
 
 def test_a_successor_that_says_nothing_takes_no_decision_out_of_force(house: Project) -> None:
@@ -264,11 +267,3 @@ def test_a_pair_whose_successor_was_erased_can_be_taken(house: Project, other: P
     second = house.decided("Add SSO", "--supersedes", first)["session_id"]
     house.call("admin", "erase", second, "--yes")
     assert other.call("admin", "import", "-", "--yes", stdin=exported(house, "--all")).code == 0
-
-
-def test_a_supersession_by_no_session_at_all_is_refused(house: Project) -> None:
-    house.decided()
-    done = house.call("admin", "import", "-", "--yes", stdin=superseded(exported(house), ""))
-    assert done.code == 1
-    assert "does not name the other session" in done.err
-    assert len(house.call("decisions", "--json").json["decisions"]) == 1

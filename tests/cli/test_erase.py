@@ -98,7 +98,7 @@ def test_nothing_more_is_done_with_an_erased_session(
     assert house.call("admin", "export", session_id).out == before
 
 
-def test_a_replay_says_that_there_is_nothing_to_replay(house: Project) -> None:
+def test_a_replay_of_what_was_erased_says_so_and_a_checkpoint_names_it(house: Project) -> None:
     gone, kept = house.decided()["session_id"], house.started_session()
     erased(house, gone)
     done = house.call("replay", gone, kept)
@@ -108,6 +108,12 @@ def test_a_replay_says_that_there_is_nothing_to_replay(house: Project) -> None:
     )
     assert done.out.splitlines()[1].startswith(f"{kept[-8:]} identical")
     assert house.call("replay", gone, "--json").json["sessions"][0]["status"] == "erased"
+    session_id = house.decided()["session_id"]
+    house.call("audit", "checkpoint", "-o", "checkpoint.jsonl")
+    erased(house, session_id)
+    done = house.call("audit", "verify", "--against", "checkpoint.jsonl")
+    assert done.code == 0
+    assert f"{session_id[-8:]} was erased since; its chain is what it was\n" in done.out
 
 
 def test_a_note_is_erased_as_well_and_an_erased_number_stays_taken(house: Project) -> None:
@@ -179,7 +185,9 @@ def three(house: Project) -> tuple[str, str, str]:
     return old, new, led["session_id"]
 
 
-def test_what_quotes_a_session_is_listed(house: Project, quoted: tuple[str, str, str]) -> None:
+def test_what_quotes_a_session_is_listed_once_with_its_documents(
+    house: Project, quoted: tuple[str, str, str]
+) -> None:
     old, new, led = quoted
     shape = house.call("admin", "erase", new, "--dry-run", "--json").json
     assert sorted(shape["quotes"], key=lambda q: str(q["how"])) == [
@@ -196,6 +204,13 @@ def test_what_quotes_a_session_is_listed(house: Project, quoted: tuple[str, str,
     assert f"{new[-8:]}  quotes {old[-8:]}: it replaces it\n" in done.out
     assert done.out.endswith("Nothing was erased: this is a dry run.\n")
     assert house.show(old)["status"] == "superseded"
+    shape = house.call("admin", "erase", new, "--dry-run", "--json").json
+    named = {quote["session_id"]: quote["documents"] for quote in shape["quotes"]}
+    assert named == {led: [], old: ["docs/decisions/0001-use-oauth-for-authentication.md"]}
+    done = house.call("admin", "erase", new, "--quoting", "--yes")
+    assert "Edit yourself" not in done.out
+    (line,) = (one for one in done.out.splitlines() if one.startswith("Delete yourself"))
+    assert line.count(".md") == 2
 
 
 def test_documents_of_sessions_that_quote_are_named(
@@ -210,19 +225,6 @@ def test_documents_of_sessions_that_quote_are_named(
     assert f"Delete yourself: {older}; git keeps what was committed.\n" in done.out
     assert f"Edit yourself, since they name it: {newer}.\n" in done.out
     assert (house.folder / newer).exists()
-
-
-def test_documents_that_name_each_other_are_said_once(
-    house: Project, quoted: tuple[str, str, str]
-) -> None:
-    old, new, led = quoted
-    shape = house.call("admin", "erase", new, "--dry-run", "--json").json
-    named = {quote["session_id"]: quote["documents"] for quote in shape["quotes"]}
-    assert named == {led: [], old: ["docs/decisions/0001-use-oauth-for-authentication.md"]}
-    done = house.call("admin", "erase", new, "--quoting", "--yes")
-    assert "Edit yourself" not in done.out
-    (line,) = (one for one in done.out.splitlines() if one.startswith("Delete yourself"))
-    assert line.count(".md") == 2
 
 
 def test_documents_of_an_erasure_that_was_killed_are_found_by_their_session(house: Project) -> None:
@@ -316,15 +318,6 @@ def test_at_a_terminal_a_person_is_asked(house: Project, quoted: tuple[str, str,
 
 
 # 4. Copies -----------------------------------------------------------------------------------
-
-
-def test_an_erasure_since_a_checkpoint_is_named(house: Project) -> None:
-    session_id = house.decided()["session_id"]
-    house.call("audit", "checkpoint", "-o", "checkpoint.jsonl")
-    erased(house, session_id)
-    done = house.call("audit", "verify", "--against", "checkpoint.jsonl")
-    assert done.code == 0
-    assert f"{session_id[-8:]} was erased since; its chain is what it was\n" in done.out
 
 
 def test_the_payload_of_the_erasure_itself_cannot_go(house: Project) -> None:

@@ -54,7 +54,9 @@ def test_a_session_that_was_never_accepted_is_quoted_by_none_that_is_older(house
 # 2. What is shown ----------------------------------------------------------------------------
 
 
-def test_a_dry_run_shows_all_that_would_go(house: Project, pair: tuple[str, str]) -> None:
+def test_a_dry_run_shows_all_that_would_go_and_a_successor_is_named(
+    house: Project, pair: tuple[str, str]
+) -> None:
     old, new = (session_id[-8:] for session_id in pair)
     alone = house.call("admin", "erase", old, "--dry-run").out.splitlines()
     both = house.call("admin", "erase", old, "--dry-run", "--quoting").out.splitlines()
@@ -68,6 +70,14 @@ def test_a_dry_run_shows_all_that_would_go(house: Project, pair: tuple[str, str]
         "Nothing was erased: this is a dry run.",
     ]
     assert alone == [*both[:2], both[4], f"  its document names it, and stays: {NEW}", both[5]]
+    _, new = pair
+    done = house.call("start", "Add passkeys: login", "--supersedes", "adr-1")
+    assert done.err == (
+        f"preflights: 'adr-1' was replaced by {new[-12:]} already: replace that one\n"
+    )
+    old, new = pair
+    read = house.call("why", new, "--json").json["values"][0]["read"]
+    erased(house, new, "--reason", f"retention is over, like {old} at {read[0]['hash']}")
 
 
 def test_what_goes_with_it_is_not_repeated_without_a_question(
@@ -131,12 +141,6 @@ def test_one_question_is_enough_where_all_that_goes_was_named(
         assert "Nothing was erased." in t.rest()
 
 
-def test_a_reason_may_name_the_session_that_was_read(house: Project, pair: tuple[str, str]) -> None:
-    old, new = pair
-    read = house.call("why", new, "--json").json["values"][0]["read"]
-    erased(house, new, "--reason", f"retention is over, like {old} at {read[0]['hash']}")
-
-
 # 3. What is left of a decision whose successor is gone ---------------------------------------
 
 
@@ -159,13 +163,3 @@ def test_a_decision_whose_successor_was_erased_is_no_dead_end(
     # And what was to replace the one that is gone is accepted all the same.
     house.call("answer", waiting["session_id"], "auth_strategy=OAuth")
     assert house.call("accept", waiting["session_id"], "--by", "Ada").code == 0
-
-
-def test_a_decision_whose_successor_is_there_says_which_it_is(
-    house: Project, pair: tuple[str, str]
-) -> None:
-    _, new = pair
-    done = house.call("start", "Add passkeys: login", "--supersedes", "adr-1")
-    assert done.err == (
-        f"preflights: 'adr-1' was replaced by {new[-12:]} already: replace that one\n"
-    )

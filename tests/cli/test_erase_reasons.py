@@ -88,7 +88,7 @@ def test_what_a_person_said_or_was_offered_is_not_repeated(house: Project) -> No
     assert (done.code, done.err.count("\n")) == (0, 1)
 
 
-def test_what_a_model_said_is_not_repeated(house: Project) -> None:
+def test_what_a_model_said_is_not_repeated_and_each_session_is_compared(house: Project) -> None:
     kept(house, *golden("a_model_words_the_question_and_reads_a_second_field"))
     session_id = newest(house)
     said = next(
@@ -98,9 +98,6 @@ def test_what_a_model_said_is_not_repeated(house: Project) -> None:
     )
     done = house.call("admin", "erase", session_id, "--yes", "--reason", f"it asked: {said}")
     assert (done.code, done.err) == (1, REFUSED)
-
-
-def test_sessions_that_are_erased_together_are_compared_each(house: Project) -> None:
     house.decided("Keep orders in a database", key="db_type=PostgreSQL")
     decided(house)
     house.decided("Keep carts in a database", key="db_type=PostgreSQL")

@@ -173,7 +173,7 @@ def test_a_record_of_ours_is_not_foreign_and_the_next_number_is_above_all(house:
     assert [*(house.folder / "docs/decisions").glob("adr-013-*.md")]
 
 
-def test_a_record_is_shown_by_its_number(house: Project) -> None:
+def test_a_record_is_shown_by_its_number_and_two_of_one_are_both_named(house: Project) -> None:
     filed(house, title="Use \x1b[31mPostgreSQL")
     done = house.call("show", "ADR-0007")
     assert (done.code, done.err) == (0, "")
@@ -183,6 +183,13 @@ def test_a_record_is_shown_by_its_number(house: Project) -> None:
     assert 'because     "reports need it."' in done.out
     shape = house.call("show", "adr-7", "--json").json
     assert (shape["format"], shape["chosen"]) == ("record/1", "We will use PostgreSQL")
+    filed(house)
+    filed(house, "docs/decisions/07-other.md")
+    house.call("show", "ADR-7").refused(1, "0007-use-postgresql.md", "07-other.md")
+    done = house.call("start", "Add login", "--supersedes", "ADR-7")
+    assert done.code == 1
+    both = "'docs/decisions/0007-use-postgresql.md', 'docs/decisions/07-other.md'"
+    assert f"'ADR-7' matches several records ({both}): name one by its id or file" in done.err
 
 
 @each("words", [("why",), ("log",), ("replay",), ("prompt",), ("answer",)])
@@ -193,16 +200,6 @@ def test_what_needs_a_session_says_that_there_is_none(
     done = house.call(*words, "ADR-0007", *(["x"] if words == ("answer",) else []))
     assert (done.code, done.out) == (1, "")
     assert f"ADR-0007 has no session: it is a record of another tool: '{PATH}'" in done.err
-
-
-def test_two_records_of_one_number_are_both_named_and_none_is_replaced(house: Project) -> None:
-    filed(house)
-    filed(house, "docs/decisions/07-other.md")
-    house.call("show", "ADR-7").refused(1, "0007-use-postgresql.md", "07-other.md")
-    done = house.call("start", "Add login", "--supersedes", "ADR-7")
-    assert done.code == 1
-    both = "'docs/decisions/0007-use-postgresql.md', 'docs/decisions/07-other.md'"
-    assert f"'ADR-7' matches several records ({both}): name one by its id or file" in done.err
 
 
 def test_a_record_that_is_replaced_changes_only_its_status(house: Project) -> None:

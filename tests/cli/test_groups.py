@@ -29,7 +29,7 @@ def test_help_has_the_sections_in_order_fits_a_screen_and_names_every_command(
     assert ", ".join(rows).split(", ") == [name for names in SECTIONS.values() for name in names]
 
 
-def test_every_command_stands_in_one_section_and_others_last() -> None:
+def test_commands_stand_in_sections_and_their_table_imports_none() -> None:
     top = [name for name in commands() if " " not in name]
     listed = preflights.list_commands(click.Context(preflights))
     assert sorted(listed) == sorted(top)
@@ -40,6 +40,18 @@ def test_every_command_stands_in_one_section_and_others_last() -> None:
     table = {name: ("x", f"Line of {name}.") for name in names}
     assert [*rows_of(names, table)] == ["show, log"]
     assert rows_of(["log"], {"log": table["log"]}) == {"log": "Line of log."}
+    code = (
+        "import sys; from preflights_cli.commands import commands; commands();"
+        "rooms = ('preflights_cli', 'preflights_es.f');"
+        "print(*sorted(m for m in sys.modules if m.startswith(rooms)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [
+        "preflights_cli",
+        "preflights_cli.commands",
+        "preflights_es.features",
+        *(f"preflights_es.features.{name}" for name in FEATURES),
+    ]
 
 
 def test_a_task_takes_no_empty_note_and_accept_no_session_that_proposes_nothing(
@@ -101,21 +113,6 @@ def test_a_command_that_changes_a_session_wants_its_name(house: Project, command
     before = house.show()
     assert house.call(*command.split()).code == 2
     assert house.show() == before
-
-
-def test_the_table_of_commands_imports_no_command() -> None:
-    code = (
-        "import sys; from preflights_cli.commands import commands; commands();"
-        "rooms = ('preflights_cli', 'preflights_es.f');"
-        "print(*sorted(m for m in sys.modules if m.startswith(rooms)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [
-        "preflights_cli",
-        "preflights_cli.commands",
-        "preflights_es.features",
-        *(f"preflights_es.features.{name}" for name in FEATURES),
-    ]
 
 
 def test_nothing_else_names_a_workflow_and_help_names_every_projection(house: Project) -> None:

@@ -44,10 +44,12 @@ def test_the_inbox_names_what_waits_and_the_command_that_settles_it(house: Proje
     assert f"preflights answer {asked[-8:]}" in house.call("inbox").out
 
 
-def test_what_is_seen_in_the_inbox_moves_no_terminal(house: Project) -> None:
+def test_what_waits_moves_no_terminal_and_a_key_accepts_what_is_named(house: Project) -> None:
     _opened(house, "Add login \u202e**b** \U000e0041", *READY)
     assert house.call("inbox").is_safe()
     assert house.call("inbox", "--json").is_safe()
+    _opened(house, "Add login", *READY)
+    assert "--key needs a session" in house.call("accept", "--key", "k1").err
 
 
 def test_accept_takes_the_only_proposal_that_waits_and_lists_several(house: Project) -> None:
@@ -63,11 +65,6 @@ def test_accept_takes_the_only_proposal_that_waits_and_lists_several(house: Proj
     assert f"preflights accept {one[-8:]}" in done.out
     assert f"2 sessions wait ({two[-8:]}, {one[-8:]}): name the one to accept" in done.err
     assert house.call("show", one, "--json").json["status"] == "ready"
-
-
-def test_a_key_accepts_a_session_that_is_named(house: Project) -> None:
-    _opened(house, "Add login", *READY)
-    assert "--key needs a session" in house.call("accept", "--key", "k1").err
 
 
 def test_resume_takes_the_only_session_that_waits_or_the_last(house: Project) -> None:

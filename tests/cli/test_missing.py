@@ -72,13 +72,6 @@ def test_json_says_why_a_session_is_damaged_and_its_decision_is_not_said_to_be_n
     )
 
 
-def test_damage_that_means_harm_is_shown_and_not_obeyed(house: Project) -> None:
-    change = "UPDATE events SET type = 'x\x1b[31m\u202e' WHERE version = 4"
-    broken(house, lambda log, _: log.execute(change))
-    for form in ((), ("--json",)):
-        assert house.call("audit", "trail", *form).is_safe(), form
-
-
 def test_a_session_of_which_only_the_head_is_left_is_named_and_says_so(house: Project) -> None:
     session_id = broken(house, tampering.emptied)
     for of in (("--session", session_id), ()):
@@ -168,10 +161,14 @@ def test_the_log_of_a_damaged_session_shows_what_is_there(house: Project, value:
 # 3. Decisions --------------------------------------------------------------------------------
 
 
-def test_a_damaged_note_is_missing_from_no_list_of_decisions(house: Project) -> None:
+def test_damage_is_shown_and_not_obeyed_and_a_note_hides_no_decision(house: Project) -> None:
     note = house.call("note", "Call the dentist", "--json").json["session_id"]
     tampered(house, note, tampering.flipped)
     assert house.call("decisions").err == ""
+    change = "UPDATE events SET type = 'x\x1b[31m\u202e' WHERE version = 4"
+    broken(house, lambda log, _: log.execute(change))
+    for form in ((), ("--json",)):
+        assert house.call("audit", "trail", *form).is_safe(), form
 
 
 def test_of_many_damaged_sessions_a_handful_is_named_and_the_rest_counted(house: Project) -> None:

@@ -69,15 +69,6 @@ def test_a_question_and_its_options_are_shown_and_not_obeyed(
         assert house.call(*words).is_safe()
 
 
-def test_source_code_in_a_question_is_refused(house: Project, api: FakeAPI) -> None:
-    text = "<script>alert(1)</script>"
-    question = asks("Authentication", text)
-    api.script(*said(question, question))
-    done = asked(house, api, "start", "Add login", "--no-input")
-    assert "no usable answer from the model (code_in_output): the rules went on" in done.err
-    assert text not in done.out
-
-
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_model_cannot_forge_a_line_of_a_record(house: Project, api: FakeAPI, text: str) -> None:
     name = text[:80]
@@ -147,13 +138,21 @@ def test_a_title_cannot_forge_a_line_of_a_list(house: Project, api: FakeAPI, tex
     assert len(house.call("note", "list", "--json").json["items"]) == 2
 
 
-def test_a_line_break_in_a_title_breaks_the_contract(house: Project, api: FakeAPI) -> None:
+def test_a_line_break_in_a_title_and_code_in_a_question_break_the_contract(
+    house: Project, api: FakeAPI
+) -> None:
     forged = {"items": [{"type": "task", "title": "a\n  1.2  task  b", "confidence": 0.5}]}
     api.script(*said(forged, forged))
     done = asked(house, api, "note", "buy milk")
     assert done.code == 3
     assert "Could not process this" in done.err
     assert house.call("note", "list", "--json").json["items"] == []
+    text = "<script>alert(1)</script>"
+    question = asks("Authentication", text)
+    api.script(*said(question, question))
+    done = asked(house, api, "start", "Add login", "--no-input")
+    assert "no usable answer from the model (code_in_output): the rules went on" in done.err
+    assert text not in done.out
 
 
 @pytest.mark.slow("whole runs")

@@ -438,7 +438,7 @@ def test_the_list_is_of_this_project_and_of_what_was_not_given_up(house: Project
 # 6. As any session ---------------------------------------------------------------------------
 
 
-def test_a_note_is_shown_logged_replayed_and_moved_like_any_session(house: Project) -> None:
+def test_a_note_is_moved_like_any_session_and_takes_nothing_once_given_up(house: Project) -> None:
     id_ = taken(house)["session_id"]
     before = house.show()
     assert "Email an Chef" in house.call("show", house.newest()).out
@@ -449,6 +449,14 @@ def test_a_note_is_shown_logged_replayed_and_moved_like_any_session(house: Proje
     assert house.call("admin", "import", "-", "--db", str(other), stdin=exported).code == 0
     moved = house.call("show", id_, "--db", str(other), "--json").json
     assert moved == before
+    taken(house, f"{UNDATED}\nMilch")
+    assert house.call("abandon", house.newest(), "--reason", "not mine").code == 0
+    found = house.show()
+    assert (found["status"], found["question"], found["questions"]) == ("abandoned", None, [])
+    assert ", abandoned" in house.call("show", house.newest()).out
+    for command in (("note", "done", "last.2"), ("note", "add", "task", "x", "--note", "last")):
+        done = house.call(*command)
+        assert (done.code, "was abandoned" in done.err) == (1, True)
 
 
 @each(
@@ -468,17 +476,6 @@ def test_what_is_not_for_notes_is_refused_clearly(
     done = house.call(*(before["session_id"] if word == "NOTE" else word for word in command))
     assert (done.code, told in done.err) == (1, True), done
     assert house.show() == before
-
-
-def test_a_note_that_was_given_up_takes_nothing_any_more(house: Project) -> None:
-    taken(house, f"{UNDATED}\nMilch")
-    assert house.call("abandon", house.newest(), "--reason", "not mine").code == 0
-    found = house.show()
-    assert (found["status"], found["question"], found["questions"]) == ("abandoned", None, [])
-    assert ", abandoned" in house.call("show", house.newest()).out
-    for command in (("note", "done", "last.2"), ("note", "add", "task", "x", "--note", "last")):
-        done = house.call(*command)
-        assert (done.code, "was abandoned" in done.err) == (1, True)
 
 
 # 7. What was made to harm --------------------------------------------------------------------

@@ -286,18 +286,6 @@ def test_other_words_under_the_key_of_an_answer_are_refused(house: Project) -> N
     assert "was used for something else" in done.err
 
 
-def test_a_key_that_cannot_be_named_is_a_mistake(house: Project) -> None:
-    for key, found in (
-        (b"\xff", "is not valid Unicode"),
-        (b"a\x1b[31m", "holds the control character U+001B"),
-        (b"k" * 201, "has 201 characters"),
-    ):
-        done = house.run("start", "Add login", "--key", key)
-        assert done.code == 2
-        assert found in done.err
-        assert done.is_safe()
-
-
 def test_a_faulted_session_that_is_set_aside_twice_is_set_aside_once(house: Project) -> None:
     house.call("start", "Add login")
     buggy = house.run("answer", "last", "crash", program=(sys.executable, "-m", "tests.cli.buggy"))
@@ -352,13 +340,22 @@ def test_logs_of_two_clones_that_used_one_key_are_merged(house: Project) -> None
     assert again.code == 3
 
 
-def test_the_id_of_an_input_is_that_of_the_specification(house: Project) -> None:
+def test_a_key_has_its_id_and_one_that_cannot_be_named_is_a_mistake(house: Project) -> None:
     house.call(*START, "--key", "Küche")
     with closing(sqlite3.connect(house.log)) as log:
         ((log_id,),) = log.execute("SELECT id FROM log").fetchall()
         found = {id_ for (id_,) in log.execute("SELECT input_id FROM events")} - {None}
     named = [f'["{log_id}","house","K\\u00fcche",{place}]' for place in (1, 2)]
     assert found == {f"key-{sha256(name.encode()).hexdigest()[:32]}" for name in named}
+    for key, why in (
+        (b"\xff", "is not valid Unicode"),
+        (b"a\x1b[31m", "holds the control character U+001B"),
+        (b"k" * 201, "has 201 characters"),
+    ):
+        done = house.run("start", "Add login", "--key", key)
+        assert done.code == 2
+        assert why in done.err
+        assert done.is_safe()
 
 
 @pytest.mark.needs("strace")

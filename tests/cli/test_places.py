@@ -330,13 +330,22 @@ def test_a_read_only_log_can_be_read_and_not_written(house: Project) -> None:
     assert files(house) == before
 
 
-def test_a_log_that_is_only_to_be_read_is_not_made(house: Project) -> None:
+def test_a_log_that_is_only_read_is_not_made_and_another_programs_is_left_alone(
+    house: Project,
+) -> None:
     before = files(house)
     for command in (("start", "Add login"), ("admin", "db", "upgrade"), ("sessions",)):
         done = house.call(*command, "--db", "sqlite:///x.db?mode=ro")
         assert (done.code, done.out, done.err.count("\n")) == (5, "", 1), done
         assert done.err.startswith("preflights: there is no log at x.db: ")
     assert files(house) == before
+    path = house.folder / "other.db"
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE notes (text)")
+    other.close()
+    theirs = path.read_bytes()
+    house.call("start", "Add login", "--db", "other.db").refused(4, "another program")
+    assert path.read_bytes() == theirs
 
 
 @each("asked", ["mode=rw", "mode=memory", "cache=shared", "timeout=5", "uri=true", "mode=ro&vfs=x"])
@@ -430,16 +439,6 @@ def test_an_event_of_a_newer_version_is_refused_by_name(house: Project, tmp_path
         )
     (row,) = house.call("sessions", "--json").json["sessions"]
     assert row["status"] == "unknown"
-
-
-def test_another_programs_database_is_left_alone(house: Project) -> None:
-    path = house.folder / "other.db"
-    with sqlite3.connect(path) as other:
-        other.execute("CREATE TABLE notes (text)")
-    other.close()
-    before = path.read_bytes()
-    house.call("start", "Add login", "--db", "other.db").refused(4, "another program")
-    assert path.read_bytes() == before
 
 
 # 6. Providers --------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ def test_it_is_shown_with_its_status_and_its_question(handle: Handle) -> None:
     assert err == "warning: it is late\n"
 
 
-def test_what_is_refused_is_said(handle: Handle) -> None:
+def test_what_is_refused_is_said_and_its_json_has_the_documented_fields(handle: Handle) -> None:
     code, _, err = spoken(
         lambda voice: rendering.say_session_result(voice, session_of(Step(handle, REFUSED)))
     )
@@ -92,9 +92,6 @@ def test_what_is_refused_is_said(handle: Handle) -> None:
         "Not taken: 'tune' was refused: unknown question: it takes tone",
         "Not done: the session does not allow it now",
     ]
-
-
-def test_its_json_has_the_documented_fields(handle: Handle) -> None:
     shape = decode_plain_json(
         canonical_json(rendering.session_json(session_of(Step(handle, REFUSED))))
     )
@@ -123,15 +120,6 @@ class Begun(msgspec.Struct, frozen=True):
     intention: str = ""
 
 
-def test_the_json_of_the_defaults_has_what_the_session_came_to() -> None:
-    shape = decode_plain_json(
-        canonical_json(rendering.session_json(plain_view(Come("Say hello", (), "hello"))))
-    )
-    assert shape["format"] == "result/1"
-    assert set(shape) == {ticked(row["field"])[0] for row in tables("docs/api.md")["result/1"]}
-    assert (shape["status"], shape["progress"], shape["result"]) == ("done", 1.0, "hello")
-
-
 @each(
     ("state", "progress"),
     [
@@ -145,7 +133,13 @@ def test_the_progress_of_the_defaults_follows_from_the_result(
     assert plain_view(state).progress == progress
 
 
-def test_every_workflow_with_a_folder_has_a_display() -> None:
+def test_every_workflow_has_a_display_and_json_what_the_session_came_to() -> None:
     for name in (name for name, one in FEATURES.items() if one.workflow):
         assert isinstance(rendering.shown_of(name), rendering.Shown)
         assert rendering.shown_of(name) is not rendering.PLAIN
+    shape = decode_plain_json(
+        canonical_json(rendering.session_json(plain_view(Come("Say hello", (), "hello"))))
+    )
+    assert shape["format"] == "result/1"
+    assert set(shape) == {ticked(row["field"])[0] for row in tables("docs/api.md")["result/1"]}
+    assert (shape["status"], shape["progress"], shape["result"]) == ("done", 1.0, "hello")

@@ -131,7 +131,7 @@ def test_a_setting_turns_the_sessions_off(shop: Project) -> None:
     assert session_file(shop, plan).exists()
 
 
-def test_the_session_of_a_superseded_artifact_says_what_took_its_place(shop: Project) -> None:
+def test_a_superseded_artifact_says_what_took_its_place_also_once_erased(shop: Project) -> None:
     former = accepted(shop)
     before = plan_file(shop, former).read_bytes()
     later = accepted(shop)
@@ -140,6 +140,12 @@ def test_the_session_of_a_superseded_artifact_says_what_took_its_place(shop: Pro
     assert session_file(shop, former).read_text() == exported
     assert later["artifact"]["id"] in exported
     assert states(shop) == {former["artifact"]["id"]: "same", later["artifact"]["id"]: "same"}
+    former, later = accepted(shop), accepted(shop)
+    done = shop.call("admin", "erase", former["session_id"], "--dry-run", "--json")
+    (quote,) = done.json["quotes"]
+    assert (quote["session_id"], quote["how"], quote["documents"]) == (
+        *(later["session_id"], "named", []),
+    )
 
 
 @pytest.mark.parametrize("place", [PLANS, SESSIONS, Path(".preflights")])
@@ -298,15 +304,6 @@ def test_an_erased_decision_that_a_pass_read_is_listed_as_quoted(shop: Project) 
     done = shop.call("admin", "erase", decision, "--yes")
     name = file.relative_to(shop.folder).as_posix()
     assert f"Edit yourself, since they name it: {name}.\n" in done.out
-
-
-def test_a_session_that_takes_the_place_of_an_erased_one_names_it(shop: Project) -> None:
-    former, later = accepted(shop), accepted(shop)
-    done = shop.call("admin", "erase", former["session_id"], "--dry-run", "--json")
-    (quote,) = done.json["quotes"]
-    assert (quote["session_id"], quote["how"], quote["documents"]) == (
-        *(later["session_id"], "named", []),
-    )
 
 
 def test_a_reason_repeats_no_document_and_may_name_the_pass(shop: Project, plan: Any) -> None:

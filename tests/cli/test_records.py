@@ -45,13 +45,10 @@ def test_a_number_that_no_record_bears_matches_nothing(house: Project, name: str
     house.call("show", name).refused(1, f"no session matches '{name}'")
 
 
-def test_a_record_is_one_of_this_project(house: Project) -> None:
+def test_a_record_is_one_of_this_project_and_found_by_its_new_number_alone(house: Project) -> None:
     house.decided()
     done = house.call("show", "ADR-0001", env={"PREFLIGHTS_PROJECT": "elsewhere"})
     assert done.code == 1
-
-
-def test_a_record_that_was_renumbered_is_found_by_its_new_number_alone(house: Project) -> None:
     one = house.decided()
     folder = house.folder / "docs" / "decisions"
     (folder / "0001-older.md").write_text('---\ndate: "2000-01-01"\n---\n')

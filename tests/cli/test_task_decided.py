@@ -51,14 +51,13 @@ def test_last_stays_the_newest_note_after_its_task_is_decided(house: Project, ta
     assert house.show("last")["workflow"] == "clarification"
 
 
-def test_a_proposal_says_nothing_to_the_task(house: Project, task: str) -> None:
+def test_a_proposal_says_nothing_to_the_task_whatever_its_intention(
+    house: Project, task: str
+) -> None:
     house.call("start", "--task", task, "--answer", "auth_strategy=OAuth", "--accept")
     assert "decision" not in item(house)
     house.call("accept", "--by", "Ada")
     assert item(house)["decision"]
-
-
-def test_the_intention_can_be_said_otherwise(house: Project, task: str) -> None:
     found = house.call("start", "A login page", "--task", task, "--no-input", "--json").json
     assert found["intention"] == "A login page"
     assert house.call("log", "last").code == 0

@@ -109,7 +109,7 @@ def test_the_second_and_the_third_line_may_stay_empty(open_house: Project) -> No
     assert (open_house.show()["because"], open_house.show()["alternatives"]) == (None, [])
 
 
-def test_n_says_that_it_is_not_about_the_menu(open_house: Project) -> None:
+def test_n_or_an_option_dismisses_a_menu_that_is_about_something_else(open_house: Project) -> None:
     with terminal(open_house, "start", "Which queue do we need?") as t:
         t.expect(ANSWER)
         t.type("N")
@@ -119,9 +119,6 @@ def test_n_says_that_it_is_not_about_the_menu(open_house: Project) -> None:
     asked = [one["label"] for one in open_house.show()["fields"]]
     assert asked == ["Decision", "Because", "Instead of"]
     assert open_house.call("replay", "last").code == 0
-
-
-def test_a_menu_is_dismissed_without_a_terminal(open_house: Project) -> None:
     done = open_house.call("start", "Which queue do we need?", "--no-input")
     assert "Not about this: preflights answer " in done.out
     assert open_house.show()["can_dismiss"]

@@ -349,15 +349,12 @@ def test_a_plan_is_never_last_and_stands_in_its_own_list(house: Project, tasks: 
     assert found["session_id"][-8:] in house.call("sessions", "--workflow", "planning").out
 
 
-def test_a_plan_replays(house: Project, tasks: list[str]) -> None:
-    id_ = today(house, *DAY, "--provider", "sim")["session_id"]
-    today(house, *DAY)
-    assert house.call("replay", id_).out.startswith(f"{id_[-8:]} identical")
-
-
-def test_a_plan_of_a_task_that_is_said_to_be_normal_replays(house: Project) -> None:
+def test_a_plan_replays_also_of_a_task_that_is_normal(house: Project, tasks: list[str]) -> None:
     house.call("note", "add", "task", "Brief", "--importance", "normal")
     id_ = today(house, *DAY, "--provider", "sim")["session_id"]
+    assert house.call("replay", id_).out.startswith(f"{id_[-8:]} identical")
+    id_ = today(house, *DAY, "--provider", "sim")["session_id"]
+    today(house, *DAY)
     assert house.call("replay", id_).out.startswith(f"{id_[-8:]} identical")
 
 

@@ -61,12 +61,22 @@ def test_a_number_that_was_imported_is_not_given_again(house: Project) -> None:
     assert house.call("admin", "renumber", "--check", *here).code == 0
 
 
-def test_several_sessions_travel_in_one_stream(house: Project) -> None:
+def test_several_sessions_travel_in_one_stream_and_no_file_is_overwritten(house: Project) -> None:
     first, second = house.decided()["session_id"], house.started_session()
     stream = exported(house, first) + b"\n" + exported(house, second)
     taken = house.call("admin", "import", "-", "--db", "copy.db", "--json", stdin=stream)
     assert [s["new_events"] for s in taken.json["sessions"]] == [11, 3]
     assert house.call("replay", "-", stdin=stream).out.count("identical") == 2
+    house.started_session()
+    done = house.call("admin", "export", "last", "-o", "new.jsonl", "--json")
+    content = (house.folder / "new.jsonl").read_bytes()
+    assert done.json["events"] == content.count(b"\n") - 1 == 3
+    assert content == exported(house)
+    assert house.call("admin", "export", "last", "-o", "-").out.encode() == content
+    again = house.call("admin", "export", "last", "-o", "new.jsonl")
+    assert (again.code, again.err) == (1, "preflights: new.jsonl exists: name a new file\n")
+    assert house.call("admin", "export", "last", "-o", "no/such/folder.jsonl").code == 5
+    assert house.call("admin", "export", "nosuch").code == 1
 
 
 def test_a_copy_that_fell_behind_gets_the_rest(house: Project) -> None:
@@ -173,19 +183,6 @@ def test_what_does_not_verify_is_refused_and_nothing_replayed(
         assert done.out == ""
         assert done.is_safe()
     assert house.call("sessions", "--json", "--db", "copy.db").json["sessions"] == []
-
-
-def test_an_export_never_overwrites_a_file(house: Project) -> None:
-    house.started_session()
-    done = house.call("admin", "export", "last", "-o", "new.jsonl", "--json")
-    content = (house.folder / "new.jsonl").read_bytes()
-    assert done.json["events"] == content.count(b"\n") - 1 == 3
-    assert content == exported(house)
-    assert house.call("admin", "export", "last", "-o", "-").out.encode() == content
-    again = house.call("admin", "export", "last", "-o", "new.jsonl")
-    assert (again.code, again.err) == (1, "preflights: new.jsonl exists: name a new file\n")
-    assert house.call("admin", "export", "last", "-o", "no/such/folder.jsonl").code == 5
-    assert house.call("admin", "export", "nosuch").code == 1
 
 
 @each("name", ["nosuch.jsonl", "."])

@@ -65,17 +65,6 @@ def test_a_recommendation_is_recorded_where_a_model_takes_over(house: Project) -
     assert house.call("replay", id_).code == 0
 
 
-def test_it_is_recorded_as_a_response(house: Project) -> None:
-    asked = started(house, "--as", "agent:claude-code 2.1")
-    log = house.call("log", asked["session_id"], "--json").out
-    assert '"provider":"agent","model":"claude-code 2.1"' in log
-    assert '"contract":"written.v1"' in log
-    assert log.count("completion.requested") == 1
-    assert '"key":"change_category","field":"Category","value":"Other","source":"chosen"' in (
-        house.call("show", asked["session_id"], "--json").out
-    )
-
-
 @each(
     ("words", "found"),
     [
@@ -121,7 +110,7 @@ def test_what_does_not_go_together_is_a_slip(
     assert (done.code, found in done.err) == (2, True), done.err
 
 
-def test_one_key_stands_for_one_question(house: Project) -> None:
+def test_a_recommendation_is_recorded_once_under_its_key(house: Project) -> None:
     first = started(house, *WHY, "--key", "k")
     again = started(house, *WHY, "--key", "k")
     assert again["session_id"] == first["session_id"]
@@ -130,6 +119,14 @@ def test_one_key_stands_for_one_question(house: Project) -> None:
     other = house.call(*words, "--question", "Which store?", env=AGENT)
     assert other.code == 1
     assert "was used for something else" in other.err
+    asked = started(house, "--as", "agent:claude-code 2.1")
+    log = house.call("log", asked["session_id"], "--json").out
+    assert '"provider":"agent","model":"claude-code 2.1"' in log
+    assert '"contract":"written.v1"' in log
+    assert log.count("completion.requested") == 1
+    assert '"key":"change_category","field":"Category","value":"Other","source":"chosen"' in (
+        house.call("show", asked["session_id"], "--json").out
+    )
 
 
 def test_an_option_may_hold_a_colon_and_is_described_once(house: Project) -> None:

@@ -59,7 +59,8 @@ def _session(project: Project, id_: str) -> str:
     return found
 
 
-def test_only_an_approved_test_plan_is_locked(shop: Project) -> None:
+def test_only_an_approved_test_plan_is_locked_and_not_by_a_script(shop: Project) -> None:
+    assert "only a person can" in refused(shop, "lock", "tests")
     draft = drafted(shop, "tests")
     assert "an approved one is locked" in refused(shop, "lock", "tests", draft, *BY)
     scaffold = next(
@@ -72,7 +73,3 @@ def test_only_an_approved_test_plan_is_locked(shop: Project) -> None:
     locked = standings(shop)
     assert "is locked, and no other is approved" in refused(shop, "lock", "tests", *BY)
     assert standings(shop) == locked
-
-
-def test_a_script_locks_nothing(shop: Project) -> None:
-    assert "only a person can" in refused(shop, "lock", "tests")

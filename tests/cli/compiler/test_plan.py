@@ -20,7 +20,7 @@ SECRET = "sk-ant-api03-Zb9Qv1xT7LmPo3Rk5Ys8Wd2Hf4Jg6NcAeUiXyBv0MnQpRsTuVwXyZa1B"
 # 1. What comes of a pass ---------------------------------------------------------------------
 
 
-def test_documents_become_a_draft_that_waits_for_a_person(house: Project) -> None:
+def test_documents_become_a_draft_and_json_says_what_was_read(house: Project) -> None:
     done = documented(house).call("plan", "project")
     assert (done.code, done.err) == (3, "")
     lines = done.out.splitlines()
@@ -29,9 +29,6 @@ def test_documents_become_a_draft_that_waits_for_a_person(house: Project) -> Non
     assert "draft, no model wrote it: the smallest artifact" in lines[2]
     assert '"responsibility": "No model wrote this."' in done.out
     assert lines[-1].startswith("Approve it with: preflights approve ")
-
-
-def test_a_pass_as_json_says_what_was_read_and_what_came_of_it(house: Project) -> None:
     found = planned(documented(house), "project")
     assert (found["format"], found["status"], found["pass_type"]) == ("plan/1", "ready", "project")
     assert [one["path"] for one in found["documents"]] == [
@@ -115,13 +112,22 @@ def test_other_workflows_send_no_temperature_unless_it_is_set(house: Project, ap
     assert "temperature" not in api.requests[0].body
 
 
-def test_a_report_shows_every_violation_and_obeys_no_escape(
+def test_a_report_or_a_draft_of_a_model_obeys_no_escape(
     answered: Callable[[str], Result],
 ) -> None:
     done = answered('{"domains": [], "modules": [], "constraints": "\\u001b[2J"}')
     assert (done.code, done.is_safe()) == (1, True)
     lines = [line.strip() for line in done.out.splitlines()]
     assert sum(line.startswith(("/domains ", "/modules ", "/constraints ")) for line in lines) == 3
+    payload = {
+        "domains": [{"name": "Billing", "responsibility": "x" * 900_000}],
+        "modules": [{"name": "billing", "domain": "Billing"}],
+        "constraints": {"architecture": "hexagonal", "languages": ["python"]},
+    }
+    done = answered(json.dumps(payload))
+    assert done.code == 3
+    assert len(done.out) < 5_000
+    assert "... 1 line cut: preflights artifacts show " in done.out
 
 
 def test_a_draft_of_a_model_is_its_own_and_obeys_no_escape(
@@ -136,20 +142,6 @@ def test_a_draft_of_a_model_is_its_own_and_obeys_no_escape(
     assert (done.code, done.is_safe()) == (3, True), done.out
     assert "no model wrote it" not in done.out
     assert house.show()["artifact"]["created_by"] == "llm"
-
-
-def test_a_long_line_of_a_draft_is_cut_and_the_rest_is_named(
-    answered: Callable[[str], Result],
-) -> None:
-    payload = {
-        "domains": [{"name": "Billing", "responsibility": "x" * 900_000}],
-        "modules": [{"name": "billing", "domain": "Billing"}],
-        "constraints": {"architecture": "hexagonal", "languages": ["python"]},
-    }
-    done = answered(json.dumps(payload))
-    assert done.code == 3
-    assert len(done.out) < 5_000
-    assert "... 1 line cut: preflights artifacts show " in done.out
 
 
 def test_a_plan_that_fits_no_later_request_is_refused_by_its_size(
@@ -174,18 +166,6 @@ def test_a_response_that_is_cut_off_names_the_limit(house: Project, api: FakeAPI
     assert "cut off at `max_tokens`: raise it in the settings, then: preflights plan" in done.out
 
 
-def test_after_an_approval_the_next_pass_is_named(house: Project) -> None:
-    documented(house)
-    for words, following in (
-        (("project",), "preflights plan architecture"),
-        (("architecture",), "preflights plan scaffold"),
-        (("scaffold",), "preflights plan tests"),
-        (("tests",), "preflights lock tests, and preflights plan impl FILE"),
-    ):
-        planned(house, *words)
-        assert f". Next: {following}" in house.call("approve", "last", "--by", "Ada").out
-
-
 @pytest.mark.slow("whole runs")
 def test_a_failed_transport_waits_until_it_is_resumed(house: Project) -> None:
     failing = ("--provider", "sim", "--faults", "timeout=1")
@@ -197,13 +177,20 @@ def test_a_failed_transport_waits_until_it_is_resumed(house: Project) -> None:
     assert (resumed.code, resumed.json["status"]) == (3, "ready")
 
 
-def test_a_pass_begins_with_no_text_alone(house: Project) -> None:
+def test_a_pass_begins_with_no_text_alone_and_reads_decisions_in_force(house: Project) -> None:
     done = house.call("start", "--workflow", "compiler", "Plan it")
     assert (done.code, done.err.count("\n")) == (1, 1)
     assert "takes more than a text to begin" in done.err
+    house.decided("Add a login", key="auth_strategy=OAuth")
+    house.started_session("Add SSO")
+    found = planned(documented(house), "project")
+    (decision,) = begun(house)["decisions"]
+    assert found["decisions"] == [decision["uid"]]
+    assert "OAuth" in [one["value"] for one in decision["fields"]]
+    assert len(decision["source"]["hash"]) == 64
 
 
-def test_a_key_runs_a_pass_once(house: Project) -> None:
+def test_a_key_runs_a_pass_once_and_the_next_is_named_after_an_approval(house: Project) -> None:
     first = planned(documented(house), "project", "--key", "k1")
     (house.folder / ".preflights" / "glossary.md").unlink()
     assert planned(house, "project", "--key", "k1") == first
@@ -211,6 +198,15 @@ def test_a_key_runs_a_pass_once(house: Project) -> None:
     for words in (("architecture",), ("project", "--use", "notes.md")):
         other = house.call("plan", *words, "--key", "k1")
         assert "was used for something else" in other.err
+    documented(house)
+    for words, following in (
+        (("project",), "preflights plan architecture"),
+        (("architecture",), "preflights plan scaffold"),
+        (("scaffold",), "preflights plan tests"),
+        (("tests",), "preflights lock tests, and preflights plan impl FILE"),
+    ):
+        planned(house, *words)
+        assert f". Next: {following}" in house.call("approve", "last", "--by", "Ada").out
 
 
 # 2. What is read -----------------------------------------------------------------------------
@@ -226,16 +222,6 @@ def test_the_secrets_of_documents_are_never_recorded(house: Project) -> None:
     for secret in (SECRET, "hunter2hunter2"):
         assert secret.encode() not in recorded
         assert secret not in done.out
-
-
-def test_decisions_in_force_are_read(house: Project) -> None:
-    house.decided("Add a login", key="auth_strategy=OAuth")
-    house.started_session("Add SSO")
-    found = planned(documented(house), "project")
-    (decision,) = begun(house)["decisions"]
-    assert found["decisions"] == [decision["uid"]]
-    assert "OAuth" in [one["value"] for one in decision["fields"]]
-    assert len(decision["source"]["hash"]) == 64
 
 
 def test_the_layout_is_what_git_lists_and_runs_nothing_of_a_repository(house: Project) -> None:

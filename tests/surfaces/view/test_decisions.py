@@ -35,8 +35,15 @@ def titles(page: str) -> list[str]:
     return re.findall(r'class="title" href="/decisions/[^>]*>([^<]*)<', page)
 
 
-def test_an_empty_project_says_so(pages: Pages) -> None:
+def test_an_empty_project_says_so_and_records_of_other_tools_are_listed(
+    pages: Pages, shop: Project
+) -> None:
     assert "Nothing is in force here." in words(pages.text("/"))
+    folder = shop.folder / "docs" / "decisions"
+    folder.mkdir(parents=True)
+    (folder / "0009-use-kafka.md").write_text("# 9. Use Kafka\n\n## Status\n\nAccepted\n")
+    said = words(pages.text("/"))
+    assert "Records of other tools Use Kafka" in said
 
 
 def test_decisions_in_force_stand_under_their_topics(shop: Project, pages: Pages) -> None:
@@ -150,14 +157,6 @@ def test_a_session_without_a_decision_is_no_page_of_decisions(shop: Project, pag
     session = str(shop.call("start", "Choose a wiki", "--json").json["session_id"])
     found = pages.get(f"/decisions/{session}")
     assert (found.status_code, "has no decision" in words(found.text)) == (404, True)
-
-
-def test_a_record_of_another_tool_is_listed_as_such(shop: Project, pages: Pages) -> None:
-    folder = shop.folder / "docs" / "decisions"
-    folder.mkdir(parents=True)
-    (folder / "0009-use-kafka.md").write_text("# 9. Use Kafka\n\n## Status\n\nAccepted\n")
-    said = words(pages.text("/"))
-    assert "Records of other tools Use Kafka" in said
 
 
 @pytest.mark.slow("sizes")

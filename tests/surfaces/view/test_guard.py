@@ -180,7 +180,9 @@ def test_the_token_leads_to_pages_of_ours_alone(pages: Pages, path: str, leads: 
     assert re.findall(r'url=([^"]*)"', found.text) == [leads]
 
 
-def test_every_answer_says_what_a_browser_may_do_with_it(pages: Pages) -> None:
+def test_every_answer_says_what_a_browser_may_do_and_no_page_asks_elsewhere(
+    pages: Pages, shop: Project
+) -> None:
     expected = {name.decode(): value.decode() for name, value in HEADERS}
     for path in ("/", "/inbox", "/static/view.css", "/nothing", "/?token=x"):
         found = dict(pages.get(path).headers)
@@ -189,15 +191,10 @@ def test_every_answer_says_what_a_browser_may_do_with_it(pages: Pages) -> None:
             "private, max-age=31536000, immutable" if path.startswith("/static") else "no-store"
         )
     assert "default-src 'none'" in expected["content-security-policy"]
-
-
-def test_no_page_has_a_script_or_style_of_its_own_or_asks_elsewhere(
-    shop: Project, pages: Pages
-) -> None:
     session = ready(shop)
     for path in ("/", "/inbox", f"/inbox/{session}", f"/decisions/{session}", "/nothing"):
         page = pages.get(path).text
         assert re.search(r"<style|<script(?! src)|\bstyle=|\son\w+=|javascript:", page) is None
-        found = re.findall(r'(?:src|href|action)="([^"]*)"', page)
-        assert found
-        assert [one for one in found if not one.startswith(("/", "#"))] == []
+        addresses = re.findall(r'(?:src|href|action)="([^"]*)"', page)
+        assert addresses
+        assert [one for one in addresses if not one.startswith(("/", "#"))] == []

@@ -59,8 +59,10 @@ def path(events: Sequence[Stored], more: str = "") -> str:
 # 1. The list ---------------------------------------------------------------------------------
 
 
-def test_a_project_without_sessions_says_so(pages: Pages) -> None:
+def test_a_project_without_sessions_says_so_and_no_other_is_found(pages: Pages) -> None:
     assert "No session here yet." in words(pages.text("/sessions"))
+    for more in ("", "/event/1", "/event/1/bytes", "/replay", "/live"):
+        assert pages.get(f"/sessions/00000000{more}").status_code == 404
 
 
 def test_sessions_are_listed_newest_first_and_by_workflow_or_status(
@@ -186,11 +188,6 @@ def test_an_address_that_names_no_event_shows_the_nearest_or_the_last(
     version = 1 if at == "0" else len(events)
     page = of_file(events).text(path(events, f"?at={at}"))
     assert f"<b>{version}</b> of {len(events)}" in page
-
-
-def test_a_session_that_is_not_recorded_is_not_found(pages: Pages) -> None:
-    for more in ("", "/event/1", "/event/1/bytes", "/replay", "/live"):
-        assert pages.get(f"/sessions/00000000{more}").status_code == 404
 
 
 def test_costs_are_columns_where_a_price_is_known(shop: Project, opened: Any) -> None:

@@ -108,8 +108,12 @@ def asked(shop: Project) -> list[UsageTotals]:
     return found
 
 
-def test_without_a_call_the_page_says_so(pages: Pages) -> None:
+def test_without_a_call_the_page_says_so_and_hostile_names_stand_as_text(
+    pages: Pages, shop: Project
+) -> None:
     assert "No model was asked anything." in words(pages.text("/usage"))
+    page = pages.text("/usage?since=<script>&by=<script>")
+    assert "<script>" not in page
 
 
 def test_the_tables_say_what_the_command_says(shop: Project, pages: Pages) -> None:
@@ -131,8 +135,3 @@ def test_a_time_without_calls_is_said(shop: Project, pages: Pages) -> None:
     asked(shop)
     assert "No call fits." in words(pages.text("/usage?since=2001-01-01&until=2001-01-02"))
     assert "In all" in words(pages.text("/usage?since=x&until=&by=nothing&page=x"))
-
-
-def test_hostile_names_of_models_stand_as_text(shop: Project, pages: Pages) -> None:
-    page = pages.text("/usage?since=<script>&by=<script>")
-    assert "<script>" not in page
