@@ -311,20 +311,6 @@ def test_json_and_no_input_never_ask_even_at_a_terminal(
             assert t.code() == 3
 
 
-def test_an_agent_at_a_terminal_only_proposes(house: Project) -> None:
-    with terminal(house, "start", "Add login", env={"PREFLIGHTS_ACTOR": "agent:claude"}) as t:
-        t.expect(ANSWER)
-        t.type("1")
-        t.proposal()
-        t.press("a")
-        assert "A person confirms it at a terminal with: preflights accept" in t.rest()
-        assert t.code() == 0
-    id_ = house.call("sessions", "--json").json["sessions"][0]["session_id"]
-    with terminal(house, "accept", id_) as t:  # and a person needs no --by
-        assert "written to docs/decisions/0001-use-oauth-for-authentication.md" in t.rest()
-        assert t.code() == 0
-
-
 def test_a_narrow_terminal_still_shows_every_column(house: Project) -> None:
     house.call("start", "Add login " + "and more " * 30)
     with terminal(house, "sessions", size=(20, 40)) as t:

@@ -132,17 +132,16 @@ def test_a_folder_that_leads_outside_holds_no_erasure_up(
     assert house.call("admin", "erase", login, "--yes").code == 0
 
 
-def test_a_name_that_is_no_utf_8_is_listed_too(house: Project, login: str) -> None:
-    folder = os.fsencode(house.folder / DECISIONS)
-    os.rename(house.folder / LOGIN, folder + b"/caf\xe9.md")
-    assert listed(house, login) == [f"{DECISIONS}/caf\\xe9.md"]
-    assert f"{DECISIONS}/caf\\xe9.md\n" in house.call("admin", "erase", login, "--dry-run").out
-
-
-def test_a_moved_document_of_a_session_that_quotes_is_listed(house: Project, login: str) -> None:
+def test_a_moved_document_of_a_session_that_quotes_is_listed_in_any_name(
+    house: Project, login: str
+) -> None:
     house.decided("Add SSO", "--supersedes", login)
     (house.folder / DECISIONS / "0002-use-oauth-for-authentication.md").rename(
         house.folder / DECISIONS / "sso.md"
     )
     (quote,) = house.call("admin", "erase", login, "--dry-run", "--json").json["quotes"]
     assert quote["documents"] == [f"{DECISIONS}/sso.md"]
+    folder = os.fsencode(house.folder / DECISIONS)
+    os.rename(house.folder / LOGIN, folder + b"/caf\xe9.md")
+    assert listed(house, login) == [f"{DECISIONS}/caf\\xe9.md"]
+    assert f"{DECISIONS}/caf\\xe9.md\n" in house.call("admin", "erase", login, "--dry-run").out

@@ -139,7 +139,18 @@ def test_resume_lays_options_over_who_leads_and_a_model_leads_again(house: Proje
     assert any(event["type"] == "completion.received.v1" for event in house.events())
 
 
-def test_a_model_s_own_question_is_written_into_the_record(house: Project, api: FakeAPI) -> None:
+def test_the_log_and_the_record_have_a_provider_and_its_question(
+    house: Project, api: FakeAPI
+) -> None:
+    key = {"ANTHROPIC_API_KEY": "sk-not-a-real-key"}
+    api.script(*said(CLARIFY, DECIDE))
+    who = ("--provider", "claude", "--base-url", api.anthropic)
+    house.call("start", "Keep orders in a database", *who, "--no-input", env=key)
+    there = {**key, "PREFLIGHTS_BASE_URL": api.anthropic}
+    assert house.call("answer", "last", "SQLite", env=there).code == 3
+    assert {e["data"]["provider"] for e in requests(house)} == {"anthropic"}
+    done = house.call("regress", "--led-by", "claude", "--json")
+    assert done.json["counts"]["same"] == 1, done
     question = asks("Backup", "How often?", "Daily", "Never")
     decide = {"category": "Other", "fields": [{"name": "Backup", "value": "Daily"}]}
     api.script(*said(question, decide))
@@ -153,18 +164,6 @@ def test_a_model_s_own_question_is_written_into_the_record(house: Project, api: 
     assert "Never" not in text.partition("Decision Outcome")[2]  # which was merely offered
     assert "* Never\n" in text.partition("Considered Options")[2]
     assert "Backup: Daily" in house.call("prompt", "last").out.replace("*", "")
-
-
-def test_the_log_has_the_real_name_of_a_provider(house: Project, api: FakeAPI) -> None:
-    key = {"ANTHROPIC_API_KEY": "sk-not-a-real-key"}
-    api.script(*said(CLARIFY, DECIDE))
-    who = ("--provider", "claude", "--base-url", api.anthropic)
-    house.call("start", "Keep orders in a database", *who, "--no-input", env=key)
-    there = {**key, "PREFLIGHTS_BASE_URL": api.anthropic}
-    assert house.call("answer", "last", "SQLite", env=there).code == 3
-    assert {e["data"]["provider"] for e in requests(house)} == {"anthropic"}
-    done = house.call("regress", "--led-by", "claude", "--json")
-    assert done.json["counts"]["same"] == 1, done
 
 
 def requests(house: Project) -> list[Any]:

@@ -118,7 +118,7 @@ def test_whatever_decide_gives_that_is_no_decision_is_the_package_s_bug(
     assert blocked.with_code(MODULE)("resume", "last").code == 0
 
 
-def test_a_session_that_such_a_decision_stopped_can_be_given_up_and_erased(
+def test_a_session_that_was_stopped_can_be_ended_and_no_unreadable_input_is_recorded(
     blocked: Blocked,
 ) -> None:
     for command in (("abandon", "--force"), ("admin", "erase", "--yes")):
@@ -126,9 +126,6 @@ def test_a_session_that_such_a_decision_stopped_can_be_given_up_and_erased(
         assert blocked("answer", "last", "later").code == 70
         done = blocked(*command[:2] if command[0] == "admin" else command[:1], "last", command[-1])
         assert done.code == 0, done
-
-
-def test_an_input_that_cannot_be_read_back_is_not_recorded(blocked: Blocked) -> None:
     done = blocked.with_code(BROKEN_INPUT)("start", "--workflow", "blocker", "The build is red")
     assert done.code == 70
     is_said(done, "a bug of the package preflights-blocker: UnwritableEvent: blocker.met.v1 cannot")

@@ -14,7 +14,7 @@ from tests.installed import installed
 from tests.markdown import ROOT
 
 
-def test_each_prompt_is_listed_and_printed_byte_by_byte(house: Project) -> None:
+def test_each_prompt_is_listed_printed_and_tried_in_its_own_place(house: Project) -> None:
     listed = house.call("prompts", "--json").json["prompts"]
     assert {"clarify", "decide", "ask", "plan", "project_planner"} <= {
         one["name"] for one in listed
@@ -24,16 +24,10 @@ def test_each_prompt_is_listed_and_printed_byte_by_byte(house: Project) -> None:
         assert sha256(printed).hexdigest() == one["sha256"]
         (whole,) = house.call("prompts", one["version"], "--json").json["prompts"]
         assert whole["text"].encode() == printed
-
-
-def test_who_is_asked_and_where_is_listed(house: Project) -> None:
     env = {"OPENAI_BASE_URL": "https://gateway.example.org/v1", "OPENAI_API_KEY": "k"}
     options = {**env, "PREFLIGHTS_PROVIDER": "openai", "PREFLIGHTS_MODEL": "m"}
     asks = house.run("prompts", "--json", env=options).json["asks"]
     assert asks == {"provider": "openai", "model": "m", "host": "gateway.example.org"}
-
-
-def test_a_printed_prompt_is_tried_in_its_own_place(house: Project) -> None:
     house.call("start", "Add login", "--provider", "sim", "--no-input")
     (house.folder / "new.md").write_text(house.call("prompts", "clarify").out)
     done = house.call("regress", "--prompt", "clarify=new.md", "--json")

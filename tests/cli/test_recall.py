@@ -54,21 +54,6 @@ def test_a_question_finds_its_decision_and_nothing_found_is_no_error(
     assert house.call("show", "last", "--json").json["session_id"] == decided[1]
 
 
-def test_superseded_decisions_are_marked(house: Project, decided: list[str]) -> None:
-    house.call(
-        "start",
-        "Add login",
-        "--supersedes",
-        decided[0],
-        "--answer",
-        "auth_strategy=Magic Link",
-        *BY,
-    )
-    found = recall(house, "login")
-    said = {one["fields"][0][1]: one["status"] for one in found["results"]}
-    assert said == {"Magic Link": "accepted", "OAuth": "superseded"}
-
-
 def test_the_rules_stand_in_for_a_model_and_each_recall_replays(
     house: Project, decided: list[str]
 ) -> None:
@@ -137,7 +122,9 @@ def test_a_recall_that_was_cut_short_says_that_nothing_was_looked_up(
     assert house.call("resume", id_, "--json", *log).json["version"] == 4
 
 
-def test_why_names_what_a_recall_read(house: Project, decided: list[str]) -> None:
+def test_why_names_what_a_recall_read_and_superseded_decisions_are_marked(
+    house: Project, decided: list[str]
+) -> None:
     found = recall(house, "login")
     (why,) = house.call("why", found["session_id"], "--json").json["sessions"]
     assert (why["workflow"], why["status"], why["begun"]["text"]) == ("recall", "done", "login")
@@ -146,3 +133,15 @@ def test_why_names_what_a_recall_read(house: Project, decided: list[str]) -> Non
     assert f"  read       sessions {decided[0][-8:]} (to event " in told
     empty = recall(house, "teleportation")["session_id"]
     assert "has no decision" in house.call("why", empty).err
+    house.call(
+        "start",
+        "Add login",
+        "--supersedes",
+        decided[0],
+        "--answer",
+        "auth_strategy=Magic Link",
+        *BY,
+    )
+    found = recall(house, "login")
+    said = {one["fields"][0][1]: one["status"] for one in found["results"]}
+    assert said == {"Magic Link": "accepted", "OAuth": "superseded"}

@@ -229,7 +229,7 @@ def damages() -> Iterator[tuple[str, bytes]]:
             yield f"line {n} is gone", whole + b"".join([*first[: n - 1], *first[n:]])
 
 
-def test_damaged_files_are_named_and_the_others_go_on(house: Project) -> None:
+def test_damage_in_files_and_in_the_log_is_named_and_the_others_go_on(house: Project) -> None:
     folder = house.folder / "files"
     folder.mkdir()
     named = {}
@@ -245,9 +245,6 @@ def test_damaged_files_are_named_and_the_others_go_on(house: Project) -> None:
     with_whole = [what for what in named.values() if what.startswith("line")]
     assert found["counts"]["same"] == len(with_whole) + 1
     assert regress(house, "files", code=4) == found
-
-
-def test_a_damaged_session_of_the_log_is_named(house: Project) -> None:
     good = house.decided()["session_id"]
     bad = house.decided("Choose a database", key="db_type=SQLite")["session_id"]
     tampered(house, bad, flipped)
@@ -258,7 +255,9 @@ def test_a_damaged_session_of_the_log_is_named(house: Project) -> None:
 # 4. Which ones -------------------------------------------------------------------------------
 
 
-def test_sessions_are_selected_by_what_they_are(suite: Project) -> None:
+def test_sessions_are_selected_by_what_they_are_and_a_sample_is_always_the_same(
+    suite: Project,
+) -> None:
     suite.decided()
     everything = regress(suite, "--any-project")
     assert everything["sessions"] == 41
@@ -272,9 +271,6 @@ def test_sessions_are_selected_by_what_they_are(suite: Project) -> None:
     assert regress(suite, "--status", suite.show()["status"])["sessions"] == 1
     assert suite.call("regress", "--status", "abandoned").code == 1
     assert regress(suite, "last")["sessions"] == 1
-
-
-def test_a_sample_is_always_the_same_and_holds_a_smaller_one(suite: Project) -> None:
     words = ("--any-project", "--sample", "12")
     found = regress(suite, *words)
     assert found["sessions"] == 12

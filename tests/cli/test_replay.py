@@ -20,7 +20,9 @@ DIVERGING: Final = (sys.executable, str(Path(__file__).parent / "diverging.py"))
 ROOT: Final = Path(__file__).resolve().parents[2]
 
 
-def test_an_identical_session_has_a_trace_and_exit_code_0(house: Project) -> None:
+def test_an_identical_session_has_the_same_trace_anywhere_and_exit_code_0(
+    house: Project, tmp_path: Path, home: Path
+) -> None:
     session = house.decided()
     done = house.call("replay", "last")
     shape = house.call("replay", "last", "--json").json
@@ -30,12 +32,6 @@ def test_an_identical_session_has_a_trace_and_exit_code_0(house: Project) -> Non
         done.out == f"{session['session_id'][-8:]} identical: 11 events, trace {result['trace']}\n"
     )
     assert (result["status"], result["differences"], result["fault"]) == ("identical", 0, None)
-
-
-def test_the_trace_is_the_same_in_the_log_in_a_file_and_on_another_machine(
-    house: Project, tmp_path: Path, home: Path
-) -> None:
-    house.decided()
     (tmp_path / "session.jsonl").write_text(house.call("admin", "export", "last").out)
     elsewhere = Project(tmp_path, home)
     here = house.call("replay", "last").out
@@ -146,7 +142,7 @@ def test_a_fault_of_todays_code_is_told_apart_and_no_file_hides_the_last_session
     assert house.call("replay", "last").code == 0
 
 
-def test_what_cannot_be_replayed_is_refused(house: Project) -> None:
+def test_what_cannot_be_replayed_or_is_damaged_is_refused(house: Project) -> None:
     for typed, code, message in (
         ("nosuch", 1, "no session matches 'nosuch'"),
         ("nosuch.jsonl", 1, "nosuch.jsonl cannot be read: No such file or directory"),
@@ -156,9 +152,6 @@ def test_what_cannot_be_replayed_is_refused(house: Project) -> None:
         done = house.call("replay", typed)
         assert done.code == code
         assert message in done.err
-
-
-def test_one_damaged_session_stops_the_replay_of_all(house: Project) -> None:
     house.decided()
     sound = house.call("admin", "export", "last").out
     event = json.loads(sound.splitlines()[1])

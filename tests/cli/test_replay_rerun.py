@@ -123,7 +123,7 @@ def test_a_what_if_reports_and_leaves_the_log_alone(
     assert house.recorded() == before
 
 
-def test_a_child_is_kept_in_a_file_and_never_in_the_log(house: Project) -> None:
+def test_a_child_is_kept_in_a_file_and_many_in_one(house: Project) -> None:
     id_ = led(house)
     done = house.call("replay", "last", "--seed", "9", "--out", "child.jsonl")
     assert done.code == 0
@@ -140,17 +140,13 @@ def test_a_child_is_kept_in_a_file_and_never_in_the_log(house: Project) -> None:
     lost = house.call("replay", "last", "--seed", "9", "--out", "no/such/child.jsonl")
     assert lost.code == 5
     assert "cannot be written" in lost.err
-
-
-def test_many_children_are_kept_in_one_file(house: Project) -> None:
-    led(house)
     led(house, seed=4)
     ids = [s["session_id"] for s in house.call("sessions", "--json").json["sessions"]]
     shape = house.call("replay", *ids, "--drift", "--out", "all.jsonl", "--json").json
-    kept = [s["child_session_id"] for s in shape["sessions"]]
-    again = house.call("replay", "all.jsonl", "--json").json["sessions"]
-    assert [s["session_id"] for s in again] == kept
-    assert {s["status"] for s in again} == {"identical"}
+    children = [s["child_session_id"] for s in shape["sessions"]]
+    replayed = house.call("replay", "all.jsonl", "--json").json["sessions"]
+    assert [s["session_id"] for s in replayed] == children
+    assert {s["status"] for s in replayed} == {"identical"}
 
 
 @each(("args", "message"), FILED["what_does_not_fit_is_one_clear_line"])

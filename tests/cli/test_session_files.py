@@ -258,7 +258,9 @@ def test_sync_takes_over_what_only_files_have_and_goes_on(
     assert house.git("status", "--short") == ""
 
 
-def test_sync_writes_files_that_are_missing_or_behind(house: Project, decided: str) -> None:
+def test_sync_writes_files_that_are_missing_and_none_that_was_tampered_with(
+    house: Project, decided: str
+) -> None:
     other = house.decided("Add SSO")["session_id"]
     whole = session_file(house, other).read_bytes()
     session_file(house, decided).unlink()
@@ -267,6 +269,12 @@ def test_sync_writes_files_that_are_missing_or_behind(house: Project, decided: s
     assert house.call("sync").out == "Wrote 2 session files.\n"
     assert house.git("status", "--short", "docs/decisions/.sessions").count("M") == 0
     assert session_file(house, other).read_bytes() == whole
+    file = session_file(house, decided)
+    _tampered(file)
+    spoiled = file.read_bytes()
+    assert house.call("show", decided).code == 0  # the log is the truth
+    assert house.call("sync").code == 1
+    assert file.read_bytes() == spoiled
 
 
 def test_a_session_that_grew_in_two_clones_is_named_and_both_stay(
@@ -448,22 +456,6 @@ def test_a_file_under_another_name_or_of_another_project_is_left_out(
     assert len(clone.call("sessions", "--json").json["sessions"]) == 2
 
 
-def test_a_folder_that_is_a_link_is_named(clone: Project, tmp_path: Path) -> None:
-    folder = clone.folder / SESSIONS
-    folder.rename(tmp_path / "moved")
-    folder.symlink_to(tmp_path / "moved")
-    assert f"{SESSIONS} is left out: " in clone.call("sync").err
-
-
-def test_a_file_that_is_tampered_with_is_not_overwritten(house: Project, decided: str) -> None:
-    file = session_file(house, decided)
-    _tampered(file)
-    spoiled = file.read_bytes()
-    assert house.call("show", decided).code == 0  # the log is the truth
-    assert house.call("sync").code == 1
-    assert file.read_bytes() == spoiled
-
-
 # 5. Erased -----------------------------------------------------------------------------------
 
 
@@ -485,11 +477,17 @@ def test_erasing_covers_the_file_and_what_a_branch_brings_back_is_not_read(
     assert "OAuth" not in session_file(house, decided).read_text()
 
 
-def test_a_session_that_only_a_file_has_is_erased_there(clone: Project, decided: str) -> None:
+def test_a_folder_that_is_a_link_is_named_and_a_session_of_a_file_is_erased_there(
+    clone: Project, decided: str, tmp_path: Path
+) -> None:
     looked = clone.call("admin", "erase", decided, "--dry-run")
     assert (looked.code, clone.log.exists()) == (0, False)
     assert clone.call("admin", "erase", decided, "--yes").code == 0
     assert "OAuth" not in session_file(clone, decided).read_text()
+    folder = clone.folder / SESSIONS
+    folder.rename(tmp_path / "moved")
+    folder.symlink_to(tmp_path / "moved")
+    assert f"{SESSIONS} is left out: " in clone.call("sync").err
 
 
 def test_a_colleague_s_erasure_is_named_and_its_file_stays_as_it_is(

@@ -73,7 +73,9 @@ def unsaid(tmp_path: Path, home: Path, log: str) -> Shop:
 # 1. Apart ------------------------------------------------------------------------------------
 
 
-def test_another_repository_sees_nothing_of_the_first(one: Shop, other: Shop) -> None:
+def test_another_repository_sees_nothing_of_the_first_unless_all_are_wanted(
+    one: Shop, other: Shop, unsaid: Shop
+) -> None:
     session = one.decided()
     assert session["project"] == "shop"
     told = other.call("sessions")
@@ -85,6 +87,12 @@ def test_another_repository_sees_nothing_of_the_first(one: Shop, other: Shop) ->
     assert other.call("why", "Strategy").code == 1
     refused = other.call("abandon", session["session_id"], "--reason", "mine")
     assert refused.code == 1
+    session = one.decided()["session_id"]
+    for command in ("sessions --any-project", "audit verify --all", "admin projections status"):
+        done = unsaid.call(*command.split())
+        assert (done.code, done.err) == (0, ""), command
+    assert "project       not said" in unsaid.call("admin", "db", "status").out
+    assert session[-8:] in unsaid.call("sessions", "--any-project").out
 
 
 def test_both_number_their_own_records(one: Shop, other: Shop) -> None:
@@ -122,15 +130,6 @@ def test_where_nothing_says_the_project_it_is_asked_for_and_nothing_recorded(
         assert (status["project"], status["sessions"]) == (None, count)
         assert unsaid.documents == []
         one.decided()
-
-
-def test_commands_that_need_no_project_go_on(one: Shop, unsaid: Shop) -> None:
-    session = one.decided()["session_id"]
-    for command in ("sessions --any-project", "audit verify --all", "admin projections status"):
-        done = unsaid.call(*command.split())
-        assert (done.code, done.err) == (0, ""), command
-    assert "project       not said" in unsaid.call("admin", "db", "status").out
-    assert session[-8:] in unsaid.call("sessions", "--any-project").out
 
 
 def test_any_setting_says_it(one: Shop, unsaid: Shop, tmp_path: Path) -> None:

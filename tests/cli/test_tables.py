@@ -132,7 +132,7 @@ def test_whatever_cells_hold_a_table_is_safe_and_as_wide_as_it_may_be(
     assert all(cell_len(line) <= PIPE_WIDTH for line in lines)
 
 
-def test_rows_are_drawn_as_they_come_and_not_held() -> None:
+def test_rows_are_drawn_as_they_come_as_wide_as_was_seen_so_far() -> None:
     page = io.StringIO()
     ahead: list[int] = []
 
@@ -145,9 +145,6 @@ def test_rows_are_drawn_as_they_come_and_not_held() -> None:
         streamed(("", "number"), rows(), whole=True)
     assert max(ahead) <= PAGE
     assert page.getvalue().count("\nrow ") == 4 * PAGE
-
-
-def test_a_column_is_as_wide_as_was_seen_so_far_and_every_cell_is_whole() -> None:
     names = ["Ada"] * PAGE + ["Grace Hopper"] + ["Ada"] * PAGE
     lines = drawn(("by", "number"), [(name, str(i)) for i, name in enumerate(names)])[2:]
     assert lines[0] == "Ada  0"
@@ -156,7 +153,13 @@ def test_a_column_is_as_wide_as_was_seen_so_far_and_every_cell_is_whole() -> Non
     assert lines[-1] == f"Ada           {2 * PAGE}", "it does not become narrower again"
 
 
-def test_a_trail_of_many_steps_has_them_all_as_a_table(house: Project) -> None:
+def test_a_table_is_as_wide_as_its_terminal_and_has_all_of_many_steps(house: Project) -> None:
+    house.started_session(" ".join(["word"] * 200))
+    for command, lines in ((("audit", "trail"), 5), (("sessions",), 3)):
+        with terminal(house, *command, size=(40, 110)) as person:
+            shown = person.rest().splitlines()
+        assert len(shown) >= lines
+        assert all(len(line) <= 110 for line in shown)
     with closing(SqlStore(str(house.log), Clock(), salt)) as store:
         recorded(store, golden("keyword_skips_the_generic_question") * 120)
     done = house.call("audit", "trail")
@@ -164,15 +167,6 @@ def test_a_trail_of_many_steps_has_them_all_as_a_table(house: Project) -> None:
     assert len(steps) > 2 * PAGE
     rows = [line.split()[:2] for line in done.out.splitlines()[3:] if line[0] != " "]
     assert rows == [[step["session_id"][-8:], str(step["version"])] for step in steps]
-
-
-def test_at_a_terminal_a_table_is_as_wide_as_the_terminal(house: Project) -> None:
-    house.started_session(" ".join(["word"] * 200))
-    for command, lines in ((("audit", "trail"), 5), (("sessions",), 3)):
-        with terminal(house, *command, size=(40, 110)) as person:
-            shown = person.rest().splitlines()
-        assert len(shown) >= lines
-        assert all(len(line) <= 110 for line in shown)
 
 
 # Characters ----------------------------------------------------------------------------------

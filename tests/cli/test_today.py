@@ -45,7 +45,9 @@ def open_tasks(house: Project) -> list[str]:
 # 1. Planning ---------------------------------------------------------------------------------
 
 
-def test_open_tasks_become_a_timeline(house: Project, tasks: list[str]) -> None:
+def test_open_tasks_become_a_timeline_with_the_names_of_the_seed(
+    house: Project, tasks: list[str]
+) -> None:
     done = house.call("today", *DAY)
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
@@ -59,9 +61,6 @@ def test_open_tasks_become_a_timeline(house: Project, tasks: list[str]) -> None:
     ]
     assert "  365 minutes stay free." in lines
     assert lines[-1] == "When a task is done: preflights note done TASK"
-
-
-def test_the_json_has_the_names_of_the_seed(house: Project, tasks: list[str]) -> None:
     found = today(house, *DAY)
     assert (found["format"], found["workflow"], found["status"]) == ("day/1", "planning", "done")
     assert (found["focus_task_id"], found["mini_task_ids"]) == (tasks[0], tasks[1:3])
@@ -112,13 +111,20 @@ def test_no_open_task_is_said_and_nothing_recorded(house: Project) -> None:
     assert house.call("sessions").out == house.call("sessions", "--all").out
 
 
-def test_a_day_on_which_all_is_done_says_so(house: Project, tasks: list[str]) -> None:
+def test_a_day_without_an_open_task_says_so_and_refuses_one_that_is_over(
+    house: Project, tasks: list[str]
+) -> None:
     before = today(house, *DAY)
     for task in tasks[:3]:
         house.call("note", "done", task)
     found = today(house)
     assert (found["session_id"], found["status"]) == (before["session_id"], "stopped")
     assert found["warnings"] == ["No open tasks."]
+    for task in tasks:
+        house.call("note", "done", task)
+    done = house.call("today", "--focus", tasks[0])
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert f"no task {tasks[0]} is open" in done.err
 
 
 def test_busy_intervals_and_minutes_are_kept(house: Project, tasks: list[str]) -> None:
@@ -179,16 +185,6 @@ def test_a_task_that_is_typed_wrong_costs_no_plan(
         done = house.call("today", *args, "--focus", named)
         assert (done.code, done.err.count("\n")) == (1, 1)
     assert today(house) == before
-
-
-def test_a_task_that_is_over_is_refused_where_none_is_open(
-    house: Project, tasks: list[str]
-) -> None:
-    for task in tasks:
-        house.call("note", "done", task)
-    done = house.call("today", "--focus", tasks[0])
-    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
-    assert f"no task {tasks[0]} is open" in done.err
 
 
 def test_each_zone_of_a_team_has_its_day(house: Project, tasks: list[str]) -> None:
@@ -301,11 +297,18 @@ def test_an_event_without_a_day_is_on_none_and_one_without_a_note_is_busy(
     assert (found["start"], found["end"], found["title"]) == ("09:00", "10:00", "Sport")
 
 
-def test_no_open_task_is_without_a_line(house: Project, tasks: list[str]) -> None:
+def test_no_open_task_is_without_a_line_and_a_plan_is_never_last(
+    house: Project, tasks: list[str]
+) -> None:
     house.call("note", "\n".join(f"Anruf {n} ~10m" for n in range(40)))
     lines = house.call("today", *DAY).out.splitlines()
     assert "  Not planned:" in lines
     assert sum("Anruf" in line for line in lines) == 40
+    decided = house.decided()["session_id"]
+    found = today(house, *DAY)
+    assert house.show("last")["session_id"] == decided
+    assert found["session_id"][-8:] not in house.call("sessions", "--all").out
+    assert found["session_id"][-8:] in house.call("sessions", "--workflow", "planning").out
 
 
 # 4. Under a key ------------------------------------------------------------------------------
@@ -339,14 +342,6 @@ def test_another_day_under_a_key_is_the_day_of_the_key(house: Project, tasks: li
 
 
 # 5. With the rest of the program -------------------------------------------------------------
-
-
-def test_a_plan_is_never_last_and_stands_in_its_own_list(house: Project, tasks: list[str]) -> None:
-    decided = house.decided()["session_id"]
-    found = today(house, *DAY)
-    assert house.show("last")["session_id"] == decided
-    assert found["session_id"][-8:] not in house.call("sessions", "--all").out
-    assert found["session_id"][-8:] in house.call("sessions", "--workflow", "planning").out
 
 
 def test_a_plan_replays_also_of_a_task_that_is_normal(house: Project, tasks: list[str]) -> None:

@@ -72,16 +72,13 @@ def test_a_price_that_is_wrong_is_named(house: Project, entry: str, found: str) 
     assert done.err.count("\n") == 2  # in words, and as JSON
 
 
-def test_two_prices_of_one_day_and_a_currency_that_is_none_are_refused(house: Project) -> None:
+def test_every_key_of_a_price_is_documented_and_two_of_one_day_are_refused(house: Project) -> None:
     entry = "from = 2020-01-01\ninput_per_million = 1"
     assert "entry 2: a second price" in priced(house, entry, entry).err
     (house.folder / "preflights.toml").write_text(
         (house.folder / "preflights.toml").read_text().replace("EUR", "euros")
     )
     assert "expected three capital letters" in house.call("usage").err
-
-
-def test_every_key_of_a_price_is_documented() -> None:
     names = {name.replace("since", "from") for name in PriceTable.__struct_fields__}
     page = (ROOT / "docs/configuration.md").read_text("utf-8")
     (block,) = re.findall(r"^\[\[prices\]\]\n(.*?)^```", page, re.DOTALL | re.MULTILINE)

@@ -99,6 +99,7 @@ def test_an_agent_answers_at_its_terminal_and_its_key_only_proposes(house: Proje
         t.type("1")
         t.proposal()
         t.press("a")
+        assert "A person confirms it at a terminal with: preflights accept" in t.rest()
         assert t.code() == 0
     found = house.call("show", "last", "--json").json
     assert found["status"] == "proposed"
@@ -116,7 +117,9 @@ def test_an_agent_confirms_nothing_of_the_inbox(house: Project) -> None:
     assert house.call("show", "last", "--json").json["status"] == "proposed"
 
 
-def test_an_agent_erases_nothing_that_a_person_accepted(house: Project) -> None:
+def test_an_agent_erases_nothing_of_a_person_and_its_programs_are_its_own(
+    house: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kept = house.call(*READY, "--accept", "--by", "Ada", "--json").json["session_id"]
     own = house.call("start", "Store invoices", "--json").json["session_id"]
     done = house.call("admin", "erase", kept, "--yes", env=AGENT)
@@ -127,11 +130,6 @@ def test_an_agent_erases_nothing_that_a_person_accepted(house: Project) -> None:
     assert house.call("show", kept, "--json").json["status"] == "accepted"
     assert house.call("show", own, "--json").json["status"] == "erased"
     assert house.call("admin", "erase", kept, "--yes").code == 0
-
-
-def test_a_program_in_the_environment_of_an_agent_is_the_agents(
-    house: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setenv("CODEX_CI", "1")
     with preflights_es.open(house.folder) as log:
         assert log.request(actor="Ada", kind="user").actor == Actor("agent", "codex")

@@ -87,7 +87,7 @@ def test_the_artifacts_and_decisions_that_were_read_are_told_with_their_sessions
     assert f"  decision   {decision['session_id'][-12:]}, session " in said
 
 
-def test_every_change_of_standing_is_told(shop: Project) -> None:
+def test_every_change_of_standing_and_every_field_is_told(shop: Project) -> None:
     session_id = planned(shop)["session_id"]
     shop.call("accept", session_id)
     shop.call("accept", session_id, "--by", "Ada")
@@ -98,21 +98,6 @@ def test_every_change_of_standing_is_told(shop: Project) -> None:
     ]
     assert [change["by"]["kind"] for change in found["standings"]] == ["script", "user", "user"]
     assert found["superseded_by"] == later["artifact"]["id"]
-
-
-def test_an_answer_about_missing_information_is_told(shop: Project, api: FakeAPI) -> None:
-    env = asked(shop, api, PAYLOADS["project"])
-    session_id = shop.newest()
-    done = shop.call("answer", session_id, "Billing and Orders", "--json", env=env)
-    assert done.code in (0, 3), done.err
-    found = shop.call("why", session_id, "--json").json["artifacts"]
-    assert [one["type"] for one in found] == ["FailureReport", "ProjectPlan"]
-    assert found[0]["answers"] == []
-    assert [answer["values"] for answer in found[1]["answers"]] == [["Billing and Orders"]]
-    assert found[0]["reason"] != ""
-
-
-def test_a_field_of_the_payload_is_asked_about_by_every_id(shop: Project) -> None:
     plan = accepted(shop, "project")
     id_, session = plan["artifact"]["id"], plan["session_id"]
     modules = plan["artifact"]["payload"]["modules"]
@@ -125,3 +110,15 @@ def test_a_field_of_the_payload_is_asked_about_by_every_id(shop: Project) -> Non
     done = shop.call("why", id_[:8], "colour")
     assert (done.code, done.out) == (1, "")
     assert f"the ProjectPlan {id_[:8]} has no field 'colour': it has " in done.err
+
+
+def test_an_answer_about_missing_information_is_told(shop: Project, api: FakeAPI) -> None:
+    env = asked(shop, api, PAYLOADS["project"])
+    session_id = shop.newest()
+    done = shop.call("answer", session_id, "Billing and Orders", "--json", env=env)
+    assert done.code in (0, 3), done.err
+    found = shop.call("why", session_id, "--json").json["artifacts"]
+    assert [one["type"] for one in found] == ["FailureReport", "ProjectPlan"]
+    assert found[0]["answers"] == []
+    assert [answer["values"] for answer in found[1]["answers"]] == [["Billing and Orders"]]
+    assert found[0]["reason"] != ""

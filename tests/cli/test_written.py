@@ -149,7 +149,7 @@ def test_an_option_may_hold_a_colon_and_is_described_once(house: Project) -> Non
         assert t.code() == 1
 
 
-def test_a_person_writes_a_question_and_answers_it(house: Project) -> None:
+def test_a_person_writes_a_question_answers_it_and_hears_what_it_lacks(house: Project) -> None:
     with terminal(house, "start", "Speed up the search", *CACHE, *WHY) as t:
         assert "(recommended by Ada: sessions use it)" in t.expect(ANSWER)
         t.type("1")
@@ -161,6 +161,13 @@ def test_a_person_writes_a_question_and_answers_it(house: Project) -> None:
     assert done["because"] == {"text": "sessions use it", "by": "user"}
     assert '"provider":"person","model":""' in house.call("log", "--json").out
     assert house.call("replay", "last").code == 0
+    told = house.call("start", "Speed up the search", *CACHE, env=AGENT).err
+    assert "The question lacks: why it matters: what depends on the answer; a description" in told
+    full = ("--matters", "Every page waits for it", "--scope", "search", "--evidence", "a.py:1")
+    each = [("--describe", f"{one}: a server", "--against", f"{one}: RAM") for one in CACHE[3::2]]
+    whole = (*WHY, *full, *(text for pair in each for text in pair))
+    done = house.call("start", "Speed up the search", *CACHE, *whole, env=AGENT)
+    assert (done.code, "lacks" in done.err) == (3, False), done
 
 
 @each(
@@ -178,13 +185,3 @@ def test_a_place_that_is_none_is_refused(house: Project, place: str, why: str) -
     done = house.call("start", "Speed up the search", *CACHE, "--evidence", place)
     assert (done.code, why in done.err) == (1, True), done
     assert house.call("sessions", "--all", "--json").json["sessions"] == []
-
-
-def test_what_a_question_lacks_is_told_to_who_wrote_it(house: Project) -> None:
-    told = house.call("start", "Speed up the search", *CACHE, env=AGENT).err
-    assert "The question lacks: why it matters: what depends on the answer; a description" in told
-    full = ("--matters", "Every page waits for it", "--scope", "search", "--evidence", "a.py:1")
-    each = [("--describe", f"{one}: a server", "--against", f"{one}: RAM") for one in CACHE[3::2]]
-    whole = (*WHY, *full, *(text for pair in each for text in pair))
-    done = house.call("start", "Speed up the search", *CACHE, *whole, env=AGENT)
-    assert (done.code, "lacks" in done.err) == (3, False), done

@@ -174,7 +174,7 @@ def test_a_passphrase_is_asked_for_at_the_terminal(house: Signing) -> None:
 # 2. What else is signed ----------------------------------------------------------------------
 
 
-def test_approvals_and_rejections_are_signed(house: Signing) -> None:
+def test_approvals_rejections_erasures_and_each_of_the_inbox_are_signed(house: Signing) -> None:
     documented(house)
     plans = planned(house, "project")
     done = house.call("approve", plans["artifact"]["id"], *SIGN, "--json")
@@ -187,22 +187,16 @@ def test_approvals_and_rejections_are_signed(house: Signing) -> None:
     assert '"reason":"too wide"' in last(house, "plan_rejected", session)["signature"]["proposal"]
     trail = house.call("audit", "trail", "--session", session, "--json").out
     assert trail.count('"verdict":"signed"') == 1
-
-
-def test_an_erasure_is_signed(house: Signing) -> None:
     id_ = house.signed()
     words = ("admin", "erase", id_, "--reason", "GDPR", "--yes", "--sign")
     done = house.call(*words)
     assert done.code == 0, done.err
-    trail = house.call("audit", "trail", "--session", id_, "--json")
-    assert trail.code == 0, trail.err
-    assert trail.out.count('"verdict":"signed"') == 1, "that of the acceptance went"
+    done = house.call("audit", "trail", "--session", id_, "--json")
+    assert done.code == 0, done.err
+    assert done.out.count('"verdict":"signed"') == 1, "that of the acceptance went"
     (new,) = (one["data"] for one in house.events(id_) if one["data"] and "at" in one["data"])
     assert new["signature"]["proposal"] == '{"by":"script","reason":"GDPR"}'
     assert house.call("audit", "verify").code == 0
-
-
-def test_the_inbox_signs_each(house: Signing) -> None:
     first, second = house.ready(), house.ready("Add a database", "--answer", "db_type=MySQL")
     for id_ in (first, second):
         assert house.call("accept", id_).code == 0  # by a script: a person confirms it
