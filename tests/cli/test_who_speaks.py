@@ -81,6 +81,7 @@ def test_no_terminal_of_an_agent_makes_a_person_of_it(house: Project, sign: Sign
         (("--as", "user:Ada"), {}),
         ((), {"PREFLIGHTS_ACTOR": "user:Ada"}),
         (("--as", "script:nightly"), {"CI": ""}),
+        ((), {"CLAUDECODE": "", "PREFLIGHTS_ACTOR": "agent:claude-code"}),
     ],
 )
 def test_no_word_helps_an_agent_at_a_terminal(

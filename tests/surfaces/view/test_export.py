@@ -313,18 +313,20 @@ REFUSED: Final = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each("name", REFUSED)
 def test_a_folder_that_is_not_ours_is_refused(shop: Project, decided: Any, name: str) -> None:
     made, why = REFUSED[name]
-    made(shop.folder / "site")
-    (shop.folder / "notes.txt").write_text("mine")
-    before = files(shop.folder)
-    done = shop.call("view", "--export", "site", "--yes")
+    folder = shop.folder / name
+    folder.mkdir()
+    made(folder / "site")
+    (folder / "notes.txt").write_text("mine")
+    before = files(folder)
+    done = shop.call("view", "--export", f"{name}/site", "--yes")
     assert (done.code, len(done.err.splitlines())) == (1, 1), done
     assert why in done.err
-    assert files(shop.folder).keys() >= before.keys()
-    assert (shop.folder / "notes.txt").read_text() == "mine"
-    assert not list((shop.folder / "elsewhere").glob("*"))
+    assert files(folder).keys() >= before.keys()
+    assert (folder / "notes.txt").read_text() == "mine"
+    assert not list((folder / "elsewhere").glob("*"))
 
 
 @each(
