@@ -84,7 +84,9 @@ def test_words_of_dimensions_may_stand_once_for_all_metrics(
         assert (done.code, why in done.err) == (1, True), done.err
 
 
-def test_an_answer_of_nothing_names_its_filters(house: Project, sales: tuple[Path, str]) -> None:
+def test_an_answer_of_nothing_names_its_filters_and_values_stand_alone(
+    house: Project, sales: tuple[Path, str]
+) -> None:
     folder, url = sales
     about = ("--catalog", str(folder), "--on", url, "--run")
     done = house.call("ask", "revenue by market last week", *about)
@@ -99,9 +101,6 @@ def test_an_answer_of_nothing_names_its_filters(house: Project, sales: tuple[Pat
     done = house.call("ask", "revenue channel=web", *about, "--csv")
     assert "there is nothing for: revenue channel=web all days" in done.err
     assert "nothing for" not in house.call("ask", 'revenue channel="Web Shop"', *about).err
-
-
-def test_a_dimension_with_values_takes_these_alone(house: Project, sales: tuple[Path, str]) -> None:
     folder, url = sales
     about = ("--catalog", str(folder), "--on", url, "--run")
     found = answer(house, "revenue market=denmark", *about)

@@ -132,16 +132,9 @@ def test_a_field_that_several_decisions_have_is_told_of_each_the_newest_first(
     assert [value["uid"] for value in values] == uids[::-1]
 
 
-def test_a_decision_that_was_damaged_since_hides_no_other(house: Project) -> None:
-    broken, whole = (house.decided(text) for text in ("Add login", "Add SSO"))
-    assert len(listed(house)) == 2
-    tampered(house, broken["session_id"], tampering.flipped)
-    done = house.call("why", "Strategy", "--json")
-    assert [value["uid"] for value in done.json["values"]] == [whole["uid"]]
-    assert f"warning: damaged log: session {broken['session_id']}" in done.err
-
-
-def test_a_machines_answer_is_never_shown_as_a_persons(house: Project) -> None:
+def test_a_damaged_decision_hides_no_other_and_a_machines_answer_is_no_persons(
+    house: Project,
+) -> None:
     env = {"PREFLIGHTS_ACTOR": "agent:claude"}
     words = ("--answer", "auth_strategy=OAuth", "--accept", "--again")
     house.call("start", "Add login", *words, env=env)
@@ -150,6 +143,12 @@ def test_a_machines_answer_is_never_shown_as_a_persons(house: Project) -> None:
     assert "proposed   by an agent (claude)" in done.out
     assert "accepted   by" not in done.out
     assert "a person" not in done.out
+    broken, whole = (house.decided(text) for text in ("Add login", "Add SSO"))
+    assert len(listed(house)) == 2
+    tampered(house, broken["session_id"], tampering.flipped)
+    done = house.call("why", "Strategy", "--json")
+    assert [value["uid"] for value in done.json["values"]] == [whole["uid"]]
+    assert f"warning: damaged log: session {broken['session_id']}" in done.err
 
 
 def test_what_a_model_read_is_the_models(house: Project, api: FakeAPI) -> None:

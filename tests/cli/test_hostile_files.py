@@ -152,7 +152,7 @@ def test_a_session_of_another_project_is_not_written_here(house: Project, clone:
     assert clone.call("sessions", "--any-project").is_safe()
 
 
-def test_one_id_of_an_input_in_two_sessions_is_refused(house: Project, clone: Project) -> None:
+def test_an_id_that_stands_twice_is_refused(house: Project, clone: Project) -> None:
     first = house.decided()["session_id"]
     second = house.started_session()
     id_ = events(house, first)[0].input_id
@@ -166,9 +166,6 @@ def test_one_id_of_an_input_in_two_sessions_is_refused(house: Project, clone: Pr
         "the first one is held here"
     )
     assert clone.call("audit", "verify").code == 0
-
-
-def test_a_session_under_the_id_of_one_that_is_held_is_refused(house: Project) -> None:
     session_id = house.decided()["session_id"]
     before = house.call("admin", "export", session_id).out
     content = forged(events(house), "intention", lambda data: data.replace(b"OAuth", b"OAuth2"))

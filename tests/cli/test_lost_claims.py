@@ -49,7 +49,7 @@ def owing(house: Project) -> None:
     assert claims(house) == before + 1
 
 
-def test_a_session_that_waits_goes_on_without_its_row(house: Project) -> None:
+def test_a_session_goes_on_and_a_document_is_written_without_their_rows(house: Project) -> None:
     session_id = waiting(house)
     forgotten(house)
     for words in (("show", session_id), ("log", session_id), ("sessions",)):
@@ -57,6 +57,15 @@ def test_a_session_that_waits_goes_on_without_its_row(house: Project) -> None:
     done = house.call("resume", session_id, env=GOLDEN)
     assert done.code == 3, done
     assert house.call("show", session_id, "--json", env=GOLDEN).json["questions"]
+    owing(house)
+    forgotten(house)
+    assert house.call("sessions").code == 0
+    assert not (house.folder / "docs").exists()
+    assert house.call("resume", "last").code == 0
+    assert house.call("admin", "render", "--check").code == 0
+    assert house.call("show", "--json").json["artifacts"] == [
+        "docs/decisions/0001-use-oauth-for-authentication.md"
+    ]
 
 
 def test_a_rebuild_puts_back_what_models_and_documents_owe(house: Project) -> None:
@@ -75,18 +84,6 @@ def test_a_rebuild_puts_back_what_models_and_documents_owe(house: Project) -> No
     assert claims(house) == 2
     assert house.call("audit", "verify", "--all").code == 0
     assert house.call("admin", "projections", "rebuild", "--json").json["reopened"] == 0
-
-
-def test_a_document_that_is_owed_is_written_when_its_session_is_named(house: Project) -> None:
-    owing(house)
-    forgotten(house)
-    assert house.call("sessions").code == 0
-    assert not (house.folder / "docs").exists()
-    assert house.call("resume", "last").code == 0
-    assert house.call("admin", "render", "--check").code == 0
-    assert house.call("show", "--json").json["artifacts"] == [
-        "docs/decisions/0001-use-oauth-for-authentication.md"
-    ]
 
 
 def test_an_imported_session_owes_no_document_after_a_rebuild(house: Project) -> None:

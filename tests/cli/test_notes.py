@@ -232,7 +232,7 @@ def test_the_person_is_asked_in_their_language(
 # 2. The question -----------------------------------------------------------------------------
 
 
-def test_the_question_is_answered_once_by_its_value_alone(house: Project) -> None:
+def test_the_question_is_answered_once_by_its_value_also_at_a_terminal(house: Project) -> None:
     taken(house, f"{UNDATED}\nMilch kaufen")
     done = house.call("answer", house.newest(), "2026-12-01", "--json")
     assert done.code == 0
@@ -242,6 +242,13 @@ def test_the_question_is_answered_once_by_its_value_alone(house: Project) -> Non
     assert "is answered already" in house.call("answer", house.newest(), "date=sat").err
     assert "'x' is no question of this note" in house.call("answer", house.newest(), "x=15").err
     assert "no question is open" in house.call("answer", house.newest(), "15").err
+    with terminal(house, "note", UNDATED) as t:
+        assert "On which day: “Arzt”?" in t.expect(ANSWER)
+        t.type("2031-11-24")
+        said = t.rest()
+        assert "Arzt  (Mon 24 Nov 2031 14:00)" in said
+        assert "processed" in said
+        assert t.code() == 0
 
 
 @each(
@@ -258,16 +265,6 @@ def test_an_answer_that_is_none_says_why(house: Project, words: tuple[str, ...],
     done = house.call("answer", house.newest(), *words)
     assert (done.code, told in done.err) == (1, True), done
     assert house.show()["status"] == "needs_answers"
-
-
-def test_at_a_terminal_the_question_is_asked_and_answered(house: Project) -> None:
-    with terminal(house, "note", UNDATED) as t:
-        assert "On which day: “Arzt”?" in t.expect(ANSWER)
-        t.type("2031-11-24")
-        said = t.rest()
-        assert "Arzt  (Mon 24 Nov 2031 14:00)" in said
-        assert "processed" in said
-        assert t.code() == 0
 
 
 @pytest.mark.slow("whole runs")

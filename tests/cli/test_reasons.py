@@ -71,16 +71,9 @@ def test_every_command_that_decides_takes_reasons(house: Project, command: str) 
     assert house.call("replay", "last").code == 0
 
 
-def test_a_reason_is_recorded_once_under_one_key(house: Project) -> None:
-    house.call(*START)
-    version = str(house.show()["version"])
-    accept = ("accept", "last", "--by", "Ada", *WHYS, "--key", "k", "--expect", version)
-    first, again = house.call(*accept), house.call(*accept)
-    assert (first.code, again.code) == (0, 0)
-    assert house.call("log", "last").out.count("rationale_given") == 1
-
-
-def test_a_reason_that_does_not_count_accepts_nothing(house: Project) -> None:
+def test_a_reason_that_does_not_count_accepts_nothing_and_one_is_recorded_once(
+    house: Project,
+) -> None:
     house.call(*START)
     done = house.call("accept", "last", "--by", "Ada", "--because", "TBD")
     assert (done.code, "a reason is a placeholder" in done.err) == (1, True)
@@ -91,6 +84,12 @@ def test_a_reason_that_does_not_count_accepts_nothing(house: Project) -> None:
     note = house.call("start", "Buy milk", "--workflow", "extraction", "--because", "Thirst")
     assert (note.code, "takes no reasons" in note.err) == (1, True)
     assert house.call("answer", "last").code == 2
+    house.call(*START)
+    version = str(house.show()["version"])
+    accept = ("accept", "last", "--by", "Ada", *WHYS, "--key", "k", "--expect", version)
+    first, again = house.call(*accept), house.call(*accept)
+    assert (first.code, again.code) == (0, 0)
+    assert house.call("log", "last").out.count("rationale_given") == 1
 
 
 def test_reasons_beside_an_answer_that_is_not_taken_are_recorded(house: Project) -> None:
@@ -107,10 +106,25 @@ def test_reasons_beside_an_answer_that_is_not_taken_are_recorded(house: Project)
     assert (house.show()["scope"], house.show()["because"]["text"]) == ("the shop", "We know it")
 
 
-def test_an_alternative_is_a_name_and_a_reason() -> None:
+def test_an_alternative_is_a_name_and_a_reason_and_a_text_as_it_was_written() -> None:
     assert alternative("SAML: too: slow") == RejectedAlternative("SAML", "too: slow")
     assert alternative("SAML:") == RejectedAlternative("SAML", "")
     assert alternative("C++") == RejectedAlternative("C++", "")
+    said = StatedReasons(
+        "Because: of it",
+        ("- one", "# two", "Instead of:"),
+        (RejectedAlternative("A: b", "c: d"), RejectedAlternative("E", "")),
+        replaces=True,
+    )
+    assert parse_reasons_text(format_reasons_text(said, "the shop"), said) == (said, "the shop")
+    empty = StatedReasons(replaces=True)
+    assert parse_reasons_text(format_reasons_text(empty), empty) == (empty, "")
+    text = "Because: one\n  two\nConsequences:\n- three\n  four\n* five\n"
+    assert parse_reasons_text(text, StatedReasons())[0] == StatedReasons(
+        "one two", ("three four", "five"), replaces=True
+    )
+    with pytest.raises(Unparsable, match="line 2 belongs to no part: 'lost'"):
+        parse_reasons_text("Files:\nlost\n", StatedReasons())
 
 
 # 2. At a terminal ----------------------------------------------------------------------------
@@ -225,24 +239,6 @@ def test_an_editor_that_fails_changes_nothing(house: Project, editor: str) -> No
 
 
 # 3. The text ---------------------------------------------------------------------------------
-
-
-def test_a_text_is_read_as_it_was_written_and_a_long_line_may_be_broken() -> None:
-    said = StatedReasons(
-        "Because: of it",
-        ("- one", "# two", "Instead of:"),
-        (RejectedAlternative("A: b", "c: d"), RejectedAlternative("E", "")),
-        replaces=True,
-    )
-    assert parse_reasons_text(format_reasons_text(said, "the shop"), said) == (said, "the shop")
-    empty = StatedReasons(replaces=True)
-    assert parse_reasons_text(format_reasons_text(empty), empty) == (empty, "")
-    text = "Because: one\n  two\nConsequences:\n- three\n  four\n* five\n"
-    assert parse_reasons_text(text, StatedReasons())[0] == StatedReasons(
-        "one two", ("three four", "five"), replaces=True
-    )
-    with pytest.raises(Unparsable, match="line 2 belongs to no part: 'lost'"):
-        parse_reasons_text("Files:\nlost\n", StatedReasons())
 
 
 def test_the_file_is_gone_once_the_editor_ended(house: Project) -> None:

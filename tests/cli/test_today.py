@@ -127,7 +127,7 @@ def test_a_day_without_an_open_task_says_so_and_refuses_one_that_is_over(
     assert f"no task {tasks[0]} is open" in done.err
 
 
-def test_busy_intervals_and_minutes_are_kept(house: Project, tasks: list[str]) -> None:
+def test_busy_intervals_and_the_end_of_the_day_are_kept(house: Project, tasks: list[str]) -> None:
     found = today(
         house, *DAY, "--busy", "9:00-9:30", "--busy", "10:00\u201313:00", "--minutes", "95"
     )
@@ -138,9 +138,6 @@ def test_busy_intervals_and_minutes_are_kept(house: Project, tasks: list[str]) -
         ("15:00", "16:30", "focus"),
     ]
     assert [one["task_id"] for one in found["not_planned"]] == tasks[1:3]
-
-
-def test_the_settings_file_says_when_the_day_ends(house: Project, tasks: list[str]) -> None:
     (house.folder / "preflights.toml").write_text('[planning]\nuntil = "09:50"\n')
     assert today(house, "--from", "08:00")["window"] == ["08:00", "09:50"]
     (house.folder / "preflights.toml").write_text('[planning]\nuntil = "late"\n')
@@ -362,9 +359,10 @@ def test_an_erased_note_names_the_plan_that_quotes_it(house: Project, tasks: lis
     assert house.call("today", *DAY).code == 0
 
 
-def test_a_damaged_plan_gives_way_and_a_damaged_note_says_nothing(
-    house: Project, tasks: list[str]
-) -> None:
+def test_a_damaged_or_abandoned_plan_gives_way_to_another(house: Project, tasks: list[str]) -> None:
+    first = today(house, *DAY)["session_id"]
+    house.call("abandon", first)
+    assert today(house, *DAY)["session_id"] != first
     first = today(house, *DAY)["session_id"]
     tampered(house, first, flipped)
     plan = today(house, *DAY)
@@ -372,12 +370,6 @@ def test_a_damaged_plan_gives_way_and_a_damaged_note_says_nothing(
     notes = house.call("sessions", "--workflow", "extraction", "--json").json["sessions"]
     tampered(house, notes[0]["session_id"], flipped)
     assert house.call("today").code == 0
-
-
-def test_an_abandoned_plan_gives_way_to_another(house: Project, tasks: list[str]) -> None:
-    first = today(house, *DAY)["session_id"]
-    house.call("abandon", first)
-    assert today(house, *DAY)["session_id"] != first
 
 
 def test_a_text_begins_no_plan_and_a_day_without_room_says_so(

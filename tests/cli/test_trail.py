@@ -84,7 +84,7 @@ def test_what_a_model_said_is_the_models_in_every_form_also_erased(house: Projec
     assert (step["actor"], step["erased"]) == ({"kind": "model", "name": ""}, True)
 
 
-def test_what_a_model_said_is_found_as_the_models_alone(house: Project) -> None:
+def test_what_a_model_said_is_found_and_listed_as_the_models(house: Project) -> None:
     env = {"PREFLIGHTS_ACTOR": "agent:claude"}
     house.call("note", "Call the dentist", "--provider", "sim", "--seed", "3", env=env)
     response = ["completion.received.v1"]
@@ -93,6 +93,16 @@ def test_what_a_model_said_is_found_as_the_models_alone(house: Project) -> None:
     assert inputs(house, "--actor", "agent") == ["extraction.note_taken.v1"]
     for who in ("user", "agent", "script", "claude", "agent:simllm/1"):
         assert response[0] not in inputs(house, "--actor", who), who
+    edits = golden("a_model_says_why_and_a_person_edits_it")
+    kept(house, *golden("somebody_else_takes_over"), *edits)
+    lines = house.call("decisions", "--all").out.splitlines()
+    at = lines[0].index("category"), lines[0].index("decided")  # titles stand below, from the left
+    category = " ".join(" ".join(line[at[0] : at[1]] for line in lines).split())
+    decided = " ".join(" ".join(line[at[1] :] for line in lines).split())
+    assert "Framework: Svelte Strategy: OAuth" in decided
+    assert "Hosting: Kubernetes, CI_CD: orders (model)" in decided
+    assert "Frontend Authentication Database (model) Infra (model)" in category
+    assert f"{category} {decided}".count("(model)") == 3
 
 
 def test_a_value_that_a_model_read_is_the_models_wherever_it_is_shown(house: Project) -> None:
@@ -108,19 +118,6 @@ def test_a_value_that_a_model_read_is_the_models_wherever_it_is_shown(house: Pro
     text = house.call("show", shown["session_id"]).out
     assert "(read by the model)" in text
     assert "by an agent" not in text
-
-
-def test_a_list_of_decisions_marks_what_a_model_suggested(house: Project) -> None:
-    edits = golden("a_model_says_why_and_a_person_edits_it")
-    kept(house, *golden("somebody_else_takes_over"), *edits)
-    lines = house.call("decisions", "--all").out.splitlines()
-    at = lines[0].index("category"), lines[0].index("decided")  # titles stand below, from the left
-    category = " ".join(" ".join(line[at[0] : at[1]] for line in lines).split())
-    decided = " ".join(" ".join(line[at[1] :] for line in lines).split())
-    assert "Framework: Svelte Strategy: OAuth" in decided
-    assert "Hosting: Kubernetes, CI_CD: orders (model)" in decided
-    assert "Frontend Authentication Database (model) Infra (model)" in category
-    assert f"{category} {decided}".count("(model)") == 3
 
 
 # 2. Who is asked for -------------------------------------------------------------------------
