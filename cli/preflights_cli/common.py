@@ -18,7 +18,7 @@ import click
 
 from preflights_cli import EXIT_INTERRUPTED
 from preflights_cli.advice import advised
-from preflights_es.kernel.errors import Notice, Refused, StoreUnavailable, UnknownSession
+from preflights_es.kernel.errors import Notice, StoreUnavailable
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import Lead
@@ -338,9 +338,6 @@ def _opening(
                     raise
                 say_saved(app.asking_for)
                 ctx.exit(EXIT_INTERRUPTED)
-            except UnknownSession as unknown:
-                _refuse_filed(app, unknown)
-                raise
 
     return wrapped
 
@@ -353,20 +350,6 @@ def say_saved(session_id: str, say: Callable[..., str] = str.format) -> None:
     """
     said = say("Saved. Go on with: preflights resume {id}", id=short_session(session_id))
     click.echo(f"\n{said}", err=True)
-
-
-def _refuse_filed(app: Request, unknown: UnknownSession) -> None:
-    """Say where a session lies that is in no log.
-
-    Raises:
-        Refused: only a session file has it.
-    """
-    try:
-        app.reading.find(unknown.typed)
-    except UnknownSession:
-        return
-    message = f"only a session file has {unknown.typed}"
-    raise Refused(message, code="only_in_file", typed=unknown.typed) from unknown
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 PreflightsError
 ├── Refused                 said before anything is recorded: the words or the moment are wrong
 │   ├── UnknownSession
+│   │   ├── OnlyInFile              a session file has it, and the log does not
 │   │   └── RecordWithoutSession    another tool or a person wrote the record
 │   ├── AmbiguousSession, ErasedSession
 │   ├── CallHeld            another process is asking the provider
@@ -95,6 +96,14 @@ class UnknownSession(Refused):
 
     def __init__(self, typed: str) -> None:
         super().__init__(f"no session matches {typed!r}", typed=typed)
+        self.typed = typed
+
+
+class OnlyInFile(UnknownSession):
+    """A session file has what was typed; the log, in which commands write, does not."""
+
+    def __init__(self, typed: str) -> None:
+        Refused.__init__(self, f"only a session file has {typed}", typed=typed)
         self.typed = typed
 
 

@@ -23,6 +23,7 @@ from preflights_es.kernel.errors import (
     DuplicateInput,
     ErasedSession,
     NumberTaken,
+    OnlyInFile,
     PreflightsError,
     RecordWithoutSession,
     Refused,
@@ -504,6 +505,21 @@ class Finder:
         if len(found) > 1:
             raise AmbiguousSession(typed, found)
         return found[0]
+
+    def recorded(self, typed: str, of: str = "") -> str:
+        """The same, for what writes.
+
+        Raises:
+            OnlyInFile: a session file has what is meant; errors as above.
+        """
+        try:
+            return self.resolved(typed, of)
+        except RecordWithoutSession:
+            raise
+        except UnknownSession as error:
+            if (filed := self._filed()) is None or not filed.known(typed):
+                raise
+            raise OnlyInFile(typed) from error
 
     def _bearing(self, typed: str, number: int) -> str:
         """The session whose record bears a number in this project."""

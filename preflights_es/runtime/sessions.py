@@ -40,8 +40,8 @@ class Sessions:
         return self._inputs.actor
 
     def resolved(self, typed: str, of: str = "") -> str:
-        """The id of the session of the log that is meant, as `Finder.resolved` finds it."""
-        return self._inputs.finder.resolved(typed, of)
+        """The id of the session of the log that is meant, as `Finder.recorded` finds it."""
+        return self._inputs.finder.recorded(typed, of)
 
     def load(self, typed: str) -> Handle:
         """The same, verified and folded."""

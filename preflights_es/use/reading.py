@@ -84,6 +84,7 @@ class RequestReading:
         return _finder(self._process, self._filed_finder)
 
     def _filed_finder(self) -> Finder | None:
+        _ = self._process.record_places.folders  # a pull may have brought a new one
         return None if self.filed is None else _finder(self.filed)
 
     def session(self, typed: str) -> FoundSession:
@@ -109,7 +110,7 @@ class RequestReading:
         try:
             return FoundSession(self._process, self.finder.resolved(typed))
         except UnknownSession:
-            _ = self._process.record_places.folders  # a pull may have brought a new one
+            _ = self._process.record_places.folders  # as above
             if (filed := self.filed) is None or not (other := _finder(filed).known(typed)):
                 raise
             return FoundSession(filed, other)

@@ -412,7 +412,7 @@ def accept_command(session: str | None, app: Request, voice: Voice, **said: Any)
     try:
         found = sessions.accept_session(app, new)
     except UnknownSession as unknown:
-        if new.session != LAST:  # it may lie in a file
+        if unknown.typed != LAST:
             raise
         raise Refused(str(unknown), code="no_session_to_accept", **unknown.fields) from unknown
     if voice.as_json or not is_terminal():
