@@ -192,6 +192,26 @@ def test_a_fresh_clone_knows_the_decision_and_changes_nothing_of_it(
     assert len({json.loads(line)["session_id"] for line in trail}) == 2
 
 
+def test_a_fresh_clone_says_first_what_its_files_say_is_in_force(
+    house: Project, clone: Project
+) -> None:
+    (house.folder / "preflights.toml").write_text('[clarification]\nheuristics = "standard"\n')
+    house.decided("Keep the orders in a database", key="db_type=PostgreSQL")
+    committed(house)
+    pulled(clone, house)
+    mysql = ("start", "Use MySQL for the orders")
+    known = "1. contradicts: ADR-0002 Use PostgreSQL for the orders"
+    assert known in clone.call(*mysql, "--no-input").out
+    assert known in clone.call(*mysql, "--as", "agent:helper").out
+    assert "1. ADR-0002 Use" in clone.call("start", "Which database for the orders?").out
+    uid = house.show()["uid"]
+    for replacing in (("accept", "last", "--by", "Ada"), mysql):
+        done = clone.call(*replacing, "--supersedes", uid)
+        assert (done.code, done.out) == (1, "")
+        assert f"only a session file has {uid}: `preflights sync` takes it over" in done.err
+    assert clone.call("start", "Use SQLite for the orders", "--keep-known", "ADR-0002").code == 0
+
+
 def test_both_standings_are_told_until_sync(house: Project, clone: Project, decided: str) -> None:
     clone.call("sync")
     clone.decided("Add SSO", "--supersedes", decided)

@@ -6,7 +6,7 @@ tools.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -25,6 +25,7 @@ from preflights_es.features.recall.decision_search import (
     Subject,
     Titled,
     is_in_force,
+    logs_of_decisions,
     stems_of_subject,
 )
 from preflights_es.features.recall.domain.rules import ComparedDecision, have_same_stems
@@ -69,24 +70,28 @@ def find_known_decisions(
     """
     found = find(written.question if written else intention, inlined=chosen.inlined)
     about = _intention_subject(intention, found, chosen, written)
-    process, search = request.process, MemorySearch(request.process)
+    searches = [
+        MemorySearch(log, with_records=log is request.process) for log in logs_of_decisions(request)
+    ]
     scope = one_line(scope or about.scope).strip()
     # What no topic covers is about what it is for.
     place = ComparedDecision(
         category=about.category, fields=(), scope=stems(scope), subject=stems(scope)
     )
-    of_topic = {one.name: one for one in _of_topic(process, search, about.category)}
     subject = Subject(intention, found, scope, chosen.inlined)
-    sharing = {one.name: one for one in search.sharing(subject, FOUND_MAX)}
+    of_topic, sharing = dict[str, DecisionOrRecord](), dict[str, DecisionOrRecord]()
+    for search in reversed(searches):  # the log's own last: it is the truth of what both have
+        of_topic |= {one.name: one for one in _of_topic(search, about.category)}
+        sharing |= {one.name: one for one in search.sharing(subject, FOUND_MAX)}
     spoken = [name for name, one in sharing.items() if subject.is_of(one.titled)]
     every = {**of_topic, **sharing}
     here = [name for name, one in every.items() if _is_at(place, one.titled)]
     whole = [name for name, one in of_topic.items() if not one.titled.scope]
-    against = dict(_against(search, about.values))
+    against = dict(_against(searches, about.values))
     every |= {name: one.found for name, one in against.items()}
     first = dict.fromkeys((*against, *here, *whole, *spoken, *of_topic))
     lines = (
-        _build_known_line(process, every[name], against.get(name), is_here=name in here)
+        _build_known_line(searches, every[name], against.get(name), is_here=name in here)
         for name in first
     )
     return tuple(islice(filter(None, lines), KNOWN_MAX))
@@ -111,10 +116,13 @@ class _Against(NamedTuple):
     other: NotChosen
 
 
-def _against(search: MemorySearch, values: Iterable[str]) -> Iterator[tuple[str, _Against]]:
+def _against(
+    searches: Sequence[MemorySearch], values: Iterable[str]
+) -> Iterator[tuple[str, _Against]]:
     """By name: what turned one of some values down; none of a value that is in force elsewhere."""
     for value in values:
-        naming, key = [*search.naming(value)], canonical(value)
+        naming = [one for search in searches for one in search.naming(value)]
+        key = canonical(value)
         if key in (canonical(own) for one in naming for own in one.titled.values):
             continue
         for one in naming:
@@ -124,12 +132,13 @@ def _against(search: MemorySearch, values: Iterable[str]) -> Iterator[tuple[str,
                         yield one.name, _Against(one, value, other)
 
 
-def _of_topic(process: Process, search: MemorySearch, category: str) -> Iterator[DecisionOrRecord]:
+def _of_topic(search: MemorySearch, category: str) -> Iterator[DecisionOrRecord]:
     """Decisions in force of a category."""
     if not category:
         return
     words = collect_search_words(category)
-    for session_id, data in SqlComparing(process.store).rows(process.project, words, PLACED_MAX):
+    log = SqlComparing(search.process.store)
+    for session_id, data in log.rows(search.process.project, words, PLACED_MAX):
         one = msgspec.json.decode(data, type=DecidedPatch)
         if caseless(one.category) == caseless(category) and is_in_force(one):
             yield DecisionOrRecord(one, session_id)
@@ -165,14 +174,19 @@ def _intention_subject(
 
 
 def _build_known_line(
-    process: Process, found: DecisionOrRecord, against: _Against | None, *, is_here: bool
+    searches: Sequence[MemorySearch],
+    found: DecisionOrRecord,
+    against: _Against | None,
+    *,
+    is_here: bool,
 ) -> KnownLine | None:
     """None where its session cannot be read."""
     one = found.of
     if isinstance(one, ForeignRow):
-        return _build_foreign_line(one, process.sanitizer, is_here=is_here)
+        return _build_foreign_line(one, searches[0].process.sanitizer, is_here=is_here)
     try:
-        head = process.store.head(found.session_id)
+        heads = (search.process.store.head(found.session_id) for search in searches)
+        head = next(filter(None, heads), None)
     except PreflightsError:
         head = None
     if head is None:

@@ -19,18 +19,17 @@ from preflights_es.features.clarification.domain.topics import find
 from preflights_es.features.recall.decision_search import (
     RecordRows,
     is_in_force,
+    logs_of_decisions,
     read_session_patches,
     stems_of_subject,
 )
 from preflights_es.features.recall.domain import rules
 from preflights_es.features.recall.domain.rules import ComparedDecision, is_related, judge_evolution
 from preflights_es.features.recall.word_variants import stems
-from preflights_es.kernel import ids
 from preflights_es.kernel.errors import PreflightsError, ProjectionDamaged
 from preflights_es.kernel.text import escaped_text, late_pattern, one_line
 from preflights_es.runtime.runner import Handle
 from preflights_es.store.sql_projections import SqlComparing
-from preflights_es.system.files import Unreadable
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
@@ -40,7 +39,6 @@ from preflights_es.words.language import canonical, collect_search_words, fold_l
 COMPARED_MAX: Final = 1_000
 """Decisions that are compared, those with the most words in common first."""
 MOVED_MAX: Final = 50  # sessions that are looked through here; more are folded for good
-ENDING: Final = ".jsonl"
 
 
 def findings(request: Request, handle: Handle) -> tuple[OlderDecision, ...]:
@@ -57,34 +55,12 @@ def findings(request: Request, handle: Handle) -> tuple[OlderDecision, ...]:
     if state.offer.patch is None:
         return ()
     by_session: dict[str, OlderDecision] = {}
-    for process in _processes(request):
+    for process in logs_of_decisions(request):
         for one in _compare_with_related(process, handle):
             by_session.setdefault(one.related.session_id, one)
     # What a person has to choose about, then the newer.
     found = by_session.values()
     return tuple(sorted(found, key=lambda one: (not one.needs_choice, -one.accepted_at)))
-
-
-def _processes(request: Request) -> Iterator[Process]:
-    """The log, and session files that say more than it, where it lacks the session of one."""
-    process = request.process
-    yield process
-    if _lacks(process) and (filed := request.reading.filed) is not None:
-        yield filed
-
-
-def _lacks(process: Process) -> bool:
-    """Whether a session lies beside the records that the log has not; told by names alone."""
-    try:
-        names = [name for one in process.session_folders.of_records for name in one.names()]
-    except Unreadable:
-        return False  # what reads the files says so
-    if not names:
-        return False
-    heads = process.store.heads(process.project)
-    return not {one.removesuffix(ENDING) for one in names} <= {
-        ids.decision_uid(head.session_id) for head in heads
-    }
 
 
 def _compare_with_related(process: Process, handle: Handle) -> Iterator[OlderDecision]:

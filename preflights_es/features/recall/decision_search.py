@@ -41,12 +41,14 @@ from preflights_es.features.recall.word_variants import (
 )
 from preflights_es.kernel.errors import ArtifactOutside, PreflightsError
 from preflights_es.kernel.events import INT_MAX, SourceSession
+from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import CATEGORY, TERMS_MAX, TITLE, VALUE
 from preflights_es.kernel.text import late_pattern
 from preflights_es.projections.decisions import DECISIONS, decode_patch_row
 from preflights_es.projections.memory import OPTION, REASON
 from preflights_es.records.record_list import RecordIndex
 from preflights_es.store.sql_projections import SqlComparing
+from preflights_es.system.files import Unreadable
 from preflights_es.use.foreign import ForeignRow, with_words
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
@@ -64,6 +66,7 @@ WORDS_READ: Final = 50_000  # words of decisions that are looked at for one that
 LISTED_MAX: Final = 50  # decisions that a list is narrowed to
 NAMING_MAX: Final = 200  # decisions that are looked at for a value
 LAST: Final = "\U0010ffff"  # behind every word
+ENDING: Final = ".jsonl"  # of a session file
 _TOPICS: Final = ""  # stands for those of a text among its words
 
 
@@ -162,7 +165,7 @@ class MemorySearch:
         with_records: whether records of other tools are looked through too.
         """
         process.projector.caught_up()
-        self._process = process
+        self.process = process
         self._log = SqlComparing(process.store)
         self.records = RecordRows(process) if with_records else None
 
@@ -215,7 +218,7 @@ class MemorySearch:
     def _in_force(self, uid: str, session_id: str) -> DecisionOrRecord | None:
         if self.records and (row := self.records.of.get(uid)):
             return DecisionOrRecord(row, chosen=self.records.chosen[uid]) if row.is_held else None
-        found = decided_in_force(self._process, session_id)
+        found = decided_in_force(self.process, session_id)
         return DecisionOrRecord(found, session_id) if found else None
 
     def _ranked(
@@ -228,13 +231,13 @@ class MemorySearch:
 
     @cached_property
     def _corpus(self) -> Corpus:
-        count, length = self._log.documents(self._process.project)
+        count, length = self._log.documents(self.process.project)
         if self.records is None:
             return Corpus(count, length)
         return Corpus(count + len(self.records.of), length + self.records.length)
 
     def _rows(self, terms: Sequence[str]) -> Iterator[dict[str, Any]]:
-        process = self._process
+        process = self.process
         for first in range(0, len(terms), TERMS_MAX):
             page = {"terms": tuple(terms[first : first + TERMS_MAX])}
             rows = process.projector.rows("memory", process.project, "named", INT_MAX, **page)
@@ -252,12 +255,34 @@ class MemorySearch:
         return self._between(begin, begin + LAST)
 
     def _between(self, first: str, last: str) -> list[str]:
-        found = self._log.words(self._process.project, first, last, WORDS_READ)
+        found = self._log.words(self.process.project, first, last, WORDS_READ)
         return found if self.records is None else [*found, *self.records.words(first, last)]
 
     @cached_property
     def _there(self) -> tuple[str, ...]:
         return tuple(self._between("!", LAST))
+
+
+def logs_of_decisions(request: Request) -> Iterator[Process]:
+    """The log, and session files that say more than it, where it lacks the session of one."""
+    process = request.process
+    yield process
+    if _lacks_session(process) and (filed := request.reading.filed) is not None:
+        yield filed
+
+
+def _lacks_session(process: Process) -> bool:
+    """Whether a session lies beside the records that the log has not; told by names alone."""
+    try:
+        names = [name for one in process.session_folders.of_records for name in one.names()]
+    except Unreadable:
+        return False  # what reads the files says so
+    if not names:
+        return False
+    heads = process.store.heads(process.project)
+    return not {one.removesuffix(ENDING) for one in names} <= {
+        decision_uid(head.session_id) for head in heads
+    }
 
 
 def rank_matching_decisions(
