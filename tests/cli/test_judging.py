@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.calls.blind_pairs import mark_differing_words
+from preflights_es.features.calls.blind_pairs import (
+    SessionCounts,
+    first_number,
+    mark_differing_words,
+)
 from preflights_es.features.calls.judge_terminal import draw_side_by_side
 from preflights_es.surfaces.view.rendering import Keys, Site
 from preflights_es.surfaces.view.server import application
@@ -65,7 +69,7 @@ def side_that_knows(seen: str) -> str:
 
 def judge_next(t: Terminal, key: str = "") -> str:
     seen = t.expect(KEY)
-    t.say(key or side_that_knows(seen))
+    t.press(key or side_that_knows(seen))
     return seen
 
 
@@ -86,6 +90,8 @@ def test_pairs_are_judged_by_keys_and_the_last_one_can_be_taken_back(compared: P
     with terminal(compared, "calls", "judge") as t:
         judge_next(t, "v")
         t.expect("text\\): ")
+        t.say(" ")
+        t.expect("is empty(.|\n)*text\\): ")
         t.say("At the shop")
         assert t.code() == 0
     assert judged(compared) == 2
@@ -95,6 +101,33 @@ def test_pairs_are_judged_by_keys_and_the_last_one_can_be_taken_back(compared: P
         file.read_bytes() for file in compared.log.parent.glob("log.db*") if file.is_file()
     )
     assert SECRET.encode() not in log
+
+
+def test_each_judgement_is_followed_by_what_the_verdict_says_now(compared: Project) -> None:
+    with terminal(compared, "calls", "judge") as t:
+        assert "undecided" not in judge_next(t, "v")
+        t.expect("text\\): ")
+        t.say("typed by mistake")
+        judge_next(t, "u")
+        assert judged(compared) == 0
+        judge_next(t, "f")
+        judge_next(t, "v")
+        assert "INCONCLUSIVE now, 1 session is undecided; " in t.expect("text\\): ")
+        t.interrupt()
+        assert t.code() == 130
+    assert judged(compared) == 1
+
+
+def test_the_outlook_names_the_first_numbers_that_change_the_verdict() -> None:
+    counts = SessionCounts(worse=0, better=0, total=123, undecided=103, right=123)
+    passes = first_number(103, lambda k: counts.with_more(k, worse=0).judge() == "PASS")
+    blocks = first_number(103, lambda k: counts.with_more(k, worse=k).judge() == "BLOCK")
+    each_by_each = [
+        next(k for k in range(1, 104) if counts.with_more(k, worse=worse * k).judge() == word)
+        for worse, word in ((0, "PASS"), (1, "BLOCK"))
+    ]
+    assert [passes, blocks] == each_by_each
+    assert first_number(103, lambda _: False) is None
 
 
 def test_pairs_need_a_terminal_and_a_run(empty: Project) -> None:

@@ -6,7 +6,8 @@ them until it has a verdict.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from hashlib import sha256
 from typing import Final, Literal, NamedTuple
@@ -210,12 +211,13 @@ class BlindRun:
         """What the verdict says now, and how many more judgements would make it say more."""
         counts = self._count_sessions()
         word, left = counts.judge(), counts.undecided
-        if word != "INCONCLUSIVE" or not left:
+        if not left:
             return f"{word}, {counts.total:,} sessions compared"
         told = [f"{word} now, {left:,} session{' is' if left == 1 else 's are'} undecided"]
-        fine = (k for k in range(1, left + 1) if counts.with_more(k, worse=0).judge() == "PASS")
-        lost = (k for k in range(1, left + 1) if counts.with_more(k, worse=k).judge() == "BLOCK")
-        passes, blocks = next(fine, None), next(lost, None)
+        if word != "INCONCLUSIVE":
+            return told[0]
+        passes = first_number(left, lambda k: counts.with_more(k, worse=0).judge() == "PASS")
+        blocks = first_number(left, lambda k: counts.with_more(k, worse=k).judge() == "BLOCK")
         if passes is not None:
             told.append(f"with {passes:,} more that are equally good: PASS")
         if blocks is not None:
@@ -265,6 +267,12 @@ class SessionCounts(NamedTuple):
             undecided=self.undecided - more,
             right=self.right + more,
         )
+
+
+def first_number(most: int, holds: Callable[[int], bool]) -> int | None:
+    """The first number from 1 to `most` for which it holds; it holds for all that follow."""
+    at = bisect_left(range(1, most + 1), True, key=holds)
+    return at + 1 if at < most else None
 
 
 def _is_open(pair: CallPair, assertions: Sequence[AnswerAssertion]) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import Final
 
@@ -32,7 +33,7 @@ KEYS: Final[dict[str, Choice]] = {
     "w": "both_wrong",
 }
 PROMPT: Final = (
-    "[l]eft, [r]ight, both [f]ine, both [w]rong, [v]alue, [n]ext, [u]ndo, [?] help, [q]uit"
+    "[l]eft, [r]ight, both [f]ine, both [w]rong, [v]alue, [n]ext, [u]ndo, [?] help, [q]uit > "
 )
 HELP: Final = """  l, r  only the answer on that side is right
   f, w  both are right, both are wrong
@@ -74,7 +75,8 @@ def _seed(app: Request) -> int:
 
 
 def _judge_each(voice: Voice, run: BlindRun, pairs: Sequence[BlindPair], by: str) -> None:
-    at, pending = 0, None
+    at = 0
+    pending: Callable[[], None] | None = None  # so that `u` takes it back before it is recorded
     while at < len(pairs):
         shown = pairs[at]
         _say_pair(voice, shown, at + 1, len(pairs))
@@ -83,31 +85,39 @@ def _judge_each(voice: Voice, run: BlindRun, pairs: Sequence[BlindPair], by: str
             at, pending = max(at - 1, 0), None
             continue
         if pending is not None:
-            run.judge(*pending, by)
-            pending = None
+            pending()
         if key == "q":
             return
-        if key == "v":
-            run.expect(shown, _ask_value(), by)
-        elif key in KEYS:
-            pending = (shown, KEYS[key])
-        at += 1
-        if key != "n" and pending is None:
+        if pending is not None:
             voice.say(voice.dim(f"{run.describe_outlook()}."))
+            pending = None
+        if key == "v":
+            pending = partial(run.expect, shown, _ask_value(), by)
+        elif key != "n":
+            pending = partial(run.judge, shown, KEYS[key], by)
+        at += 1
     if pending is not None:
-        run.judge(*pending, by)
+        pending()
 
 
 def _ask_key() -> str:
     while True:
-        said = str(click.prompt(PROMPT, prompt_suffix=" > ")).strip().lower()
-        if said[:1] in {*KEYS, "v", "n", "u", "q"}:
-            return said[:1]
+        click.echo(PROMPT, nl=False)
+        try:
+            pressed = click.getchar().lower()
+        except EOFError:
+            pressed = "q"
+        key = pressed.strip("\r\n") or pressed  # Enter behind it, in one burst
+        click.echo(key if key.isprintable() else "")
+        if key in KEYS or key in ("v", "n", "u", "q"):
+            return key
         click.echo(HELP)
 
 
 def _ask_value() -> str:
-    return str(click.prompt("The right value (JSON, or a text)"))
+    while not (said := str(click.prompt("The right value (JSON, or a text)")).strip()):
+        click.echo("the right value is empty: type it")
+    return said
 
 
 # 1. A pair -----------------------------------------------------------------------------------
