@@ -72,6 +72,8 @@ class PairsPlan(msgspec.Struct, frozen=True, kw_only=True):
     calls: int
     cost: float | None
     """As the recorded calls would cost today; None where no price is set."""
+    is_anew: bool = False
+    """Whether --resume found no answer: they go with the verdict."""
 
 
 class SessionPairs(Protocol):

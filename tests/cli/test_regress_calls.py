@@ -116,6 +116,7 @@ def test_what_differs_waits_for_a_judgement_and_then_blocks(
         assert "/calls/1" in text
         assert not [word for word in WORDS if word in text.partition("<script")[0]], kind
     assert not answers.exists(), "they go with the verdict"
+    assert "no answer of an earlier run is kept: all are asked" in here(*LIVE, "--resume").err
 
 
 @pytest.mark.slow("whole runs")

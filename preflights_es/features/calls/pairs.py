@@ -185,6 +185,7 @@ class CallPairs:
             sessions=len(self._sessions),
             calls=len(waiting) if most is None else min(len(waiting), most),
             cost=sum(priced) / len(priced) * len(costs) if priced else None,
+            is_anew=self._asked.resumes and not known,
         )
 
     def _to_ask(self) -> Iterator[BodyToAsk]:

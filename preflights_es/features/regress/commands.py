@@ -282,7 +282,8 @@ def announced(told: Announced) -> str:
     sessions = count_in_words(told.sessions, "session")
     calls = count_in_words(told.calls, "call")
     retried = ", once more each that brings nothing" if told.power else ""
-    return f"asking models for {sessions}: at most {calls} in all{retried}, cost {cost}"
+    anew = "; no answer of an earlier run is kept: all are asked anew" if told.is_anew else ""
+    return f"asking models for {sessions}: at most {calls} in all{retried}, cost {cost}{anew}"
 
 
 def exit_code_of_report(report: Report) -> int:

@@ -125,6 +125,8 @@ class Announced(msgspec.Struct, frozen=True):
     currency: str
     power: str = ""
     """What so many pairs of another program's calls could find: a person confirms their cost."""
+    is_anew: bool = False
+    """Whether --resume found no answer of an earlier run."""
 
 
 Announce = Callable[[Announced], None]
@@ -191,7 +193,9 @@ def regress(
 def _announced_pairs(request: Request, plan: PairsPlan, margin: float) -> Announced:
     currency = _currency(request.process.settings.prices)
     power = describe_power(plan.sessions, margin)
-    return Announced(plan.sessions, plan.calls, plan.cost, currency, power=power)
+    return Announced(
+        plan.sessions, plan.calls, plan.cost, currency, power=power, is_anew=plan.is_anew
+    )
 
 
 def _currency(prices: Iterable[PriceTable]) -> str:
