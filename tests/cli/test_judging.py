@@ -108,6 +108,7 @@ def test_each_judgement_is_followed_by_what_the_verdict_says_now(compared: Proje
         assert "undecided" not in judge_next(t, "v")
         t.expect("text\\): ")
         t.say("typed by mistake")
+        assert "the left answer differs and the right one differs" in t.expect("one differs")
         judge_next(t, "u")
         assert judged(compared) == 0
         judge_next(t, "f")
@@ -193,6 +194,32 @@ def test_a_page_shows_the_same_pairs_and_records_what_its_buttons_say(
     pages.judge(pages.get("/judge?seed=5"), choice="value", expected="At the shop")
     assert "Nothing is undecided." in pages.get("/judge?seed=5")
     assert judged(compared) == 2
+
+
+def test_a_page_draws_its_order_and_shows_a_value_that_was_said(
+    compared: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.surfaces.view.conftest import at_home
+
+    at_home(monkeypatch, compared.home)
+    pages = Pages(compared)
+    page = pages.get("/judge")
+    seeds = {
+        re.findall(r'name="seed" value="(\d+)"', one)[0] for one in (page, pages.get("/judge"))
+    }
+    assert len(seeds) == 2, "each sitting has an order of its own"
+    forms = re.findall(r"<form.*?</form>", page.partition("<main")[2], re.DOTALL)
+    (typed,) = [form for form in forms if 'id="expected"' in form]
+    assert re.findall(r'<button name="choice" value="(\w+)"', typed) == ["value"], (
+        "Enter in the field presses the first button of its form"
+    )
+    after = pages.judge(page, choice="value", expected='"At the"').text
+    assert "the left answer differs and the right one differs." in after
+    undo = re.search(r'data-key="u" href="([^"]*)"', after)
+    assert undo
+    again = pages.get(undo[1].replace("&amp;", "&"))
+    assert 'value="At the"' in again
+    assert 'value="left"' not in again, "a right value comes before a judgement of an answer"
 
 
 def test_what_differs_is_marked_and_columns_fit() -> None:

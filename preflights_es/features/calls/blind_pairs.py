@@ -94,6 +94,14 @@ def words_shown(answer: ReadAnswer) -> str:
     return "\n".join(filter(None, (words_of_answer(answer), *tools)))
 
 
+def compare_with_value(shown: BlindPair, expected: str) -> str:
+    """What a right value says of both answers."""
+    call = msgspec.structs.replace(shown.call, expected=expected)
+    both = [is_right(call, answer, ()) for answer in (shown.left, shown.right)]
+    left, right = ("agrees" if agrees else "differs" for agrees in both)
+    return f"Compared with this value, the left answer {left} and the right one {right}."
+
+
 MarkedWords = list[tuple[str, bool]]
 """Pairs of a word, or a line break, and whether it differs from the other side."""
 
@@ -118,15 +126,15 @@ def _split_into_words(text: str) -> list[str]:
 class BlindRun:
     """The pairs of the last run, those judged meanwhile among them."""
 
-    def __init__(self, request: Request, seed: int, session: str = "") -> None:
+    def __init__(self, request: Request, seed: int = 0, session: str = "") -> None:
         """Args:
-        seed: of the order, and of what stands on the left.
+        seed: of the order, and of what stands on the left; 0 draws another for each sitting.
         session: whose pairs are shown; empty for all.
         """
         self._request = request
         self._assertions = read_assertions(request.process.settings.root)
         self._kinds = (*SECRETS, *request.process.settings.redact_calls)
-        self._seed = seed
+        self.seed = seed or int(request.process.runner.new_id()[-7:], 16)
         self._session = session
         self._sessions = _read_sessions(request, read_last_run(request.process))
         """Pairs of calls, by session."""
@@ -155,13 +163,19 @@ class BlindRun:
                 return BlindPair(pair=pair, is_swapped=self._draw(pair.call)[-1] % 2 == 1)
         return None
 
+    def compare_known_value(self, shown: BlindPair | None) -> str:
+        """What the right value that a person said makes of a pair; empty without one."""
+        if shown is None or shown.call.expected is None:
+            return ""
+        return compare_with_value(shown, shown.call.expected)
+
     def mark_words(self, shown: BlindPair) -> tuple[MarkedWords, MarkedWords]:
         """The words of both answers, each with whether the other side has it."""
         return mark_differing_words(words_shown(shown.left), words_shown(shown.right))
 
     def _draw(self, call: AskedCall) -> bytes:
         """Chance that follows from the seed: of the place, and of the side."""
-        return sha256(f"{self._seed} {call.session_id} {call.call}".encode()).digest()
+        return sha256(f"{self.seed} {call.session_id} {call.call}".encode()).digest()
 
     def judge(self, shown: BlindPair, choice: Choice, by: str = "") -> None:
         """Record what a person said of both answers."""

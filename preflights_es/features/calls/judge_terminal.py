@@ -16,6 +16,7 @@ from preflights_es.features.calls.blind_pairs import (
     BlindRun,
     Choice,
     MarkedWords,
+    compare_with_value,
     mark_differing_words,
     words_shown,
 )
@@ -53,7 +54,7 @@ def judge_pairs_at_terminal(app: Request, voice: Voice, session: str | None, by:
         message = "pairs are shown at a terminal, or by `preflights view`; --expect and --from"
         raise Refused(f"{message} say right values without one", code="no_terminal")
     named = app.sessions.resolved(session, "calls") if session else ""
-    run = BlindRun(app, seed=_seed(app), session=named)
+    run = BlindRun(app, session=named)
     if run.is_empty:
         raise Refused(
             "no run left answers to judge: `preflights regress --workflow calls --model NEW "
@@ -67,11 +68,6 @@ def judge_pairs_at_terminal(app: Request, voice: Voice, session: str | None, by:
     voice.say(f"{run.describe_outlook()}.")
     voice.hint("`preflights regress ... --live --resume` gives the verdict and asks nothing twice.")
     return 0
-
-
-def _seed(app: Request) -> int:
-    """Another order in each sitting."""
-    return int(app.process.runner.new_id()[-8:], 16)
 
 
 def _judge_each(voice: Voice, run: BlindRun, pairs: Sequence[BlindPair], by: str) -> None:
@@ -92,7 +88,9 @@ def _judge_each(voice: Voice, run: BlindRun, pairs: Sequence[BlindPair], by: str
             voice.say(voice.dim(f"{run.describe_outlook()}."))
             pending = None
         if key == "v":
-            pending = partial(run.expect, shown, _ask_value(), by)
+            value = _ask_value()
+            voice.say(compare_with_value(shown, value))
+            pending = partial(run.expect, shown, value, by)
         elif key != "n":
             pending = partial(run.judge, shown, KEYS[key], by)
         at += 1

@@ -38,25 +38,30 @@ def _show_pair(asked: PageRequest, refused: str = "", status: int = HTTPStatus.O
     run = FEATURES.port("blind_run")(asked.request, seed)
     open_pairs = run.undecided()
     shown = None
+    last = asked.query.get("last", "")
     if again := asked.query.get("again", ""):
-        session_id, _, call = again.partition(".")
-        shown = run.find_pair(session_id, _number(call))
+        shown = _find_pair(run, again)
     elif open_pairs:
         shown = open_pairs[skipped % len(open_pairs)]
     values: dict[str, Any] = {
         "title": "Judge",
         "section": "judge",
         "run": run,
-        "left_over": len(open_pairs),
         "shown": shown,
+        "compared": run.compare_known_value(_find_pair(run, last or again)),
         "texts": run.mark_words(shown) if shown is not None else None,
-        "seed": seed,
+        "seed": run.seed,
         "skip": skipped,
-        "last": asked.query.get("last", ""),
+        "last": last,
         "choices": CHOICES,
         "refused": refused,
     }
     return Page("judge.html", values, COMMAND, status)
+
+
+def _find_pair(run: Any, named: str) -> Any:
+    session_id, _, call = named.partition(".")
+    return run.find_pair(session_id, _number(call))
 
 
 def _number(text: str) -> int:

@@ -2,5 +2,7 @@
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
   const found = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
-  if (found) found.click();
+  if (!found) return;
+  event.preventDefault(); // the field that `v` leads to would take the key as its first letter
+  found.click();
 });
