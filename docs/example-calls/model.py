@@ -1,4 +1,4 @@
-"""A model that is none: it reads mails by their words, and runs a command that asks it.
+"""Stands for a model: reads mails by their words, and runs a command that asks it.
 
     python docs/example-calls/model.py preflights regress --workflow calls --model small-2 --live
 

@@ -293,8 +293,8 @@ class Runner(EventReader):
     def submit_groups(self, groups: Sequence[InputGroup]) -> tuple[Handle, ...]:
         """Record several Inputs of each of several sessions in one transaction: all, or none.
 
-        A thousand small Inputs one by one are a thousand flushes of a disk. Whoever gets an error
-        has recorded nothing, and finds out by `submit` which Input it is.
+        A thousand small Inputs one by one are a thousand flushes of a disk. After an error
+        nothing is recorded, and `submit` finds out which Input it was.
 
         Raises:
             Conflict: one of the sessions has moved.

@@ -160,7 +160,7 @@ def find_conversation(process: Process, name: str) -> str:
 
 
 def name_user(log_id: str, user: str) -> str:
-    """What a log calls a person whom a program served: whoever knows the id finds it again."""
+    """What a log calls a person whom a program served; by the id it is found again."""
     said = f"user\0{user}".encode("utf-8", "surrogatepass")
     return hmac.new(log_id.encode(), said, sha256).hexdigest()[:32]
 

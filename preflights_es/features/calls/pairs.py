@@ -352,7 +352,7 @@ def read_change(asked: PairsAsked) -> CallsChange:
     """The change, with the words of its files as they are, and as a log may hold them: redacted.
 
     Raises:
-        Refused: a file cannot be read, or a pointer is none.
+        Refused: a file cannot be read, or a pointer is invalid.
     """
     words: dict[WordsChange, None] = {}
     for old, new in asked.prompts:

@@ -484,7 +484,7 @@ def _entries_of_export(form: SourceForm, record: dict[str, Any]) -> list[dict[st
 
 
 def _export_trouble(form: SourceForm, record: dict[str, Any]) -> str:
-    """Why an entry of an export, which may look whole, is none."""
+    """Why an entry of an export, which may look whole, is no call."""
     if form == "litellm" and "(litellm_truncated " in json_text(record):
         return "LiteLLM cut off a text of it"
     if form == "langfuse" and not record.keys() & {"type", *_LANGFUSE_MODELS}:

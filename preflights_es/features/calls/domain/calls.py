@@ -23,7 +23,7 @@ PROVIDERS: Final[dict[Dialect, str]] = {
 
 
 def read_kept_body(text: str) -> Any:
-    """A body as it is kept, read from its JSON; None where it is none."""
+    """A body as it is kept, read from its JSON; None where it is no JSON."""
     try:
         return decode_plain_json(text.encode())
     except (ValueError, RecursionError):

@@ -163,7 +163,7 @@ def answers_agree(a: ReadAnswer, b: ReadAnswer) -> bool:
 
 
 def words_of_answer(answer: ReadAnswer) -> str:
-    """What the model said, be it a refusal."""
+    """What the model said, a refusal too."""
     return answer.text or answer.refusal
 
 
@@ -183,7 +183,7 @@ def _same_json(a: Any, b: Any) -> bool:
 
 
 def _streamed_parts(answer: str) -> Iterator[Any]:
-    """The JSON values of server-sent events; a last one that was cut off is none."""
+    """The JSON values of server-sent events; without a last one that was cut off."""
     lines = answer.replace("\r\n", "\n").replace("\r", "\n")
     for block in lines.split("\n\n"):
         data = [line[5:].strip() for line in block.split("\n") if line.startswith("data:")]

@@ -65,7 +65,7 @@ class RecordedAnswer(Value, frozen=True, kw_only=True, omit_defaults=True):
     type: str = ""
     """Its content type."""
     text: str = ""
-    """Byte for byte as the source holds it, but for what was taken out as a secret."""
+    """Byte for byte as the source holds it; where a secret was taken out, without it."""
     ended: str = ""
     """Why it is not whole, in a few words; empty where it is."""
 
