@@ -156,8 +156,9 @@ def _affected_pages(
     def is_record(path: str) -> bool:
         return usual_folder(path.rpartition("/")[0]) is not None or bool(folder_of(path, folders))
 
-    # A session that is new may be the one that a record has named since long ago.
-    has_session = any(path.endswith(".jsonl") for path in {*touched}.difference(there))
+    # A new session may be the one that a record has named since long ago, and an old one is read
+    # only where its folder is one of records.
+    has_session = any(path.endswith(".jsonl") for path in touched)
     is_every = moved or has_session or any(map(is_record, changed))
     is_every = is_every or _depends(request, there, touched)
     for path in pages:

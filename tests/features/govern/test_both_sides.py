@@ -161,6 +161,20 @@ def test_what_becomes_of_a_decision_is_listed(team: Project, tmp_path: Path) -> 
     assert session_file(team, id_).exists()
 
 
+def test_an_erasure_is_listed_in_a_folder_of_any_usual_name(house: Project, tmp_path: Path) -> None:
+    write(house, "docs/adr/0001-use-kafka.md", KAFKA.format("accepted"))
+    write(house, "src/a.py", "x = 1\n")
+    decide(house, "--by", "Ada")
+    committed(house)
+    house.git("branch", "base")
+    house.git("checkout", "--quiet", "-b", "change")
+    (id_,) = (path.stem for path in (house.folder / "docs/adr/.sessions").glob("*.jsonl"))
+    assert house.call("admin", "erase", id_, "--yes").code == 0
+    code, found = judged(house, tmp_path)
+    assert (code, rules(found)) == (0, [("decision-changed", "warning")])
+    assert "is erased" in found[0]["message"]
+
+
 def page(title: str, status: str = "accepted", more: str = "") -> str:
     return f"---\nstatus: {status}\n{more}---\n\n# {title}\n"
 
