@@ -111,8 +111,11 @@ _NUMBER = late_pattern(
     r"|^\W*(\d{1,6})\b(?!-\d)",
     re.IGNORECASE,
 )
-_NUMBERS = late_pattern(r"\D{0,3}\d{1,6}(?:(?:[\s,;&\"'\[\]]|and\b|und\b)+\d{1,6})+\W*")
-_DIGITS = late_pattern(r"(\d{1,6})()")
+_LISTED: Final = r"(?:adr[ #_-]{0,2})?(\d{1,6})"
+_NUMBERS = late_pattern(
+    rf"\D{{0,3}}{_LISTED}(?:(?:[\s,;&\"'\[\]]|and\b|und\b)+{_LISTED})+\W*", re.IGNORECASE
+)
+_LISTED_NUMBER = late_pattern(rf"{_LISTED}()", re.IGNORECASE)
 _BETWEEN = late_pattern(
     r"(?:[\s,;&/.:\"'\[\]]|\([^()]*\)|(?:and|und|sowie|the|decisions?|records?|adrs?)\b)*",
     re.IGNORECASE,
@@ -349,7 +352,7 @@ def references(text: str) -> Iterator[Reference]:
     else:
         return
     if pattern is _NUMBER and _NUMBERS.fullmatch(text):
-        hits = list(_DIGITS.finditer(text))
+        hits = list(_LISTED_NUMBER.finditer(text))
     end = hits[0].start()
     for hit in hits:
         if not _BETWEEN.fullmatch(text, end, hit.start()):
