@@ -228,7 +228,7 @@ def _say_decisions(
         **({"standing": _decision_standing_cell} if everything else {}),
         "record": _decision_record_cell,
         "by": _decision_acceptor_cell,
-        "category": lambda decided: decided.category + _suggested_value_mark(decided, CATEGORY),
+        "category": _decision_category_cell,
         "decided": _decision_values_cell,
         "title": lambda decided: one_line(decided.title),
     }
@@ -249,6 +249,15 @@ def _decision_standing_cell(decided: DecisionRow) -> str:
     return (
         decided.standing if later is None else f"{decided.standing} by {short_session(later.uid)}"
     )
+
+
+def _decision_category_cell(decided: DecisionRow) -> str:
+    """Empty of what no topic covers."""
+    from preflights_es.use.brief import OTHER  # commands that list no decision load none of it
+
+    if decided.category == OTHER:
+        return ""
+    return decided.category + _suggested_value_mark(decided, CATEGORY)
 
 
 def _decision_record_cell(decided: DecisionRow) -> str:

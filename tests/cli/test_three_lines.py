@@ -48,6 +48,15 @@ def test_three_lines_make_a_record(open_house: Project) -> None:
     assert open_house.call("replay", "last").code == 0
 
 
+def test_what_no_topic_covers_is_listed_without_one(open_house: Project) -> None:
+    open_house.call("start", "Use Vite for the build", "--accept", "--by", "Ada")
+    listed = open_house.call("decisions").out
+    assert "Use Vite" in listed
+    assert "Other" not in listed
+    (row,) = open_house.call("decisions", "--json").json["decisions"]
+    assert row["category"] == "Other"
+
+
 @each("key", ["n", "k", "r"])
 def test_a_key_of_a_menu_is_no_decision(open_house: Project, key: str) -> None:
     with terminal(open_house, "start", "Make it faster") as t:
