@@ -61,6 +61,7 @@ class SqlStore(Looking):
             StoreUnavailable: it cannot be opened.
         """
         self.url = parse_log_address(url)
+        self.lasts = lasts
         self._now = now
         self._salt = salt
         super().__init__("log", opening.database_at(self.url, lasts=lasts))

@@ -165,6 +165,15 @@ def test_exported_calls_are_read_from_their_file(
     done = here(*LIVE[:3], "exported.jsonl", *LIVE[3:], "--json")
     assert (done.json["sessions"], done.json["counts"]["same"]) == (1, 1)
 
+    api.script(losing(1))
+    empty.log.unlink()
+    asked = len(api.requests)
+    waits = here(*LIVE[:3], "exported.jsonl", *LIVE[3:], "--json")
+    assert waits.code == 6, waits
+    assert "Judge them where their log is" in waits.json["notes"][0]
+    assert here(*LIVE[:3], "exported.jsonl", *LIVE[3:], "--resume").code == 6
+    assert len(api.requests) == asked + 2, "without a log, too, nothing is asked twice"
+
 
 def test_a_dead_provider_ends_the_run_without_a_verdict(
     here: Callable[..., Any], api: FakeAPI

@@ -82,9 +82,9 @@ class KeptAnswers:
 
 
 def folder_of_answers(process: Process) -> Path | None:
-    """Beside the log; of a log on a server in the cache of this machine, if it has one."""
+    """Beside the log; without one, or on a server, in the cache of this machine, if it has one."""
     url = process.store.url
-    if isinstance(url, SqliteFile):
+    if isinstance(url, SqliteFile) and process.store.lasts:
         return Path(f"{url.name}{ENDING}")
     cache = cached("regress")
     return cache and cache / ENDING.removeprefix("-")

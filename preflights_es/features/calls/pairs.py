@@ -76,6 +76,13 @@ FROZEN: Final = (
     "Each call was asked with the turns that were recorded: what an agent would do next, after "
     "another answer, is not seen."
 )
+JUDGE_HERE: Final = (
+    "until then they count as worse. Look at them with `preflights calls judge`, and give --resume."
+)
+JUDGE_THERE: Final = (
+    "until then they count as worse. Judge them where their log is, export them again, and give "
+    "--resume."
+)
 NOT_ASKED: Final = "No model was asked: --live does, and says first what it takes."
 GONE: Final = (
     "Where the recorded model is gone, name another by --from-model, or give --recorded to compare "
@@ -105,6 +112,7 @@ class CallPairs:
         Refused: a file of the change, or the assertions, cannot be read.
         """
         self._leads = request.leads
+        self._advice = JUDGE_HERE if request.process.store.lasts else JUDGE_THERE
         self._asked = asked
         self._read_calls = read_calls
         self._change = read_change(asked)
@@ -290,8 +298,7 @@ class CallPairs:
         if self._undecided:
             found.append(
                 f"{_count(self._undecided, 'session')} with answers that differ, and no right "
-                "value, assertion or judgement to decide: until then they count as worse. Look at "
-                "them with `preflights calls judge`, and give --resume."
+                f"value, assertion or judgement to decide: {self._advice}"
             )
         if asked and asked == unanswered:
             found.append(GONE)
@@ -303,6 +310,7 @@ class CallPairs:
         """See `SessionPairs`."""
         if is_decided:
             self._kept.forget()
+            self._advice = "they count as worse."
 
 
 def _why_left_out(call: AskedCall) -> str:
