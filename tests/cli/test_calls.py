@@ -57,6 +57,8 @@ def test_a_second_import_adds_none_and_a_longer_file_goes_on(empty: Project) -> 
     imported(empty)
     again = imported(empty)
     assert (again["added"], again["present"]) == (0, 2)
+    said = empty.call("calls", "import", "calls.jsonl").out
+    assert said == "No call was added.\n2 calls were in the log already.\n"
     write(empty, *lines, call("a", "Hi!", "b", "Hi!", "c"))
     more = imported(empty)
     assert (more["added"], more["sessions"], more["new_sessions"]) == (1, 1, 0)
@@ -112,6 +114,8 @@ def test_an_erased_session_stays_away(empty: Project) -> None:
     found = empty.call("calls", "erase", "--user", "kim", "--yes")
     assert "Erased 1 session." in found.out
     assert imported(empty)["added"] == 0
+    (erased,) = [one for one in sessions(empty) if one["status"] == "erased"]
+    empty.call("calls", "show", erased["session_id"]).refused(1, "was erased")
     log = b"".join(file.read_bytes() for file in empty.log.parent.glob("log.db*"))
     assert b'"content":"a"' not in log
     assert empty.call("calls", "erase", "--older-than", "3d", "--yes").out == "No session fits.\n"

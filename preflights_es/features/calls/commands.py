@@ -107,9 +107,11 @@ def import_command(
 def _say_imported(voice: Voice, made: ImportedCalls) -> None:
     added = count_in_words(made.added, "call")
     sessions = count_in_words(made.sessions, "session")
-    voice.say(f"{added} added to {sessions}, {made.new_sessions:,} of them new.")
+    new = f"{added} added to {sessions}, {made.new_sessions:,} of them new."
+    voice.say(new if made.added else "No call was added.")
     if made.present:
-        voice.say(f"{count_in_words(made.present, 'call')} were in the log already.")
+        were = "was" if made.present == 1 else "were"
+        voice.say(f"{count_in_words(made.present, 'call')} {were} in the log already.")
     if made.erased:
         voice.say(f"{count_in_words(made.erased, 'call')} stay out: their session was erased.")
     if made.redacted:

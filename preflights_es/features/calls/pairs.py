@@ -137,23 +137,25 @@ class CallPairs:
 
     def take(self, session_id: str, head: str, events: Sequence[Event]) -> str:
         """See `SessionPairs`."""
-        found = []
+        found, left_out = [], UNTOUCHED
         for call in self._read_calls(session_id, head, events):
             if why := _why_left_out(call):
                 self._left_out[why] += 1
+                left_out = why
                 continue
             body = unchanged_body(call.request, self._asked.from_model or call.model)
             if call.dialect == "anthropic":
                 body.setdefault("max_tokens", MAX_TOKENS)  # some sources do not hold it
             changed = changed_body(body, self._change)
             if changed is None or not body.get("model"):
-                self._left_out[UNTOUCHED if changed is None else NO_MODEL] += 1
+                left_out = UNTOUCHED if changed is None else NO_MODEL
+                self._left_out[left_out] += 1
             else:
                 self._system |= {*system_texts(body)}
                 sides = (self._side(call, body), self._side(call, changed, is_changed=True))
                 found.append(CallToAsk(*sides))
         if not found:
-            return UNTOUCHED
+            return left_out
         self._sessions.append(found)
         return ""
 

@@ -467,7 +467,9 @@ def _joined_batch(objects: Objects) -> Objects:
         else:
             waiting[id_, is_answer] = line, zlib.compress(json_text(record).encode(), 1)
     for (id_, is_answer), (line, _) in waiting.items():
-        yield UnreadLine(line, f"no {'request' if is_answer else 'answer'} with custom_id {id_!r}")
+        lacking = "request" if is_answer else "answer"
+        other_file = "" if joined else f": give the file of the {lacking}s, too"
+        yield UnreadLine(line, f"no {lacking} with custom_id {id_!r}{other_file}")
 
 
 def _entries_of_export(form: SourceForm, record: dict[str, Any]) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from preflights_es.features.calls.sources import (
 )
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Event
-from preflights_es.kernel.ids import iso_or_none
+from preflights_es.kernel.ids import iso_or_none, short_session
 from preflights_es.kernel.ports import Head
 from preflights_es.projections.usage import Cost, sum_costs
 from preflights_es.runtime.runner import Handle
@@ -294,9 +294,11 @@ def show_calls(request: Request, session: str) -> ShownCalls:
 
     Raises:
         UnknownSession, AmbiguousSession: none or several match.
-        Refused: it is of another workflow.
+        Refused: it is of another workflow, or was erased.
     """
     handle, events = _load_events(request, session)
+    if handle.status == "erased":
+        raise Refused(f"session {short_session(handle.session_id)} was erased", code="erased")
     opened = next((one for one in events if isinstance(one, CallsOpened)), None)
     view = handle.view
     return ShownCalls(

@@ -70,7 +70,7 @@ def taken(request: Request, asked: PairsAsked, *sessions: list[AskedCall]) -> Ca
     }
     pairs = CallPairs(request, asked, lambda session_id, _head, _events: named[session_id])
     for session_id in named:
-        assert pairs.take(session_id, "ab" * 32, ()) in ("", UNTOUCHED)
+        pairs.take(session_id, "ab" * 32, ())
     return pairs
 
 
@@ -240,9 +240,12 @@ def test_calls_that_cannot_be_asked_are_left_out_and_counted(request_: Request) 
         asked_call(3, model="", request={"messages": []}),
         asked_call(4, request={"model": "old", "messages": deep}),
     ]
-    pairs = taken(request_, NEW, calls)
+    pairs = CallPairs(request_, NEW, lambda *_: calls)
+    assert "nest too deep" in pairs.take("session 0", "ab" * 32, ())
     assert pairs.plan().sessions == 0
     assert [note.partition(":")[0] for note in pairs.notes()[:4]] == ["1 call left out"] * 4
+    (nameless,) = [one for one in calls if one.call == 3]
+    assert "--from-model" in CallPairs(request_, NEW, lambda *_: [nameless]).take("", "ab" * 32, ())
 
 
 @pytest.mark.slow("clocks")

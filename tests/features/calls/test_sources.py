@@ -176,6 +176,8 @@ def test_lines_of_a_batch_are_joined_in_any_order_and_number_of_files(tmp_path: 
         UnreadLine(4, "no request with custom_id 'request-9'"),
     ]
     assert found_in(answered, asked, form="openai-batch")[0] == [calls[1], calls[0], calls[2]]
+    alone = found_in(asked, form="openai-batch")[1][0]
+    assert alone.why == "no answer with custom_id 'request-1': give the file of the answers, too"
     whole = tmp_path / "both.jsonl"
     whole.write_bytes(asked.read_bytes() + answered.read_bytes() + asked.read_bytes()[:-1])
     again, unread = found_in(whole, form="openai-batch")
