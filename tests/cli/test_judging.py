@@ -204,6 +204,9 @@ def test_a_page_draws_its_order_and_shows_a_value_that_was_said(
     at_home(monkeypatch, compared.home)
     pages = Pages(compared)
     page = pages.get("/judge")
+    linked = re.findall(r'(?:src|href)="(/static/[^"]+)"', page)
+    assert any("judge.js" in address for address in linked)
+    assert all(pages.get(address) for address in linked), "the keys are a script"
     seeds = {
         re.findall(r'name="seed" value="(\d+)"', one)[0] for one in (page, pages.get("/judge"))
     }

@@ -131,6 +131,7 @@ WORDS: Final = {
 FILES: Final = {
     "decisions.js": "text/javascript",
     "icon.svg": "image/svg+xml",
+    "judge.js": "text/javascript",
     "sessions.css": "text/css",
     "sessions.js": "text/javascript",
     "view.css": "text/css",
