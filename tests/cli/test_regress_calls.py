@@ -175,6 +175,12 @@ def test_exported_calls_are_read_from_their_file(
     assert len(api.requests) == asked + 2, "without a log, too, nothing is asked twice"
 
 
+def test_a_change_that_touches_no_call_promises_nothing(here: Callable[..., Any]) -> None:
+    done = here("regress", "--workflow", "calls", "--set", "/no/such=1", "--live")
+    assert done.code == 6
+    assert "at best enough" not in done.err
+
+
 def test_a_dead_provider_ends_the_run_without_a_verdict(
     here: Callable[..., Any], api: FakeAPI
 ) -> None:

@@ -832,8 +832,8 @@ def recognize_source(source: SourceFile) -> SourceGuess:
         told = " ".join(f"--{name} {pointer}" for name, pointer in pointers.items())
         return SourceGuess("jsonl", f"JSON Lines, read with {told}", pointers)
     names = shortened(one_line(", ".join(first)), 80)
-    told = f"JSON with the names {names}: say --request and --response" if first else "no JSON"
-    return SourceGuess(None, told)
+    where = "say --request /NAME and --response /NAME"
+    return SourceGuess(None, f"JSON with the names {names}: {where}" if first else "no JSON")
 
 
 _GUESSES: Final = {

@@ -267,7 +267,7 @@ def say_or_confirm_calls(voice: Voice, told: Announced) -> None:
     Raises:
         Refused: the person does not.
     """
-    if told.power:
+    if told.power and told.sessions:
         voice.remark(told.power)
     if not told.calls:
         return

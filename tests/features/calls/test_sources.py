@@ -392,7 +392,7 @@ def test_a_source_is_recognized_by_its_first_object(name: str, form: str) -> Non
         ),
         (
             {"frage": "q", "antwort": "a"},
-            "JSON with the names frage, antwort: say --request and --response",
+            "JSON with the names frage, antwort: say --request /NAME and --response /NAME",
         ),
         ("no json", "no JSON"),
     ],
@@ -403,7 +403,7 @@ def test_it_is_said_what_another_source_looks_like(line: Any, sentence: str) -> 
         with SourceFile(str(path)) as source:
             guess = recognize_source(source)
             assert guess.sentence == sentence
-            assert (guess.form == "jsonl") is ("--request /" in sentence)
+            assert (guess.form == "jsonl") is ("read with" in sentence)
             if guess.form:
                 assert len(list(read_source_calls([source], guess.form, guess.pointers))) == 1
 
