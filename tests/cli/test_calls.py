@@ -184,3 +184,36 @@ def test_other_commands_leave_calls_out_or_count_them_apart(empty: Project) -> N
     assert "identical" in empty.call("replay", one["session_id"]).out
     assert empty.call("audit", "verify").code == 0
     assert empty.call("recall", "a", "--no-input").code != 4
+
+
+def observation(id_: str, trace: str, words: str) -> dict[str, Any]:
+    """A generation as Langfuse exports it."""
+    return {
+        "type": "GENERATION",
+        "id": id_,
+        "traceId": trace,
+        "model": "m1",
+        "input": [{"role": "user", "content": words}],
+        "output": {"role": "assistant", "content": "Hi!"},
+    }
+
+
+def test_of_two_calls_with_one_id_the_first_is_taken(empty: Project) -> None:
+    write(
+        empty,
+        observation("1", "t1", "a"),
+        observation("1", "t1", "b"),
+        observation("2", "t2", "c"),
+        observation("1", "t3", "d"),
+        observation("2", "t3", "e"),
+        observation("3", "t3", "f"),
+    )
+    made = imported(empty)
+    assert (made["added"], made["present"], made["new_sessions"]) == (3, 3, 3)
+    assert sorted((one["about"], one["calls"]) for one in sessions(empty)) == [
+        ("a", 1),
+        ("c", 1),
+        ("d", 1),
+    ]
+    assert imported(empty)["present"] == 6
+    assert empty.call("audit", "verify").code == 0

@@ -33,7 +33,13 @@ from preflights_es.features.calls.domain.events import (
 )
 from preflights_es.features.calls.sources import SourceCall
 from preflights_es.kernel import __version__, ids
-from preflights_es.kernel.errors import Conflict, DuplicateInput, Refused, UnwritableEvent
+from preflights_es.kernel.errors import (
+    Conflict,
+    DuplicateInput,
+    Refused,
+    StoreUnavailable,
+    UnwritableEvent,
+)
 from preflights_es.kernel.events import Input
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.session import begin
@@ -42,7 +48,7 @@ from preflights_es.redaction.answers import redact_answer
 from preflights_es.redaction.bodies import redact_body
 from preflights_es.redaction.masking import label_redacted, redact_hidden
 from preflights_es.redaction.patterns import SECRETS, SecretKind
-from preflights_es.runtime.runner import Handle, InputGroup, Runner
+from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, InputGroup, Runner
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 
@@ -280,6 +286,8 @@ class Intake:
         self._answered = AnsweredCalls()
         self._open: dict[str, OpenConversation] = {}
         """By session, the latest last."""
+        self._moved: dict[str, str] = {}
+        """Of a session that was begun here and is not recorded: where its calls are, or empty."""
         self._waiting = self._waiting_bytes = 0
         self._newest_id = ""
 
@@ -334,16 +342,19 @@ class Intake:
                 found = self._named_conversation(call, f"{name}\0{part}")
                 if found is None or found.has_room(call.size):
                     return found
-        session_id = self._answered.find_earlier(call.source)
-        found = self._opened(session_id) if session_id else None
-        if found is not None and found.has_room(call.size):
-            return found
+        earlier = self._answered.find_earlier(call.source)
+        if session_id := self._moved.get(earlier, earlier):
+            found = self._opened(session_id)
+            if found is None or found.has_room(call.size):
+                return found
         return self._begin(call, self._cleaner.name("opening", call.input_id))
 
     def _named_conversation(self, call: CleanedCall, name: str) -> OpenConversation | None:
         """The session of a conversation that its source names; begun where there is none."""
         input_id = self._cleaner.name("conversation", name)
-        session_id = self._session_of.get(name) or self._runner.store.session_of_input(input_id)
+        session_id = self._session_of.get(name)
+        if session_id not in self._open:
+            session_id = self._runner.store.session_of_input(input_id)
         found = self._opened(session_id) if session_id else self._begin(call, input_id)
         if found is not None:
             self._session_of[name] = found.handle.session_id
@@ -471,44 +482,55 @@ class Intake:
         conversation.handle = handle
 
     def _record_singly(self, conversation: OpenConversation) -> None:
-        """Another process takes in the same calls, or one of them cannot be written.
-
-        What a call shares with those before it depends on what of them is recorded: each is built
-        anew, for the session as it stands.
-        """
+        """Another process takes in the same calls, two have one id, or one cannot be written."""
         waiting, conversation.waiting = conversation.waiting, []
-        self._open.pop(conversation.handle.session_id, None)
-        opened = conversation.handle
-        if conversation.handle.version == 0:
-            opened = self._open_singly(conversation.handle, waiting.pop(0))
+        begun, opening = conversation.handle, None
+        self._open.pop(begun.session_id, None)
+        if begun.version == 0:
+            opening = waiting.pop(0)
         for one in waiting:
             assert one.call is not None, "only the first Input opens a session"
-            now = self._opened(opened.session_id)
-            if now is None:
-                self.counts.erased += 1
-                continue
-            new = self._build_input(now, one.call)
-            try:
-                step = self._runner.submit(now.handle, new, one.id)
-            except DuplicateInput:
-                self.counts.present += 1
-            except UnwritableEvent as error:
-                self.counts.refused[one_line(str(error))] += 1
-            else:
-                now.waiting = [WaitingInput(new, one.id, one.call)]
-                self._count_recorded(now, step.handle)
-            self._open.pop(now.handle.session_id, None)
+            tries = (self._is_settled(begun, opening, one.call) for _ in range(CONFLICTS_MAX))
+            if not any(tries):
+                raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries failed")
+        store = self._runner.store
+        if opening is not None and store.head(begun.session_id) is None:
+            ids = (opening.id, *(one.id for one in waiting))
+            self._moved[begun.session_id] = next(filter(None, map(store.session_of_input, ids)), "")
 
-    def _open_singly(self, handle: Handle, first: WaitingInput) -> Handle:
-        """The session that an Input opens, or that it has opened before."""
+    def _is_settled(self, begun: Handle, opening: WaitingInput | None, call: CleanedCall) -> bool:
+        """Whether it is known what became of a call; not, where the log has moved meanwhile.
+
+        What a call shares with those before it depends on what of them is recorded: it is built
+        anew, for the session as it stands. A session is opened with a call or not at all.
+        """
+        store = self._runner.store
+        if store.session_of_input(call.input_id) is not None:
+            self.counts.present += 1
+            return True
+        opened = begun.session_id if opening is None else store.session_of_input(opening.id)
+        now = OpenConversation(begun) if opened is None else self._opened(opened)
+        if now is None:
+            self.counts.erased += 1
+            return True
+        if not now.has_room(call.size):  # another process has filled it
+            found = self._conversation_of(call)
+            assert found is not None, "a further session is new, or has room"
+            now = found
+        elif opened is None and opening is not None:
+            now.waiting.append(opening)
+        now.waiting.append(WaitingInput(self._build_input(now, call), call.input_id, call))
+        self._open.pop(now.handle.session_id, None)
         try:
-            found = self._runner.submit(handle, first.new, first.id).handle
-        except DuplicateInput:
-            session_id = self._runner.store.session_of_input(first.id)
-            assert session_id is not None, "it is there"
-            return self._runner.load(session_id)
-        self.counts.new_sessions += 1
-        return found
+            inputs = tuple((one.new, one.id) for one in now.waiting)
+            (handle,) = self._runner.submit_groups([InputGroup(now.handle, inputs)])
+        except (Conflict, DuplicateInput):
+            return False
+        except UnwritableEvent as error:
+            self.counts.refused[one_line(str(error))] += 1
+        else:
+            self._count_recorded(now, handle)
+        return True
 
 
 def _first_words(request: Any) -> str:
