@@ -217,3 +217,12 @@ def test_of_two_calls_with_one_id_the_first_is_taken(empty: Project) -> None:
     ]
     assert imported(empty)["present"] == 6
     assert empty.call("audit", "verify").code == 0
+
+
+def test_ten_thousand_turns_are_gone_on_from(empty: Project) -> None:
+    turns = ["q", "Hi!"] * 5_000
+    write(empty, call(*turns, "x"), call(*turns, "x", "Hi!", "y"))
+    made = imported(empty)
+    assert (made["added"], made["sessions"]) == (2, 1)
+    (one,) = sessions(empty)
+    assert one["calls"] == 2

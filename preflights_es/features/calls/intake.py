@@ -63,6 +63,7 @@ QUERY: Final = frozenset(("api-version", "beta", "limit", "order", "stream"))
 INPUT_ID: Final = "calls-"
 OPEN_MAX: Final = 2_000  # conversations that are held at once
 ANSWERED_MAX: Final = 20_000  # calls without a named conversation that a later one may go on from
+FORMS_MAX: Final = 50_000  # turns of which is known what they say
 ALIKE_MAX: Final = 50  # of them with the same turns
 PATH_MAX: Final = 1_000  # characters
 
@@ -240,14 +241,16 @@ class AnsweredCalls:
     """The latest calls whose conversation has no name: by their turns, each with its answer."""
 
     def __init__(self) -> None:
-        self._by_turns: dict[str, list[_AnsweredCall]] = {}
+        self._by_turns: dict[bytes, list[_AnsweredCall]] = {}
+        self._forms: dict[bytes, bytes] = {}
+        """`digest_turn` of turns, by a digest of their bytes: conversations repeat their turns."""
 
     def add(self, call: SourceCall, session_id: str) -> None:
         """A call that a later one may go on from."""
         turns = dialects.turns_of_request(call.request)
         dialect = dialects.recognize_dialect(call.path, call.request)
         answer = dialects.read_answer(dialect, call.content_type, call.answer)
-        key = _digest_turns(turns)
+        key = self._digest_firsts(turns)[-1]
         alike = self._by_turns.pop(key, [])
         self._by_turns[key] = [*alike[-ALIKE_MAX + 1 :], _AnsweredCall(session_id, turns, answer)]
         if len(self._by_turns) > ANSWERED_MAX:
@@ -256,16 +259,25 @@ class AnsweredCalls:
     def find_earlier(self, call: SourceCall) -> str:
         """The session of the call that this one goes on from; empty where there is none."""
         turns = dialects.turns_of_request(call.request)
-        for length in range(len(turns) - 1, 0, -1):
-            alike: list[_AnsweredCall] = self._by_turns.get(_digest_turns(turns[:length]), [])
-            for one in reversed(alike):
+        for key in reversed(self._digest_firsts(turns)[1:-1]):
+            for one in reversed(self._by_turns.get(key, [])):
                 if dialects.continues(turns, one.turns, one.answer):
                     return str(one.session_id)
         return ""
 
-
-def _digest_turns(turns: Sequence[Any]) -> str:
-    return sha256("".join(map(dialects.digest_turn, turns)).encode()).hexdigest()
+    def _digest_firsts(self, turns: Sequence[Any]) -> list[bytes]:
+        """Of the first turns: of none, of one, and so on to all; each turn is read once."""
+        digest = sha256()
+        digests = [digest.digest()]
+        for turn in turns:
+            key = sha256(canonical_json(turn)).digest()
+            if (form := self._forms.get(key)) is None:
+                if len(self._forms) >= FORMS_MAX:
+                    self._forms.clear()
+                form = self._forms[key] = bytes.fromhex(dialects.digest_turn(turn))
+            digest.update(form)
+            digests.append(digest.digest())
+        return digests
 
 
 class Intake:
