@@ -219,6 +219,17 @@ def test_of_two_calls_with_one_id_the_first_is_taken(empty: Project) -> None:
     assert empty.call("audit", "verify").code == 0
 
 
+def test_what_goes_on_from_an_erased_session_stays_away(empty: Project) -> None:
+    lines = [call("a"), call("a", "Hi!", "b")]
+    write(empty, *lines)
+    imported(empty)
+    (one,) = sessions(empty)
+    empty.call("calls", "erase", one["session_id"], "--yes")
+    write(empty, *lines, call("a", "Hi!", "b", "Hi!", "c"))
+    again = imported(empty)
+    assert (again["added"], again["present"], again["erased"]) == (0, 2, 1)
+
+
 def test_ten_thousand_turns_are_gone_on_from(empty: Project) -> None:
     turns = ["q", "Hi!"] * 5_000
     write(empty, call(*turns, "x"), call(*turns, "x", "Hi!", "y"))
