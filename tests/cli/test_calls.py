@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.cli.program import Project
 
 KEY = "sk-ant-api03-" + "Ab3dEf9h" * 11 + "-AAAAAAAA"
@@ -237,3 +239,27 @@ def test_ten_thousand_turns_are_gone_on_from(empty: Project) -> None:
     assert (made["added"], made["sessions"]) == (2, 1)
     (one,) = sessions(empty)
     assert one["calls"] == 2
+
+
+@pytest.mark.slow("sizes")
+def test_what_is_too_large_is_named_by_its_size_and_hash(empty: Project) -> None:
+    words = "x" * 9_000_000
+    write(
+        empty,
+        call(words, answer="small", session="s"),
+        call(words, "small", "more", answer="tiny", session="s"),
+        call("b", answer=words, session="s"),
+        call("b", answer="fits", session="s"),
+    )
+    made = imported(empty)
+    assert (made["added"], made["left_out"], made["unread"]) == (4, 3, 0)
+    (one,) = sessions(empty)
+    assert (one["calls"], one["models"]) == (4, ["m1"])
+    shown = empty.call("calls", "show", "last", "--json").json["calls"]
+    assert [found["answer"] for found in shown] == ["small", "tiny", "", "fits"]
+    for found, part in zip(shown[:3], ("request", "request", "answer"), strict=True):
+        (told,) = found["left_out"]
+        assert told.startswith(f"the {part}: 9,000,")
+        assert "SHA-256" in told
+    assert "identical" in empty.call("replay", one["session_id"]).out
+    assert imported(empty)["present"] == 4

@@ -66,6 +66,7 @@ ANSWERED_MAX: Final = 20_000  # calls without a named conversation that a later 
 FORMS_MAX: Final = 50_000  # turns of which is known what they say
 ALIKE_MAX: Final = 50  # of them with the same turns
 PATH_MAX: Final = 1_000  # characters
+ABOUT_READ: Final = 10_000  # characters of the first turn, whose secrets have gone
 
 
 class TakenCounts(msgspec.Struct):
@@ -101,6 +102,8 @@ class CleanedCall(NamedTuple):
     """A digest of each turn, to the last byte; none where no turn can be left to another call."""
     kinds: tuple[str, ...]
     size: int
+    left_out: LeftOut | None
+    """An answer that is too large by itself."""
 
 
 class CallCleaner:
@@ -123,6 +126,11 @@ class CallCleaner:
     def clean(self, call: SourceCall, input_id: str) -> CleanedCall:
         """The call as it may be recorded."""
         request, kinds = redact_body(call.request, self._kinds)
+        data = call.answer.encode("utf-8", "surrogatepass")
+        left_out = None
+        if len(data) > CALL_MAX:  # reading a stream of this size takes a hundred times its memory
+            left_out = _describe_left_out("answer", data, call.content_type)
+            call = msgspec.structs.replace(call, answer="")
         answer, more = redact_answer(call.answer, call.content_type, self._kinds)
         return CleanedCall(
             source=call,
@@ -131,7 +139,9 @@ class CallCleaner:
             answer=answer,
             turns=digest_kept_turns(request),
             kinds=(*kinds, *more),
-            size=len(canonical_json(request)) + len(answer.encode("utf-8", "surrogatepass")),
+            # What does not fit is left out.
+            size=min(len(canonical_json(request)) + len(answer.encode()), CALL_MAX),
+            left_out=left_out,
         )
 
     def _name_by_content(self, call: SourceCall) -> str:
@@ -397,7 +407,7 @@ class Intake:
             source=self._source,
             file=self._file,
             conversation=cleaner.clean_label(source.session, NAME_MAX),
-            about=cleaner.clean_words(_first_words(call.request), ABOUT_MAX),
+            about=cleaner.clean_words(_first_words(call.request)[:ABOUT_READ], ABOUT_MAX),
             user=name_user(self._log_id, source.user) if source.user else "",
             program=__version__,
         )
@@ -413,7 +423,7 @@ class Intake:
     def _add_waiting(self, conversation: OpenConversation, call: CleanedCall) -> None:
         new = self._build_input(conversation, call)
         size = len(new.request.body.encode()) + len(new.answer.text.encode())
-        conversation.turns.append(call.turns)
+        conversation.turns.append(call.turns if new.request.body else ())
         conversation.size += size
         conversation.waiting.append(WaitingInput(new, call.input_id, call))
         self._waiting += 1
@@ -426,13 +436,13 @@ class Intake:
         like, keeps = conversation.find_likest(call.turns)
         whole = canonical_json(call.request)
         body = canonical_json(dialects.split_request(call.request, keeps)) if keeps else whole
-        answer, left_out = call.answer, list[LeftOut]()
-        if len(body) + len(answer.encode()) > CALL_MAX:
-            left_out.append(_describe_left_out("answer", answer.encode(), source.content_type))
-            answer = ""
+        answer, left_out = call.answer, [call.left_out] if call.left_out else []
         if len(body) > CALL_MAX:
             left_out.append(_describe_left_out("request", whole, "application/json"))
             body, like, keeps = b"", 0, 0
+        if len(body) + len(answer.encode()) > CALL_MAX:
+            left_out.append(_describe_left_out("answer", answer.encode(), source.content_type))
+            answer = ""
         path = cleaner.clean_label(remove_query_secrets(source.path), PATH_MAX)
         method = cleaner.clean_label(source.method, NAME_MAX)
         return CallRecorded(

@@ -33,7 +33,7 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.json import ABSENT, NESTED_MAX, decode_plain_json, is_too_deep
 from preflights_es.kernel.text import one_line, shortened
 
-LINE_MAX: Final = 8 * 1024 * 1024  # bytes; a call that the log keeps is no larger
+LINE_MAX: Final = 64 * 1024 * 1024  # bytes; what of a call is too large to keep is left out
 DOCUMENT_MAX: Final = 64 * 1024 * 1024  # bytes of a file that is one JSON value
 WAITING_MAX: Final = 100_000  # lines of a batch that wait for their other half; OpenAI takes 50,000
 

@@ -52,7 +52,7 @@ def _decide_recorded(state: CallsState, new: CallRecorded) -> Decision:
     body = read_kept_body(request.body)
     dialect = dialects.recognize_dialect(request.path, body)
     read = dialects.read_answer(dialect, answer.type, answer.text)
-    model = body.get("model") if isinstance(body, dict) else ""
+    model = body.get("model") if isinstance(body, dict) else None
     return CallKept(
         call=len(state.calls) + 1,
         dialect=dialect,
