@@ -263,3 +263,15 @@ def test_what_is_too_large_is_named_by_its_size_and_hash(empty: Project) -> None
         assert "SHA-256" in told
     assert "identical" in empty.call("replay", one["session_id"]).out
     assert imported(empty)["present"] == 4
+
+
+def test_no_secret_of_an_error_or_a_files_name_is_recorded(empty: Project) -> None:
+    failed = observation("1", "t1", "a") | {"output": None}
+    failed["statusMessage"] = "login failed, the password is hunter2-Xy7, ask kim@example.com"
+    write(empty, failed, name=f"{KEY}.jsonl")
+    made = empty.call("calls", "import", f"{KEY}.jsonl", "--json").json
+    assert made["added"] == 1
+    log = b"".join(file.read_bytes() for file in empty.log.parent.glob("log.db*"))
+    for secret in (KEY, "hunter2-Xy7", "kim@example.com"):
+        assert secret.encode() not in log
+    assert "[redacted:password]" in empty.call("calls", "show", "last").out
