@@ -66,6 +66,7 @@ OPEN_MAX: Final = 2_000  # conversations that are held at once
 ANSWERED_MAX: Final = 20_000  # calls without a named conversation that a later one may go on from
 FORMS_MAX: Final = 50_000  # turns of which is known what they say
 ALIKE_MAX: Final = 50  # of them with the same turns
+LABELS_MAX: Final = 1_000  # labels of which is known what is recorded
 PATH_MAX: Final = 1_000  # characters
 ABOUT_READ: Final = 10_000  # characters of the first turn, whose secrets have gone
 
@@ -115,6 +116,7 @@ class CallCleaner:
         self._source = source
         self._kinds = (*SECRETS, *kinds)
         self._alike: Counter[bytes] = Counter()
+        self._labels: dict[str, str] = {}
 
     def name(self, what: str, text: str) -> str:
         """The id of an Input, which only this log gives."""
@@ -154,7 +156,11 @@ class CallCleaner:
 
     def clean_label(self, text: str, limit: int) -> str:
         """An id, a path or a header as it is recorded: one line, no longer than the limit."""
-        return shortened(one_line(label_redacted(text, self._kinds)), limit)
+        if (label := self._labels.get(text)) is None:  # most calls of a source share theirs
+            if len(self._labels) >= LABELS_MAX:
+                self._labels.clear()
+            label = self._labels[text] = one_line(label_redacted(text, self._kinds))
+        return shortened(label, limit)
 
     def clean_words(self, text: str, limit: int) -> str:
         """Words of a person, as they are recorded."""
