@@ -81,7 +81,7 @@ def a_conversation_of_each_dialect(r: Recorder) -> None:
     anthropic = {"model": "claude", "system": "Be kind.", "messages": [turn("And now?")]}
     cut = RecordedAnswer(text=STREAM, type="text/event-stream", ended="cut off")
     path = "/v1/messages?beta=true"
-    step = r.submitted(step, call(r, anthropic, cut, path=path, redacted=("email",)))
+    step = r.submitted(step, call(r, anthropic, cut, path=path, taken_out=("email",)))
     responses = {"model": "gpt-5", "input": [turn("When?")]}
     step = r.submitted(step, call(r, responses, RecordedAnswer(text=RESPONSE)))
     other = {"model": "embed", "input": "When?", "dimensions": 8}

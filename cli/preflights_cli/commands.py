@@ -48,7 +48,7 @@ SHARED: Final[dict[tuple[str, ...], str]] = {
     ("resume", "abandon"): "Continue a session, or give it up.",
     ("show", "log"): "Show a session, or its events.",
     ("sessions", "decisions"): "List the sessions, or the decisions in force.",
-    ("replay", "regress"): "Run recorded sessions again: unchanged, or with a change, and judge.",
+    ("replay", "regress"): "Run recorded sessions again, unchanged or changed, and judge.",
     ("prompt", "facts"): "Print the brief for an agent, or the facts of the repository.",
     ("mcp", "hook"): "Serve coding agents, or answer their events.",
     ("note", "today"): "Write down tasks, events and ideas, and plan the day.",

@@ -92,7 +92,7 @@ def _list_recorded_calls(
             prompt="",
             at=database_integer(one.recorded_at if call.made_at is None else call.made_at),
             attempt=1,
-            outcome="received" if call.is_answered else "error",
+            outcome="received" if call.is_answered else "api_error",
             input_tokens=call.input_tokens,
             output_tokens=call.output_tokens,
         )

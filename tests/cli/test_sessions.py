@@ -67,7 +67,9 @@ def test_sessions_are_filtered_by_status_and_by_workflow(house: Project) -> None
     assert "no session has the status 'open': expected one of" in done.err
     done = house.call("sessions", "--workflow", "notes")
     assert done.code == 1
-    assert "no workflow is called 'notes': expected one of clarification, compiler," in done.err
+    assert (
+        "no workflow is called 'notes': expected one of calls, clarification, compiler," in done.err
+    )
     assert house.call("sessions", "--workflow", "recall", "--all-workflows").code == 2
 
 

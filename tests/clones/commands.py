@@ -36,6 +36,8 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
         ("init", "--plans", "--print"),
         ("init", "--agent", "all", "--print"),
     ),
+    "calls list": (("calls",), ("calls", "--all", "--json")),
+    "calls show": (("calls", "show", "last"), ("calls", "show", "HARMFUL")),
     "artifacts list": (("artifacts",), ("artifacts", "--all", "--json")),
     "artifacts show": (("artifacts", "show", "3f9a12c4"),),
     "admin export": (("admin", "export", "--all"),),
@@ -98,6 +100,9 @@ RECORDS: Final = frozenset(
         "mcp",
         "view",
         "admin import",
+        "calls import",
+        "calls judge",
+        "calls erase",
         "admin db upgrade",
         "admin db backup",
     }

@@ -19,7 +19,8 @@ NOON: Final = 1_790_000_000_000  # milliseconds since 1970 UTC, as in `tests.fix
 def goldens() -> tuple[tuple[Stored, ...], ...]:
     """Every golden session, of every workflow."""
     found = []
-    for path in sorted(ROOT.glob("replays/*/*.jsonl")):
+    others = ("calls",)  # last: what asks no model is no session to begin with
+    for path in sorted(ROOT.glob("replays/*/*.jsonl"), key=lambda p: (p.parent.name in others, p)):
         streams = stored_events.group_events_by_session(
             jsonl.stored(path.read_bytes().splitlines(), path.name)
         )

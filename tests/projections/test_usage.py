@@ -73,6 +73,8 @@ def price(model: str = "m-1", day: int = 0, paid: str = "3", said: str = "15") -
 def test_every_request_of_every_golden_session_is_a_row() -> None:
     for events in goldens():
         session = read(events)
+        if session.workflow.shown.made_calls is not None:
+            continue  # of another program: tests/cli/test_calls.py
         asked = [e for e in session.events if isinstance(e, CompletionRequested)]
         found = calls(session)
         assert [row["call"] for row in found if row["attempt"]] == [e.call for e in asked]

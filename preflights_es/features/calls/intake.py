@@ -473,7 +473,7 @@ class Intake:
                 ended=cleaner.clean_words(source.ended, NAME_MAX),
             ),
             left_out=tuple(left_out),
-            redacted=call.kinds,
+            taken_out=call.kinds,
         )
 
     def _flush(self) -> None:

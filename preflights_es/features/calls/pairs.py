@@ -77,7 +77,7 @@ FROZEN: Final = (
     "another answer, is not seen."
 )
 JUDGE_HERE: Final = (
-    "until then they count as worse. Look at them with `preflights calls judge`, and give --resume."
+    "until then they count as worse. A person judges them (`calls judge`); then give --resume."
 )
 JUDGE_THERE: Final = (
     "until then they count as worse. Judge them where their log is, export them again, and give "

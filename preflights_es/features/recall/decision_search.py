@@ -5,7 +5,7 @@ the subject of a text. Decisions of the log and records of other tools are one c
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import chain, islice, zip_longest
 from operator import itemgetter
@@ -439,7 +439,8 @@ class Subject:
 
     def is_of(self, one: Titled) -> bool:
         """Whether it chose a value that the text names, or decides a topic that is asked about or
-        of which another value is named; or the text has all words of its title or scope.
+        of which another value is named; or the text has all words of its scope, or of its title
+        beside the value.
         """
         if self._names_choice_of(one):
             return True
@@ -447,7 +448,10 @@ class Subject:
         others = (topic for topic, value in self._named if value not in values)
         if not topics.isdisjoint((*self._asked, *others)) or self._has_all(one.scope):
             return True
-        return self._has_all(one.title)
+        said = _FORM.fullmatch(one.title)
+        chosen = one.values or ((said["en"] or said["de"],) if said else ())
+        value = {word for text in chosen for word in collect_search_words(text)}
+        return self._has_all(one.title, value.difference(collect_search_words(one.scope)))
 
     def _names_choice_of(self, one: Titled) -> bool:
         """Whether the text names a value, and the title or value has all its words."""
@@ -470,9 +474,9 @@ class Subject:
         topics = topics or {topic.id for topic in known.topics(words_of(one.scope))}
         return topics, {canonical(of[0]) for of in named if of}
 
-    def _has_all(self, title: str) -> bool:
-        """Whether it has all words of a title; it begins with a single one."""
-        terms = subject_words(title)
+    def _has_all(self, title: str, value: Collection[str] = ()) -> bool:
+        """Whether it has all words of a title beside its value; it begins with a single one."""
+        terms = [word for word in subject_words(title) if word not in value]
         if len({*terms}) < OWN_MIN:
             is_whole = len(collect_search_words(title)) == 1
             return is_whole and any(_is_one_name(w, term) for w in self._first for term in terms)
@@ -510,6 +514,10 @@ def _heads(text: str, *, is_german: bool) -> Iterator[str]:
 
 
 _WORD: Final = late_pattern(r"[^\W_]+")
+_FORM: Final = late_pattern(
+    r"(?i:(?:we )?(?:use|adopt|choose|prefer) (?P<en>.+?) (?:for|as) .+|(?P<de>\S+) f\u00fcr .+)"
+)
+"""Titles that say a value even where it is no name."""
 
 
 def _has_part(word: str, part: str) -> bool:

@@ -100,9 +100,9 @@ def test_both_sides_are_asked_and_what_agrees_is_right(request_: Request, api: F
     assert two.changed.tokens == 2 * (server.INPUT_TOKENS + server.OUTPUT_TOKENS)
     assert pairs.notes()[-2:] == (REDACTED, FROZEN)
     assert "1 session with answers that differ" in pairs.notes()[0]
-    assert "Look at them" in pairs.notes()[0]
+    assert "A person judges them" in pairs.notes()[0]
     pairs.end(is_decided=True)
-    assert "Look at them" not in pairs.notes()[0], "their answers are gone"
+    assert "A person judges them" not in pairs.notes()[0], "their answers are gone"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from preflights_es.features.calls.domain.decide import decide
 from preflights_es.features.calls.domain.events import EVENTS
 from preflights_es.features.calls.domain.state import CallsState, calls_reached, evolve, view
 from preflights_es.kernel.session import Decider
-from preflights_es.words.workflow import ShownPart, Workflow
+from preflights_es.words.workflow import LedPart, ShownPart, Workflow
 
 WORKFLOW: Workflow[CallsState] = Workflow(
     decider=Decider(
@@ -17,6 +17,7 @@ WORKFLOW: Workflow[CallsState] = Workflow(
         evolve=evolve,
         is_terminal=lambda _state: False,
     ),
+    led=LedPart(package="preflights_es.features.calls"),
     shown=ShownPart(
         view=view,
         statuses=("done",),

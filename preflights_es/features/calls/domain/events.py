@@ -106,8 +106,8 @@ class CallRecorded(Input, frozen=True):
     request: RecordedRequest
     answer: RecordedAnswer
     left_out: tuple[LeftOut, ...] = ()
-    redacted: tuple[str, ...] = ()
-    """The kinds of what was taken out."""
+    taken_out: tuple[str, ...] = ()
+    """The kinds of what was taken out as a secret."""
 
 
 class CallsMissed(Input, frozen=True):
