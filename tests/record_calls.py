@@ -150,3 +150,12 @@ def what_does_not_fit_calls_changes_nothing(r: Recorder) -> None:
 def calls_of_other_files(r: Recorder) -> None:
     for source in ("openai-batch", "langfuse"):
         opened(r, source)
+
+
+def a_program_that_ran(r: Recorder) -> None:
+    step = opened(r, "record")
+    pieces = RecordedAnswer(
+        text=STREAM, type="text/event-stream", cuts=(40, len(STREAM) - 40), gaps_ms=(310, 12)
+    )
+    body = {"model": "claude", "stream": True, "messages": [turn("Where is my parcel?")]}
+    r.submitted(step, call(r, body, pieces, path="/v1/messages"))

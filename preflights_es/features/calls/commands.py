@@ -22,8 +22,8 @@ from preflights_cli.common import (
 )
 from preflights_cli.rendering import Shown
 from preflights_cli.table import streamed
-from preflights_es.features.calls.domain.events import CallSource
 from preflights_es.features.calls.domain.state import CallsView
+from preflights_es.features.calls.sources import SourceForm
 from preflights_es.features.calls.use import (
     CallsRow,
     ImportedCalls,
@@ -68,14 +68,14 @@ def _pointer_options(command: Callable[..., int]) -> Callable[..., int]:
 @click.option(
     "--from",
     "source",
-    type=click.Choice(get_args(CallSource)),
+    type=click.Choice(get_args(SourceForm)),
     help="What the file is. Default: by its first line.",
 )
 @_pointer_options
 @creating_command
 def import_command(
     file: tuple[str, ...],
-    source: CallSource | None,
+    source: SourceForm | None,
     app: Request,
     voice: Voice,
     **pointers: str | None,

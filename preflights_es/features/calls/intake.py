@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from itertools import count, takewhile
 from typing import Any, Final, NamedTuple, get_args
@@ -26,6 +27,7 @@ from preflights_es.features.calls.domain.events import (
     SESSION_MAX,
     SOURCE_MAX,
     CallRecorded,
+    CallsMissed,
     CallsOpened,
     CallSource,
     LeftOut,
@@ -128,7 +130,9 @@ class CallCleaner:
 
     def clean(self, call: SourceCall, input_id: str) -> CleanedCall:
         """The call as it may be recorded."""
-        request, kinds = redact_body(call.request, self._kinds)
+        request, kinds = call.request, tuple[str, ...]()
+        if not any(one.part == "request" for one in call.left_out):  # else it is a hash
+            request, kinds = redact_body(request, self._kinds)
         data = call.answer.encode("utf-8", "surrogatepass")
         left_out = None
         if len(data) > CALL_MAX:  # reading a stream of this size takes a hundred times its memory
@@ -154,6 +158,15 @@ class CallCleaner:
         self._alike[digest] += 1
         return f"{digest.hex()} {self._alike[digest]}"
 
+    def digest(self, call: CleanedCall) -> str:
+        """SHA-256 of method, path and whole body, as they are kept."""
+        return digest_request(*self.clean_address(call.source), canonical_json(call.request))
+
+    def clean_address(self, call: SourceCall) -> tuple[str, str]:
+        """Method and path, as they are recorded."""
+        path = self.clean_label(remove_query_secrets(call.path), PATH_MAX)
+        return self.clean_label(call.method, NAME_MAX), path
+
     def clean_label(self, text: str, limit: int) -> str:
         """An id, a path or a header as it is recorded: one line, no longer than the limit."""
         if (label := self._labels.get(text)) is None:  # most calls of a source share theirs
@@ -165,6 +178,11 @@ class CallCleaner:
     def clean_words(self, text: str, limit: int) -> str:
         """Words of a person, as they are recorded."""
         return shortened(one_line(redact_hidden(text, self._kinds).text), limit)
+
+
+def digest_request(method: str, path: str, body: bytes) -> str:
+    """SHA-256 of method, path and canonical body, in hexadecimal."""
+    return sha256(f"{method} {path}\n".encode() + body).hexdigest()
 
 
 def name_input(log_id: str, source: str, what: str, text: str) -> str:
@@ -213,7 +231,7 @@ class WaitingInput(NamedTuple):
     new: Input
     id: str
     call: CleanedCall | None = None
-    """None of the Input that opens a session."""
+    """None of the Input that opens a session, or says what it lacks."""
 
 
 class OpenConversation:
@@ -300,10 +318,13 @@ class AnsweredCalls:
 class Intake:
     """Takes calls into the log."""
 
-    def __init__(self, request: Request, file: str, source: CallSource) -> None:
+    def __init__(self, request: Request, file: str, source: CallSource, project: str = "") -> None:
+        """Args:
+        project: of the sessions; empty for the one of here.
+        """
         process = request.process
         self._runner: Runner = process.runner
-        self._project = process.project
+        self._project = project or process.project
         self._actor = request.actor
         self._source = source
         self._file = file
@@ -333,6 +354,21 @@ class Intake:
         self._take_sorted(held, told)
         self._flush()
         return self.counts
+
+    def count_missed(self, session: str, number: int, missed: CallsMissed) -> None:
+        """Record that calls of a conversation are missing.
+
+        Args:
+            number: which of its counts it is: one that is recorded is not recorded again.
+        """
+        input_id = self._cleaner.name("missed", f"{session}\0{number}")
+        if self._runner.store.session_of_input(input_id) is not None:
+            return
+        nothing = SourceCall(line=0, session=session, request={})
+        conversation = self._conversation_of(self._cleaner.clean(nothing, ""))
+        if conversation is not None:
+            conversation.waiting.append(WaitingInput(missed, input_id))
+            self._flush()
 
     def _take_sorted(self, held: list[SourceCall], told: Callable[[int], object]) -> None:
         if all(call.at is not None for call in held):
@@ -443,15 +479,18 @@ class Intake:
         like, keeps = conversation.find_likest(call.turns)
         whole = canonical_json(call.request)
         body = canonical_json(dialects.split_request(call.request, keeps)) if keeps else whole
-        answer, left_out = call.answer, [call.left_out] if call.left_out else []
+        answer = call.answer
+        left_out = [*source.left_out, *([call.left_out] if call.left_out else [])]
+        if any(one.part == "request" for one in source.left_out):
+            body, like, keeps = b"", 0, 0
         if len(body) > CALL_MAX:
             left_out.append(_describe_left_out("request", whole, "application/json"))
             body, like, keeps = b"", 0, 0
         if len(body) + len(answer.encode()) > CALL_MAX:
             left_out.append(_describe_left_out("answer", answer.encode(), source.content_type))
             answer = ""
-        path = cleaner.clean_label(remove_query_secrets(source.path), PATH_MAX)
-        method = cleaner.clean_label(source.method, NAME_MAX)
+        method, path = cleaner.clean_address(source)
+        is_unchanged = answer == source.answer
         return CallRecorded(
             at=self._runner.now(),
             actor=self._actor,
@@ -464,13 +503,15 @@ class Intake:
                 like=like,
                 keeps=keeps,
                 body=body.decode(),
-                digest=sha256(f"{method} {path}\n".encode() + whole).hexdigest(),
+                digest=digest_request(method, path, whole),
             ),
             answer=RecordedAnswer(
                 status=source.status,
                 type=cleaner.clean_label(source.content_type, NAME_MAX),
                 text=answer,
                 ended=cleaner.clean_words(source.ended, NAME_MAX),
+                cuts=source.cuts if is_unchanged else (),
+                gaps_ms=source.gaps_ms if is_unchanged else (),
             ),
             left_out=tuple(left_out),
             taken_out=call.kinds,
@@ -518,7 +559,9 @@ class Intake:
         if begun.version == 0:
             opening = waiting.pop(0)
         for one in waiting:
-            assert one.call is not None, "only the first Input opens a session"
+            if one.call is None:
+                self._record_other(begun, opening, one)
+                continue
             tries = (self._is_settled(begun, opening, one.call) for _ in range(CONFLICTS_MAX))
             if not any(tries):
                 raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries failed")
@@ -526,6 +569,19 @@ class Intake:
         if opening is not None and store.head(begun.session_id) is None:
             ids = (opening.id, *(one.id for one in waiting))
             self._moved[begun.session_id] = next(filter(None, map(store.session_of_input, ids)), "")
+
+    def _record_other(
+        self, begun: Handle, opening: WaitingInput | None, other: WaitingInput
+    ) -> None:
+        """An Input that holds no call, such as how many are missing."""
+        opened = begun.session_id
+        if opening is not None:
+            opened = self._runner.store.session_of_input(opening.id) or ""
+        first = [opening] if opening is not None and not opened else []
+        handle = self._runner.load(opened) if opened else begun
+        inputs = tuple((one.new, one.id) for one in (*first, other))
+        with suppress(DuplicateInput):
+            self._runner.submit_groups([InputGroup(handle, inputs)])
 
     def _is_settled(self, begun: Handle, opening: WaitingInput | None, call: CleanedCall) -> bool:
         """Whether it is known what became of a call; not, where the log has moved meanwhile.

@@ -29,6 +29,7 @@ from preflights_es.features.calls.domain.dialects import (
     json_text,
     parse_json_text,
 )
+from preflights_es.features.calls.domain.events import LeftOut
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.json import ABSENT, NESTED_MAX, decode_plain_json, is_too_deep
 from preflights_es.kernel.text import one_line, shortened
@@ -57,7 +58,8 @@ class SourceCall(msgspec.Struct, frozen=True, kw_only=True):
     method: str = "POST"
     path: str = ""
     headers: tuple[tuple[str, str], ...] = ()
-    request: dict[str, Any]
+    request: Any
+    """A JSON object, where the source holds files; of a program that ran, what its body holds."""
     status: int = 200
     """Of HTTP; 0 where there was no answer of HTTP."""
     content_type: str = "application/json"
@@ -65,6 +67,12 @@ class SourceCall(msgspec.Struct, frozen=True, kw_only=True):
     """Byte for byte where the source holds the bytes, else canonical JSON, or the words alone."""
     ended: str = ""
     """Empty where the answer is whole, else why it is not."""
+    cuts: tuple[int, ...] = ()
+    """Bytes of each piece in which the answer came; empty where the source does not say."""
+    gaps_ms: tuple[int, ...] = ()
+    """Milliseconds before each of them."""
+    left_out: tuple[LeftOut, ...] = ()
+    """What of it is no text; the request is then a text that stands for it."""
 
 
 class UnreadLine(msgspec.Struct, frozen=True):

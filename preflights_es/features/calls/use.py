@@ -9,12 +9,13 @@ from typing import Any, Final
 
 from preflights_es.features.calls.domain import WORKFLOW, dialects
 from preflights_es.features.calls.domain.calls import WholeCall, find_provider_name, join_calls
-from preflights_es.features.calls.domain.events import CallRecorded, CallsOpened, CallSource
+from preflights_es.features.calls.domain.events import CallRecorded, CallsOpened
 from preflights_es.features.calls.domain.state import CallsView
 from preflights_es.features.calls.intake import Intake, name_user
 from preflights_es.features.calls.sources import (
     SourceCall,
     SourceFile,
+    SourceForm,
     UnreadLine,
     read_source_calls,
     recognize_source,
@@ -50,7 +51,7 @@ class ImportedCalls(Result, frozen=True, tag_field="format", tag="calls-import/1
     """What became of the calls of a file."""
 
     file: str
-    source: CallSource
+    source: SourceForm
     added: int
     present: int
     """Calls that were in the log."""
@@ -74,7 +75,7 @@ class ImportedCalls(Result, frozen=True, tag_field="format", tag="calls-import/1
 def import_calls(
     request: Request,
     files: Sequence[str],
-    form: CallSource | None = None,
+    form: SourceForm | None = None,
     pointers: Mapping[str, str] = NO_POINTERS,
     *,
     drawn: Drawn = undrawn,
@@ -104,8 +105,7 @@ def import_calls(
                 raise Refused(f"{found}: say where --request and --response stand")
             form, pointers = guess.form, guess.pointers
             tell(f"{files[0]}: {guess.sentence}")
-        is_first = not any(True for _ in request.process.store.heads_in(WORKFLOW.name))
-        _keep_private(request, is_first=is_first)
+        keep_calls_private(request)
         unread = _UnreadLines()
         intake = Intake(request, ", ".join(files), form)
         with drawn(0) as update:
@@ -145,10 +145,11 @@ class _UnreadLines:
                 self.first.append(one)
 
 
-def _keep_private(request: Request, *, is_first: bool) -> None:
+def keep_calls_private(request: Request) -> None:
     """Other people's words lie in the log: its owner alone reads it from here on."""
     database = request.process.settings.database
-    _ = request.process.store  # the file is made where it is not
+    # The file is made where it is not.
+    is_first = not any(True for _ in request.process.store.heads_in(WORKFLOW.name))
     if make_private(database) and is_first:
         text = f"the words of these calls lie in {database}, which you alone can read from now on"
         request.notice("calls_private", text, path=database)
@@ -189,7 +190,7 @@ def _heads(request: Request) -> list[Head]:
 
 
 def _build_row(request: Request, head: Head) -> CallsRow:
-    handle, events = _load_events(request, head.session_id)
+    handle, events = load_call_events(request, head.session_id)
     view = handle.view
     if not isinstance(view, CallsView):
         raise Refused(f"session {head.session_id} holds no calls", code="no_calls")
@@ -226,7 +227,7 @@ def compute_costs(request: Request, calls: Iterable[WholeCall]) -> tuple[Cost, .
     )
 
 
-def _load_events(request: Request, session: str) -> tuple[Handle, list[Event]]:
+def load_call_events(request: Request, session: str) -> tuple[Handle, list[Event]]:
     process = request.process
     handle = process.runner.load(request.sessions.resolved(session, WORKFLOW.name))
     request.sessions.refuse_other(handle, WORKFLOW, "it holds no calls of another program")
@@ -296,7 +297,7 @@ def show_calls(request: Request, session: str) -> ShownCalls:
         UnknownSession, AmbiguousSession: none or several match.
         Refused: it is of another workflow, or was erased.
     """
-    handle, events = _load_events(request, session)
+    handle, events = load_call_events(request, session)
     if handle.status == "erased":
         raise Refused(f"session {short_session(handle.session_id)} was erased", code="erased")
     opened = next((one for one in events if isinstance(one, CallsOpened)), None)

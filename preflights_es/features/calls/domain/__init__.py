@@ -2,10 +2,10 @@
 
 from preflights_es.features.calls.domain.calls import list_made_calls
 from preflights_es.features.calls.domain.decide import decide
-from preflights_es.features.calls.domain.events import EVENTS
+from preflights_es.features.calls.domain.events import EVENTS, calls_settings_table
 from preflights_es.features.calls.domain.state import CallsState, calls_reached, evolve, view
 from preflights_es.kernel.session import Decider
-from preflights_es.words.workflow import LedPart, ShownPart, Workflow
+from preflights_es.words.workflow import AskedPart, LedPart, ShownPart, Workflow
 
 WORKFLOW: Workflow[CallsState] = Workflow(
     decider=Decider(
@@ -26,4 +26,5 @@ WORKFLOW: Workflow[CallsState] = Workflow(
         aside=True,
         made_calls=list_made_calls,
     ),
+    asked=AskedPart(settings=calls_settings_table),
 )

@@ -1,21 +1,24 @@
 """What a log says of calls of models that another program made (docs/specs/calls.md).
 
-Values and limits first, then Inputs, Decisions, and the list of all.
+Values and limits first, then settings, Inputs, Decisions, and the list of all.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
+
+import msgspec
 
 from preflights_es.features.calls.domain.dialects import Dialect
 from preflights_es.kernel.events import Count, Decision, Event, Input, Typed, Value, Whole
+from preflights_es.kernel.ports import SettingsSource, SettingsTable
 from preflights_es.kernel.text import ANSWER_MAX, NAME_MAX
 from preflights_es.words.questions import Refusal
 
 # 1. Values and limits ------------------------------------------------------------------------
 
-CallSource = Literal["jsonl", "openai-batch", "litellm", "langfuse", "otel", "llm"]
-"""The form of the file that calls were taken from."""
+CallSource = Literal["jsonl", "openai-batch", "litellm", "langfuse", "otel", "llm", "record"]
+"""The form of the file that calls were taken from; `record` of those of a program that ran."""
 
 CALL_MAX: Final = (
     8_000_000  # bytes of a request and its answer; a line of 17 MB cannot be read back
@@ -25,6 +28,7 @@ CALLS_MAX: Final = 1_000  # of a session
 ABOUT_MAX: Final = 300  # characters
 SOURCE_MAX: Final = 4_000  # characters of a path
 EXPECTED_MAX: Final = 100_000  # characters
+PIECES_MAX: Final = 10_000  # of an answer whose pieces are kept
 
 
 class LeftOut(Value, frozen=True, kw_only=True):
@@ -68,9 +72,36 @@ class RecordedAnswer(Value, frozen=True, kw_only=True, omit_defaults=True):
     """Byte for byte as the source holds it; where a secret was taken out, without it."""
     ended: str = ""
     """Why it is not whole, in a few words; empty where it is."""
+    cuts: tuple[Count, ...] = ()
+    """Bytes of each piece in which it came; empty where it came whole or was changed since."""
+    gaps_ms: tuple[Count, ...] = ()
+    """Milliseconds before each of them: since the request was sent, then since the one before."""
 
 
-# 2. Inputs -----------------------------------------------------------------------------------
+# 2. Settings ---------------------------------------------------------------------------------
+
+
+class CallsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Its keys."""
+
+    ignore: list[str] = []
+    """JSON Pointers to fields of requests, such as ids and times, that a replay leaves out."""
+
+
+def calls_settings_table() -> SettingsTable:
+    """What the table comes to: its pointers."""
+    return SettingsTable(CallsTable, _ignored_pointers, ())
+
+
+def _ignored_pointers(source: SettingsSource, given: Any) -> tuple[str, ...]:
+    for pointer in given.ignore:
+        if not pointer.startswith("/"):
+            expected = "expected a JSON Pointer such as /metadata/request_id"
+            raise source.wrong(("calls", "ignore"), f"found {pointer!r}, {expected}")
+    return tuple(given.ignore)
+
+
+# 3. Inputs -----------------------------------------------------------------------------------
 
 
 class CallsOpened(Input, frozen=True):
@@ -85,9 +116,9 @@ class CallsOpened(Input, frozen=True):
     }
     source: CallSource
     file: str
-    """As it was named; `-` for standard input."""
+    """As it was named; `-` for standard input. Of a program that ran, its command line."""
     conversation: str
-    """The id that the source has for it; empty without one."""
+    """The id that the source has for it; empty without one. Of a program that ran, the run's."""
     about: str
     """How the first person's turn begins."""
     program: str
@@ -141,7 +172,7 @@ class CallJudged(Input, frozen=True):
     why: str = ""
 
 
-# 3. Decisions --------------------------------------------------------------------------------
+# 4. Decisions --------------------------------------------------------------------------------
 
 
 class CallsBegun(Decision, frozen=True):
