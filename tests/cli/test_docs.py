@@ -39,6 +39,7 @@ import os
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -621,6 +622,22 @@ def test_the_fields_of_calls_are_those_that_are_documented(shop: Project) -> Non
     check("calls/1", shop.call("show", shown["session_id"], "--json").json)
     judged = ("--expect", "x", "--by", "Ada", "--json")
     check("calls-judged/1", shop.call("calls", "judge", "last", "1", *judged).json)
+
+
+def test_the_fields_of_a_recorded_run_are_those_that_are_documented(
+    shop: Project, api: FakeAPI
+) -> None:
+    code = (
+        "import os, sys, urllib.request as u\n"
+        "for body in map(str.encode, sys.argv[1:]):\n"
+        "    try: u.urlopen(os.environ['OPENAI_BASE_URL'] + '/chat/completions', body)\n"
+        "    except OSError: pass\n"
+    )
+    env = {"OPENAI_BASE_URL": api.openai}
+    program = ("last", "--json", "--", sys.executable, "-c", code)
+    made = shop.run("calls", "record", *program[1:], '{"n": 1}', '{"n": 2}', env=env)
+    check("calls-record/1", made.json)
+    check("calls-replay/1", shop.run("calls", "replay", *program, '{"n": 1}', '{"n": 3}').json)
 
 
 def test_the_fields_of_a_day_are_those_that_are_documented(shop: Project) -> None:

@@ -99,6 +99,8 @@ RECORDS: Final = frozenset(
         "hook",
         "mcp",
         "view",
+        "calls record",
+        "calls replay",
         "admin import",
         "calls import",
         "calls judge",

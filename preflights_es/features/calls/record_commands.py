@@ -1,0 +1,174 @@
+"""`calls record` and `calls replay` on the command line."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from typing import Final
+
+import click
+
+from preflights_cli import EXIT_REFUSED
+from preflights_cli.common import (
+    Voice,
+    count_in_words,
+    creating_command,
+    each_given,
+    reading_command,
+)
+from preflights_es.features.calls.domain.events import SOURCE_MAX
+from preflights_es.features.calls.playing import read_recorded_calls, replay_run
+from preflights_es.features.calls.recording import (
+    Route,
+    find_routes,
+    record_run,
+    require_aiohttp,
+)
+from preflights_es.features.calls.use import keep_calls_private
+from preflights_es.features.calls.writer import TOGETHER_MAX, RunBegun
+from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.text import one_line, shortened
+from preflights_es.redaction.masking import redact_hidden
+from preflights_es.redaction.patterns import SECRETS
+from preflights_es.settings.load import surroundings
+from preflights_es.store.urls import SqliteFile
+from preflights_es.use.request import Request
+
+DIFFERENCES_SHOWN: Final = 5
+
+
+def _run_options(command: Callable[..., int]) -> Callable[..., int]:
+    command = click.argument("command", nargs=-1, required=True, metavar="-- COMMAND")(command)
+    command = click.option(
+        "--var",
+        "variables",
+        multiple=True,
+        metavar="VARIABLE",
+        callback=each_given,
+        help="From which the program takes that address; repeatable. Default: NAME_BASE_URL.",
+    )(command)
+    return click.option(
+        "--route",
+        "given",
+        multiple=True,
+        metavar="NAME=URL",
+        callback=each_given,
+        help="Another provider than OpenAI and Anthropic, and its address; repeatable.",
+    )(command)
+
+
+def _routes(
+    given: tuple[str, ...], variables: tuple[str, ...], *, needs_urls: bool = True
+) -> list[Route]:
+    named = {}
+    for one in given:
+        name, _, url = one.partition("=")
+        is_name = name.replace("-", "").replace("_", "").isalnum() and name.isascii()
+        if not is_name or (needs_urls and not url):
+            message = f"--route: found {one!r}, expected NAME=URL"
+            raise click.UsageError(message)
+        named[name] = url
+    if len(variables) > len(named):
+        message = f"--var {variables[len(named)]}: it belongs to a --route, name that first"
+        raise click.UsageError(message)
+    return find_routes(named, variables, surroundings())
+
+
+@click.command("record", context_settings={"allow_interspersed_args": False})
+@_run_options
+@creating_command
+def record_command(
+    command: tuple[str, ...],
+    given: tuple[str, ...],
+    variables: tuple[str, ...],
+    app: Request,
+    voice: Voice,
+) -> int:
+    """Run a program and record the calls of models that it makes.
+
+    Its SDKs reach a proxy on this machine by OPENAI_BASE_URL and ANTHROPIC_BASE_URL. Secrets,
+    e-mail addresses, phone numbers, cards and accounts are taken out before anything is recorded.
+    The exit code is the program's; where that is 0, it is 1 if the log holds no call, or lacks one.
+
+    \b
+    Examples:
+      preflights calls record -- python app.py
+      preflights calls record --route groq=https://api.groq.com/openai/v1 -- node app.js
+    """
+    require_aiohttp()
+    routes = _routes(given, variables)
+    keep_calls_private(app)
+    made = record_run(_describe_run(app, command), command, routes, surroundings())
+    voice.json(made)
+    if made.trouble:
+        voice.warn(f"the log took nothing at the end: {made.trouble}")
+    if made.missed:
+        voice.warn(f"the log lacks {count_in_words(made.missed, 'call')}")
+    if made.recorded:
+        session = short_session(made.session_id)
+        voice.remark(f"Recorded {count_in_words(made.recorded, 'call')} in {session}.")
+        voice.remark(f"`preflights calls replay {session} -- ...` gives these answers again.")
+    if not made.recorded and not made.missed:
+        names = ", ".join(route.variable for route in routes)
+        voice.warn(f"nothing was recorded: the program called none of the addresses in {names}")
+    return made.exit_code or (0 if made.recorded and not made.missed else EXIT_REFUSED)
+
+
+def _describe_run(app: Request, command: tuple[str, ...]) -> RunBegun:
+    process = app.process
+    url = process.store.url
+    said = redact_hidden(shlex.join(command), (*SECRETS, *process.settings.redact_calls)).text
+    return RunBegun(
+        run=str(process.runner.new_id()),
+        command=shortened(one_line(said), SOURCE_MAX),
+        database=url.name if isinstance(url, SqliteFile) else process.settings.database,
+        project=process.project,
+        actor=app.actor,
+        together=TOGETHER_MAX,
+    )
+
+
+@click.command("replay")
+@click.argument("session")
+@_run_options
+@reading_command
+def replay_command(
+    session: str,
+    command: tuple[str, ...],
+    given: tuple[str, ...],
+    variables: tuple[str, ...],
+    app: Request,
+    voice: Voice,
+) -> int:
+    """Run a program again with the answers that `calls record` recorded; no model is asked.
+
+    A call that differs from each that is recorded gets status 422, and is named. The exit code is
+    the program's; where that is 0, it is 1 if a call differs, or was not made.
+
+    \b
+    Examples:
+      preflights calls replay last -- python app.py
+      preflights calls replay 3f9a12c4 --json -- pytest tests/test_app.py
+    """
+    require_aiohttp()
+    recorded = read_recorded_calls(app, session)
+    used = {call.recorded.request.route for call in recorded.calls} - {"openai", "anthropic"}
+    named = {one.partition("=")[0] for one in given}
+    routes = _routes((*given, *sorted(used - named)), variables, needs_urls=False)
+    made = replay_run(app, recorded, command, routes=routes, env=surroundings())
+    voice.json(made)
+    for why in made.differences[:DIFFERENCES_SHOWN]:
+        voice.warn(why)
+    if more := made.not_recorded - len(made.differences[:DIFFERENCES_SHOWN]):
+        voice.warn(f"and {count_in_words(more, 'more call')} without a recorded answer")
+    if made.not_asked:
+        numbers = ", ".join(map(str, made.not_asked[:DIFFERENCES_SHOWN]))
+        dots = ", ..." if len(made.not_asked) > DIFFERENCES_SHOWN else ""
+        told = count_in_words(len(made.not_asked), "recorded call")
+        voice.warn(f"the program did not make {told}: {numbers}{dots}")
+    if made.missed:
+        voice.warn(f"the recording lacks {count_in_words(made.missed, 'call')}")
+    whole = len(recorded.calls)
+    voice.remark(f"Served {made.served:,} of {count_in_words(whole, 'recorded call')}.")
+    is_equal = bool(made.served) and not (made.not_recorded or made.not_asked)
+    return made.exit_code or (0 if is_equal else EXIT_REFUSED)

@@ -1,0 +1,557 @@
+"""Run a program whose calls go through a proxy on this machine, and record them.
+
+The proxy passes each piece on as it comes and waits for nothing: what a writer of its own process
+has not recorded yet lies in memory (`writer.py`). The address holds a random part, so that no
+other program and no page of a browser gets in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import msgspec
+
+from preflights_es.features.calls.writer import (
+    HELD_MAX,
+    TOGETHER_MAX,
+    Exchange,
+    MissedExchanges,
+    Recorded,
+    RunBegun,
+    write_frame,
+)
+from preflights_es.kernel.errors import ExtraMissing, Refused
+from preflights_es.providers.capabilities import (
+    BASE_URL_VARIABLES,
+    BASE_URLS,
+    KEY_VARIABLES,
+    is_local,
+)
+from preflights_es.system import clock_ids
+from preflights_es.use.results import Result
+
+FAILURES_MAX: Final = 3  # ends of the writer at one call, until that call is given up
+RESTARTS_MAX: Final = 9  # ends of the writer without a recorded call, until all are
+END_WAIT_S: Final = 20.0  # seconds without a recorded call, after which the end waits no longer
+HEAD_MAX: Final = 64 * 1024  # bytes of a line of an answer's head
+BODY_MAX: Final = 1 << 30  # bytes of a request: larger ones are refused
+_WRITER: Final = "preflights_es.features.calls.writer"
+_OF_ONE_CONNECTION: Final = frozenset(
+    ("connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding")
+)
+_OF_REQUEST: Final = _OF_ONE_CONNECTION | {"host", "content-length", "accept-encoding", "expect"}
+_KEPT_HEADERS: Final = frozenset(
+    ("content-type", "content-encoding", "request-id", "x-request-id", "retry-after")
+)
+THE_PROGRAM_LEFT: Final = "the program left"
+
+
+def require_aiohttp() -> None:
+    """Raises:
+    ExtraMissing: aiohttp is not here.
+    """
+    try:
+        import aiohttp.web  # noqa: F401
+    except ImportError as error:
+        raise ExtraMissing(f"recording and replaying calls ({error})", "record") from error
+
+
+# 1. Where calls go ---------------------------------------------------------------------------
+
+
+class Route(NamedTuple):
+    """A provider as the program reaches it."""
+
+    name: str
+    variable: str
+    """From which the program's SDK takes the address."""
+    url: str
+    """Of the provider, or of the gateway that the program used until now."""
+
+    @property
+    def base(self) -> str:
+        """What stands behind the name in the address that the program gets."""
+        return "/v1" if self.name == "openai" else ""
+
+    def url_of(self, path: str) -> str:
+        """Of a path that the program asked for."""
+        return self.url.rstrip("/") + (path.removeprefix(self.base) if self.base else path)
+
+
+def find_routes(
+    given: Mapping[str, str], variables: Sequence[str], env: Mapping[str, str]
+) -> list[Route]:
+    """The routes of a run: those of the SDKs, and those that the user names.
+
+    Args:
+        given: addresses by name; an empty one where none is needed.
+        variables: of those, in the same order; where there is none, it is `NAME_BASE_URL`.
+
+    Raises:
+        Refused: an address is none.
+    """
+    routes = {}
+    for name in ("openai", "anthropic"):
+        variable = BASE_URL_VARIABLES[name]
+        routes[name] = Route(name, variable, env.get(variable, "").strip() or BASE_URLS[name])
+    for number, (name, url) in enumerate(given.items()):
+        usual = f"{name.upper().replace('-', '_')}_BASE_URL"
+        variable = variables[number] if number < len(variables) else usual
+        routes[name] = Route(name, variable, url)
+    for route in routes.values():
+        if route.url and urlsplit(route.url).scheme not in ("http", "https"):
+            found = f"the address of {route.name} is {route.url!r}"
+            raise Refused(f"{found}: expected one that begins with https:// or http://")
+    return [*routes.values()]
+
+
+def build_environment(
+    env: Mapping[str, str], address: str, routes: Sequence[Route], *, lends_keys: bool = False
+) -> dict[str, str]:
+    """What the program is told: its own environment, and the addresses of the proxy.
+
+    Args:
+        lends_keys: whether an SDK that finds no key gets one that opens nothing.
+    """
+    told = dict(env)
+    for route in routes:
+        told[route.variable] = f"{address}/{route.name}{route.base}"
+    # Else an SDK would send what is said to the proxy to the proxy of the company.
+    before = env.get("no_proxy") or env.get("NO_PROXY") or ""
+    told["no_proxy"] = told["NO_PROXY"] = ",".join(filter(None, (before, "127.0.0.1,localhost")))
+    if lends_keys:
+        for route in routes:
+            for variable in KEY_VARIABLES.get(route.name, ())[1:]:
+                told.setdefault(variable, "none-is-needed")
+    return told
+
+
+# 2. The program, and the server that it calls ------------------------------------------------
+
+Answer = Callable[[Any, str, str], Awaitable[Any]]
+"""From a request, the route's name and the path to a response of aiohttp."""
+
+
+@asynccontextmanager
+async def serve_program(answer: Answer) -> AsyncIterator[str]:
+    """Serve on this machine alone; gives the address."""
+    from aiohttp import web
+
+    # With its protocol named, asyncio sends without Nagle's delay: 44 ms a call.
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.bind(("127.0.0.1", 0))
+    port = listening.getsockname()[1]
+    secret = f"/{clock_ids.salt().hex()}/"
+    hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
+
+    async def guarded(request: Any) -> Any:
+        path = request.raw_path
+        if request.host not in hosts:
+            return web.Response(status=421, text="this is the proxy of another host\n")
+        if "origin" in request.headers:
+            return web.Response(status=403, text="no page of a browser is served\n")
+        if not path.startswith(secret):
+            return web.Response(status=404, text="this path is not served\n")
+        if "upgrade" in request.headers.get("connection", "").lower():
+            return web.Response(status=501, text="WebSockets cannot be recorded\n")
+        route, slash, rest = path.removeprefix(secret).partition("/")
+        return await answer(request, route, slash + rest)
+
+    served = web.Application(client_max_size=BODY_MAX)
+    served.router.add_route("*", "/{path:.*}", guarded)
+    runner = web.AppRunner(
+        served,
+        access_log=None,
+        handler_cancellation=True,
+        auto_decompress=False,
+        handle_signals=False,
+        shutdown_timeout=1.0,
+        max_field_size=HEAD_MAX,
+        max_line_size=HEAD_MAX,
+    )
+    await runner.setup()
+    try:
+        await web.SockSite(runner, listening, backlog=512).start()
+        yield f"http://127.0.0.1:{port}{secret.rstrip('/')}"
+    finally:
+        await runner.cleanup()
+
+
+async def run_program(command: Sequence[str], env: Mapping[str, str]) -> int:
+    """The exit code of a program, which has our standard streams; of a signal as a shell says it.
+
+    Raises:
+        Refused: it cannot be started.
+    """
+    program = find_program(command, env)
+    try:
+        process = await asyncio.create_subprocess_exec(program, *command[1:], env=dict(env))
+    except (OSError, ValueError) as error:
+        raise Refused(f"{command[0]!r} cannot be started: {error}") from error
+    with _signals_for(process):
+        code = await process.wait()
+    return code if code >= 0 else 128 - code
+
+
+def find_program(command: Sequence[str], env: Mapping[str, str]) -> str:
+    """Its file, also of a `.cmd` of Windows.
+
+    Raises:
+        Refused: there is none.
+    """
+    program = shutil.which(command[0], path=env.get("PATH"))
+    if program is None:
+        raise Refused(f"the program {command[0]!r} is not found: name one that can be run")
+    return program
+
+
+@contextmanager
+def _signals_for(process: Any) -> Iterator[None]:
+    """Ctrl-C reaches the program by itself; a request to end is handed on. Its end is ours."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def hand_on(number: int, _frame: object) -> None:
+        with suppress(ProcessLookupError):
+            process.send_signal(number)
+
+    # A function and not SIG_IGN, which the program would inherit.
+    before = {signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None)}
+    before[signal.SIGTERM] = signal.signal(signal.SIGTERM, hand_on)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def cut_off(request: Any) -> None:
+    """End the connection behind what was sent: the program sees an answer that is not whole."""
+    if request.transport is not None:
+        request.transport.close()
+
+
+# 3. To the writer ----------------------------------------------------------------------------
+
+
+class _HeldFrame(NamedTuple):
+    data: bytes
+    at: int | None
+    """When the call was made; None where the frame holds none."""
+
+
+class Handover:
+    """What waits until the writer has recorded it; a writer that died is started anew."""
+
+    def __init__(self, begun: RunBegun, held_max: int = HELD_MAX) -> None:
+        self._begun = begun
+        self._held_max = held_max
+        self._held: dict[int, _HeldFrame] = {}
+        """By number, without a gap."""
+        self._size = self._number = 0
+        self._missing: MissedExchanges | None = None
+        self._is_closing = self._has_given_up = False
+        self._more = asyncio.Event()
+        self._writer: asyncio.subprocess.Process | None = None
+        self._task = asyncio.ensure_future(self._keep_writing())
+        self.calls = self.missed = 0
+        self.session_id = self.trouble = ""
+
+    def put(self, exchange: Exchange) -> None:
+        """Hand a call over; one that finds no room is counted."""
+        self.calls += 1
+        size = len(exchange.body) + sum(map(len, exchange.pieces))
+        if self._has_given_up or self._size + size > self._held_max:
+            self._miss(exchange.at, "there was no room in memory")
+            return
+        self._put_missing()
+        self._hold(msgspec.structs.replace(exchange, number=self._number + 1), exchange.at)
+
+    async def close(self) -> None:
+        """Wait until all is recorded; what the log does not take for a while is given up."""
+        self._put_missing()
+        self._is_closing = True
+        self._more.set()
+        before = -1
+        while not self._task.done() and len(self._held) != before:
+            before = len(self._held)
+            await asyncio.wait([self._task], timeout=END_WAIT_S)
+        self._task.cancel()
+        await asyncio.wait([self._task])
+        self.missed += sum(frame.at is not None for frame in self._held.values())
+
+    def _hold(self, frame: Exchange | MissedExchanges, at: int | None) -> None:
+        self._number = frame.number
+        self._held[frame.number] = held = _HeldFrame(write_frame(frame), at)
+        self._size += len(held.data)
+        self._more.set()
+
+    def _miss(self, at: int, why: str) -> None:
+        self.missed += 1
+        before = self._missing or MissedExchanges(first_at=at, last_at=at, why=why)
+        self._missing = MissedExchanges(
+            count=before.count + 1,
+            first_at=min(before.first_at, at),
+            last_at=max(before.last_at, at),
+            why=before.why,
+        )
+
+    def _put_missing(self) -> None:
+        missing, self._missing = self._missing, None
+        if missing is not None:
+            self._hold(msgspec.structs.replace(missing, number=self._number + 1), None)
+
+    async def _keep_writing(self) -> None:
+        failures = 0
+        while self._held or not self._is_closing:
+            has_recorded = await self._write_until_end(1 if failures else TOGETHER_MAX)
+            failures = 1 if has_recorded else failures + 1
+            if failures == RESTARTS_MAX:
+                self._has_given_up = True
+                return
+            if failures % FAILURES_MAX == 0 and self._held:
+                at = self._forget_first().at
+                if at is not None:
+                    self._miss(at, "the writer ended at it")
+                    self._put_missing()
+            await asyncio.sleep(0 if self._is_closing else failures / 10)
+
+    async def _write_until_end(self, together: int) -> bool:
+        """Whether the writer recorded something before it ended."""
+        writer = self._writer = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-P",
+            "-m",
+            _WRITER,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C is the program's
+        )
+        assert writer.stdin is not None
+        assert writer.stdout is not None
+        sending = asyncio.ensure_future(self._send(writer.stdin, together))
+        has_recorded = False
+        try:
+            async for line in writer.stdout:
+                said = msgspec.json.decode(line, type=Recorded)
+                has_recorded = has_recorded or said.upto > 0
+                self._take_word(said)
+            await writer.wait()
+        finally:
+            sending.cancel()
+            with suppress(ProcessLookupError):
+                writer.kill()
+            await writer.wait()
+        return has_recorded
+
+    async def _send(self, to: asyncio.StreamWriter, together: int) -> None:
+        number = min(self._held, default=self._number + 1)
+        with suppress(ConnectionError):  # it ended
+            to.write(write_frame(msgspec.structs.replace(self._begun, together=together)))
+            while True:
+                if number in self._held:
+                    to.write(self._held[number].data)
+                    await to.drain()
+                    number += 1
+                elif self._is_closing:
+                    to.close()
+                    return
+                else:
+                    self._more.clear()
+                    await self._more.wait()
+
+    def _take_word(self, said: Recorded) -> None:
+        self.trouble = said.trouble
+        self.missed += said.refused
+        self.session_id = self.session_id or said.session_id
+        while self._held and min(self._held) <= said.upto:
+            self._forget_first()
+
+    def _forget_first(self) -> _HeldFrame:
+        frame = self._held.pop(next(iter(self._held)))
+        self._size -= len(frame.data)
+        return frame
+
+
+# 4. The proxy --------------------------------------------------------------------------------
+
+
+class RecordedRun(Result, frozen=True, tag_field="format", tag="calls-record/1"):
+    """What came of a run."""
+
+    session_id: str
+    """Of its calls; the first, where one does not hold all; empty without any."""
+    exit_code: int
+    """Of the program."""
+    recorded: int
+    missed: int
+    """Calls that the log lacks."""
+    trouble: str
+    """Why the log took nothing at the end; empty where it took all."""
+
+
+def record_run(
+    begun: RunBegun, command: Sequence[str], routes: Sequence[Route], env: Mapping[str, str]
+) -> RecordedRun:
+    """Run a program and record its calls.
+
+    Raises:
+        Refused: the program is not found, or a proxy of the environment cannot be used.
+    """
+    find_program(command, env)
+    return asyncio.run(_record_run(begun, command, routes, env))
+
+
+async def _record_run(
+    begun: RunBegun, command: Sequence[str], routes: Sequence[Route], env: Mapping[str, str]
+) -> RecordedRun:
+    from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+
+    is_https = any(route.url.startswith("https:") for route in routes)
+    connector = TCPConnector(limit=0, ssl=_trusted_certificates() if is_https else True)
+    handover = Handover(begun)
+    try:
+        async with ClientSession(
+            connector=connector,
+            auto_decompress=False,
+            cookie_jar=DummyCookieJar(),
+            max_field_size=HEAD_MAX,
+            max_line_size=HEAD_MAX,
+            skip_auto_headers=("accept", "accept-encoding", "content-type", "user-agent"),
+            timeout=ClientTimeout(total=None),
+        ) as client:
+            proxy = _RecordingProxy(client, routes, handover)
+            async with serve_program(proxy.answer) as address:
+                code = await run_program(command, build_environment(env, address, routes))
+    finally:
+        await handover.close()
+    return RecordedRun(
+        session_id=handover.session_id,
+        exit_code=code,
+        recorded=handover.calls - handover.missed,
+        missed=handover.missed,
+        trouble=handover.trouble,
+    )
+
+
+def _trusted_certificates() -> Any:
+    """Those of the providers' SDKs, with what the environment says of them."""
+    from httpx2 import create_ssl_context
+
+    return create_ssl_context()
+
+
+def _proxy_of(url: str) -> str | None:
+    """The proxy of the environment that a request goes through; what is said to this machine none.
+
+    Raises:
+        Refused: it cannot be used.
+    """
+    parts = urlsplit(url)
+    proxies = getproxies()
+    found = proxies.get(parts.scheme) or proxies.get("all")
+    if not found or is_local(url) or proxy_bypass(parts.hostname or ""):
+        return None
+    found = found if "://" in found else f"http://{found}"
+    if not found.startswith(("http://", "https://")):
+        scheme = found.partition(":")[0]
+        raise Refused(f"the environment names a proxy of {scheme}: expected one of http or https")
+    return found
+
+
+class _RecordingProxy:
+    """Passes requests on and answers back, and hands both over."""
+
+    def __init__(self, client: Any, routes: Sequence[Route], handover: Handover) -> None:
+        self._client = client
+        self._routes = {route.name: (route, _proxy_of(route.url)) for route in routes}
+        self._handover = handover
+
+    async def answer(self, request: Any, name: str, path: str) -> Any:
+        """What the provider answers, as it comes."""
+        from aiohttp import ClientError, web
+
+        if name not in self._routes:
+            return web.Response(status=404, text="no such route\n")
+        at, pieces, times = clock_ids.now(), list[bytes](), list[int]()
+        body = await request.read()
+        out: Any = None
+        headers: tuple[tuple[str, str], ...] = ()
+        ended = THE_PROGRAM_LEFT
+        began = time.perf_counter()
+        try:
+            async with self._ask(request, name, path, body) as response:
+                headers = _kept(response.headers)
+                out = web.StreamResponse(status=response.status, reason=response.reason)
+                for field, value in response.headers.items():
+                    if field.lower() not in _OF_ONE_CONNECTION:
+                        out.headers.add(field, value)
+                await out.prepare(request)
+                async for piece in _pieces(response):
+                    pieces.append(piece)
+                    times.append(round(1_000 * (time.perf_counter() - began)))
+                    await out.write(piece)
+            await out.write_eof()
+            ended = ""
+        except (ClientError, TimeoutError, OSError) as error:
+            is_here = request.transport is not None and not request.transport.is_closing()
+            if is_here:
+                what = "the connection broke" if out is not None else "no answer"
+                ended = f"{what}: {type(error).__name__}"
+                cut_off(request)
+        finally:
+            exchange = Exchange(
+                number=0,
+                at=at,
+                route=name,
+                method=request.method,
+                path=path,
+                headers=headers,
+                body_type=request.headers.get("content-type", ""),
+                body=body,
+                status=0 if out is None else out.status,
+                pieces=tuple(pieces),
+                times_ms=tuple(times),
+                ended=ended,
+            )
+            self._handover.put(exchange)
+        return web.Response() if out is None else out
+
+    def _ask(self, request: Any, name: str, path: str, body: bytes) -> Any:
+        from yarl import URL
+
+        route, proxy = self._routes[name]
+        sent = [
+            (field, value)
+            for field, value in request.headers.items()
+            if field.lower() not in _OF_REQUEST
+        ]
+        return self._client.request(
+            request.method,
+            URL(route.url_of(path), encoded=True),
+            data=body or None,
+            headers=[*sent, ("accept-encoding", "identity")],
+            allow_redirects=False,
+            proxy=proxy,
+        )
+
+
+async def _pieces(response: Any) -> AsyncIterator[bytes]:
+    async for piece in response.content.iter_any():
+        yield piece
+
+
+def _kept(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple((n.lower(), v) for n, v in headers.items() if n.lower() in _KEPT_HEADERS)

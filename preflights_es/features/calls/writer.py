@@ -1,0 +1,284 @@
+"""The writer of a run: a process of its own that frees calls of secrets and records them.
+
+What the proxy hands over comes by standard input, in frames: four bytes of length, then
+MessagePack. What is recorded is said on standard output, a line of JSON each time. Within the
+proxy all of this would make the program wait.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+import zlib
+from collections.abc import Sequence
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, BinaryIO, Final
+
+import msgspec
+
+from preflights_es.features.calls.domain.dialects import parse_json_text
+from preflights_es.features.calls.domain.events import PIECES_MAX, CallsMissed, LeftOut
+from preflights_es.features.calls.intake import Intake
+from preflights_es.features.calls.sources import SourceCall
+from preflights_es.kernel.errors import PreflightsError
+from preflights_es.kernel.events import Actor
+from preflights_es.kernel.json import ABSENT
+from preflights_es.kernel.text import one_line
+from preflights_es.system import clock_ids
+from preflights_es.use import bootstrap
+from preflights_es.use.request import Request
+
+HELD_MAX: Final = 64_000_000  # bytes of calls that are not recorded yet, in the proxy
+GATHERED_S: Final = 0.05  # seconds in which calls are gathered for one transaction
+TOGETHER_MAX: Final = 256  # calls of one transaction
+PAUSES_S: Final = (0.1, 2.0)  # seconds between two tries to record: the first, the longest
+LENGTH: Final = 4  # bytes in front of a frame
+
+
+# 1. What is handed over ----------------------------------------------------------------------
+
+
+class RunBegun(msgspec.Struct, frozen=True, tag="begun", array_like=True):
+    """The first frame: which run it is, and where it is recorded."""
+
+    run: str
+    command: str
+    """Its command line, freed of secrets."""
+    database: str
+    project: str
+    actor: Actor
+    together: int
+    """Calls of one transaction at most."""
+
+
+class Exchange(msgspec.Struct, frozen=True, tag="exchange", array_like=True, kw_only=True):
+    """A request of the program and what came back, as bytes."""
+
+    number: int
+    at: int
+    """Microseconds since 1970 UTC: when the request came."""
+    route: str
+    method: str
+    path: str
+    headers: tuple[tuple[str, str], ...]
+    """Of the answer."""
+    body_type: str
+    body: bytes
+    status: int = 0
+    pieces: tuple[bytes, ...] = ()
+    """Of the answer, as they came."""
+    times_ms: tuple[int, ...] = ()
+    """When each of them came, since the request was sent."""
+    ended: str = ""
+
+
+class MissedExchanges(msgspec.Struct, frozen=True, tag="missed", array_like=True, kw_only=True):
+    """Calls that could not be handed over."""
+
+    number: int = 0
+    count: int = 0
+    first_at: int
+    last_at: int
+    why: str
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """What the writer says."""
+
+    upto: int = 0
+    """The number of the last frame that is recorded, with all before it."""
+    session_id: str = ""
+    refused: int = 0
+    """Calls among them that could not be recorded."""
+    trouble: str = ""
+    """Why the log takes nothing at the moment."""
+
+
+Frame = RunBegun | Exchange | MissedExchanges
+_decode: Final = msgspec.msgpack.Decoder(Frame).decode
+
+
+def write_frame(frame: Frame) -> bytes:
+    """The bytes of a frame."""
+    data = msgspec.msgpack.encode(frame)
+    return len(data).to_bytes(LENGTH, "big") + data
+
+
+# 2. As a source holds it ---------------------------------------------------------------------
+
+
+def build_source_call(run: str, one: Exchange) -> SourceCall:
+    """An exchange as a call that can be taken in."""
+    request, left_out = read_request_body(one.body, one.body_type)
+    headers = dict(one.headers)
+    content_type = headers.pop("content-type", "")
+    raw = b"".join(one.pieces)
+    answer = _read_answer_text(raw, headers.get("content-encoding", ""))
+    if answer is None:
+        size, digest = len(raw), sha256(raw).hexdigest()
+        left_out += (LeftOut(part="answer", size=size, type=content_type, sha256=digest),)
+    has_pieces = answer is not None and answer.encode() == raw and 1 < len(one.pieces) <= PIECES_MAX
+    return SourceCall(
+        line=one.number,
+        id=f"{run}\0{one.number}",
+        session=run,
+        at=one.at,
+        route=one.route,
+        method=one.method,
+        path=one.path,
+        headers=tuple(headers.items()),
+        request=request,
+        status=one.status,
+        content_type=content_type,
+        answer=answer or "",
+        ended=one.ended,
+        cuts=tuple(map(len, one.pieces)) if has_pieces else (),
+        gaps_ms=tuple(b - a for a, b in pairwise((0, *one.times_ms))) if has_pieces else (),
+        left_out=left_out,
+    )
+
+
+def read_request_body(body: bytes, content_type: str) -> tuple[Any, tuple[LeftOut, ...]]:
+    """The JSON of a body, else its text; of one that is no text its hash, and what is left out."""
+    if not body:
+        return None, ()
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        digest = sha256(body).hexdigest()
+        left_out = LeftOut(part="request", size=len(body), type=content_type, sha256=digest)
+        return digest, (left_out,)
+    value = parse_json_text(text)
+    return (text if value is ABSENT else value), ()
+
+
+def _read_answer_text(raw: bytes, encoding: str) -> str | None:
+    """None where it is no text, or packed in a way that is not read."""
+    try:
+        if encoding in ("gzip", "deflate"):
+            raw = zlib.decompressobj(47 if encoding == "gzip" else 15).decompress(raw, HELD_MAX)
+        elif encoding not in ("", "identity"):
+            return None
+        return raw.decode()
+    except (zlib.error, UnicodeDecodeError):
+        return None
+
+
+# 3. Recording --------------------------------------------------------------------------------
+
+
+class RunWriter:
+    """Records the calls of one run, and tries again for as long as the log takes none."""
+
+    def __init__(self, request: Request, begun: RunBegun) -> None:
+        self._request = request
+        self._begun = begun
+        self._intake: Intake | None = None
+
+    def record(self, frames: Sequence[Exchange | MissedExchanges]) -> None:
+        """Record frames, in one transaction where that can be, and say so."""
+        pause, longest = PAUSES_S
+        while True:
+            try:
+                said = self._take(frames)
+                break
+            except PreflightsError as error:
+                # What is recorded already is known by its id.
+                self._intake = None
+                _say(Recorded(trouble=one_line(str(error))))
+                time.sleep(pause)
+                pause = min(2 * pause, longest)
+        _say(said)
+
+    def _take(self, frames: Sequence[Exchange | MissedExchanges]) -> Recorded:
+        run, request = self._begun.run, self._request
+        if self._intake is None:
+            self._intake = Intake(request, self._begun.command, "record", self._begun.project)
+        intake = self._intake
+        before, erased = intake.counts.refused.copy(), intake.counts.erased
+        calls = [build_source_call(run, one) for one in frames if isinstance(one, Exchange)]
+        intake.take(calls, lambda _: None)
+        for one in frames:
+            if isinstance(one, MissedExchanges):
+                self._count_missed(intake, one)
+        refused = intake.counts.refused - before
+        last = frames[-1].number
+        for why, count in refused.items():
+            times = [call.at for call in calls if call.at is not None]
+            missed = MissedExchanges(
+                number=-last, count=count, first_at=times[0], last_at=times[-1], why=why
+            )
+            self._count_missed(intake, missed)
+        return Recorded(
+            upto=last,
+            session_id=min(intake.counts.sessions, default=""),
+            refused=refused.total() + intake.counts.erased - erased,
+        )
+
+    def _count_missed(self, intake: Intake, one: MissedExchanges) -> None:
+        missed = CallsMissed(
+            at=clock_ids.now(),
+            actor=self._request.actor,
+            count=one.count,
+            first_at=one.first_at,
+            last_at=one.last_at,
+            why=one.why,
+        )
+        intake.count_missed(self._begun.run, one.number, missed)
+
+
+def _say(said: Recorded) -> None:
+    sys.stdout.buffer.write(msgspec.json.encode(said) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _read_frames(source: BinaryIO, frames: SimpleQueue[Any]) -> None:
+    """Until the proxy has no more; then None."""
+    while len(head := source.read(LENGTH)) == LENGTH:
+        size = int.from_bytes(head, "big")
+        data = source.read(size)
+        if len(data) < size:
+            break
+        frames.put(_decode(data))
+    frames.put(None)
+
+
+def _gather(frames: SimpleQueue[Any], most: int) -> list[Any]:
+    """The next frame, and those that come soon after it."""
+    gathered, end = [frames.get()], time.monotonic() + GATHERED_S
+    while gathered[-1] is not None and len(gathered) < most:
+        try:
+            gathered.append(frames.get(timeout=max(end - time.monotonic(), 0)))
+        except Empty:
+            break
+    return gathered
+
+
+def main() -> None:
+    """Record until standard input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program's, not ours
+    frames: SimpleQueue[Any] = SimpleQueue()
+    Thread(target=_read_frames, args=(sys.stdin.buffer, frames), daemon=True).start()
+    begun = frames.get()
+    if begun is None:
+        return
+    opened = bootstrap.opened_process(Path.cwd(), database=begun.database)
+    request = opened.request(begun.actor)
+    writer = RunWriter(request, begun)
+    try:
+        gathered: list[Any] = []
+        while not gathered or gathered[-1] is not None:
+            gathered = _gather(frames, begun.together)
+            if there := [frame for frame in gathered if frame is not None]:
+                writer.record(there)
+    finally:
+        request.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,348 @@
+"""`calls record` and `calls replay`: a program's calls recorded, and given again offline."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+from zlib import crc32
+
+import pytest
+
+from tests.cli.program import Project, Result
+from tests.providers.server import (
+    FakeAPI,
+    Reply,
+    Request,
+    Sent,
+    body,
+    chat_completion,
+    dripping,
+    json_body,
+    status,
+    text,
+)
+
+PROGRAM: Final = (sys.executable, str(Path(__file__).with_name("calling_program.py")))
+KEY: Final = "sk-proj-Zyx987Wvu654Tsr321Qpo098"
+
+
+def deltas(said: str) -> bytes:
+    """OpenAI's stream of a text, two letters an event."""
+    events = [
+        {"id": "c", "choices": [{"index": 0, "delta": {"content": said[at : at + 2]}}]}
+        for at in range(0, len(said), 2)
+    ]
+    lines = [json.dumps(one, ensure_ascii=False) for one in events]
+    return "".join(f"data: {line}\n\n" for line in (*lines, "[DONE]")).encode()
+
+
+def anthropic_stream(said: str) -> bytes:
+    message = {"id": "m", "type": "message", "role": "assistant", "content": [], "model": "c"}
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {**message, "usage": usage}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {
+            "type": "content_block_delta",
+            "index": 0,
+            "delta": {"type": "text_delta", "text": said},
+        },
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage},
+        {"type": "message_stop"},
+    ]
+    parts = (f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in events)
+    return "".join(parts).encode()
+
+
+class Model:
+    """Answers what it is asked; each answer has a number, so that none can be mistaken."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def __call__(self, request: Request) -> Sent:
+        self.number += 1
+        asked = request.body
+        said = f"answer {self.number} to {crc32(str(asked).encode())}"
+        return self._reply(request, asked, said)(request)
+
+    def _reply(self, request: Request, asked: Any, said: str) -> Reply:
+        if request.path.endswith("/embeddings"):
+            data = [{"object": "embedding", "index": 0, "embedding": [0.5, self.number]}]
+            usage = {"prompt_tokens": 1, "total_tokens": 1}
+            return json_body({"object": "list", "data": data, "model": "e", "usage": usage})
+        if asked.get("stream"):
+            said = f"My key is {KEY}, keep it." if "Stream a key" in str(asked) else f"grüß {said}"
+            if request.path.endswith("/messages"):
+                return body(anthropic_stream(said), "text/event-stream")
+            pace = 0.02 if "left" in str(asked) else 0.0002
+            return dripping(body(deltas(said), "text/event-stream"), pace)
+        if asked.get("tools"):
+            answer = chat_completion("", "tool_calls")
+            function = {"name": "weather", "arguments": '{"city": "Graz"}'}
+            call = {"id": "call_abcdef123456", "type": "function", "function": function}
+            answer["choices"][0]["message"]["tool_calls"] = [call]
+            return json_body(answer)
+        return text(said)
+
+
+@pytest.fixture
+def api() -> Iterator[FakeAPI]:
+    with FakeAPI() as made:
+        made.script(Model())
+        yield made
+
+
+def keys(api: FakeAPI | None = None) -> dict[str, str]:
+    """The environment of the program; without a server, one at which nothing listens."""
+    return {
+        "OPENAI_API_KEY": "sk-none",
+        "ANTHROPIC_API_KEY": "none",
+        "OPENAI_BASE_URL": api.openai if api else "http://127.0.0.1:9/v1",
+        "ANTHROPIC_BASE_URL": api.anthropic if api else "http://127.0.0.1:9",
+        "HTTP_PROXY": "http://127.0.0.1:9",
+    }
+
+
+def record(project: Project, api: FakeAPI | None, *parts: str) -> Result:
+    return project.run("calls", "record", "--", *PROGRAM, *parts, env=keys(api))
+
+
+def replay(project: Project, *parts: str, **env: str) -> Result:
+    return project.run("calls", "replay", "last", "--", *PROGRAM, *parts, env=keys() | env)
+
+
+def recorded_calls(project: Project) -> list[dict[str, Any]]:
+    calls: list[dict[str, Any]] = project.run("calls", "show", "last", "--json").json["calls"]
+    return calls
+
+
+def log_bytes(project: Project) -> bytes:
+    return b"".join(path.read_bytes() for path in project.log.parent.glob("*"))
+
+
+@pytest.mark.slow("whole runs")
+def test_a_program_gets_the_recorded_answers_without_a_server(
+    empty: Project,
+) -> None:
+    parts = ("plain", "claude", "tools", "crowd", "threads")
+    with FakeAPI() as api:
+        api.script(Model())
+        first = record(empty, api, *parts)
+        assert first.code == 0, first
+        sent = len(api.requests)
+    assert sent == 6 + 2 + 2 + 16 + 24
+    assert f"Recorded {sent} calls in " in first.err
+    assert len(recorded_calls(empty)) == sent
+    again = replay(empty, *parts)
+    assert (again.code, again.out) == (0, first.out), again
+    assert f"Served {sent} of {sent} recorded calls." in again.err
+
+
+@pytest.mark.slow("whole runs")
+def test_a_call_that_differs_is_named_and_refused(empty: Project, api: FakeAPI) -> None:
+    assert record(empty, api, "raw").code == 0
+    sent = len(api.requests)
+    again = replay(empty, "changed")
+    assert again.code == 1
+    kind, _, said = again.out.partition(" ")
+    assert kind == "UnprocessableEntityError"
+    differs = 'differs from call 1 at /messages/0/content: recorded "raw 0", now '
+    assert (
+        f'POST /v1/chat/completions of openai {differs}"What is a tree?"'
+        in json.loads(said)["message"]
+    )
+    assert differs in again.err
+    assert "did not make 6 recorded calls: 1, 2, 3, 4, 5, ..." in again.err
+    assert len(api.requests) == sent
+
+
+def test_one_call_too_many_is_said(empty: Project, api: FakeAPI) -> None:
+    assert record(empty, api, "raw").code == 0
+    again = replay(empty, "raw", "raw")
+    assert again.code == 1
+    assert "is recorded less often than it is called" in again.err
+
+
+def test_pointers_of_the_settings_are_left_out(empty: Project, api: FakeAPI) -> None:
+    assert record(empty, api, "gone").code == 0
+    file = empty.folder / "preflights.toml"
+    file.write_text('[calls]\nignore = ["/messages/0/content", "/not/there"]\n')
+    assert replay(empty, "other").code == 0
+    file.write_text('[calls]\nignore = ["messages"]\n')
+    replay(empty, "gone").refused(
+        2, "calls.ignore: found 'messages', expected a JSON Pointer such as /metadata/request_id"
+    )
+
+
+@pytest.mark.slow("whole runs")
+def test_the_exit_code_is_that_of_the_program(empty: Project, api: FakeAPI) -> None:
+    assert record(empty, api, "raw", "7").code == 7
+    assert replay(empty, "raw", "7").code == 7
+    assert replay(empty, "9").code == 9
+    nothing = record(empty, api)
+    assert nothing.code == 1
+    assert "none of the addresses in OPENAI_BASE_URL, ANTHROPIC_BASE_URL" in nothing.err
+    for verb in (("record",), ("replay", "last")):
+        found = empty.run("calls", *verb, "--", "no-such-program")
+        found.refused(1, "'no-such-program' is not found")
+
+
+def test_an_answer_comes_in_the_same_pieces(empty: Project, api: FakeAPI) -> None:
+    assert record(empty, api, "stream").code == 0
+    (session,) = empty.run("calls", "--json").json["sessions"]
+    lines = empty.run("admin", "export", session["session_id"]).out
+    assert len(re.findall(r'"cuts":\[(\d+),', lines)) == 1, lines
+    assert len(re.findall(r'"gaps_ms":\[(\d+),', lines)) == 1
+
+
+@pytest.mark.slow("kills")
+def test_a_killed_writer_is_started_anew_and_nothing_is_lost(empty: Project, api: FakeAPI) -> None:
+    found = record(empty, api, "raw", "kills", "raw", "kills", "raw")
+    assert found.code == 0, found
+    assert len(recorded_calls(empty)) == 6 + 6 + 6
+
+
+@pytest.mark.slow("whole runs")
+def test_a_log_that_is_locked_delays_no_call(empty: Project, api: FakeAPI) -> None:
+    assert record(empty, api, "gone").code == 0
+    with closing(sqlite3.connect(empty.log, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        started = empty.started("calls", "record", "--", *PROGRAM, "raw", env=keys(api))
+        assert started.stdout is not None
+        said = [started.stdout.readline() for _ in range(6)]
+        other.execute("ROLLBACK")
+    _, err = started.communicate(timeout=60)
+    assert (started.returncode, all(said)) == (0, True), err
+    assert len(recorded_calls(empty)) == 6
+
+
+@pytest.mark.slow("whole runs")
+def test_a_log_that_stays_locked_is_told(empty: Project, api: FakeAPI) -> None:
+    assert record(empty, api, "gone").code == 0
+    with closing(sqlite3.connect(empty.log, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        found = record(empty, api, "raw")
+    assert found.code == 1
+    assert len(found.out.splitlines()) == 6
+    assert "the log took nothing at the end: " in found.err
+    assert "the log lacks 6 calls" in found.err
+
+
+def test_a_provider_that_is_gone_is_recorded_and_replayed(empty: Project) -> None:
+    first = record(empty, None, "gone")
+    assert (first.code, first.out) == (0, "RemoteDisconnected\n"), first
+    assert {call["ended"] for call in recorded_calls(empty)} == {"no answer: ClientConnectorError"}
+    again = replay(empty, "gone")
+    assert (again.code, again.out) == (0, first.out), again
+
+
+def test_an_answer_that_breaks_off_breaks_off_again(empty: Project, api: FakeAPI) -> None:
+    whole = body(deltas("a long answer that is cut"), "text/event-stream")
+    api.script(lambda request: replace(whole(request), cut_at=150))
+    first = record(empty, api, "stream")
+    assert first.out.startswith("broke off after")
+    assert recorded_calls(empty)[0]["ended"] == "the connection broke: ClientPayloadError"
+    again = replay(empty, "stream")
+    assert again.out == first.out
+    assert "Served 1 of 1 recorded call." in again.err
+
+
+def test_a_program_may_leave_a_stream(empty: Project, api: FakeAPI) -> None:
+    first = record(empty, api, "leaves", "raw")
+    assert first.code == 0, first
+    calls = recorded_calls(empty)
+    assert "the program left" in {call["ended"] for call in calls}
+    again = replay(empty, "leaves", "raw")
+    assert (again.code, again.out) == (0, first.out), again
+
+
+def test_errors_of_the_provider_are_replayed(empty: Project) -> None:
+    with FakeAPI() as api:
+        api.script(status(529, "overloaded"), Model())
+        first = record(empty, api, "gone", "gone")
+    assert first.code == 0, first
+    again = replay(empty, "gone", "gone")
+    assert (again.code, again.out) == (0, first.out)
+    assert [call["status"] for call in recorded_calls(empty)] == [529, 200]
+
+
+def test_no_secret_reaches_the_log(empty: Project, api: FakeAPI) -> None:
+    secret = "--token=ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
+    found = record(empty, api, "key", "raw", "0", secret)
+    assert found.code == 0, found
+    raw = log_bytes(empty)
+    for piece in (KEY, KEY[8:], "sk-proj-Abc123", "sk-none", secret[8:]):
+        assert piece.encode() not in raw
+    for at in range(0, len(KEY) - 5, 2):  # of a piece of the stream, no two follow each other
+        pieces = f'{KEY[at : at + 2]}"}}}}]}}\n\ndata'
+        assert json.dumps(pieces).encode() not in raw
+    assert replay(empty, "key", "raw").code == 0
+
+
+def test_the_proxy_answers_the_program_alone(empty: Project, api: FakeAPI) -> None:
+    probe = (
+        "import os, http.client\n"
+        "from urllib.parse import urlsplit\n"
+        "parts = urlsplit(os.environ['OPENAI_BASE_URL'])\n"
+        "def asked(path, **headers):\n"
+        "    it = http.client.HTTPConnection(parts.netloc)\n"
+        "    it.request('POST', path, '{}', headers)\n"
+        "    return it.getresponse().status\n"
+        "path = parts.path + '/chat/completions'\n"
+        "print(asked(path), asked(path, Host='evil.example'), asked(path, Origin='null'),\n"
+        "    asked('/v1/chat/completions'),\n"
+        "    asked(path, Connection='upgrade', Upgrade='websocket'))\n"
+        "print(os.environ['NO_PROXY'])\n"
+    )
+    env = keys(api) | {"NO_PROXY": "intern.example"}
+    found = empty.run("calls", "record", "--", sys.executable, "-c", probe, env=env)
+    assert found.out == "200 421 403 404 501\nintern.example,127.0.0.1,localhost\n", found
+    assert len(api.requests) == 1
+
+
+def test_redirects_are_passed_on(empty: Project, api: FakeAPI) -> None:
+    api.script(status(307, location="/elsewhere"))
+    probe = (
+        "import os, urllib.request as u\n"
+        "class No(u.HTTPRedirectHandler):\n"
+        "    def redirect_request(self, *_): return None\n"
+        "url = os.environ['GROQ_URL'] + '/chat/completions?api-version=1&key=' + 'secret'\n"
+        "try: u.build_opener(No, u.ProxyHandler({})).open(u.Request(url, b'{}'))\n"
+        "except OSError as error: print(error.code, error.headers['location'])\n"
+    )
+    said = ("--route", f"groq={api.openai}", "--var", "GROQ_URL", "--", sys.executable, "-c", probe)
+    found = empty.run("calls", "record", *said)
+    assert (found.code, found.out) == (0, "307 /elsewhere\n"), found
+    assert api.requests[0].path == "/v1/chat/completions?api-version=1&key=secret"
+    assert b"key=secret" not in log_bytes(empty)
+    api.script(Model())
+    again = empty.run("calls", "replay", "last", *said)
+    assert (again.code, again.out) == (0, "307 None\n"), again
+    assert len(api.requests) == 1
+
+
+def test_a_route_is_one(empty: Project) -> None:
+    for said, words in (
+        (("--route", "groq"), "found 'groq', expected NAME=URL"),
+        (("--var", "X"), "--var X: it belongs to a --route"),
+    ):
+        empty.run("calls", "record", *said, "--", "true").refused(2, words)
+    found = empty.run("calls", "record", "--route", "groq=ftp://x", "--", "true")
+    found.refused(1, "the address of groq is 'ftp://x': expected one that begins with https://")
+
+
+def test_what_was_imported_cannot_be_replayed(empty: Project) -> None:
+    line = {"request": "Where is it?", "response": "Here."}
+    (empty.folder / "calls.jsonl").write_text(json.dumps(line))
+    assert empty.run("calls", "import", "calls.jsonl").code == 0
+    found = replay(empty, "raw")
+    found.refused(1, "was taken from calls.jsonl: expected a recorded run")
