@@ -23,6 +23,7 @@ from preflights_cli.common import (
     require_option_value,
 )
 from preflights_cli.options import keyed, mode_of, parse_name_value_pairs
+from preflights_cli.rendering import shown_of
 from preflights_es.history.child import ABSENT_TEXT, Divergence
 from preflights_es.history.imports import ActorInputs, Review, SessionChange
 from preflights_es.history.replayer import Rerun
@@ -499,6 +500,9 @@ def replay_command(
     voice.json(found)
     for result in found.sessions:
         _say_replay(voice, result)
+    for result in found.sessions:
+        if hint := shown_of(result.workflow).replayed(app, result.session_id):
+            voice.hint(hint)
     for one in unknown:
         voice.warn(f"session {short_session(one.session_id)} is not replayed: {one.why}")
     if any(result.status != "identical" for result in found.sessions):

@@ -17,6 +17,7 @@ from preflights_cli.german import Say, english, spoken
 from preflights_es.kernel.ids import iso, short_session
 from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.runtime.features import FEATURES
+from preflights_es.use.request import Request
 from preflights_es.words.questions import Question
 from preflights_es.words.workflow import ErasedBy, NotDone, View
 
@@ -36,6 +37,8 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """The option of the open question that Enter takes; empty where there is none."""
     below: Callable[[View], Iterable[str]] = lambda _session: ()
     """Lines below the open question, where a person answers it later."""
+    replayed: Callable[[Request, str], str] = lambda _app, _session: ""
+    """What `replay` says behind a session, by its id: what else can be run again."""
     completed: Callable[[View], View] = lambda session: session
     """The session as its JSON says it, with the words that a command line takes."""
     companion: Callable[[Question, str], str] = lambda _question, _value: ""

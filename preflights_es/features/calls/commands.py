@@ -22,6 +22,7 @@ from preflights_cli.common import (
 )
 from preflights_cli.rendering import Shown
 from preflights_cli.table import streamed
+from preflights_es.features.calls.domain.events import CallsOpened
 from preflights_es.features.calls.domain.state import CallsView
 from preflights_es.features.calls.sources import SourceForm
 from preflights_es.features.calls.use import (
@@ -32,6 +33,7 @@ from preflights_es.features.calls.use import (
     find_calls_older_than,
     import_calls,
     list_calls,
+    load_call_events,
     show_calls,
 )
 from preflights_es.kernel.errors import PreflightsError
@@ -331,4 +333,16 @@ def describe_calls(voice: Voice, session: View) -> None:
         voice.say(f"  {count_in_words(session.missed, 'call')} are missing")
 
 
-SHOWN: Final = Shown(describe=describe_calls)
+def hint_recorded_program(app: Request, session: str) -> str:
+    """How the program of a recorded run is run again; empty for other calls."""
+    try:
+        _, events = load_call_events(app, session)
+    except PreflightsError:  # it is in a file alone
+        return ""
+    if not any(isinstance(one, CallsOpened) and one.source == "record" for one in events):
+        return ""
+    command = f"`preflights calls replay {short_session(session)} -- COMMAND`"
+    return f"{command} runs the program again with these answers."
+
+
+SHOWN: Final = Shown(describe=describe_calls, replayed=hint_recorded_program)
