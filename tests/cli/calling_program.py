@@ -147,6 +147,10 @@ def key() -> None:
     say(len(ask("Stream a key", stream=True).read()) > 0)
 
 
+def big() -> None:
+    say(ask("x" * 64_000_000).status)
+
+
 def kills() -> None:
     parent = os.getppid()
     for number in Path(f"/proc/{parent}/task/{parent}/children").read_text().split():
@@ -170,6 +174,7 @@ if __name__ == "__main__":
             stream,
             leaves,
             key,
+            big,
             kills,
         )
     }

@@ -170,5 +170,5 @@ def replay_command(
         voice.warn(f"the recording lacks {count_in_words(made.missed, 'call')}")
     whole = len(recorded.calls)
     voice.remark(f"Served {made.served:,} of {count_in_words(whole, 'recorded call')}.")
-    is_equal = bool(made.served) and not (made.not_recorded or made.not_asked)
+    is_equal = made.served and not (made.not_recorded or made.not_asked or made.missed)
     return made.exit_code or (0 if is_equal else EXIT_REFUSED)
