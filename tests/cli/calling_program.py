@@ -8,7 +8,9 @@ import http.client
 import json
 import os
 import signal
+import socket
 import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -137,6 +139,24 @@ def stream() -> None:
         say("broke off after", error.partial)
 
 
+def chunks() -> None:
+    """The sizes of the pieces that a chunked answer has."""
+    base = urlsplit(os.environ["OPENAI_BASE_URL"])
+    body = json.dumps(asked("Stream it", stream=True)).encode()
+    head = f"POST {base.path}/chat/completions HTTP/1.1\r\nHost: {base.netloc}\r\n"
+    head += f"Connection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+    with socket.create_connection((base.hostname, base.port)) as connection:
+        connection.sendall(head.encode() + body)
+        answer = connection.makefile("rb")
+        while answer.readline().strip():
+            pass
+        sizes = list[int]()
+        while size := int(answer.readline() or b"0", 16):
+            sizes.append(len(answer.read(size)))
+            answer.readline()
+    say(sizes)
+
+
 def leaves() -> None:
     answer = ask("Stream it and be left", stream=True)
     say(answer.read(60))
@@ -145,6 +165,15 @@ def leaves() -> None:
 
 def key() -> None:
     say(len(ask("Stream a key", stream=True).read()) > 0)
+
+
+def waits() -> None:
+    say("waiting")
+    try:
+        time.sleep(60)
+    except KeyboardInterrupt:
+        say("interrupted")
+        sys.exit(3)
 
 
 def big() -> None:
@@ -172,8 +201,10 @@ if __name__ == "__main__":
             other,
             gone,
             stream,
+            chunks,
             leaves,
             key,
+            waits,
             big,
             kills,
         )

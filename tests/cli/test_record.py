@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -208,8 +210,31 @@ def test_the_exit_code_is_that_of_the_program(empty: Project, api: FakeAPI) -> N
 def test_an_answer_comes_in_the_same_pieces(empty: Project, api: FakeAPI) -> None:
     assert record(empty, api, "stream").code == 0
     lines = empty.run(*exported(empty)).out
-    assert len(re.findall(r'"cuts":\[(\d+),', lines)) == 1, lines
-    assert len(re.findall(r'"gaps_ms":\[(\d+),', lines)) == 1
+    (cuts,) = re.findall(r'"cuts":(\[[\d,]+\])', lines)
+    (gaps,) = re.findall(r'"gaps_ms":(\[[\d,]+\])', lines)
+    assert len(json.loads(cuts)) == len(json.loads(gaps)) > 1
+    again = replay(empty, "chunks")
+    assert (again.code, json.loads(again.out)) == (0, json.loads(cuts)), again
+
+
+def test_ctrl_c_is_the_program_s_and_what_was_called_is_recorded(
+    empty: Project, api: FakeAPI
+) -> None:
+    args = ("calls", "record", "--", *PROGRAM, "raw", "waits")
+    started = empty.started(*args, env=keys(api), leads=True)
+    assert started.stdout is not None
+    assert all(started.stdout.readline() for _ in range(7))
+    os.killpg(started.pid, signal.SIGINT)
+    out, err = started.communicate(timeout=60)
+    assert (started.returncode, out) == (3, b"interrupted\n"), err
+    assert len(recorded_calls(empty)) == 6
+
+
+def test_without_the_extra_one_line_names_it(empty: Project) -> None:
+    (empty.folder / "aiohttp.py").write_text("raise ImportError('no aiohttp')\n")
+    env = {"PYTHONPATH": str(empty.folder)}
+    found = empty.run("calls", "record", "--", "true", env=env, starts=True)
+    found.refused(2, "recording and replaying calls (no aiohttp) needs the extra `record`: `")
 
 
 @pytest.mark.slow("kills")

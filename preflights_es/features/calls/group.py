@@ -26,6 +26,7 @@ def calls_command() -> None:
     \b
     Examples:
       preflights calls import calls.jsonl
+      preflights calls record -- python app.py
       preflights calls
       preflights calls show last
       preflights calls judge last

@@ -158,10 +158,6 @@ class CallCleaner:
         self._alike[digest] += 1
         return f"{digest.hex()} {self._alike[digest]}"
 
-    def digest(self, call: CleanedCall) -> str:
-        """SHA-256 of method, path and whole body, as they are kept."""
-        return digest_request(*self.clean_address(call.source), canonical_json(call.request))
-
     def clean_address(self, call: SourceCall) -> tuple[str, str]:
         """Method and path, as they are recorded."""
         path = self.clean_label(remove_query_secrets(call.path), PATH_MAX)

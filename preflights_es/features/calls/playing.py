@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, count
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
 from preflights_es.features.calls.domain import WORKFLOW
 from preflights_es.features.calls.domain.calls import WholeCall, join_calls
 from preflights_es.features.calls.domain.dialects import json_text, turns_of_request
@@ -58,7 +60,7 @@ class RecordedCalls(NamedTuple):
 
     session_id: str
     calls: list[WholeCall]
-    """Numbered anew, from 1, in the order in which they were made."""
+    """In the order in which they were made; their numbers go on from session to session."""
     missed: int
 
 
@@ -82,7 +84,9 @@ def read_recorded_calls(request: Request, session: str) -> RecordedCalls:
         if session_id is None:
             break
         handle, events = load_call_events(request, session_id)
-        calls += join_calls(events)
+        before = len(calls)
+        for call in join_calls(events):
+            calls.append(msgspec.structs.replace(call, number=before + call.number))
         missed += handle.session.state.missed
         first = first or session_id
     calls.sort(key=lambda call: call.made_at or 0)
@@ -114,7 +118,7 @@ def replay_run(
         served=len(player.served),
         not_recorded=player.not_recorded,
         differences=tuple(player.differences),
-        not_asked=tuple(sorted(set(range(1, len(recorded.calls) + 1)) - player.served)),
+        not_asked=tuple(sorted({call.number for call in recorded.calls} - player.served)),
         missed=recorded.missed,
     )
 
@@ -133,13 +137,13 @@ class Player:
     def __init__(
         self, calls: Sequence[WholeCall], cleaner: CallCleaner, ignored: Sequence[str]
     ) -> None:
-        self._calls = calls
+        self._calls = {call.number: call for call in calls}
         self._cleaner = cleaner
         self._ignored = ignored
         self._waiting = defaultdict[tuple[str, str], deque[int]](deque)
         """Numbers of calls, by route and digest."""
-        for number, call in enumerate(calls, 1):
-            self._waiting[self._key_of(call)].append(number)
+        for call in calls:
+            self._waiting[self._key_of(call)].append(call.number)
         self.served: set[int] = set()
         self.not_recorded = 0
         self.differences: list[str] = []
@@ -162,7 +166,7 @@ class Player:
         if not waiting:
             return self._refuse(self._explain(route, method, path, call.request))
         number = waiting.popleft()
-        found = self._calls[number - 1].recorded
+        found = self._calls[number].recorded
         if any(one.part == "answer" for one in found.left_out):
             return self._refuse(f"the answer of call {number} is not kept")
         self.served.add(number)
@@ -214,7 +218,7 @@ class Player:
         """Why a request has no answer, by the recorded one that is most like it."""
         of_path = [
             (number, call)
-            for number, call in enumerate(self._calls, 1)
+            for number, call in self._calls.items()
             if (call.recorded.request.route, call.recorded.request.path) == (route, path)
         ]
         what = f"{method} {path} of {route}"
