@@ -73,10 +73,7 @@ if TYPE_CHECKING:
     )
     from preflights_es.providers.simulator import SimLLMProvider as SimLLMProvider
     from preflights_es.redaction.masking import redact as redact
-    from preflights_es.history.replayer import (
-        Replay as Replay,
-        Replayer as Replayer,
-    )
+    from preflights_es.history.replayer import Replay as Replay, Replayer as Replayer
     from preflights_es.features.compiler.adapters import (
         BASE_SYSTEM_PROMPT as BASE_SYSTEM_PROMPT,
         ArtifactType as ArtifactType,

@@ -42,10 +42,7 @@ def decision(uid: str, title: str, score: int, *, is_old: bool = False) -> Found
 
 
 def asked(
-    r: Recorder,
-    question: str,
-    lead: Lead | None = None,
-    language: Language = "en",
+    r: Recorder, question: str, lead: Lead | None = None, language: Language = "en"
 ) -> Handle:
     """A question, as far as its lead rewrites it."""
     provider = lead.provider if lead else "mock"

@@ -219,14 +219,8 @@ def workflow(bug: Bug = "", at: str = "!", heard: str = "") -> Workflow[State]:
             evolve=faulty_evolve,
             is_terminal=lambda state: False,
         ),
-        shown=ShownPart(
-            view=view,
-            statuses=("needs_answers", "done"),
-            reached=reached,
-        ),
-        filed=FiledPart(
-            record=record,
-        ),
+        shown=ShownPart(view=view, statuses=("needs_answers", "done"), reached=reached),
+        filed=FiledPart(record=record),
     )
 
 

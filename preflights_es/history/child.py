@@ -15,13 +15,7 @@ from preflights_es.kernel import ids
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import SessionFaulted, WorkflowBug
-from preflights_es.kernel.events import (
-    Decision,
-    Input,
-    InputIgnored,
-    InputQuarantined,
-    Outcome,
-)
+from preflights_es.kernel.events import Decision, Input, InputIgnored, InputQuarantined, Outcome
 from preflights_es.kernel.json import ABSENT, decode_plain_json, decoder, differences
 from preflights_es.kernel.lead import StepRetried
 from preflights_es.kernel.ports import AppendBatch, Provider, Stored

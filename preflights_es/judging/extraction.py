@@ -16,13 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from preflights_es.kernel.completions import (
-    EXCERPT_MAX,
-    Path,
-    Rejected,
-    excerpt,
-    rejected,
-)
+from preflights_es.kernel.completions import EXCERPT_MAX, Path, Rejected, excerpt, rejected
 from preflights_es.kernel.text import late_pattern, shortened
 
 # 1. Why a text is not strict JSON ---------------------------------------------------------------

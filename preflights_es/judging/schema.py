@@ -364,8 +364,7 @@ def _whole_numbers(raw: bytes) -> Any:
 def _sorted(found: Iterable[PlacedMessage]) -> tuple[Violation, ...]:
     """Once each, in an order that no library decides, at most `VIOLATIONS_MAX`."""
     ordered = sorted(
-        set(found),
-        key=lambda f: ([(p, "") if isinstance(p, int) else (-1, p) for p in f[0]], f[1]),
+        set(found), key=lambda f: ([(p, "") if isinstance(p, int) else (-1, p) for p in f[0]], f[1])
     )
     return tuple(
         Violation(

@@ -190,11 +190,7 @@ class _Dispatch(dict[type[Event], After]):
 
 
 _AFTER: Final = _Dispatch(
-    {
-        SessionClosed: _after_closing,
-        ResponseIgnored: _after_ignoring,
-        InputIgnored: _after_ignoring,
-    }
+    {SessionClosed: _after_closing, ResponseIgnored: _after_ignoring, InputIgnored: _after_ignoring}
 )
 """The kernel's own Decisions reach no decider."""
 

@@ -18,11 +18,7 @@ from msgspec.structs import replace
 
 from preflights_es import projections as folder
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.errors import (
-    AnotherVersion,
-    LogDamaged,
-    ProjectionDamaged,
-)
+from preflights_es.kernel.errors import AnotherVersion, LogDamaged, ProjectionDamaged
 from preflights_es.kernel.events import ERASED_TAG, INT_MAX, Event, Input
 from preflights_es.kernel.json import decoder
 from preflights_es.kernel.ports import Head, Row, Stored, Stream

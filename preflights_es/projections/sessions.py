@@ -72,11 +72,7 @@ def _session_status_columns(read: Read) -> tuple[str, float | None, str]:
         return read.trouble, None, "" if read.trouble == "erased" else read.why
     session = read.sessions[-1]
     view = read.view
-    return (
-        compute_session_status(read.workflow, session, view),
-        view.progress,
-        view.intention,
-    )
+    return (compute_session_status(read.workflow, session, view), view.progress, view.intention)
 
 
 _LEADS: Final = frozenset((LeadChanged, LeadTaken, FellBack))

@@ -194,12 +194,7 @@ def _limit(provider: str, found: Family, settings: ProviderSettings) -> str:
 
 _TYPES: Final[dict[str, dict[str, type]]] = {
     "messages": {"max_tokens": int},
-    "chat": {
-        "max_tokens": int,
-        "max_completion_tokens": int,
-        "temperature": float,
-        "top_p": float,
-    },
+    "chat": {"max_tokens": int, "max_completion_tokens": int, "temperature": float, "top_p": float},
     "responses": {"max_output_tokens": int, "temperature": float, "top_p": float, "store": bool},
 }
 """For each endpoint, the parameters a request may name."""

@@ -532,9 +532,7 @@ FIVE: Final[dict[str, Route]] = {
         draw_evolution_response, ("detect evolution",), ("detect", "evolve|evolution")
     ),
     "categorize": Route(
-        categories,
-        ("categorize",),
-        ("categorize|categorise|categorization|categorisation",),
+        categories, ("categorize",), ("categorize|categorise|categorization|categorisation",)
     ),
     GENERIC: Route(generic),
 }

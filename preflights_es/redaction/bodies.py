@@ -29,13 +29,7 @@ from preflights_es.redaction.masking import (
     redact_hidden,
     response_redacted,
 )
-from preflights_es.redaction.patterns import (
-    OPAQUE,
-    SECRETS,
-    VALUE_MAX,
-    SecretKind,
-    compile_pattern,
-)
+from preflights_es.redaction.patterns import OPAQUE, SECRETS, VALUE_MAX, SecretKind, compile_pattern
 
 # 1. A body -------------------------------------------------------------------------------------
 

@@ -106,10 +106,7 @@ class Projector:
     """The projections of one log."""
 
     def __init__(
-        self,
-        log: SqlFollowing,
-        projections: Sequence[Projection],
-        reader: ProjectionReader,
+        self, log: SqlFollowing, projections: Sequence[Projection], reader: ProjectionReader
     ) -> None:
         self._log = log
         self._projections = {one.name: one for one in projections}

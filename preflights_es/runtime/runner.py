@@ -70,10 +70,7 @@ class EventReader:
         return self._codecs[workflow.name]
 
     def folded(
-        self,
-        workflow: Workflow[Any],
-        stored: Sequence[Stored],
-        begun: Session[Any] | None = None,
+        self, workflow: Workflow[Any], stored: Sequence[Stored], begun: Session[Any] | None = None
     ) -> Session[Any]:
         """What verified events fold to.
 

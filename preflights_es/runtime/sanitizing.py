@@ -104,8 +104,7 @@ class Sanitizer(msgspec.Struct, frozen=True):
         return redacted.text, redacted.kinds
 
     def cleaned_answers(
-        self,
-        answers: Iterable[tuple[str, Sequence[str]]],
+        self, answers: Iterable[tuple[str, Sequence[str]]]
     ) -> tuple[tuple[GivenAnswer, ...], tuple[str, ...]]:
         """Answers as they are recorded, and the kinds of secrets that were taken out.
 

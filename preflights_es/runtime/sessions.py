@@ -12,13 +12,7 @@ from typing import Any
 from preflights_es.kernel import ids
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import ErasedSession, Refused, SessionFaulted, SessionMoved
-from preflights_es.kernel.events import (
-    Actor,
-    Input,
-    InputQuarantined,
-    SessionAbandoned,
-    Signable,
-)
+from preflights_es.kernel.events import Actor, Input, InputQuarantined, SessionAbandoned, Signable
 from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, is_same_input
 from preflights_es.runtime.runner import Handle, ProposedInput, Step
@@ -283,12 +277,7 @@ class Sessions:
             )
 
     def abandon(
-        self,
-        handle: Handle,
-        reason: str = "",
-        *,
-        force: bool = False,
-        expect: int | None = None,
+        self, handle: Handle, reason: str = "", *, force: bool = False, expect: int | None = None
     ) -> Step:
         """Give a session up.
 

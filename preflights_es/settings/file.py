@@ -162,12 +162,7 @@ FIELDS: Final = (
         help="mock (rules, the default), sim, anthropic (or claude), openai or openrouter.",
     ),
     Setting("model", str, "LLM_MODEL", metavar="MODEL", help="Model; default: the provider's own."),
-    Setting(
-        "base_url",
-        is_own=True,
-        metavar="URL",
-        help="Address of a server with OpenAI's API.",
-    ),
+    Setting("base_url", is_own=True, metavar="URL", help="Address of a server with OpenAI's API."),
     Setting("api"),
     Setting("timeout_s", float, "LLM_TIMEOUT", default=TIMEOUT_S, limits=(0.001, TIMEOUT_MAX_S)),
     Setting("max_tokens", int, default=MAX_TOKENS, limits=(1, MAX_TOKENS_MAX)),

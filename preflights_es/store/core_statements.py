@@ -36,12 +36,7 @@ from sqlalchemy.sql.elements import BindParameter
 from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.store import core_tables
 from preflights_es.store.core_tables import among, select_session_events
-from preflights_es.store.frozen import (
-    AT_ONCE,
-    CLEAR,
-    MATCHES_MAX,
-    SqlStatement,
-)
+from preflights_es.store.frozen import AT_ONCE, CLEAR, MATCHES_MAX, SqlStatement
 
 
 class Compiled(dict[str, SqlStatement]):
@@ -148,10 +143,7 @@ def _appending_and_reading() -> dict[str, ClauseElement]:
         ),
         "matching": select(_h.session_id)
         .where(
-            or_(
-                _h.session_id.like(bindparam("beginning")),
-                _h.session_id.like(bindparam("ending")),
-            )
+            or_(_h.session_id.like(bindparam("beginning")), _h.session_id.like(bindparam("ending")))
         )
         .order_by(_h.session_id.desc())
         .limit(MATCHES_MAX),

@@ -149,12 +149,7 @@ def stored(
 
 
 def with_lines(
-    text: Iterable[bytes],
-    where: str,
-    *,
-    again: bool = False,
-    first: int = 1,
-    is_part: bool = False,
+    text: Iterable[bytes], where: str, *, again: bool = False, first: int = 1, is_part: bool = False
 ) -> Iterator[tuple[bytes, Stored]]:
     """The events of a file's lines, each behind its line; blank lines are passed over.
 

@@ -11,12 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.kernel.errors import (
-    Conflict,
-    DuplicateInput,
-    LogDamaged,
-    NumberTaken,
-)
+from preflights_es.kernel.errors import Conflict, DuplicateInput, LogDamaged, NumberTaken
 from preflights_es.kernel.ids import TYPED_MIN
 from preflights_es.kernel.ports import Access, AppendBatch, Arrival, Claim, Head, Numbered, Stored
 from preflights_es.store import frozen, log_rows, opening

@@ -210,12 +210,7 @@ class Folder:
 
     @contextlib.contextmanager
     def new(
-        self,
-        name: str,
-        *,
-        replacing: bool = False,
-        mode: int | None = None,
-        flushes: bool = True,
+        self, name: str, *, replacing: bool = False, mode: int | None = None, flushes: bool = True
     ) -> Iterator[BinaryIO]:
         """A file to write into, which gets its name at the end, flushed; on an error it is gone.
 

@@ -83,12 +83,7 @@ def is_made_by(armoured: str, namespace: str, message: bytes, env: Mapping[str, 
 
 
 def principal(
-    armoured: str,
-    namespace: str,
-    message: bytes,
-    signers: bytes,
-    at_s: int,
-    env: Mapping[str, str],
+    armoured: str, namespace: str, message: bytes, signers: bytes, at_s: int, env: Mapping[str, str]
 ) -> str | None:
     """Whose signature it is by a list of signers as it stood at a time; None where it is another's.
 

@@ -212,9 +212,7 @@ def weighted(*choices: tuple[int, SearchStrategy[Any]]) -> SearchStrategy[Any]:
 
 
 def _any_move(
-    workflow: Workflow[Any],
-    likely: SearchStrategy[SessionMove] | None,
-    text: SearchStrategy[str],
+    workflow: Workflow[Any], likely: SearchStrategy[SessionMove] | None, text: SearchStrategy[str]
 ) -> SearchStrategy[SessionMove]:
     """What may come next: mostly what is likely, or else an answer or an acceptance."""
     anything = any_input(workflow, text)

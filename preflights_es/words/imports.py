@@ -12,16 +12,7 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from preflights_es.kernel.events import (
-    Actor,
-    Count,
-    Decision,
-    Event,
-    Evidence,
-    Input,
-    Typed,
-    Value,
-)
+from preflights_es.kernel.events import Actor, Count, Decision, Event, Evidence, Input, Typed, Value
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Decider, actor_in
 from preflights_es.words.workflow import ShownPart, View, Workflow
@@ -124,10 +115,5 @@ WORKFLOW: Final[Workflow[ImportState]] = Workflow(
         evolve=evolve,
         is_terminal=lambda _state: False,
     ),
-    shown=ShownPart(
-        view=view,
-        statuses=("done",),
-        settled=("done",),
-        aside=True,
-    ),
+    shown=ShownPart(view=view, statuses=("done",), settled=("done",), aside=True),
 )

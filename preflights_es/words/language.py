@@ -376,7 +376,7 @@ _JOINED: Final = late_pattern(r"\s+(?:with|and|mit|und|\+)\s+")
 _WRITTEN: Final = late_pattern(r"[^\W_](?:[\w.+#&-]*[\w+#])?")
 _FILE: Final = late_pattern(
     r"\..*\.|\.(?:py|tsx?|jsx|json|xml|css|html|go|rs|java|kt|ya?ml|md|sh|toml|sql|cfg|ini|txt)$"
-    r"|_",
+    r"|_"
 )
 _NAME_VERSION: Final = late_pattern(r"[\s-]*v?\d[\d.x]*$")
 

@@ -28,10 +28,7 @@ def figures() -> list[Figure]:
         run(["git", "clone", "--quiet", shop, clone], check=True)
         change(shop)
         change(clone)
-        return [
-            _figure("with a log", shop),
-            _figure("in a fresh clone", clone),
-        ]
+        return [_figure("with a log", shop), _figure("in a fresh clone", clone)]
 
 
 def _figure(where: str, folder: Path) -> Figure:

@@ -91,9 +91,7 @@ def _among_records() -> Figure:
                 return time.process_time() - began
 
             pair = quickest(
-                ours,
-                lambda: process_seconds([sys.executable, "nothing.py"], name),
-                ROUNDS,
+                ours, lambda: process_seconds([sys.executable, "nothing.py"], name), ROUNDS
             )
     what = f"{RECORDS} records of another tool in a search, against a click program with no work"
     taken, floor = f"{pair.ours * 1000:.1f} ms CPU", f"{pair.floor * 1000:.0f} ms CPU"

@@ -9,16 +9,7 @@ import pytest
 
 from preflights_cli.german import GERMAN
 from tests.cli.program import Project
-from tests.cli.terminal import (
-    AGAIN,
-    ANSWER,
-    BECAUSE,
-    DECISION,
-    INSTEAD,
-    KEY,
-    OWN_WORDS,
-    terminal,
-)
+from tests.cli.terminal import AGAIN, ANSWER, BECAUSE, DECISION, INSTEAD, KEY, OWN_WORDS, terminal
 from tests.each import each
 from tests.providers import server
 from tests.providers.server import FakeAPI

@@ -368,9 +368,7 @@ def test_records_go_where_records_lie(house: Project) -> None:
     assert house.call("decisions", "--json").json["foreign"][0]["number"] == 7
 
 
-def test_a_record_beside_those_of_adr_tools_has_their_form_and_is_read_back(
-    house: Project,
-) -> None:
+def test_a_record_beside_those_of_adr_tools_has_their_form_and_is_read_back(house: Project) -> None:
     filed(house, "doc/adr/0007-use-postgresql.md")
     (house.folder / ".adr-dir").write_text("doc/adr\n")
     words = ("--path", "src/**", "--alternative", "JWT: no logout", "--because", "It is known")

@@ -68,9 +68,7 @@ def states(project: Project) -> dict[str, str | None]:
 # 1. Written ----------------------------------------------------------------------------------
 
 
-def test_an_approved_artifact_lies_as_its_envelope_and_no_edit_of_it_is_lost(
-    shop: Project,
-) -> None:
+def test_an_approved_artifact_lies_as_its_envelope_and_no_edit_of_it_is_lost(shop: Project) -> None:
     plan = accepted(shop)
     content = plan_file(shop, plan).read_text()
     assert content == shop.call("admin", "render", shop.newest(), "--stdout").out

@@ -51,11 +51,7 @@ def anthropic_stream(said: str) -> bytes:
     events: list[dict[str, Any]] = [
         {"type": "message_start", "message": {**message, "usage": usage}},
         {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-        {
-            "type": "content_block_delta",
-            "index": 0,
-            "delta": {"type": "text_delta", "text": said},
-        },
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": said}},
         {"type": "content_block_stop", "index": 0},
         {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage},
         {"type": "message_stop"},
@@ -138,9 +134,7 @@ def log_bytes(project: Project) -> bytes:
 
 
 @pytest.mark.slow("whole runs")
-def test_a_program_gets_the_recorded_answers_without_a_server(
-    empty: Project,
-) -> None:
+def test_a_program_gets_the_recorded_answers_without_a_server(empty: Project) -> None:
     parts = ("plain", "claude", "tools", "crowd", "threads")
     with FakeAPI() as api:
         api.script(Model())

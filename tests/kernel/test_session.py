@@ -101,12 +101,8 @@ COUNTER: Workflow[Count] = Workflow(
         evolve=_evolve,
         is_terminal=lambda state: state.counted >= 100,
     ),
-    shown=ShownPart(
-        view=lambda _: View(status="done", intention=""),
-    ),
-    filed=FiledPart(
-        record=lambda _: Record("", "", "", "", "open"),
-    ),
+    shown=ShownPart(view=lambda _: View(status="done", intention="")),
+    filed=FiledPart(record=lambda _: Record("", "", "", "", "open")),
 )
 
 
@@ -174,11 +170,7 @@ def test_a_workflow_that_answers_with_nothing_is_a_bug_with_a_name() -> None:
 
 
 def test_a_workflow_that_says_no_more_is_led_by_rules_and_listed_as_any_other() -> None:
-    assert (COUNTER.led.always, COUNTER.asked.written, COUNTER.shown.aside) == (
-        False,
-        False,
-        False,
-    )
+    assert (COUNTER.led.always, COUNTER.asked.written, COUNTER.shown.aside) == (False, False, False)
     assert COUNTER.led.package == ""
     assert COUNTER.led.lead(Count()) is None
     assert COUNTER.filed.number(Count()) is None

@@ -24,14 +24,7 @@ RECORD: Final = Record(
     date="2026-11-21",
     decided_by="Ada Lovelace",
     category="Authentication",
-    fields=(
-        RecordField(
-            name="Strategy",
-            value="OAuth",
-            source="chosen",
-            by="user",
-        ),
-    ),
+    fields=(RecordField(name="Strategy", value="OAuth", source="chosen", by="user"),),
 )
 
 

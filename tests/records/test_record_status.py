@@ -109,10 +109,7 @@ def common(one: bytes, other: bytes) -> int:
             "## Status\n\nPartly superseded\n\n## C\n",
             f"## Status\n\nSuperseded by {LINK}\n\n## C\n",
         ),
-        (
-            "## Status\n\n**Accepted** (2020-01-02)\n",
-            f"## Status\n\nSuperseded by {LINK}\n",
-        ),
+        ("## Status\n\n**Accepted** (2020-01-02)\n", f"## Status\n\nSuperseded by {LINK}\n"),
         ("# T\n\n| Status | Done |\n", f"# T\n\n| Status | Superseded by {LINK} |\n"),
         ("---\nstatus: accepted\n---\n", '---\nstatus: "superseded by ADR-0112"\n---\n'),
         ("---\nstatus: 'accepted' # x\n---\n", '---\nstatus: "superseded by ADR-0112" # x\n---\n'),

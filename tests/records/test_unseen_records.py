@@ -42,11 +42,7 @@ def is_right(one: RecordHeader | None, wanted: dict[str, Any]) -> bool:
     return (
         is_so
         and titles[0] == titles[1]
-        and (one.number, one.date)
-        == (
-            wanted["number"],
-            wanted["date"],
-        )
+        and (one.number, one.date) == (wanted["number"], wanted["date"])
     )
 
 

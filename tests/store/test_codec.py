@@ -137,13 +137,11 @@ def post(
             is_terminal=lambda state: False,
             upcasters=upcasters or {},
         ),
-        shown=ShownPart(
-            view=lambda state: View(status="done", intention=""),
-        ),
+        shown=ShownPart(view=lambda state: View(status="done", intention="")),
         filed=FiledPart(
             record=lambda state: Record(
                 uid="", session_id="", title="", intention="", status="open"
-            ),
+            )
         ),
     )
 

@@ -27,12 +27,7 @@ from preflights_es.use.request import Request
 
 TURNS_SHOWN: Final = 4  # of a question, the last ones
 WIDTH_MAX: Final = 160  # characters
-KEYS: Final[dict[str, Choice]] = {
-    "l": "left",
-    "r": "right",
-    "f": "both_fine",
-    "w": "both_wrong",
-}
+KEYS: Final[dict[str, Choice]] = {"l": "left", "r": "right", "f": "both_fine", "w": "both_wrong"}
 PROMPT: Final = (
     "[l]eft, [r]ight, both [f]ine, both [w]rong, [v]alue, [n]ext, [u]ndo, [?] help, [q]uit > "
 )

@@ -18,12 +18,7 @@ from preflights_cli.common import (
 )
 from preflights_es.features.calls.domain.events import SOURCE_MAX
 from preflights_es.features.calls.playing import read_recorded_calls, replay_run
-from preflights_es.features.calls.recording import (
-    Route,
-    find_routes,
-    record_run,
-    require_aiohttp,
-)
+from preflights_es.features.calls.recording import Route, find_routes, record_run, require_aiohttp
 from preflights_es.features.calls.use import keep_calls_private
 from preflights_es.features.calls.writer import TOGETHER_MAX, RunBegun
 from preflights_es.kernel.ids import short_session

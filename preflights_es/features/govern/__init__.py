@@ -5,12 +5,7 @@ from preflights_es.kernel.feature import Feature
 FEATURE = Feature(
     "govern",
     __name__,
-    commands={
-        "check": (
-            "commands:check_command",
-            "Check a change against what was decided.",
-        ),
-    },
+    commands={"check": ("commands:check_command", "Check a change against what was decided.")},
     offers={
         "edited_records": "edited_records:edited_records",
         "edit_concerns": "concerns:edit_concerns",

@@ -17,12 +17,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from preflights_es.features.govern.changes import (
-    ChangeSet,
-    changed_between,
-    files_at,
-    objects,
-)
+from preflights_es.features.govern.changes import ChangeSet, changed_between, files_at, objects
 from preflights_es.kernel.errors import ArtifactOutside, PreflightsError, SettingsError
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Access, Stored

@@ -93,12 +93,7 @@ def finding(
     """
     files = tuple(map(printable, paths))
     return Finding(
-        rule=rule,
-        level=level,
-        message=message,
-        file=files[0] if files else "",
-        files=files,
-        **more,
+        rule=rule, level=level, message=message, file=files[0] if files else "", files=files, **more
     )
 
 
@@ -281,10 +276,7 @@ def signatures_at(settings: Settings, commit: str, base: str) -> tuple[Signature
         return None, f"signatures: {REPOSITORY} of {base!r} holds no id: {CURES[REPOSITORY]}"
     given = Signers(said[SIGNERS])
     env = surroundings()
-    return (
-        Signatures(settings, env, remembers=False, signers=given, repository=repository),
-        "",
-    )
+    return (Signatures(settings, env, remembers=False, signers=given, repository=repository), "")
 
 
 def unsigned_acceptances(

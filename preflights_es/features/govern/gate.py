@@ -106,9 +106,6 @@ def stopped(process: Process, one: ProposalWithPaths) -> tuple[tuple[str, ...], 
         for row in read_foreign_records(process, everything=False).rows
         if row.path not in replaced
     )
-    values = [
-        *values_of(chain(rows, records)),
-        *(value for _, value in one.fields),
-    ]
+    values = [*values_of(chain(rows, records)), *(value for _, value in one.fields)]
     kept = tuple(name for name in named if products.is_chosen(name, values))
     return tuple(name for name in named if name not in kept), kept

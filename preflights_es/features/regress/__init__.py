@@ -9,7 +9,7 @@ FEATURE = Feature(
         "regress": (
             "commands:regress_command",
             "Run recorded sessions with today's code, or a change, and judge.",
-        ),
+        )
     },
     offers={
         "reports": "pages:reports",

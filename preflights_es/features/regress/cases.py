@@ -200,11 +200,7 @@ UNTOUCHED: Final = "the change does not touch who leads it"
 
 
 def judge_changed_session(
-    runs: Runs,
-    replayer: Replayer,
-    stored: Sequence[Stored],
-    head: bytes | None,
-    made: Made,
+    runs: Runs, replayer: Replayer, stored: Sequence[Stored], head: bytes | None, made: Made
 ) -> Case | str:
     """As `Regression.case`, of a run with a change; or why it is left out."""
     if stored and erased_before(stored):

@@ -216,10 +216,7 @@ def change_of(leads: Leads, asked: ChangeOptions) -> RunChange | None:
     prompts = tuple(_prompt_changes(asked.prompts))
     if asked.provider is None:
         return RunChange(
-            prompts=prompts,
-            model=asked.model or "",
-            parameters=asked.parameters,
-            seed=asked.seed,
+            prompts=prompts, model=asked.model or "", parameters=asked.parameters, seed=asked.seed
         )
     lead = _lead(leads, asked)
     if lead is None:  # the rules, as a workflow that is not always led has them

@@ -48,12 +48,7 @@ from preflights_es.features.regress.regress import (
     accept_report_group,
     regress,
 )
-from preflights_es.features.regress.results import (
-    Case,
-    Cause,
-    Outcome,
-    Report,
-)
+from preflights_es.features.regress.results import Case, Cause, Outcome, Report
 from preflights_es.features.regress.run_files import (
     RunLine,
     case_groups,

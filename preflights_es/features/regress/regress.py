@@ -298,11 +298,7 @@ class RegressionRun:
     """What was judged so far."""
 
     def __init__(
-        self,
-        request: Request,
-        picked: Chosen,
-        change: RunChange | None,
-        options: RunOptions,
+        self, request: Request, picked: Chosen, change: RunChange | None, options: RunOptions
     ) -> None:
         self._process = request.process
         self._change = change

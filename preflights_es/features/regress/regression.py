@@ -32,11 +32,7 @@ from preflights_es.features.regress.cases import (
     strict_case,
 )
 from preflights_es.features.regress.change import RunChange
-from preflights_es.features.regress.results import (
-    UNREADABLE,
-    Case,
-    SessionLeftOut,
-)
+from preflights_es.features.regress.results import UNREADABLE, Case, SessionLeftOut
 from preflights_es.history.recording import Code, recording
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.errors import (
@@ -129,10 +125,7 @@ class Regression:
             )
 
     def case(
-        self,
-        stored: Sequence[Stored],
-        head: bytes | None = None,
-        source: str = "log",
+        self, stored: Sequence[Stored], head: bytes | None = None, source: str = "log"
     ) -> Case | SessionLeftOut:
         """One session.
 

@@ -112,9 +112,7 @@ def test_other_workflows_send_no_temperature_unless_it_is_set(house: Project, ap
     assert "temperature" not in api.requests[0].body
 
 
-def test_a_report_or_a_draft_of_a_model_obeys_no_escape(
-    answered: Callable[[str], Result],
-) -> None:
+def test_a_report_or_a_draft_of_a_model_obeys_no_escape(answered: Callable[[str], Result]) -> None:
     done = answered('{"domains": [], "modules": [], "constraints": "\\u001b[2J"}')
     assert (done.code, done.is_safe()) == (1, True)
     lines = [line.strip() for line in done.out.splitlines()]

@@ -105,11 +105,7 @@ ANTHROPIC_STREAM = (
     {"type": "content_block_stop", "index": 0},
     {"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}},
     {"type": "ping"},
-    {
-        "type": "content_block_delta",
-        "index": 1,
-        "delta": {"type": "text_delta", "text": "Let me "},
-    },
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "Let me "}},
     {
         "type": "content_block_delta",
         "index": 1,

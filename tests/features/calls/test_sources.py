@@ -239,9 +239,7 @@ def test_generations_of_langfuse(tmp_path: Path) -> None:
 def test_spans_of_every_draft_hold_the_same_call() -> None:
     calls, unread = found_in(FILES / "otel.jsonl", form="otel")
     assert [call.line for call in calls] == [1, 2, 3, 4, 5, 6, 7, 8]
-    assert unread == [
-        UnreadLine(8, "no request in a span of it: its messages were not captured"),
-    ]
+    assert unread == [UnreadLine(8, "no request in a span of it: its messages were not captured")]
     for call in calls[:7]:
         assert answer_of(call) == ReadAnswer(
             "Paris", (), "stop", "gpt-4.1-mini-2025-04-14", tokens_in=22, tokens_out=2

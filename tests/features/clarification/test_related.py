@@ -142,8 +142,7 @@ def test_a_new_number_of_a_related_record_is_written() -> None:
         resolution(FORMER, "keeps", WHY),
     )
     state = after(
-        *(*READY, chosen),
-        *(reference_renumbered(one.uid, 40) for one in (OLD, OLDER, FORMER)),
+        *(*READY, chosen), *(reference_renumbered(one.uid, 40) for one in (OLD, OLDER, FORMER))
     )
     assert state.standing.supersedes == replace(OLD, number=40)
     assert state.standing.also_supersedes == (replace(OLDER, number=40),)

@@ -64,10 +64,7 @@ def said(text: str) -> tuple[str, str, str, str]:
     return value, replaced, found.scope, found.because
 
 
-@each(
-    ("text", "expected"),
-    FILED["a_form_that_covers_the_text_states_a_value"],
-)
+@each(("text", "expected"), FILED["a_form_that_covers_the_text_states_a_value"])
 def test_a_form_that_covers_the_text_states_a_value(
     text: str, expected: tuple[str, str, str, str]
 ) -> None:
@@ -75,10 +72,7 @@ def test_a_form_that_covers_the_text_states_a_value(
     assert (found.kind, said(text)) == ("stated", expected)
 
 
-@each(
-    "text",
-    FILED["whatever_else_is_said_states_nothing"],
-)
+@each("text", FILED["whatever_else_is_said_states_nothing"])
 def test_whatever_else_is_said_states_nothing(text: str) -> None:
     found = find(text)
     assert (found.stated, found.scope, found.because) == ((), "", "")

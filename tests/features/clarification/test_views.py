@@ -278,8 +278,7 @@ def test_an_accepted_record_names_the_person_the_day_and_each_value() -> None:
         considered=("OAuth",),
         shown=(
             ShownQuestion(
-                question="Which authentication approach?",
-                options=tuple(map(Option, STRATEGIES)),
+                question="Which authentication approach?", options=tuple(map(Option, STRATEGIES))
             ),
         ),
     )

@@ -85,10 +85,7 @@ def test_everything_else_stands_below_in_the_order_with_its_due_date() -> None:
 # Days of 23 and 25 hours ---------------------------------------------------------------------
 
 
-@each(
-    ("shift", "block"),
-    [(Shift(120, 60), "01:00-04:00 a*"), (Shift(180, -60), "01:00-02:00 a*")],
-)
+@each(("shift", "block"), [(Shift(120, 60), "01:00-04:00 a*"), (Shift(180, -60), "01:00-02:00 a*")])
 def test_on_days_of_23_and_25_hours_an_hour_is_missing_or_twice(shift: Shift, block: str) -> None:
     day = situation(task("a", 120), start=60, end=300, shifts=(shift,))
     assert [shown(day, one) for one in planned(day).blocks] == [block]

@@ -402,12 +402,7 @@ def signed_by_the_page() -> tuple[Proof, str]:
     said = {
         "at": AT + 1,
         "actor": {"kind": "user", "name": "Ada"},
-        "signature": {
-            "proposal": proposal,
-            "key": key,
-            "sshsig": made,
-            "repository": REPOSITORY,
-        },
+        "signature": {"proposal": proposal, "key": key, "sshsig": made, "repository": REPOSITORY},
     }
     data = json.dumps(said, ensure_ascii=False)
     proof["events"][3:] = [{"version": 4, "act": "acceptance", "data": data}]

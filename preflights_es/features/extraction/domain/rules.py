@@ -469,5 +469,5 @@ def _is_answered(request: CompletionRequested) -> bool:
 
 
 BANK: Bank = {
-    "extraction": Route(vary_extraction_answer, ("extract items",), ("extract|extraction", "note")),
+    "extraction": Route(vary_extraction_answer, ("extract items",), ("extract|extraction", "note"))
 }
