@@ -24,7 +24,7 @@ from preflights_cli.rendering import Shown
 from preflights_cli.table import streamed
 from preflights_es.features.calls.domain.events import CallsOpened
 from preflights_es.features.calls.domain.state import CallsView
-from preflights_es.features.calls.sources import SourceForm
+from preflights_es.features.calls.source_calls import SourceForm
 from preflights_es.features.calls.use import (
     CallsRow,
     ImportedCalls,

@@ -34,7 +34,7 @@ from preflights_es.features.calls.domain.events import (
     RecordedAnswer,
     RecordedRequest,
 )
-from preflights_es.features.calls.sources import SourceCall
+from preflights_es.features.calls.source_calls import SourceCall
 from preflights_es.kernel import __version__, ids
 from preflights_es.kernel.errors import (
     Conflict,

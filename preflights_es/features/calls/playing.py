@@ -24,7 +24,7 @@ from preflights_es.features.calls.recording import (
     run_program,
     serve_program,
 )
-from preflights_es.features.calls.sources import SourceCall
+from preflights_es.features.calls.source_calls import SourceCall
 from preflights_es.features.calls.use import load_call_events
 from preflights_es.features.calls.writer import read_request_body
 from preflights_es.kernel.errors import Refused

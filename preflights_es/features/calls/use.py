@@ -12,14 +12,8 @@ from preflights_es.features.calls.domain.calls import WholeCall, find_provider_n
 from preflights_es.features.calls.domain.events import CallRecorded, CallsOpened
 from preflights_es.features.calls.domain.state import CallsView
 from preflights_es.features.calls.intake import Intake, name_user
-from preflights_es.features.calls.sources import (
-    SourceCall,
-    SourceFile,
-    SourceForm,
-    UnreadLine,
-    read_source_calls,
-    recognize_source,
-)
+from preflights_es.features.calls.source_calls import SourceCall, SourceForm, UnreadLine
+from preflights_es.features.calls.sources import SourceFile, read_source_calls, recognize_source
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.ids import iso_or_none, short_session

@@ -25,7 +25,7 @@ import msgspec
 from preflights_es.features.calls.domain.dialects import parse_json_text
 from preflights_es.features.calls.domain.events import PIECES_MAX, CallsMissed, LeftOut
 from preflights_es.features.calls.intake import Intake
-from preflights_es.features.calls.sources import SourceCall
+from preflights_es.features.calls.source_calls import SourceCall
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.json import ABSENT

@@ -24,13 +24,15 @@ from preflights_es.features.calls.domain.dialects import (
     read_answer,
     recognize_dialect,
 )
-from preflights_es.features.calls.sources import (
-    LINE_MAX,
+from preflights_es.features.calls.source_calls import (
     SourceCall,
-    SourceFile,
     SourceForm,
     UnreadLine,
     microseconds_of,
+)
+from preflights_es.features.calls.sources import (
+    LINE_MAX,
+    SourceFile,
     read_source_calls,
     recognize_source,
 )
