@@ -30,6 +30,7 @@ from tests.providers.server import (
     status,
     text,
 )
+from tests.store.small_disk import SmallDisk, on_a_disk
 
 PROGRAM: Final = (sys.executable, str(Path(__file__).with_name("calling_program.py")))
 KEY: Final = "sk-proj-Zyx987Wvu654Tsr321Qpo098"
@@ -396,3 +397,26 @@ def test_a_run_of_more_calls_than_a_session_holds_is_replayed(empty: Project, ap
     assert [one["calls"] for one in empty.run("calls", "--json").json["sessions"]] == [20, 1000]
     again = replay(empty, *parts)
     assert (again.code, again.out) == (0, first.out)
+
+
+@pytest.mark.slow("full disk")
+@on_a_disk("2m")
+def test_a_disk_that_is_full_for_a_while_costs_no_call(disk: SmallDisk, empty: Project) -> None:
+    ballast = disk.folder / "fill"
+    program = " ".join(PROGRAM)
+    script = (
+        f"{program} raw; sleep 1; dd if=/dev/zero of={ballast} bs=1k 2>/dev/null; "
+        f"{program} {'raw ' * 20}; sleep 1; $LAST; {program} raw"
+    )
+    log = {"PREFLIGHTS_DATABASE_URL": f"sqlite:///{disk.folder}/log.db", "PREFLIGHTS_PROJECT": "p"}
+    with FakeAPI() as api:
+        api.script(Model())
+        env = keys(api) | log
+        for last, code, told in (
+            (f"rm {ballast}", 0, "Recorded 132 calls in "),
+            ("true", 1, "the log took nothing at the end: the log cannot be used: "),
+        ):
+            said = ("calls", "record", "--", "sh", "-c", script)
+            found = empty.run(*said, env=env | {"LAST": last})
+            assert (found.code, found.out.count("answer")) == (code, 132), found
+            assert told in found.err

@@ -187,7 +187,9 @@ class RunWriter:
         pause, longest = PAUSES_S
         while True:
             try:
-                said = self._take(frames)
+                # Waiting long for a lock, it would not see in time that there is room again.
+                with self._request.process.store.database.hurried():
+                    said = self._take(frames)
                 break
             except PreflightsError as error:
                 # What is recorded already is known by its id.
