@@ -420,3 +420,14 @@ def test_a_disk_that_is_full_for_a_while_costs_no_call(disk: SmallDisk, empty: P
             found = empty.run(*said, env=env | {"LAST": last})
             assert (found.code, found.out.count("answer")) == (code, 132), found
             assert told in found.err
+
+
+@pytest.mark.slow("second engine")
+def test_a_run_is_recorded_in_postgresql(empty: Project, postgres: str, api: FakeAPI) -> None:
+    api.script(Model())
+    log = {"PREFLIGHTS_DATABASE_URL": postgres, "PREFLIGHTS_PROJECT": "p"}
+    command = ("--", *PROGRAM, "raw", "kills", "raw")
+    first = empty.run("calls", "record", *command, env=keys(api) | log)
+    assert first.code == 0, first
+    again = empty.run("calls", "replay", "last", *command, env=keys() | log)
+    assert (again.code, again.out) == (0, first.out), again
