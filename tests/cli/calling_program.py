@@ -121,7 +121,7 @@ def raw() -> None:
 
 
 def other() -> None:
-    say(ask("Is anybody there?").status)
+    say(ask("Is the shop open?").status)
 
 
 def gone() -> None:

@@ -99,7 +99,7 @@ def find_routes(
         variables: of those, in the same order; where there is none, it is `NAME_BASE_URL`.
 
     Raises:
-        Refused: an address is none.
+        Refused: an address is invalid.
     """
     routes = {}
     for name in ("openai", "anthropic"):
