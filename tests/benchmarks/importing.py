@@ -7,6 +7,7 @@ session, and holds each against the log.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -133,8 +134,9 @@ def _megabytes(path: Path) -> float:
     """
     program = Path(sys.executable).with_name("preflights")
     words = [str(program), "admin", "import", str(path), "--db", _new_file()]
+    env = {**os.environ, "PREFLIGHTS_PROJECT": "bench"}  # a shared log asks for it
     done = subprocess.run(
-        [sys.executable, "-S", "-c", MEASURER, *words], check=True, capture_output=True
+        [sys.executable, "-S", "-c", MEASURER, *words], check=True, capture_output=True, env=env
     )
     return int(done.stdout.split()[-1]) / 1_024
 
