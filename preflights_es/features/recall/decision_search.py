@@ -423,7 +423,7 @@ class Subject:
         self._inlined = inlined
         self._asked = {*found.topics, topic_named(text)[0]} - {""}
         named = (*found.stated, *found.mentioned, *found.replaced)
-        self._values = [stems(one.value) for one in (*found.mentioned, *found.replaced)]
+        self._values = [stems(one.value) for one in named]
         self._named = {(one.topic, canonical(one.value)) for one in named if one.topic}
 
     def called(self) -> frozenset[str]:
