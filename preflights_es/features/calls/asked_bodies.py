@@ -8,12 +8,13 @@ from typing import Any, Final, NamedTuple
 
 from preflights_es.features.calls.domain.asking import AskedCall
 from preflights_es.features.calls.domain.dialects import ReadAnswer, read_answer, words_of_answer
-from preflights_es.features.calls.kept_answers import KeptAnswer, KeptAnswers
+from preflights_es.features.calls.kept_answers import KeptAnswer
 from preflights_es.kernel.errors import LLMError, LLMRequestRejectedError
 from preflights_es.kernel.lead import BACKOFF_MS, WAIT_MAX_MS
 from preflights_es.providers.capabilities import CONCURRENCY, Api
 from preflights_es.providers.http_body import decode_body_text
 from preflights_es.providers.remote import RemoteProvider
+from preflights_es.system.kept_lines import KeptLines
 from preflights_es.use.leads import Leads
 
 RETRIES: Final = 1  # of a call that brought nothing: as a step of our own workflows has
@@ -46,7 +47,7 @@ class AskedAnswer(NamedTuple):
 class BodyAsker:
     """Asks the bodies of one run, and keeps what was paid for."""
 
-    def __init__(self, leads: Leads, kept: KeptAnswers, calls_max: int | None) -> None:
+    def __init__(self, leads: Leads, kept: KeptLines[KeptAnswer], calls_max: int | None) -> None:
         self._leads = leads
         self._kept = kept
         self._left = calls_max

@@ -44,7 +44,11 @@ from preflights_es.features.calls.domain.dialects import (
     turns_of_request,
     words_of_turns,
 )
-from preflights_es.features.calls.kept_answers import KeptAnswers, digest_of_request
+from preflights_es.features.calls.kept_answers import (
+    digest_of_request,
+    keep_answers_of_run,
+    newest_by_key,
+)
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.json import decode_plain_json, is_too_deep
@@ -120,7 +124,7 @@ class CallPairs:
         self.changes = tuple(_describe_changes(asked))
         self._now = clock_ids.now()
         run = repr((asked.from_model, self.changes, self._change))
-        self._kept = KeptAnswers(request.process, run, self._now / 1_000_000)
+        self._kept = keep_answers_of_run(request.process, run, self._now / 1_000_000)
         self._asker = BodyAsker(request.leads, self._kept, asked.calls_max)
         self._prices = [price(table) for table in request.process.settings.prices]
         self._sessions: list[list[CallToAsk]] = []
@@ -181,7 +185,7 @@ class CallPairs:
                 f"--prompt {SYSTEM}=FILE: found {len(self._system):,} different system texts, "
                 "expected one: give OLD=NEW, where OLD is a file with the words to replace"
             )
-        known = self._kept.read() if self._asked.resumes else {}
+        known = newest_by_key(self._kept.read()) if self._asked.resumes else {}
         for one in self._to_ask():
             if one.key in known:
                 self._answers[one.key] = answer_of_kept(one.call, known[one.key])

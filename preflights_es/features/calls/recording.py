@@ -62,7 +62,7 @@ def require_aiohttp() -> None:
     ExtraMissing: aiohttp is not here.
     """
     try:
-        import aiohttp.web  # noqa: F401
+        import aiohttp.web  # noqa: F401  only whether it is here
     except ImportError as error:
         raise ExtraMissing(f"recording and replaying calls ({error})", "record") from error
 

@@ -132,7 +132,7 @@ def _llm_responses(base: sqlite3.Connection, tables: set[str], rows: list[dict[s
     held_apart = {"prompt_attachments", "prompt_fragments", "system_fragments", "tool_calls"}
     lacking: set[str] = set()  # rows, and from them on their conversations
     for table in tables & {*held_apart, "tool_results"}:
-        lacking |= {row[0] for row in base.execute(f"SELECT response_id FROM {table}")}  # noqa: S608
+        lacking |= {row[0] for row in base.execute(f"SELECT response_id FROM {table}")}  # noqa: S608  of our list
     said: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         session = row["session"] = row["conversation_id"]

@@ -114,7 +114,7 @@ def write_frame(frame: Frame) -> bytes:
 # 2. As a source holds it ---------------------------------------------------------------------
 
 
-def build_source_call(run: str, one: Exchange) -> SourceCall:
+def read_exchange(run: str, one: Exchange) -> SourceCall:
     """An exchange as a call that can be taken in."""
     request, left_out = read_request_body(one.body, one.body_type)
     headers = dict(one.headers)
@@ -205,7 +205,7 @@ class RunWriter:
             self._intake = Intake(request, self._begun.command, "record", self._begun.project)
         intake = self._intake
         before, erased = intake.counts.refused.copy(), intake.counts.erased
-        calls = [build_source_call(run, one) for one in frames if isinstance(one, Exchange)]
+        calls = [read_exchange(run, one) for one in frames if isinstance(one, Exchange)]
         intake.take(calls, lambda _: None)
         for one in frames:
             if isinstance(one, MissedExchanges):

@@ -45,7 +45,6 @@ from preflights_es.features.regress.results import (
     Verdict,
 )
 from preflights_es.features.regress.run_files import (
-    PaidAnswers,
     accept_group,
     accepted_differences,
     with_acceptance,
@@ -69,6 +68,7 @@ from preflights_es.settings.load import cached
 from preflights_es.store.urls import SqliteFile, address
 from preflights_es.system import clock_ids
 from preflights_es.system.interpreter import children_are_safe
+from preflights_es.system.kept_lines import KeptLines
 from preflights_es.use.leads import Leads
 from preflights_es.use.replays import own_code
 from preflights_es.use.request import Request
@@ -484,7 +484,7 @@ class Live:
         paid = self._paid(run)
         with self._regression:
             reads = list(run.again([case for case in run.cases if case.calls_needed]))
-            kept = paid.kept_cases() if self._options.resumes else {}
+            kept = {case.head: case for case in paid.read()} if self._options.resumes else {}
             asked = [one for case, one in reads if case.head not in kept]
             told = self._announced(run.cases, asked)
             if told.calls:
@@ -495,17 +495,18 @@ class Live:
         if not any(case.calls_needed for case in run.cases):
             paid.forget()
 
-    def _paid(self, run: RegressionRun) -> PaidAnswers:
+    def _paid(self, run: RegressionRun) -> KeptLines[Case]:
         """Of the same run: another change, selection or code has answers of its own."""
         options = self._options
         identity = repr((code_digest(), options.repeat, options.is_recorded, run.identity))
-        return PaidAnswers(cached("regress"), identity, clock_ids.now() / 1_000_000)
+        return KeptLines(cached("regress"), identity, Case, clock_ids.now() / 1_000_000)
 
-    def _asked(self, paid: PaidAnswers, sessions: Iterable[ReadSession]) -> Iterator[Case]:
+    def _asked(self, paid: KeptLines[Case], sessions: Iterable[ReadSession]) -> Iterator[Case]:
         for session in sessions:
             case = self._regression.case(session.events, session.head, session.source)
             if isinstance(case, Case):
-                paid.keep_case(case)
+                if not case.calls_needed:  # else it waits for a model, and is not paid yet
+                    paid.keep(replace(case, source="", repeat=""))
                 yield case
 
     def _announced(self, cases: Sequence[Case], asked: Sequence[ReadSession]) -> Announced:
