@@ -44,6 +44,7 @@ from preflights_es.use.request import Request
 from preflights_es.use.upkeep import Erased, erase, plan_erasure
 from preflights_es.words.workflow import View
 
+BAR_BYTES: Final = 2_000_000  # a smaller file is taken before a bar is drawn
 DIGITS_MAX: Final = 5  # of a number of days
 NOTHING_ERASED: Final = Erased(erased=False, sessions=(), quotes=(), unread=(), scrubbed=None)
 ABOUT_SHOWN: Final = 60  # characters of what a session is about, in the list
@@ -99,7 +100,7 @@ def import_command(
     if said and source not in (None, "jsonl"):
         message = f"--{next(iter(said))} is for --from jsonl: {source} says where things stand"
         raise click.UsageError(message)
-    drawn = bar(voice, "Importing")
+    drawn = bar(voice, "Importing", least=BAR_BYTES)
     made = import_calls(app, file, source, said, drawn=drawn, tell=voice.remark)
     voice.json(made)
     _say_imported(voice, made)

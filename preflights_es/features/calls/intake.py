@@ -6,17 +6,24 @@ of the same file adds nothing, also after an erasure, and a longer one goes on.
 
 from __future__ import annotations
 
-import hmac
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from itertools import count, takewhile
-from typing import Any, Final, NamedTuple, get_args
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from preflights_es.features.calls.cleaning import (
+    CallCleaner,
+    CleanedCall,
+    describe_left_out,
+    digest_kept_turns,
+    digest_request,
+    keep_headers,
+    name_user,
+)
 from preflights_es.features.calls.domain import WORKFLOW, dialects
 from preflights_es.features.calls.domain.calls import join_calls
 from preflights_es.features.calls.domain.dialects import ReadAnswer
@@ -30,7 +37,6 @@ from preflights_es.features.calls.domain.events import (
     CallsMissed,
     CallsOpened,
     CallSource,
-    LeftOut,
     RecordedAnswer,
     RecordedRequest,
 )
@@ -46,30 +52,18 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import Input
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.session import begin
-from preflights_es.kernel.text import NAME_MAX, one_line, shortened
-from preflights_es.redaction.answers import redact_answer
-from preflights_es.redaction.bodies import redact_body
-from preflights_es.redaction.masking import label_redacted, redact_hidden
-from preflights_es.redaction.patterns import SECRETS, SecretKind
+from preflights_es.kernel.text import NAME_MAX, one_line
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, InputGroup, Runner
-from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 
 TOGETHER: Final = 500  # calls of one transaction
 TOGETHER_BYTES: Final = 8_000_000  # of one transaction
 SORTED: Final = 5_000  # calls that are put in order of time before they are taken
 SORTED_BYTES: Final = 64_000_000
-HEADERS: Final = frozenset(("content-type", "request-id", "x-request-id", "retry-after"))
-"""Of a request or an answer that are kept."""
-QUERY: Final = frozenset(("api-version", "beta", "limit", "order", "stream"))
-"""Keys of a query that are kept."""
-INPUT_ID: Final = "calls-"
 OPEN_MAX: Final = 2_000  # conversations that are held at once
 ANSWERED_MAX: Final = 20_000  # calls without a named conversation that a later one may go on from
 FORMS_MAX: Final = 50_000  # turns of which is known what they say
 ALIKE_MAX: Final = 50  # of them with the same turns
-LABELS_MAX: Final = 1_000  # labels of which is known what is recorded
-PATH_MAX: Final = 1_000  # characters
 ABOUT_READ: Final = 10_000  # characters of the first turn, whose secrets have gone
 
 
@@ -92,133 +86,7 @@ class TakenCounts(msgspec.Struct):
     """Requests and answers that are too large to keep."""
 
 
-# 1. One call ---------------------------------------------------------------------------------
-
-
-class CleanedCall(NamedTuple):
-    """A call without its secrets, not yet at its place in a session."""
-
-    source: SourceCall
-    input_id: str
-    request: Any
-    answer: str
-    turns: Sequence[str]
-    """A digest of each turn, to the last byte; none where no turn can be left to another call."""
-    kinds: tuple[str, ...]
-    size: int
-    left_out: LeftOut | None
-    """An answer that is too large by itself."""
-
-
-class CallCleaner:
-    """Frees calls of secrets, and names them, by the rules of one log."""
-
-    def __init__(self, log_id: str, source: CallSource, kinds: Sequence[SecretKind]) -> None:
-        self._log_id = log_id
-        self._source = source
-        self._kinds = (*SECRETS, *kinds)
-        self._alike: Counter[bytes] = Counter()
-        self._labels: dict[str, str] = {}
-
-    def name(self, what: str, text: str) -> str:
-        """The id of an Input, which only this log gives."""
-        return name_input(self._log_id, self._source, what, text)
-
-    def name_call(self, call: SourceCall) -> str:
-        """The id of its Input."""
-        return self.name("call", call.id or self._name_by_content(call))
-
-    def clean(self, call: SourceCall, input_id: str) -> CleanedCall:
-        """The call as it may be recorded."""
-        request, kinds = call.request, tuple[str, ...]()
-        if not any(one.part == "request" for one in call.left_out):  # else it is a hash
-            request, kinds = redact_body(request, self._kinds)
-        data = call.answer.encode("utf-8", "surrogatepass")
-        left_out = None
-        if len(data) > CALL_MAX:  # reading a stream of this size takes a hundred times its memory
-            left_out = _describe_left_out("answer", data, call.content_type)
-            call = msgspec.structs.replace(call, answer="")
-        answer, more = redact_answer(call.answer, call.content_type, self._kinds)
-        return CleanedCall(
-            source=call,
-            input_id=input_id,
-            request=request,
-            answer=answer,
-            turns=digest_kept_turns(request),
-            kinds=(*kinds, *more),
-            # What does not fit is left out.
-            size=min(len(canonical_json(request)) + len(answer.encode()), CALL_MAX),
-            left_out=left_out,
-        )
-
-    def _name_by_content(self, call: SourceCall) -> str:
-        """Equal calls without an id of their own are told apart by how many came before."""
-        said = msgspec.structs.replace(call, line=0)
-        digest = sha256(canonical_json(said)).digest()
-        self._alike[digest] += 1
-        return f"{digest.hex()} {self._alike[digest]}"
-
-    def clean_address(self, call: SourceCall) -> tuple[str, str]:
-        """Method and path, as they are recorded."""
-        path = self.clean_label(remove_query_secrets(call.path), PATH_MAX)
-        return self.clean_label(call.method, NAME_MAX), path
-
-    def clean_label(self, text: str, limit: int) -> str:
-        """An id, a path or a header as it is recorded: one line, no longer than the limit."""
-        if (label := self._labels.get(text)) is None:  # most calls of a source share theirs
-            if len(self._labels) >= LABELS_MAX:
-                self._labels.clear()
-            label = self._labels[text] = one_line(label_redacted(text, self._kinds))
-        return shortened(label, limit)
-
-    def clean_words(self, text: str, limit: int) -> str:
-        """Words of a person, as they are recorded."""
-        return shortened(one_line(redact_hidden(text, self._kinds).text), limit)
-
-
-def digest_request(method: str, path: str, body: bytes) -> str:
-    """SHA-256 of method, path and canonical body, in hexadecimal."""
-    return sha256(f"{method} {path}\n".encode() + body).hexdigest()
-
-
-def name_input(log_id: str, source: str, what: str, text: str) -> str:
-    """The id of an Input, made from what its source calls it, by the log's own key."""
-    named = f"{what}\0{source}\0{text}".encode("utf-8", "surrogatepass")
-    return INPUT_ID + hmac.new(log_id.encode(), named, sha256).hexdigest()[:32]
-
-
-def find_conversation(process: Process, name: str) -> str:
-    """The session of a conversation, by the name that its source has for it; empty without one."""
-    log_id = process.log_id()
-    for source in get_args(CallSource):
-        input_id = name_input(log_id, source, "conversation", f"{name}\0{1}")
-        if found := process.store.session_of_input(input_id):
-            return found
-    return ""
-
-
-def name_user(log_id: str, user: str) -> str:
-    """What a log calls a person whom a program served; by the id it is found again."""
-    said = f"user\0{user}".encode("utf-8", "surrogatepass")
-    return hmac.new(log_id.encode(), said, sha256).hexdigest()[:32]
-
-
-def digest_kept_turns(request: Any) -> list[str]:
-    """Of each turn that an earlier call may hold; an input that is a text alone is kept whole."""
-    field = dialects.turns_field(request)
-    if not field or isinstance(request[field], str):
-        return []
-    return [sha256(canonical_json(turn)).hexdigest() for turn in request[field]]
-
-
-def remove_query_secrets(path: str) -> str:
-    """A path without the parts of its query that may hold a secret."""
-    parts = urlsplit(path)
-    kept = [(key, value) for key, value in parse_qsl(parts.query) if key in QUERY]
-    return parts.path + (f"?{urlencode(kept)}" if kept else "")
-
-
-# 2. The sessions that they belong to ---------------------------------------------------------
+# 1. The sessions that they belong to ---------------------------------------------------------
 
 
 class WaitingInput(NamedTuple):
@@ -338,12 +206,16 @@ class Intake:
         self._newest_id = ""
 
     def take(self, calls: Iterable[SourceCall], told: Callable[[int], object]) -> TakenCounts:
-        """Record all calls of a source; in order of time, as far as they can be held at once."""
-        held: list[SourceCall] = []
+        """Record all calls of a source; in order of time, as far as they can be held at once.
+
+        Args:
+            told: takes how many characters of request and answer are done.
+        """
+        held: list[tuple[SourceCall, int]] = []
         size = 0
         for call in calls:
-            held.append(call)
-            size += len(call.answer) + len(canonical_json(call.request))
+            held.append((call, len(call.answer) + len(canonical_json(call.request))))
+            size += held[-1][1]
             if len(held) >= SORTED or size >= SORTED_BYTES:
                 self._take_sorted(held, told)
                 held, size = [], 0
@@ -366,12 +238,14 @@ class Intake:
             conversation.waiting.append(WaitingInput(missed, input_id))
             self._flush()
 
-    def _take_sorted(self, held: list[SourceCall], told: Callable[[int], object]) -> None:
-        if all(call.at is not None for call in held):
-            held.sort(key=lambda call: call.at or 0)
-        for call in held:
+    def _take_sorted(
+        self, held: list[tuple[SourceCall, int]], told: Callable[[int], object]
+    ) -> None:
+        if all(call.at is not None for call, _ in held):
+            held.sort(key=lambda one: one[0].at or 0)
+        for call, size in held:
             self._take_one(call)
-            told(1)
+            told(size)
 
     def _take_one(self, source: SourceCall) -> None:
         input_id = self._cleaner.name_call(source)
@@ -394,7 +268,7 @@ class Intake:
         if self._waiting >= TOGETHER or self._waiting_bytes >= TOGETHER_BYTES:
             self._flush()
 
-    # 3. Which session ------------------------------------------------------------------------
+    # 2. Which session ------------------------------------------------------------------------
 
     def _conversation_of(self, call: CleanedCall) -> OpenConversation | None:
         """The session of a call; None where it was erased."""
@@ -457,7 +331,7 @@ class Intake:
         newest = self._runner.store.heads(self._project, 1)
         return newest[0].session_id if newest else ""
 
-    # 4. Recording ----------------------------------------------------------------------------
+    # 3. Recording ----------------------------------------------------------------------------
 
     def _add_waiting(self, conversation: OpenConversation, call: CleanedCall) -> None:
         new = self._build_input(conversation, call)
@@ -480,10 +354,10 @@ class Intake:
         if any(one.part == "request" for one in source.left_out):
             body, like, keeps = b"", 0, 0
         if len(body) > CALL_MAX:
-            left_out.append(_describe_left_out("request", whole, "application/json"))
+            left_out.append(describe_left_out("request", whole, "application/json"))
             body, like, keeps = b"", 0, 0
         if len(body) + len(answer.encode()) > CALL_MAX:
-            left_out.append(_describe_left_out("answer", answer.encode(), source.content_type))
+            left_out.append(describe_left_out("answer", answer.encode(), source.content_type))
             answer = ""
         method, path = cleaner.clean_address(source)
         is_unchanged = answer == source.answer
@@ -495,7 +369,7 @@ class Intake:
                 route=cleaner.clean_label(source.route, NAME_MAX),
                 method=method,
                 path=path,
-                headers=_keep_headers(source.headers, cleaner),
+                headers=keep_headers(source.headers, cleaner),
                 like=like,
                 keeps=keeps,
                 body=body.decode(),
@@ -617,14 +491,3 @@ class Intake:
 def _first_words(request: Any) -> str:
     words = dialects.words_of_turns(dialects.turns_of_request(request))
     return next((text for role, text in words if role == "user"), words[0][1] if words else "")
-
-
-def _describe_left_out(part: Any, data: bytes, kind: str) -> LeftOut:
-    return LeftOut(part=part, size=len(data), type=kind, sha256=sha256(data).hexdigest())
-
-
-def _keep_headers(
-    headers: Iterable[tuple[str, str]], cleaner: CallCleaner
-) -> tuple[tuple[str, str], ...]:
-    kept = ((name.lower(), value) for name, value in headers if name.lower() in HEADERS)
-    return tuple((name, cleaner.clean_label(value, NAME_MAX)) for name, value in kept)

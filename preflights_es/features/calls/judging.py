@@ -13,10 +13,10 @@ from typing import Any, Final
 
 import msgspec
 
+from preflights_es.features.calls.cleaning import find_conversation
 from preflights_es.features.calls.domain import WORKFLOW
 from preflights_es.features.calls.domain.events import EXPECTED_MAX, CallJudged
 from preflights_es.features.calls.domain.state import CallsState, Judgement
-from preflights_es.features.calls.intake import find_conversation
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.json import canonical_json, decode_plain_json

@@ -11,11 +11,11 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from preflights_es.features.calls.cleaning import CallCleaner, digest_request
 from preflights_es.features.calls.domain import WORKFLOW
 from preflights_es.features.calls.domain.calls import WholeCall, join_calls
 from preflights_es.features.calls.domain.dialects import json_text, turns_of_request
 from preflights_es.features.calls.domain.events import CallsOpened
-from preflights_es.features.calls.intake import CallCleaner, digest_request
 from preflights_es.features.calls.recording import (
     Route,
     build_environment,

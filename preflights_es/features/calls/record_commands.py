@@ -19,7 +19,7 @@ from preflights_cli.common import (
 from preflights_es.features.calls.domain.events import SOURCE_MAX
 from preflights_es.features.calls.playing import read_recorded_calls, replay_run
 from preflights_es.features.calls.recording import Route, find_routes, record_run, require_aiohttp
-from preflights_es.features.calls.use import keep_calls_private
+from preflights_es.features.calls.use import keep_calls_private, notice_where_calls_lie
 from preflights_es.features.calls.writer import TOGETHER_MAX, RunBegun
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import one_line, shortened
@@ -92,7 +92,8 @@ def record_command(
     """
     require_aiohttp()
     routes = _routes(given, variables)
-    keep_calls_private(app)
+    if keep_calls_private(app):
+        notice_where_calls_lie(app)
     made = record_run(_describe_run(app, command), command, routes, surroundings())
     voice.json(made)
     if made.trouble:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -68,6 +69,8 @@ class SourceFile:
         except OSError as error:
             raise Refused(f"{path!r} cannot be read: {error.strerror}", path=path) from error
         is_packed = head.startswith(b"\x1f\x8b")
+        self.size = 0 if path == "-" else os.fstat(raw.fileno()).st_size
+        """Bytes, as far as that is known."""
         self._streams: list[Any] = [gzip.GzipFile(fileobj=raw), raw] if is_packed else [raw]
         self.is_database = head == b"SQLite format 3\0"
         self._held = io.BytesIO()  # what was read as one JSON value, and is lines

@@ -7,11 +7,12 @@ from contextlib import ExitStack
 from types import MappingProxyType
 from typing import Any, Final
 
+from preflights_es.features.calls.cleaning import name_user
 from preflights_es.features.calls.domain import WORKFLOW, dialects
 from preflights_es.features.calls.domain.calls import WholeCall, find_provider_name, join_calls
 from preflights_es.features.calls.domain.events import CallRecorded, CallsOpened
 from preflights_es.features.calls.domain.state import CallsView
-from preflights_es.features.calls.intake import Intake, name_user
+from preflights_es.features.calls.intake import Intake
 from preflights_es.features.calls.source_calls import SourceCall, SourceForm, UnreadLine
 from preflights_es.features.calls.sources import SourceFile, read_source_calls, recognize_source
 from preflights_es.kernel.errors import Refused
@@ -99,12 +100,14 @@ def import_calls(
                 raise Refused(f"{found}: say where --request and --response stand")
             form, pointers = guess.form, guess.pointers
             tell(f"{files[0]}: {guess.sentence}")
-        keep_calls_private(request)
+        is_first = keep_calls_private(request)
         unread = _UnreadLines()
         intake = Intake(request, ", ".join(files), form)
-        with drawn(0) as update:
+        with drawn(sum(source.size for source in sources)) as update:
             found_calls = unread.leave_out(read_source_calls(sources, form, pointers))
             counts = intake.take(found_calls, update)
+    if is_first and counts.added:
+        notice_where_calls_lie(request)
     return ImportedCalls(
         file=", ".join(files),
         source=form,
@@ -139,14 +142,22 @@ class _UnreadLines:
                 self.first.append(one)
 
 
-def keep_calls_private(request: Request) -> None:
-    """Other people's words lie in the log: its owner alone reads it from here on."""
-    database = request.process.settings.database
+def keep_calls_private(request: Request) -> bool:
+    """Other people's words will lie in the log: its owner alone reads it from here on.
+
+    Returns:
+        Whether the log is a file that holds no calls yet.
+    """
     # The file is made where it is not.
     is_first = not any(True for _ in request.process.store.heads_in(WORKFLOW.name))
-    if make_private(database) and is_first:
-        text = f"the words of these calls lie in {database}, which you alone can read from now on"
-        request.notice("calls_private", text, path=database)
+    return make_private(request.process.settings.database) and is_first
+
+
+def notice_where_calls_lie(request: Request) -> None:
+    """Say where the first calls lie, and who reads them."""
+    database = request.process.settings.database
+    text = f"the words of these calls lie in {database}, which you alone can read from now on"
+    request.notice("calls_private", text, path=database)
 
 
 # 2. The list ---------------------------------------------------------------------------------
