@@ -275,3 +275,24 @@ def test_no_secret_of_an_error_or_a_files_name_is_recorded(empty: Project) -> No
     for secret in (KEY, "hunter2-Xy7", "kim@example.com"):
         assert secret.encode() not in log
     assert "[redacted:password]" in empty.call("calls", "show", "last").out
+
+
+@pytest.mark.slow("second engine")
+def test_a_log_of_postgresql_holds_calls_as_a_file_does(empty: Project, postgres: str) -> None:
+    log = {"PREFLIGHTS_DATABASE_URL": postgres, "PREFLIGHTS_PROJECT": "p"}
+    write(empty, call("a", user="kim"), call("a", "Hi!", "b", user="kim"), call("c"))
+    for added, present in ((3, 0), (0, 3)):
+        made = empty.call("calls", "import", "calls.jsonl", "--json", env=log)
+        assert (made.json["added"], made.json["present"], made.err.count("alone")) == (
+            added,
+            present,
+            0,
+        )
+    listed = empty.call("calls", "--json", env=log).json["sessions"]
+    assert sorted(one["calls"] for one in listed) == [1, 2]
+    id_ = next(one["session_id"] for one in listed if one["calls"] == 2)
+    assert empty.call("calls", "judge", id_, "2", "--expect", "x", "--by", "A", env=log).code == 0
+    assert "identical" in empty.call("replay", id_, env=log).out
+    assert "Erased 1 " in empty.call("calls", "erase", "--user", "kim", "--yes", env=log).out
+    assert empty.call("calls", "import", "calls.jsonl", "--json", env=log).json["added"] == 0
+    assert empty.call("audit", "verify", env=log).code == 0
