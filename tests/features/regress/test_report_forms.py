@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.features.regress.commands import FORMATS, junit, render_regression_report
+from preflights_es.features.regress.commands import FORMATS
+from preflights_es.features.regress.report_files import junit, render_regression_report
 from preflights_es.features.regress.results import Report
 from tests.each import each
 from tests.features.regress import given_reports as given

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from selenium.webdriver import Keys
 
-from preflights_es.features.regress.commands import html
+from preflights_es.features.regress.report_files import html
 from preflights_es.features.regress.results import Report
 from tests.browser import Browser, chromium
 from tests.features.regress import given_reports as given
