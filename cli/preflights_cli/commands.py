@@ -39,7 +39,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
         "reject",
         "lock",
     ),
-    "Manage": ("usage", "audit", "sync", "admin"),
+    "Manage": ("usage", "audit", "sync", "doctor", "admin"),
 }
 """The commands of `preflights --help`, in order. A feature's command in no section stands last."""
 
@@ -55,6 +55,7 @@ SHARED: Final[dict[tuple[str, ...], str]] = {
     ("plan", "artifacts"): "Make structured plans from documents, and list them.",
     ("approve", "reject", "lock"): "Approve or reject a plan, lock the TestPlan.",
     ("usage", "audit"): "Sum up provider calls, or verify the log.",
+    ("sync", "doctor"): "Bring log and session files together, or say what to mend.",
 }
 """Neighbours of a section that stand in one row, so that `preflights --help` fits a screen."""
 
@@ -78,6 +79,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "prompts": ("models", "List the prompts in use, or print one."),
     "mcp": ("servers", "Serve coding agents by the Model Context Protocol."),
     "sync": ("recordings", "Bring the log and the session files together."),
+    "doctor": ("doctor", "Say how the installation stands, and what has to be mended."),
     "admin": ("commands", "Manage the log: its database, projections and files."),
     "admin db": ("upkeep", "Manage the log's database."),
     "admin projections": ("upkeep", "Manage projections (derived tables)."),

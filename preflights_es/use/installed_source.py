@@ -23,6 +23,8 @@ TRIED_S: Final = 60  # to fetch a repository and read its metadata
 _PLAIN: Final = re.compile(r"[A-Za-z0-9:/@._~+%=#&-]+")
 """A requirement that neither a shell nor YAML reads otherwise."""
 
+_DEVELOPERS: Final = ("dev", "testing")
+"""Extras for tests and for development."""
 _OF_EXTRA: Final = re.compile(r"(?P<name>[\w.-]+).*;.*\bextra == [\"'](?P<extra>[\w-]+)")
 
 
@@ -74,6 +76,19 @@ def command_with(extra: str) -> str:
     return install_command(found.read_text("direct_url.json"), {extra, *_extras_of(found)})
 
 
+def installed_extras() -> tuple[list[str], list[str]]:
+    """The extras of the program that runs: those that are there, and those that are not."""
+    try:
+        found = distribution(NAME)
+    except PackageNotFoundError:
+        return [], []
+    have = {*_extras_of(found)}
+    every = [
+        one for one in found.metadata.get_all("Provides-Extra") or () if one not in _DEVELOPERS
+    ]
+    return sorted(have), sorted({*every} - have)
+
+
 def install_command(
     direct_url: str | None, extras: Iterable[str], prefix: Path = Path(sys.prefix)
 ) -> str:
@@ -115,7 +130,7 @@ def _extras_of(found: Distribution) -> Iterator[str]:
     """The extras of which every package is there; not those for tests and for development."""
     needed: dict[str, list[str]] = {}
     for one in found.requires or ():
-        if (said := _OF_EXTRA.match(one)) and said["extra"] not in ("dev", "testing"):
+        if (said := _OF_EXTRA.match(one)) and said["extra"] not in _DEVELOPERS:
             needed.setdefault(said["extra"], []).append(said["name"])
     for extra, names in needed.items():
         if all(map(_is_installed, names)):

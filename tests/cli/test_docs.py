@@ -468,6 +468,7 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     (shop.folder / "docs" / "decisions" / "0001-by-hand.md").write_text("# By hand\n")
     check("renumber/1", shop.call("admin", "renumber", "--check", "--json").json)
     check("db-status/1", shop.call("admin", "db", "status", "--json").json)
+    check("doctor/1", shop.call("doctor", "--json").json)
     check("db-upgrade/1", shop.call("admin", "db", "upgrade", "--json").json)
     shop.decided_apart("Add a login form", "auth_strategy=Magic Link")  # two values in force
     shop.decided_apart("Add a login page", "auth_strategy=OAuth")

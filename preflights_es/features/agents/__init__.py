@@ -12,4 +12,5 @@ FEATURE = Feature(
             "Write files for coding agents, for a CI, or for plans.",
         ),
     },
+    offers={"agent_setup": "agent_files:agent_setup"},
 )

@@ -1,0 +1,260 @@
+"""How an installation stands, subject by subject, and what cures what is wrong.
+
+Only looks: no model is asked, no network is used, and nothing is written or made.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from shutil import which
+from typing import Final, Literal
+
+from preflights_es.kernel import __version__
+from preflights_es.kernel.errors import NoLog, PreflightsError
+from preflights_es.providers.capabilities import KEY_VARIABLES
+from preflights_es.runtime.features import FEATURES
+from preflights_es.settings.load import surroundings
+from preflights_es.settings.places import cache_folder
+from preflights_es.settings.signing import signers_of, signing_key
+from preflights_es.store.urls import SqliteFile, parse_log_address, shown_url
+from preflights_es.use.filed_sessions import FOREIGN, FiledSessions
+from preflights_es.use.foreign import number_clashes_of, read_foreign_records
+from preflights_es.use.installed_source import command_with, installed_extras
+from preflights_es.use.request import Request
+from preflights_es.use.results import Result
+from preflights_es.use.upkeep import read_log_status
+
+LOCAL: Final = ("", "localhost", "127.0.0.1", "::1")
+"""Hosts of a log that is asked: any other is reached by a network."""
+NAMED_MAX: Final = 3  # files of one trouble that a line names
+UPGRADED: Final = "`preflights admin db upgrade` brings it up to date"
+"""Said of a log of an older version; commands that record do it by themselves."""
+
+State = Literal["ok", "note", "wrong"]
+"""Of a line: `note` is worth knowing, `wrong` has to be mended."""
+
+
+class HealthLine(Result, frozen=True):
+    """What was found of one subject."""
+
+    subject: str
+    state: State
+    found: str
+    cure: str = ""
+    """What to do; empty where nothing has to be done."""
+
+
+class Health(Result, frozen=True, tag_field="format", tag="doctor/1"):
+    """Every line, in the order in which a person looks."""
+
+    lines: tuple[HealthLine, ...]
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nothing has to be mended."""
+        return all(line.state != "wrong" for line in self.lines)
+
+
+def diagnose(opened: Callable[[], Request]) -> Health:
+    """Look at everything.
+
+    Args:
+        opened: gives a request that reads, or raises what is wrong with the settings.
+    """
+    lines = [*_program_lines()]
+    try:
+        request = opened()
+    except PreflightsError as error:
+        lines.append(HealthLine("settings", "wrong", str(error), "mend them, and run this again"))
+        return Health(lines=tuple(lines))
+    try:
+        for subject, look in SUBJECTS.items():
+            if subject in NEEDS_LOG and any(_lacks_log(line) for line in lines):
+                lines.append(HealthLine(subject, "note", "not looked at before the log is mended"))
+                continue
+            try:
+                lines += look(request)
+            except PreflightsError as error:
+                lines.append(HealthLine(subject, "wrong", str(error)))
+    finally:
+        request.close()
+    return Health(lines=tuple(lines))
+
+
+def _lacks_log(line: HealthLine) -> bool:
+    return line.state == "wrong" and line.subject in ("log", "project")
+
+
+def _program_lines() -> Iterator[HealthLine]:
+    python = f"{platform.python_version()}, {sys.executable}"
+    yield HealthLine("python", "ok", python)
+    program = which("preflights-es")
+    there = Path(sys.executable).parent
+    if program is None:
+        found, cure = "not on the PATH: hooks and agents do not find it", f"add {there} to PATH"
+        yield HealthLine("program", "note", f"{__version__}, {found}", cure)
+    elif Path(program).resolve().parent not in (there, there.resolve(), Path(sys.prefix) / "bin"):
+        cure = "remove one of the two, or put the one that you want first on the PATH"
+        found = f"{__version__}, but agents start another installation: {program}"
+        yield HealthLine("program", "note", found, cure)
+    else:
+        yield HealthLine("program", "ok", f"{__version__}, {program}")
+    have, lack = installed_extras()
+    cure = f"for one of them: {command_with(lack[0])}" if lack else ""
+    missing = f"; not installed: {', '.join(lack)}" if lack else ""
+    yield HealthLine("extras", "ok", f"{', '.join(have) or 'none'}{missing}", cure)
+
+
+def _settings_lines(request: Request) -> Iterator[HealthLine]:
+    told = request.process.settings
+    files = [file for file in (told.source, told.own) if file]
+    yield HealthLine("settings", "ok", ", ".join(files) or "none: the defaults hold")
+
+
+def _log_lines(request: Request) -> Iterator[HealthLine]:
+    told = request.process.settings
+    address = parse_log_address(told.database)
+    shown = shown_url(address)
+    if not isinstance(address, SqliteFile) and (address.host or "") not in LOCAL:
+        found = f"{shown}: a server is not asked here"
+        yield HealthLine("log", "note", found, "`preflights admin db status` asks it")
+        return
+    try:
+        status = read_log_status(request)
+    except NoLog:
+        found = f"none at {shown}"
+        cure = "`preflights admin db upgrade` makes it, or mend the address"
+        yield HealthLine("log", "wrong", found, cure)
+        return
+    if status.schema is None:
+        yield HealthLine("log", "ok", f"none yet; the first session makes {shown}")
+    elif status.schema != status.schema_known:
+        found = f"{shown} has tables of version {status.schema}, known is {status.schema_known}"
+        yield HealthLine("log", "note", found, UPGRADED)
+    else:
+        held = f"{status.sessions:,} sessions, {status.events:,} events"
+        yield HealthLine("log", "ok", f"{shown}, {held}")
+    file = Path(told.database)
+    if told.is_read_only:
+        cure = "let it be written: until then commands use a log that stands in"
+        yield HealthLine("log", "note", f"git's folder of {shown} is read-only", cure)
+    elif status.schema and status.engine == "sqlite" and not os.access(file, os.W_OK):
+        yield HealthLine("log", "wrong", f"{shown} may not be written", "`chmod u+w` it")
+    elif told.stand_in is not None:
+        found = f"{told.stand_in} holds sessions that the log lacks"
+        yield HealthLine("log", "wrong", found, "`preflights sync` takes them over")
+
+
+def _project_lines(request: Request) -> Iterator[HealthLine]:
+    name = request.process.project
+    where = request.process.settings.root
+    yield HealthLine("project", "ok", f"{name}, {where}")
+
+
+def _records_lines(request: Request) -> Iterator[HealthLine]:
+    process = request.process
+    folders = [folder.path for folder in process.record_places.folders]
+    records = process.records()
+    where = ", ".join(folders) or f"none yet; the first goes to {process.record_places.new}"
+    yield HealthLine("records", "ok", f"{len(records.records)} in {where}" if folders else where)
+    foreign = read_foreign_records(process)
+    for unread in foreign.unread[:NAMED_MAX]:
+        found = f"{unread.path} cannot be read: {unread.why}"
+        yield HealthLine("records", "wrong", found, "mend the file, or move it out of the folder")
+    for row in foreign.doubtful[:NAMED_MAX]:
+        found, _, cure = row.doubt.partition(": ")
+        yield HealthLine("records", "wrong", f"{row.path}: {found}", cure)
+    for clash in number_clashes_of(process)[:NAMED_MAX]:
+        cure = "`preflights admin renumber` gives the younger a new number"
+        yield HealthLine("records", "wrong", clash.text, cure)
+
+
+def _session_file_lines(request: Request) -> Iterator[HealthLine]:
+    process = request.process
+    if not process.settings.keeps_sessions:
+        yield HealthLine("session files", "ok", "not kept: [records] sessions is false")
+        return
+    files = [one.file for one in FiledSessions(process).files(whole=True)]
+    counted = Counter(file.compared for file in files)
+    yield HealthLine(
+        "session files", "ok", f"{len(files)}, of which {counted['same']} are as the log"
+    )
+    if more := sum(counted[one] for one in FOREIGN):
+        found = f"{more} hold sessions or events that the log lacks"
+        yield HealthLine("session files", "note", found, "`preflights sync` takes them over")
+    if counted["behind"]:
+        found = f"{counted['behind']} lack events of the log"
+        yield HealthLine("session files", "note", found, "`preflights sync` writes them")
+    for file in [file for file in files if file.told][:NAMED_MAX]:
+        cure = "`preflights sync` names them all; restore the file from git, or remove it"
+        yield HealthLine("session files", "wrong", file.told, cure)
+
+
+def _agent_lines(request: Request) -> Iterator[HealthLine]:
+    set_up = list(FEATURES.port("agent_setup")(request.process.settings))
+    if not set_up:
+        cure = "`preflights init --agent NAME` sets one up"
+        yield HealthLine("agents", "ok", "none seen in this repository", cure)
+    for agent, state, found, cure in set_up:
+        yield HealthLine("agents", state, f"{agent}: {found}", cure)
+
+
+def _model_lines(request: Request) -> Iterator[HealthLine]:
+    told = request.process.settings
+    asked = " ".join(filter(None, (told.provider, told.model, told.host and f"at {told.host}")))
+    keys = ", ".join(key.source for key in told.keys.values())
+    yield HealthLine("models", "ok", f"{asked}; keys: {keys or 'none'}")
+    if told.provider in KEY_VARIABLES and told.provider not in told.keys:
+        found = f"the provider {told.provider} has no key"
+        cure = f"set {KEY_VARIABLES[told.provider][1]}, or choose another provider"
+        yield HealthLine("models", "wrong", found, cure)
+
+
+def _signing_lines(request: Request) -> Iterator[HealthLine]:
+    told, env = request.process.settings, surroundings()
+    if told.sign.key:
+        key = signing_key(told, env)
+        if os.path.isabs(key) and not os.access(key, os.R_OK):
+            yield HealthLine("signing", "wrong", f"the key {key} cannot be read", "mend [sign] key")
+        else:
+            yield HealthLine("signing", "ok", f"with {key[:60]}")
+    else:
+        yield HealthLine("signing", "ok", "off: no [sign] key in your settings")
+    signers = signers_of(told, env)
+    known = "known" if signers.are_known else "unknown: signatures are shown as not checked"
+    yield HealthLine("signing", "ok", f"signers are {known}")
+
+
+def _cache_lines(_request: Request) -> Iterator[HealthLine]:
+    folder = cache_folder(surroundings())
+    if folder is None:
+        yield HealthLine("cache", "note", "no folder can be named", "set HOME or XDG_CACHE_HOME")
+    elif not folder.exists():
+        yield HealthLine("cache", "ok", f"none yet; it will be {folder}")
+    elif not (folder.is_dir() and os.access(folder, os.W_OK)):
+        found = f"{folder} may not be written: commands are slower"
+        yield HealthLine("cache", "wrong", found, "`chmod u+w` it, or remove it")
+    else:
+        size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+        yield HealthLine("cache", "ok", f"{folder}, {size / 1e6:.1f} MB")
+
+
+SUBJECTS: Final[dict[str, Callable[[Request], Iterator[HealthLine]]]] = {
+    "settings": _settings_lines,
+    "log": _log_lines,
+    "project": _project_lines,
+    "records": _records_lines,
+    "session files": _session_file_lines,
+    "agents": _agent_lines,
+    "models": _model_lines,
+    "signing": _signing_lines,
+    "cache": _cache_lines,
+}
+"""What is looked at, in order; a trouble of one leaves the others."""
+NEEDS_LOG: Final = ("project", "records", "session files")
+"""Subjects that are held against the log, and against the project that it knows."""

@@ -1,0 +1,209 @@
+"""`doctor`: a sound installation is well; each trouble is named with its cure."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.program import House, Project
+
+Plant = Callable[[Project], dict[str, str] | None]
+"""Makes a trouble; the variables with which it is seen."""
+RECORDS = "docs/decisions"
+
+
+def lines_of(project: Project, code: int, **env: str) -> list[dict[str, Any]]:
+    done = project.call("doctor", "--json", env=env)
+    assert done.code == code, done.out + done.err
+    found: list[dict[str, Any]] = done.json["lines"]
+    return found
+
+
+def written(name: str, text: str | bytes) -> Plant:
+    def plant(project: Project) -> None:
+        path = project.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    return plant
+
+
+def seen(**env: str) -> Plant:
+    return lambda _: env
+
+
+def own_settings(text: str) -> Plant:
+    def plant(project: Project) -> dict[str, str]:
+        folder = project.folder.parent / "config"
+        (folder / "preflights").mkdir(parents=True)
+        (folder / "preflights" / "settings.toml").write_text(text)
+        return {"XDG_CONFIG_HOME": str(folder)}
+
+    return plant
+
+
+def damaged_log(project: Project) -> None:
+    project.log.write_bytes(b"SQLite format 3\0" + bytes(4000))
+
+
+def log_of_another_version(project: Project) -> None:
+    with sqlite3.connect(project.log) as log:
+        log.execute("UPDATE alembic_version SET version_num = '9999'")
+
+
+def a_file_in_place_of_the_cache(project: Project) -> dict[str, str]:
+    cache = project.folder.parent / "cache"
+    cache.mkdir()
+    (cache / "preflights").write_text("")
+    return {"XDG_CACHE_HOME": str(cache)}
+
+
+def diverged_session_file(project: Project) -> None:
+    (file,) = (project.folder / RECORDS / ".sessions").glob("*.jsonl")
+    file.write_bytes(file.read_bytes().replace(b"OAuth", b"OAuht"))
+
+
+def two_records_of_a_number(project: Project) -> None:
+    for name in ("0002-use-kafka.md", "0002-use-nats.md"):
+        written(f"{RECORDS}/{name}", "# Use it\n\n## Status\n\nAccepted\n")(project)
+
+
+def hooks_of_another_version(project: Project) -> None:
+    assert project.call("init", "--agent", "claude").code == 0
+    agents = project.folder / "AGENTS.md"
+    agents.unlink()
+
+
+PLANTED: dict[str, tuple[Plant, str, str, str]] = {
+    "a broken settings file": (
+        written("preflights.toml", "x = ["),
+        "settings",
+        "not valid TOML",
+        "mend",
+    ),
+    "an unknown setting": (written("preflights.toml", "colour = 1"), "settings", "colour", "mend"),
+    "a damaged log": (damaged_log, "log", "not", ""),
+    "a log of a newer version": (log_of_another_version, "log", "9999", ""),
+    "no log where one is named": (
+        seen(PREFLIGHTS_DATABASE_URL="/nowhere/log.db"),
+        "log",
+        "none at /nowhere/log.db",
+        "admin db upgrade",
+    ),
+    "a record of no known encoding": (
+        written(f"{RECORDS}/0002-use-kafka.md", b"\xff\xfe\x00\xd8 Status"),
+        "records",
+        "cannot be read",
+        "mend the file",
+    ),
+    "a status in no known word": (
+        written(f"{RECORDS}/0002-use-kafka.md", "# Use Kafka\n\n## Status\n\nRechazado\n"),
+        "records",
+        "Rechazado",
+        "write accepted",
+    ),
+    "two records of one number": (
+        two_records_of_a_number,
+        "records",
+        "ADR-0002 is the number of 2",
+        "renumber",
+    ),
+    "a session file of other events": (
+        diverged_session_file,
+        "session files",
+        "left out",
+        "preflights sync",
+    ),
+    "an agent's file is missing": (
+        hooks_of_another_version,
+        "agents",
+        "AGENTS.md",
+        "init --agent claude",
+    ),
+    "an agent's file that is no JSON": (
+        written(".claude/settings.json", "{"),
+        "agents",
+        ".claude/settings.json",
+        "init",
+    ),
+    "a provider without a key": (
+        seen(PREFLIGHTS_PROVIDER="anthropic"),
+        "models",
+        "has no key",
+        "ANTHROPIC_API_KEY",
+    ),
+    "a key to sign with that is not there": (
+        own_settings('[sign]\nkey = "/nowhere/id_ed25519"\n'),
+        "signing",
+        "/nowhere/id_ed25519",
+        "[sign] key",
+    ),
+    "signers that cannot be read": (
+        own_settings('[sign]\nsigners = "/nowhere/signers"\n'),
+        "signing",
+        "/nowhere/signers",
+        "",
+    ),
+    "git without the format to sign with": (
+        own_settings('[sign]\nkey = "git"\n'),
+        "signing",
+        "gpg.format",
+        "",
+    ),
+    "a file where the cache should be": (
+        a_file_in_place_of_the_cache,
+        "cache",
+        "may not be written",
+        "remove it",
+    ),
+    "a shared log that does not say the project": (
+        lambda project: {"PREFLIGHTS_DATABASE_URL": str(shared_log(project))},
+        "project",
+        "may be shared",
+        "",
+    ),
+}
+
+
+def shared_log(project: Project) -> Path:
+    path = project.folder.parent / "shared.db"
+    path.write_bytes(project.log.read_bytes())
+    shutil.rmtree(project.folder / RECORDS / ".sessions")
+    return path
+
+
+@pytest.mark.parametrize("trouble", PLANTED)
+def test_a_trouble_is_named_with_its_cure(house: House, trouble: str) -> None:
+    house.decided()
+    plant, subject, found, cure = PLANTED[trouble]
+    env = plant(house) or {}
+    wrong = [line for line in lines_of(house, 1, **env) if line["state"] == "wrong"]
+    assert [line["subject"] for line in wrong] == [subject], wrong
+    assert found in wrong[0]["found"]
+    assert cure in wrong[0].get("cure", "") + wrong[0]["found"]
+
+
+def test_a_sound_installation_is_well_and_stays_as_it_is(house: House) -> None:
+    house.decided()
+    log, before = house.log.read_bytes(), house.git("status", "--short")
+    key = "sk-ant-" + "x" * 30
+    lines = lines_of(house, 0, PREFLIGHTS_PROVIDER="anthropic", ANTHROPIC_API_KEY=key)
+    assert not [line for line in lines if line["state"] == "wrong"]
+    (models,) = (line["found"] for line in lines if line["subject"] == "models")
+    assert "ANTHROPIC_API_KEY" in models
+    assert key not in str(lines)
+    assert (house.log.read_bytes(), house.git("status", "--short")) == (log, before)
+
+
+def test_people_read_lines_and_what_has_to_be_mended(house: House) -> None:
+    (house.folder / RECORDS).mkdir(parents=True)
+    two_records_of_a_number(house)
+    done = house.call("doctor")
+    assert done.code == 1
+    assert "\nMEND  records        ADR-0002 is the number of 2 records" in done.out
+    assert "`preflights admin renumber` gives the younger a new number" in done.out
