@@ -154,7 +154,7 @@ def test_an_absolute_folder_of_pythonpath_is_searched(house: Project, tmp_path: 
 
 HEAVY: Final = {
     *("sqlalchemy", "alembic", "pydantic", "asyncio", "ssl", "rich", "typing_extensions"),
-    *("scipy", "distributed", "multiprocessing", "mcp", "mcp_types"),
+    *("distributed", "multiprocessing", "mcp", "mcp_types"),
     *("starlette", "uvicorn", "jinja2"),
 }
 

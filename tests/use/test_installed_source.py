@@ -90,7 +90,7 @@ def test_an_extra_is_installed_as_the_program_was_beside_the_others(
 
 def test_the_extras_that_are_there_are_kept() -> None:
     kept = command_with("new").partition("[")[2].partition("]")[0].split(",")
-    assert kept == ["distributed", "mcp", "metrics", "new", "postgres", "record", "stats", "view"]
+    assert kept == ["distributed", "mcp", "metrics", "new", "postgres", "record", "view"]
 
 
 def test_an_index_is_named_by_its_version() -> None:

@@ -54,7 +54,6 @@ from preflights_es.features.regress.verdict import (
     MARGIN,
     compute_verdict,
     describe_power,
-    require_statistics,
     shows_difference,
 )
 from preflights_es.kernel import __version__
@@ -223,13 +222,9 @@ def _check_run_options(change: RunChange | PairsAsked | None, options: RunOption
 
     Raises:
         Refused: a model is asked for no change.
-        ProviderMissing: scipy is not here, and a verdict is due.
     """
-    if change is None:
-        if options.is_live:
-            raise Refused("only a change asks a model: name one, such as --prompt clarify=v2")
-        return
-    require_statistics()
+    if change is None and options.is_live:
+        raise Refused("only a change asks a model: name one, such as --prompt clarify=v2")
 
 
 def explained_cases(cases: Iterable[Case], judged: Verdict) -> list[Case]:

@@ -1,12 +1,11 @@
-"""What all sessions of a run come to: `docs/specs/verdict.md` has the formulas and their sources.
-
-Only the verdict on a change computes; it needs scipy, the extra `stats`."""
+"""What the sessions of a run come to: `docs/specs/verdict.md` has the formulas and sources."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from statistics import NormalDist
+from typing import Final
 
 import msgspec
 
@@ -19,7 +18,6 @@ from preflights_es.features.regress.results import (
     Verdict,
     VerdictWord,
 )
-from preflights_es.kernel.errors import ExtraMissing
 
 ALPHA: Final = 0.05  # of BLOCK, and of the bound of PASS
 MARGIN: Final = 0.02  # the loss that is too small to matter
@@ -37,6 +35,8 @@ HOLLOW: Final[dict[Paired, str]] = {
 }
 """What is so where a measure has nothing to lose."""
 _BOUND_TOLERANCE: Final = 1e-12
+_LAST_TERM: Final = 1e-15
+_TERMS_MAX: Final = 100_000  # about the root of the pairs are needed
 _DIGITS: Final = 9  # significant digits that are kept, so that a library's last bit does not show
 
 _MEASURES: Final[dict[Paired, Callable[[RunMeasures], bool | None]]] = {
@@ -59,15 +59,6 @@ class PairCounts(msgspec.Struct, frozen=True):
     """With both sides, and right as recorded."""
 
 
-def require_statistics() -> None:
-    """Say before a long run that no verdict can follow.
-
-    Raises:
-        ExtraMissing: scipy is not here.
-    """
-    _special()
-
-
 def compute_verdict(
     cases: Sequence[Case], margin: float | None, *, chance_is_loss: bool = False
 ) -> Verdict:
@@ -75,9 +66,6 @@ def compute_verdict(
 
     Args:
         chance_is_loss: whether a model was asked for the change alone.
-
-    Raises:
-        ExtraMissing: scipy is not here.
     """
     if margin is None:
         return _strict(cases)
@@ -247,7 +235,7 @@ def mcnemar(worse: int, better: int) -> float:
     """
     if not worse:
         return 1.0
-    return float(_special().bdtrc(worse - 1, worse + better, 0.5))
+    return incomplete_beta(worse, better + 1, 0.5)
 
 
 def holm(values: Sequence[float]) -> list[float]:
@@ -277,7 +265,7 @@ def loss_bound(worse: float, better: float, total: int, level: float = 1 - ALPHA
     found = tango(worse, better, total, level)
     if better:
         return found
-    return max(found, float(_special().betaincinv(worse + 1, total - worse, level)))
+    return max(found, clopper_pearson(worse, total, level))
 
 
 def tango(worse: float, better: float, total: int, level: float) -> float:
@@ -285,14 +273,58 @@ def tango(worse: float, better: float, total: int, level: float) -> float:
 
     Source: Tango 1998, equations 8 and 16.
     """
-    z = float(_special().ndtri(level))
-    low, high = (worse - better) / total, 1.0
+    z = NormalDist().inv_cdf(level)
+    return _crossing(
+        lambda loss: score(worse, better, total, loss) <= -z, (worse - better) / total, 1.0
+    )
+
+
+def clopper_pearson(worse: float, total: int, level: float) -> float:
+    """The largest share of which so few worse pairs are no surprise.
+
+    Source: Clopper and Pearson 1934, the upper end.
+    """
+    return _crossing(
+        lambda share: incomplete_beta(worse + 1, total - worse, share) >= level, 0.0, 1.0
+    )
+
+
+def incomplete_beta(a: float, b: float, x: float) -> float:
+    """The regularized incomplete beta function; of whole numbers, a tail of the binomial one.
+
+    Source: Didonato and Morris 1992, equation 9, a continued fraction, summed by Lentz's method.
+    """
+    if x >= 1 or x <= 0:
+        return float(x >= 1)
+    if x > a / (a + b):
+        return 1 - incomplete_beta(b, a, 1 - x)
+    logarithm = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    front = math.exp(logarithm + a * math.log(x) + b * math.log1p(-x))
+    numerator, denominator, fraction = 1.0, 0.0, 1.0
+    for term in range(_TERMS_MAX):
+        half = term // 2
+        if term % 2:
+            step = -(a + half) * (a + b + half) * x / ((a + term - 1) * (a + term))
+        elif term:
+            step = half * (b - half) * x / ((a + term - 1) * (a + term))
+        else:
+            step = 1.0
+        denominator = 1 / (1 + step * denominator)
+        numerator = 1 + step / numerator
+        fraction *= numerator * denominator
+        if abs(numerator * denominator - 1) < _LAST_TERM:
+            break
+    return front * (fraction - 1) / a
+
+
+def _crossing(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """Where something begins to hold between two numbers, at the second of which it does."""
     while high - low > _BOUND_TOLERANCE:
         middle = (low + high) / 2
-        if score(worse, better, total, middle) > -z:
-            low = middle
-        else:
+        if holds(middle):
             high = middle
+        else:
+            low = middle
     return high
 
 
@@ -325,7 +357,7 @@ def pairs_needed(differing: int, total: int, margin: float) -> int:
     As many differ as among the pairs that were seen.
     """
     share = differing / total if total else 0.0
-    spread = float(_special().ndtri(POWER)) * math.sqrt(share)
+    spread = NormalDist().inv_cdf(POWER) * math.sqrt(share)
 
     def enough(size: int) -> bool:
         unlucky = min(spread * math.sqrt(size), share * size)
@@ -439,12 +471,3 @@ def _verdict_count(count: int, what: str) -> str:
 
 def _round_to_digits(value: float) -> float:
     return float(f"{value:.{_DIGITS}g}")
-
-
-def _special() -> Any:
-    """The functions of scipy: heavy, so late."""
-    try:
-        from scipy import special  # type: ignore[import-untyped]
-    except ImportError as error:
-        raise ExtraMissing(f"a verdict on a change ({error})", "stats") from error
-    return special
