@@ -41,21 +41,25 @@ def run(*command: str | Path, folder: Path, env: dict[str, str] | None = None) -
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from a copy of the files that git tracks, or would."""
+def built(copy: Path) -> list[Path]:
+    """A wheel and an archive of sources, from a copy of the files that git tracks, or would."""
     assert (ROOT / ".git").exists(), "the wheel is built from what git tracks: test in a checkout"
     listed = run(
         *("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"), folder=ROOT
     )
-    copy = tmp_path_factory.mktemp("checkout")
     for name in filter(None, listed.split("\0")):
         if (ROOT / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, copy / name)
-    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", folder=copy)
-    (built,) = (copy / "dist").glob("*.whl")
-    return built
+    run(sys.executable, "-m", "build", "--no-isolation", folder=copy)
+    return sorted((copy / "dist").iterdir())
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return next(
+        path for path in built(tmp_path_factory.mktemp("checkout")) if path.suffix == ".whl"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +76,13 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     site = Path(run(python, "-c", where, folder=folder).strip())
     (site / "borrowed.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
     return folder / "bin"
+
+
+def test_what_is_built_twice_has_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
+    before = sorted(wheel.parent.iterdir())
+    again = built(tmp_path)
+    assert [path.name for path in again] == [path.name for path in before]
+    assert all(one.read_bytes() == two.read_bytes() for one, two in zip(before, again, strict=True))
 
 
 def test_everything_the_program_reads_is_inside(wheel: Path) -> None:
