@@ -515,6 +515,7 @@ class Erasure(Sessions):
         raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
 
     def _batch(self, head: Head, last: Stored, reason: str, input_id: str) -> AppendBatch:
+        """The event that says who erased the session and why, signed where that is asked for."""
         erased: Signable = SessionErased(at=self._runner.now(), actor=self._actor, reason=reason)
         if self._inputs.signer is not None:
             seen = (head.session_id, last.version, last.hash)

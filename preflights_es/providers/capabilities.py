@@ -23,6 +23,9 @@ Api = Literal["chat", "responses"]
 REAL: Final = ("anthropic", "openai", "openrouter")
 """The providers that ask a remote service."""
 
+OPENAI_LIKE: Final = tuple(name for name in REAL if name != "anthropic")
+"""Those that speak OpenAI's API, as any other service that is added by a row of `_SDKS` does."""
+
 ALIASES: Final = {"claude": "anthropic", "stub": "mock"}
 """As seed 2 calls them."""
 
@@ -80,12 +83,12 @@ FAMILIES: Final = (
     Family(REAL, late_pattern(r"(?i)claude-"), False, "max_tokens"),
     # The model reasons: OpenAI refuses both unless reasoning is turned off.
     Family(
-        ("openai", "openrouter"),
+        OPENAI_LIKE,
         late_pattern(r"(?i)o\d|gpt-([5-9]|\d\d)|codex-"),
         False,
         "max_completion_tokens",
     ),
-    Family(("openai", "openrouter"), late_pattern(""), True, "max_tokens"),
+    Family(OPENAI_LIKE, late_pattern(""), True, "max_tokens"),
 )
 """First match wins."""
 

@@ -210,7 +210,7 @@ class SessionFolder:
         return ""
 
     def end(self) -> None:
-        """Say that it is written."""
+        """Take away the mark that a session file of this folder is being written."""
         with contextlib.suppress(OSError):
             self.remove(UNFINISHED)
 

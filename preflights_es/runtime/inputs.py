@@ -241,7 +241,7 @@ class Inputs:
             asks: whether a provider is asked for what follows.
 
         Returns:
-            A `Recalled` where the session went on since; else a step to go on from.
+            A `RecalledStep` where the session went on since; else a step to go on from.
 
         Raises:
             Refused: the key was used for something else.

@@ -159,7 +159,7 @@ FIELDS: Final = (
         "LLM_PROVIDER",
         is_own=True,
         metavar="NAME",
-        help="mock (rules, the default), sim, anthropic (or claude), openai or openrouter.",
+        help=f"mock (rules, the default), sim, or a model's service: {', '.join(REAL)}.",
     ),
     Setting("model", str, "LLM_MODEL", metavar="MODEL", help="Model; default: the provider's own."),
     Setting("base_url", is_own=True, metavar="URL", help="Address of a server with OpenAI's API."),

@@ -1,8 +1,8 @@
 """Every statement of the store, in SQLAlchemy Core: the one source of what engines are sent.
 
 SQLite takes them from the frozen file (`store.frozen`), so that this module, and SQLAlchemy with
-it, is imported for PostgreSQL alone (docs/decisions/0017). Those of projections are declared in
-`store.core_projections`.
+it, is imported for PostgreSQL alone (docs/decisions/0017). Those of projections follow from
+the table that each declares (`store.core_tables`).
 """
 
 from __future__ import annotations

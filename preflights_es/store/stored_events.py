@@ -239,7 +239,7 @@ def _frame_hashed_text(value: str | None) -> bytes:
 
 @lru_cache(maxsize=4096, typed=True)
 def _tag(value: str) -> bytes:
-    """Of an event's type, which a log repeats as it does `_ending`."""
+    """Of an event's type, which a log repeats as it does the ending."""
     return _frame_hashed_text(value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 
@@ -11,6 +12,7 @@ from preflights_cli.german import GERMAN
 from tests.cli.program import Project
 from tests.cli.terminal import AGAIN, ANSWER, BECAUSE, DECISION, INSTEAD, KEY, OWN_WORDS, terminal
 from tests.each import each
+from tests.markdown import ROOT
 from tests.providers import server
 from tests.providers.server import FakeAPI
 from tests.scripted import asks
@@ -376,6 +378,17 @@ def test_every_german_sentence_names_what_the_english_one_does() -> None:
         keys = re.findall(r"\[(\w)\]", english)
         assert sorted(keys) == sorted(re.findall(r"\[(\w)\]", german)), english
         assert english[-1].isalpha() or english[-1] in (german[-1], "\u201d"), english
+
+
+def test_every_sentence_that_a_dialogue_says_has_a_german_one() -> None:
+    said = set[str]()
+    for path in (*(ROOT / "cli").rglob("*.py"), *(ROOT / "preflights_es").rglob("*.py")):
+        for one in ast.walk(ast.parse(path.read_text())):
+            match one:
+                case ast.Call(func=ast.Name(id="say"), args=[ast.Constant(value=str(text)), *_]):
+                    said.add(text)
+    assert len(said) > 20
+    assert said <= GERMAN.keys()
 
 
 def test_a_german_session_has_no_sentence_of_the_english_one(house: Project) -> None:

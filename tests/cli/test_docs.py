@@ -65,6 +65,7 @@ from preflights_es.settings.file import FIELDS
 from preflights_es.settings.load import READER_URL, Options
 from preflights_es.use.leads import GENERATION
 from preflights_es.use.results import Result as Shape
+from preflights_es.use.results import SessionRow
 from preflights_es.words.workflow import View
 from tests.cli.clones import SESSIONS, cloned, committed
 from tests.cli.compiler.planning import approved, asked, planned
@@ -731,6 +732,12 @@ def test_the_fields_of_a_result_are_those_that_are_documented() -> None:
         fields = {field.encode_name for field in msgspec.structs.fields(kind)}
         paths = {path for path in documented(shape) if not set(path) & set(".[")}
         assert {"format", *fields} == paths, shape
+
+
+def test_the_columns_of_a_session_are_those_that_are_documented() -> None:
+    columns = {field.encode_name for field in msgspec.structs.fields(SessionRow)}
+    shown = {path.removeprefix("sessions[].") for path in documented("sessions/1")}
+    assert columns <= shown, "docs/api.md, sessions/1"
 
 
 def test_every_exported_name_is_documented() -> None:

@@ -46,7 +46,7 @@ class AgentSetup(NamedTuple):
     """An agent, and where it looks."""
 
     seen_as: tuple[str, ...]
-    """What `settings.agents` calls it where its environment is seen."""
+    """What `settings.places` calls it where its environment is seen."""
     signs: tuple[str, ...]
     """Files and folders of a repository that uses it."""
     files: tuple[Template, ...]

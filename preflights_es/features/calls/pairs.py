@@ -54,7 +54,7 @@ from preflights_es.kernel.events import Event
 from preflights_es.kernel.json import decode_plain_json, is_too_deep
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.projections.usage import price_of
-from preflights_es.providers.capabilities import MAX_TOKENS
+from preflights_es.providers.capabilities import MAX_TOKENS, OPENAI_LIKE
 from preflights_es.redaction.masking import redact
 from preflights_es.redaction.patterns import KINDS, SECRETS
 from preflights_es.system import clock_ids
@@ -73,7 +73,6 @@ from preflights_es.words.pairs import (
 FILE_MAX: Final = 1_000_000  # bytes of a prompt, or of assertions
 TITLE_MAX: Final = 200  # characters
 PER: Final = 1_000_000  # tokens that a price is for
-OPENAI_LIKE: Final = ("openai", "openrouter")
 UNTOUCHED: Final = "the change is nothing to its calls"
 NO_MODEL: Final = "no model is recorded: name one by --from-model"
 FROZEN: Final = (

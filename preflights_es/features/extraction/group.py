@@ -9,7 +9,7 @@ import click
 
 from preflights_cli.commands import Lazy
 
-COMMANDS: Final = "preflights_cli.note.commands"
+COMMANDS: Final = "preflights.note.commands"
 """Key in a context: the command names that a note of one word may misspell."""
 _BULLET: Final = re.compile(r"-+\s")
 

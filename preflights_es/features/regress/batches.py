@@ -293,7 +293,7 @@ def _split_by_session(
 
 
 def _gather_mixed_sessions(found: Iterable[SessionLines], path: str) -> Iterator[SessionLines]:
-    """As `_split`, of sessions whose lines are mixed: each of them once.
+    """As above, of sessions whose lines are mixed: each of them once.
 
     Raises:
         LogDamaged: they cannot be held in memory.

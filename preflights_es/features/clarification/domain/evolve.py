@@ -144,6 +144,7 @@ def _after_input(state: ClarificationState, new: Input) -> ClarificationState:
 
 def _after_intention(state: ClarificationState, new: IntentionDeclared) -> ClarificationState:
     if state.turns.input is not None:
+        # Only a log that was forged has two; `evolve` never fails, and what was opened stays.
         return _after_input(state, new)
     lead = new.setup.lead
     is_written = lead is not None and lead.provider in WRITERS

@@ -175,6 +175,7 @@ def _record_former_decision(
 
 
 def _former_standing(state: ClarificationState, until: int) -> FormerStanding:
+    """How a decision stood before that time, at which a later one changed it."""
     standing, filed = state.standing, state.filed
     return FormerStanding(
         until, filed.number, standing.supersedes, filed.written, kept=standing.kept

@@ -59,6 +59,7 @@ class NoExtra(WorkflowMissing):
     """The packages that read SQL and YAML are not installed."""
 
     def __init__(self) -> None:
+        # A log that lacks the package names the workflow; a question that is put names the extra.
         needed = "need the extra `metrics`"
         super().__init__("metrics", f"its sessions {needed}")
         self.args = (f"questions about data {needed}",)
