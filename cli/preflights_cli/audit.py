@@ -22,7 +22,7 @@ from preflights_cli.common import (
     require_option_value,
 )
 from preflights_cli.decisions import who
-from preflights_cli.recordings import event_tag_in_words, recorded_by
+from preflights_cli.recordings import recorded_by
 from preflights_cli.sessions import ERASED, GONE, UNREAD, indented, what_of
 from preflights_cli.table import minute, refuse_backwards, streamed, time_range_options
 from preflights_es.history.verification import Broken, CheckpointComparison, Grown, Unwritten
@@ -44,6 +44,7 @@ from preflights_es.use.audit import (
 )
 from preflights_es.use.request import Request
 from preflights_es.use.trail import ACTORS_MAX, DecodedStep, TrailStep, Trouble, trail
+from preflights_es.words.event_names import event_in_words
 
 IMPORTED_MAX: Final = 20  # imported sessions that are named
 
@@ -251,7 +252,8 @@ def _say_grown(voice: Voice, grew: Sequence[Grown]) -> None:
             by = recorded_by(one.actor_kind or "", one.actor_name or "")
             recorded_minute = minute(iso(one.recorded_at))
             voice.say(
-                f"  event {one.version}, {recorded_minute}: {event_tag_in_words(one.type)} by {by}"
+                f"  event {one.version}, {recorded_minute}: "
+                f"{escaped_text(event_in_words(one.type))} by {by}"
             )
         if more := max(len(inputs) - INPUTS_MAX, 0):
             voice.say(f"  and {count_in_words(more, 'more Input')}")

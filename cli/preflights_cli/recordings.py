@@ -45,6 +45,7 @@ from preflights_es.use.replays import Again, Replayed, replays, rerun
 from preflights_es.use.request import Request
 from preflights_es.use.results import Drawn
 from preflights_es.use.sync import Synced, synced
+from preflights_es.words.event_names import event_in_words
 
 BAR_BYTES: Final = 16 * 1024 * 1024  # a smaller file is taken before a bar is drawn
 SHOWN_MAX: Final = 20  # sessions of a file that are named one by one
@@ -288,13 +289,8 @@ def _inputs_in_words(said: tuple[ActorInputs, ...]) -> str:
 
 def _input_in_words(one: ActorInputs) -> str:
     times = f" ({one.events:,} times)" if one.events > 1 else ""
-    return f"{event_tag_in_words(one.type)} by {recorded_by(one.actor_kind, one.actor_name)}{times}"
-
-
-def event_tag_in_words(tag: str) -> str:
-    """The words of a tag: `decision acknowledged` of `NAME.decision_acknowledged.v1`."""
-    parts = tag.split(".")
-    return escaped_text(parts[1] if len(parts) == 3 else tag).replace("_", " ")
+    by = recorded_by(one.actor_kind, one.actor_name)
+    return f"{escaped_text(event_in_words(one.type))} by {by}{times}"
 
 
 def recorded_by(kind: str, name: str) -> str:

@@ -26,6 +26,7 @@ from preflights_es.projections.usage import Cost, Price, ProviderCall
 from preflights_es.store.stored_events import erased, erased_before
 from preflights_es.use.results import DecisionRow
 from preflights_es.words.decisions import EXCEPTION, Related, list_superseded
+from preflights_es.words.event_names import event_in_words
 from preflights_es.words.workflow import Workflow
 
 Lane = Literal["person", "rules", "model", "agent", "files"]
@@ -167,7 +168,7 @@ class SessionTimeline(msgspec.Struct, frozen=True):
         return TimelineMark(
             version=step.stored.version,
             lane=lane_of(step.stored),
-            name=_event_short_name(step.stored),
+            name=event_in_words(step.stored.type),
             is_input=step.role == "input",
             follows=step.follows,
             actor=step.actor,
@@ -203,10 +204,6 @@ def lane_of(one: Stored) -> Lane:
             return "person"
         case _:
             return "agent"
-
-
-def _event_short_name(one: Stored) -> str:
-    return str(one.type).rsplit(".", 1)[0].removeprefix(f"{one.workflow}.").replace("_", " ")
 
 
 def _is_bad(event: Event | None, call: ProviderCall | None) -> bool:

@@ -110,7 +110,7 @@ def test_a_call_has_its_cost_and_is_as_wide_as_the_time_until_its_outcome() -> N
     by_x = {mark.x: mark for mark in marks(session)}
     for mark in calls:
         outcome = by_x[round(mark.x + mark.width, 1)]
-        assert outcome.name in ("completion.received", "completion.failed")
+        assert outcome.name in ("model answered", "model failed")
         assert (mark.call is not None, mark.is_open, mark.is_bad) == (True, False, False)
     asked = next(n for n, e in enumerate(session.events) if isinstance(e, CompletionRequested))
     begun = replace(session, stored=session.stored[: asked + 1], events=session.events[: asked + 1])
@@ -125,7 +125,7 @@ def test_what_was_refused_or_failed_is_marked_and_of_an_erased_session_nothing_i
     refused = [mark for one in found for mark in marks(one) if mark.call and mark.is_bad]
     assert {mark.call.judged for mark in refused if mark.call} - {"", "accepted"}
     failed = marks(read(golden("a_model_fails_and_the_rules_go_on")[0]))
-    assert any(mark.is_bad for mark in failed if mark.name == "completion.failed")
+    assert any(mark.is_bad for mark in failed if mark.name == "model failed")
     gone = read(erased(read(golden("a_model_leads")[0])))
     stood = stood_behind(gone, (1, len(gone.stored)))
     assert stood[1].why == "its payloads were erased"

@@ -1,0 +1,34 @@
+"""Events as people read of them; terminal and pages take their words from this one table."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_PLAIN: Final = {
+    "artifact.due": "document due",
+    "artifact.removed": "document removed",
+    "artifact.written": "document written",
+    "completion.failed": "model failed",
+    "completion.received": "model answered",
+    "completion.requested": "model asked",
+    "led.fell_back": "rules took over",
+    "led.response_accepted": "model's answer accepted",
+    "led.response_rejected": "model's answer refused",
+    "led.step_retried": "step asked again",
+    "led.step_stalled": "step waits",
+    "session.input_quarantined": "Input set aside",
+    "session.response_ignored": "late answer ignored",
+}
+"""By a tag without its version; all others are named by their tag."""
+
+
+def event_in_words(tag: object) -> str:
+    """`answer refused` of `NAME.answer_refused.v1`; `session closed` where the tag has one word.
+
+    Args:
+        tag: of a damaged database it may be anything.
+    """
+    name = str(tag).rsplit(".", 1)[0]
+    family, _, what = name.partition(".")
+    words = what if "_" in what else f"{family} {what}".rstrip()
+    return _PLAIN.get(name) or words.replace("_", " ")

@@ -1,0 +1,29 @@
+"""What people read of an event."""
+
+from __future__ import annotations
+
+from preflights_es.runtime.features import WORKFLOWS
+from preflights_es.words.event_names import event_in_words
+from tests.each import each
+
+
+@each(
+    ("tag", "words"),
+    [
+        ("completion.requested.v1", "model asked"),
+        ("led.fell_back.v1", "rules took over"),
+        ("clarification.answer_refused.v1", "answer refused"),
+        ("clarification.stopped.v1", "clarification stopped"),
+        ("session.erased.v1", "session erased"),
+        ("\x1b", "\x1b"),
+    ],
+)
+def test_an_event_has_a_plain_name(tag: object, words: str) -> None:
+    assert event_in_words(tag) == words
+
+
+def test_no_two_events_of_a_workflow_share_a_name() -> None:
+    for workflow in WORKFLOWS.values():
+        names = [event_in_words(event.tag) for event in workflow.decider.events]
+        assert len(names) == len({*names})
+        assert not any("." in name or "_" in name for name in names)
