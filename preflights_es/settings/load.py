@@ -365,7 +365,7 @@ def load_settings(
     mine = read_own_settings(own / OWN) if own and os.access(own, os.X_OK) else None
     if here:
         _refuse_users_keys(here, env)
-    for key in ("agents", "sign"):
+    for key in ("agents", "sign") if git or not _is_home(root, own, env) else ():
         if mine and key in mine.values and _leads_through(root, mine.source.path):
             raise mine.source.wrong((key,), f"{OWN_ELSEWHERE}: no repository says this")
     files = tuple(filter(None, (here, mine)))
@@ -494,6 +494,13 @@ def _leads_through(root: Path, path: Path) -> bool:
     """Whether a path leads into a folder or through it, also by links."""
     own = root.resolve()
     return any(one.resolve().is_relative_to(own) for one in (path, *path.parents))
+
+
+def _is_home(root: Path, own: Path | None, env: Mapping[str, str]) -> bool:
+    """Whether a folder is the user's home, or only holds the usual place of their settings."""
+    home = env.get("HOME") or env.get("USERPROFILE") or ""
+    is_home = os.path.isabs(home) and root.resolve() == Path(home).resolve()
+    return is_home or own == config_folder({**env, "XDG_CONFIG_HOME": ""})
 
 
 def _refuse_users_keys(here: FileSettings, env: Mapping[str, str]) -> None:

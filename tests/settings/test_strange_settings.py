@@ -15,7 +15,7 @@ from preflights_es.settings.load import load_settings
 from tests.each import each
 from tests.filed_cases import filed_cases
 from tests.markdown import ROOT, ticked
-from tests.persons import Person
+from tests.persons import Person, git_repository
 
 FILED = filed_cases(__file__)
 
@@ -112,6 +112,19 @@ def test_a_folder_outside_of_git_is_a_strangers_too(ada: Person, tmp_path: Path)
     (tmp_path / "unpacked" / "preflights.toml").write_text('actor = "Eve"\n')
     with pytest.raises(SettingsError, match="no repository says this"):
         load_settings(tmp_path / "unpacked", ada.env())
+
+
+def test_settings_in_ones_own_home_hold_there_outside_of_git_alone(ada: Person) -> None:
+    ada.own.write_text('[sign]\nkey = "git"\n')
+    for folder in (ada.home, ada.own.parent, ada.home.parent):
+        assert load_settings(folder, ada.env()).sign.key == "git"
+    xdg = {"XDG_CONFIG_HOME": str(ada.home / ".config")}
+    assert load_settings(ada.home, ada.env(**xdg)).sign.key == "git"
+    (ada.home / ".config").rename(ada.home / "unpacked")
+    xdg = {"XDG_CONFIG_HOME": str(ada.home / "unpacked")}
+    for folder in (ada.home / "unpacked", git_repository(ada.home)):
+        with pytest.raises(SettingsError, match="no repository says this"):
+            load_settings(folder, ada.env(**xdg))
 
 
 def test_the_page_says_which_keys_are_the_users() -> None:
