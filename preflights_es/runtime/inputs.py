@@ -43,6 +43,7 @@ from preflights_es.kernel.events import (
 from preflights_es.kernel.lead import Lead, Setup, setup_of
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.text import late_pattern
+from preflights_es.runtime.features import IMPORTS
 from preflights_es.runtime.runner import (
     CONFLICTS_MAX,
     Handle,
@@ -419,14 +420,17 @@ _OWN_FOLDER: Final = late_pattern(
 )  # the page of a record that has one
 RECENT: Final = 50  # sessions looked at before all of a project are
 LAST = "last"
+ANY: Final = "*"
+"""In place of a workflow: any, but no recorded calls of other programs, and no import."""
 
 
 def is_listed(runner: Runner, head: Head, of: str) -> bool:
     """Whether a session is of a workflow; where none is named, of one that is not `aside`."""
-    if of:
+    if of not in ("", ANY) or head.workflow == IMPORTS:
         return head.workflow == of
-    workflow = runner.workflows.get(head.workflow)
-    return workflow is None or not workflow.shown.aside
+    if (workflow := runner.workflows.get(head.workflow)) is None:
+        return True
+    return workflow.shown.made_calls is None if of else not workflow.shown.aside
 
 
 def _ambiguous_records(
@@ -482,7 +486,7 @@ class Finder:
         The name of a record's file, with or without its ending, names the record, or its session.
 
         Args:
-            of: the workflow that `last` is of; if empty, any whose sessions are not `aside`.
+            of: the workflow that `last` is of, or `ANY`; if empty, any that is not `aside`.
 
         Raises:
             UnknownSession, AmbiguousSession: none or several match.
@@ -517,7 +521,7 @@ class Finder:
         except RecordWithoutSession:
             raise
         except UnknownSession as error:
-            if (filed := self._filed()) is None or not filed.known(typed):
+            if (filed := self._filed()) is None or not filed.known(typed, of):
                 raise
             raise OnlyInFile(typed) from error
 
@@ -619,9 +623,9 @@ class Finder:
         if len(page) == RECENT:
             yield from self._runner.store.heads(self._project)[RECENT:]
 
-    def known(self, typed: str) -> str:
+    def known(self, typed: str, of: str = "") -> str:
         """The id of the session that is meant; empty where there is none."""
         try:
-            return self.resolved(typed)
+            return self.resolved(typed, of)
         except UnknownSession:
             return ""

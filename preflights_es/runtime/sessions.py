@@ -37,9 +37,9 @@ class Sessions:
         """The id of the session of the log that is meant, as `Finder.recorded` finds it."""
         return self._inputs.finder.recorded(typed, of)
 
-    def load(self, typed: str) -> Handle:
+    def load(self, typed: str, of: str = "") -> Handle:
         """The same, verified and folded."""
-        return self._runner.load(self.resolved(typed))
+        return self._runner.load(self.resolved(typed, of))
 
     def begin(
         self,

@@ -443,7 +443,7 @@ def mine(request: Request, typed: str) -> Handle:
         UnknownSession, AmbiguousSession: none or several match.
         Refused: it is another project's.
     """
-    handle = request.reading.find(typed).load()
+    handle = request.reading.find(typed, of="").load()
     if handle.project != request.process.project:
         raise UnknownSession(typed)
     return handle

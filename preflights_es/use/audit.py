@@ -35,6 +35,7 @@ from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.projections.projection import Read
 from preflights_es.records.session_files import SIZE_MAX, SessionFolder, name_session_file
+from preflights_es.runtime.inputs import ANY
 from preflights_es.runtime.runner import EventReader
 from preflights_es.settings.load import Settings
 from preflights_es.store import audit_evidence as checkpoints
@@ -289,7 +290,7 @@ def _heads(request: Request, project: str | None) -> Sequence[Head]:
 
 
 def _resolve_session_heads(request: Request, typed: Sequence[str]) -> Sequence[Head]:
-    heads = (request.process.store.head(request.sessions.resolved(one)) for one in typed)
+    heads = (request.process.store.head(request.sessions.resolved(one, ANY)) for one in typed)
     return [head for head in heads if head is not None]
 
 

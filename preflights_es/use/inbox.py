@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.runtime.features import WORKFLOWS
+from preflights_es.runtime.inputs import LAST
 from preflights_es.runtime.runner import Step
 from preflights_es.use.filed_sessions import FiledSession
 from preflights_es.use.process import Process
@@ -105,6 +106,12 @@ def acceptable(request: Request) -> tuple[Waiting, ...]:
 def resumable(request: Request) -> tuple[Waiting, ...]:
     """What can go on, newest first: questions, models, faults, and what is ready to be accepted."""
     return _those(request, lambda one: one.kind != "by_hand" and one.status != PROPOSED)
+
+
+def newest_asking(request: Request) -> str:
+    """The newest session with an open question, or `last` where none has one."""
+    waiting = _read_log_inbox(request.process).waiting
+    return next((one.session_id for one in waiting if one.kind == "question"), LAST)
 
 
 def list_proposed_sessions(request: Request) -> list[View]:

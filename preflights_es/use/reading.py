@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from preflights_es.kernel.errors import AnotherVersion, UnknownSession
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Head
-from preflights_es.runtime.inputs import Finder
+from preflights_es.runtime.inputs import ANY, Finder
 from preflights_es.runtime.runner import Handle
 from preflights_es.use.filed_sessions import FiledSession, FiledSessions
 from preflights_es.use.process import FileLog, Process
@@ -87,14 +87,17 @@ class RequestReading:
         _ = self._process.record_places.folders  # a pull may have brought a new one
         return None if self.filed is None else _finder(self.filed)
 
-    def session(self, typed: str) -> FoundSession:
+    def session(self, typed: str, of: str = ANY) -> FoundSession:
         """A session; says where it lies, and where its file differs from the log.
+
+        Args:
+            of: the workflow that `last` is of; if empty, any that is not `aside`.
 
         Raises:
             UnknownSession, AmbiguousSession: none or several match.
         """
         try:
-            found = self.find(typed)
+            found = self.find(typed, of)
         except UnknownSession:
             self.tell_files()  # the file of the session that is meant may be left out
             raise
@@ -105,13 +108,13 @@ class RequestReading:
             self._tell(file)
         return found
 
-    def find(self, typed: str) -> FoundSession:
+    def find(self, typed: str, of: str = ANY) -> FoundSession:
         """The same, and nothing is said."""
         try:
-            return FoundSession(self._process, self.finder.resolved(typed))
+            return FoundSession(self._process, self.finder.resolved(typed, of))
         except UnknownSession:
             _ = self._process.record_places.folders  # as above
-            if (filed := self.filed) is None or not (other := _finder(filed).known(typed)):
+            if (filed := self.filed) is None or not (other := _finder(filed).known(typed, of)):
                 raise
             return FoundSession(filed, other)
 

@@ -25,7 +25,7 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import ERASED_TAG, Event, SessionErased
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.runtime.features import FEATURES, IMPORTS, WORKFLOWS
-from preflights_es.runtime.inputs import is_listed
+from preflights_es.runtime.inputs import ANY, LAST, is_listed
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.store import stored_events
 from preflights_es.store.sql import SqlStore
@@ -111,6 +111,10 @@ def answer_session(
         SessionMoved: the session is at another version.
         Refused: the session takes no answers any more, or has no such option.
     """
+    if session == LAST and given and not revise:
+        from preflights_es.use.inbox import newest_asking  # a name needs none of it
+
+        session = newest_asking(request)
     handle = request.sessions.load(session)
     if reasons is not None:
         taking(handle.workflow, reasons, request.process.sanitizer)
@@ -207,7 +211,7 @@ def resume(request: Request, session: str, *, anew: bool = False) -> View:
     Args:
         anew: whether the model that the request names leads from here on.
     """
-    handle = request.sessions.load(session)
+    handle = request.sessions.load(session, ANY)
     step = request.led_anew(handle) if anew else request.sessions.resume(handle)
     feature = FEATURES.get(handle.workflow.name)
     if feature is not None and feature.resumed:
@@ -390,7 +394,7 @@ def prompt(request: Request, session: str) -> AgentPrompt:
     from preflights_es.records.project_brief import IN_FORCE, LEAST, ROOM, estimate_tokens
     from preflights_es.use.brief import list_decisions_beside_session
 
-    at = request.reading.session(session)
+    at = request.reading.session(session, of="")
     handle = at.load()
     documents = at.process.documents
     view = with_signature(at.process, replace(handle.view, session_id=handle.session_id))

@@ -202,7 +202,7 @@ def trail(
     want = TrailFilter(since=since, until=until, actor=actor.strip())
     found = TrailSearch(want.actor)
     if decision is not None:
-        at = request.reading.session(decision)
+        at = request.reading.session(decision, of="")
         read = at.process.history(at.session_id)
         upto = replace(want, upto=_decided_at(read))
         logged = [*steps(read)]

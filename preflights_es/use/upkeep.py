@@ -17,6 +17,7 @@ from preflights_es.kernel.errors import ErasedSession, LogDamaged, PreflightsErr
 from preflights_es.kernel.events import ArtifactDue
 from preflights_es.runtime.derived_rows import reopened
 from preflights_es.runtime.features import FEATURES
+from preflights_es.runtime.inputs import ANY
 from preflights_es.runtime.projector import ProjectionState
 from preflights_es.store import frozen
 from preflights_es.store.audit_evidence import SqlAuditing
@@ -310,14 +311,14 @@ def resolve_erasure_targets(
             text = "session files say more than the log: erasing takes over what only they have"
             request.notice("files_not_listed", text)
         if len(named) != 1:
-            return request, [request.sessions.resolved(one) for one in named]
+            return request, [request.sessions.resolved(one, ANY) for one in named]
         found = request.reading.find(named[0])
         return request.at(found.process), [found.session_id]
     refuse_erasing(request.process.settings)
     for one in named:
         request.reading.find(one)
     take_new(request)
-    ids = [*dict.fromkeys(request.sessions.resolved(one) for one in named)]
+    ids = [*dict.fromkeys(request.sessions.resolved(one, ANY) for one in named)]
     for session_id in ids:
         file = FiledSessions(request.process).file_of(session_id)
         if file is not None and file.compared == "restored":
@@ -350,7 +351,7 @@ def plan_erasure(request: Request, named: Sequence[str], reason: str = "") -> Er
         Refused: likewise; or the reason repeats what is to be erased.
     """
     erasure = request.erasure
-    ids = dict.fromkeys(request.sessions.resolved(one) for one in named)
+    ids = dict.fromkeys(request.sessions.resolved(one, ANY) for one in named)
     doomed = tuple(erasure.doomed(session_id) for session_id in ids)
     quotes = erasure.quoting(doomed)
     quoting = dict.fromkeys(quote.session_id for quote in quotes.found)

@@ -264,8 +264,8 @@ class ShownPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     fixed: Callable[[S], Any] = _none
     """What is shown beside an acceptance, and what no event behind it changes."""
     aside: bool = False
-    """Whether its sessions are no decisions: they are `last` for its own commands alone, and a list
-    of sessions has them where it is asked for them."""
+    """Whether its sessions are no decisions: they are `last` for commands that take any session,
+    and a list of sessions has them where it is asked for them."""
     made_calls: Callable[[Sequence[Event | None]], Iterable[tuple[int, MadeCall]]] | None = None
     """Pairs of an event's place and the call of a model that it records, where another program made
     it; None where only this program asks models."""

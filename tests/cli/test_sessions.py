@@ -114,13 +114,30 @@ def test_last_may_be_closed(house: Project, ends: tuple[str, ...]) -> None:
     assert house.show("last")["session_id"] == id_
 
 
-def test_last_is_never_a_note_a_recall_or_a_plan_and_a_list_has_none(house: Project) -> None:
+def test_last_is_the_newest_that_the_command_can_take(house: Project) -> None:
     assert house.call("note", "milk").code == 0
-    assert "no session matches 'last'" in house.call("show").err
+    assert house.show("last")["workflow"] == "extraction"
+    assert "no session matches 'last'" in house.call("prompt", "last").err
+    asked = house.started_session()
     id_ = house.decided()["session_id"]
     assert house.call("note", "bread").code == 0
     assert house.call("recall", "login").code == 0
-    assert house.show("last")["session_id"] == id_
+    for command in ("show", "log", "why", "replay", "resume", "admin export"):
+        assert house.call(*command.split(), "last").code == 0
+    assert house.show("last")["workflow"] == "recall"
+    assert house.call("prompt", "last", "--json").json["session_id"] == id_
+    assert house.call("answer", "last", "OAuth", "--json").json["session_id"] == asked
+    assert house.call("revise", "last", "auth_strategy=OAuth").code == 1, "the newest decision"
+    house.call("admin", "import", "-", stdin=house.call("admin", "export", id_).out.encode())
+    assert house.show("last")["workflow"] == "recall", "no import"
+    house.call("abandon", asked)
+
+
+def test_a_list_has_no_note_recall_or_plan(house: Project) -> None:
+    assert house.call("note", "milk").code == 0
+    id_ = house.decided()["session_id"]
+    assert house.call("note", "bread").code == 0
+    assert house.call("recall", "login").code == 0
     (row,) = house.call("sessions", "--json").json["sessions"]
     assert (row["session_id"], row["workflow"]) == (id_, "clarification")
     notes = house.call("sessions", "--workflow", "extraction", "--json").json["sessions"]

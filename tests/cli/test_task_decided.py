@@ -48,7 +48,6 @@ def test_last_stays_the_newest_note_after_its_task_is_decided(house: Project, ta
     assert added["items"][0]["id"] == task
     assert house.call("note", "done", "last.1").code == 0
     assert house.call("note", "done", "last.1").err.startswith("Not done: it is done")
-    assert house.show("last")["workflow"] == "clarification"
 
 
 def test_a_proposal_says_nothing_to_the_task_whatever_its_intention(
