@@ -400,9 +400,14 @@ def is_scope(text: str, names_any: Callable[[str], bool]) -> bool:
     if not _SCOPE_WRITTEN.fullmatch(text) or " - " in text or ". " in text or ".." in text:
         return False
     is_all = words[-1] in ("all", "alle", "alles")
-    return (
-        not is_all and read_small_words("not_in_scopes").isdisjoint(words) and not names_any(text)
+    if is_all or not read_small_words("spans").isdisjoint(words):
+        return False
+    # Behind an article stands a noun, whatever else the word is elsewhere: `for the till`.
+    is_noun = words[0] in ("the", "a", "an", "our") and (
+        len(words) == 2 or words[2:3] and words[2] in read_small_words("prepositions")
     )
+    others = (words[0], *words[2:]) if is_noun else words
+    return read_small_words("not_in_scopes").isdisjoint(others) and not names_any(text)
 
 
 def ends_in_verb(text: str) -> bool:
