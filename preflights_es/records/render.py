@@ -413,7 +413,7 @@ _COVERED_BY_NONE: Final = "Other"
 def _decided_rows(record: Record) -> str:
     """What it is for, and each value with how it was given."""
     rows = [_phrase_in_language(record, "For: {}", inline(record.scope))] if record.scope else []
-    if record.fields and record.category not in ("", _COVERED_BY_NONE):
+    if record.fields and record.category not in ("", _COVERED_BY_NONE, record.fields[0].name):
         rows.append(_phrase_in_language(record, "Category: {}", inline(record.category)))
     rows += [_render_field_value(field, record) for field in record.fields]
     rows += _reach(record)

@@ -404,7 +404,7 @@ def is_scope(text: str, names_any: Callable[[str], bool]) -> bool:
         return False
     # Behind an article stands a noun, whatever else the word is elsewhere: `for the till`.
     is_noun = words[0] in ("the", "a", "an", "our") and (
-        len(words) == 2 or words[2:3] and words[2] in read_small_words("prepositions")
+        len(words) == 2 or (words[2:3] and words[2] in read_small_words("prepositions"))
     )
     others = (words[0], *words[2:]) if is_noun else words
     return read_small_words("not_in_scopes").isdisjoint(others) and not names_any(text)

@@ -54,6 +54,26 @@ def test_an_agent_asks_and_relays_what_a_person_answers(house: Project) -> None:
     assert house.call("replay", id_).code == 0
 
 
+def test_an_agents_own_topic_stays_the_decisions(house: Project) -> None:
+    topic = ("--topic", "Search cache", "--scope", "search")
+    first = started(house, *topic)["session_id"]
+    assert "Other  (" not in house.call("show", first).out
+    house.call("answer", first, "1", "--relayed", env=AGENT)
+    house.call("accept", first, "--by", "Ada")
+    (decision,) = house.call("decisions", "--json").json["decisions"]
+    assert (decision["category"], decision["fields"]) == (
+        "Search cache",
+        [["Search cache", "Redis"]],
+    )
+    second = started(house, *topic)
+    assert second["known"][0]["same_place"]
+    house.call("answer", second["session_id"], "2", "--relayed", env=AGENT)
+    waits = house.call("accept", second["session_id"], "--by", "Ada")
+    assert waits.code == 3
+    assert "Contradicts" in waits.out
+    assert ": Search cache: Redis" in waits.out
+
+
 def test_a_recommendation_is_recorded_where_a_model_takes_over(house: Project) -> None:
     id_ = started(house, *WHY)["session_id"]
     house.call("resume", id_, "--provider", "sim", "--seed", "3")

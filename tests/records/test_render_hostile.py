@@ -52,7 +52,7 @@ def hostile(text: str) -> Record:
         title=one_line(text),
         intention=text,
         decided_by=text,
-        category=text,
+        category=f"of {text}",
         fields=(RecordField(name=text, value=text, source="custom", by="user"),),
         missing=(text,),
     )
@@ -130,7 +130,7 @@ def test_every_text_is_shown_as_it_was_typed(text: str) -> None:
         one_line(part) for part in _lines(text) if one_line(part)
     ]
     *category, value = section(adr, "Decision Outcome")
-    assert category == [f"Category: {line(text)}"] or text == "Other"
+    assert category == [f"Category: {line(f'of {text}')}"]
     assert value == f"{line(text)}: {line(text)} (answered by a person, in their own words)"
     assert section(task, "Still Open") == [line(text)]
 

@@ -28,6 +28,7 @@ from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.words.decisions import (
     EXCEPTION,
     HELD,
+    OPEN_FIELD,
     Related,
     Speaker,
     alternative_text,
@@ -234,6 +235,7 @@ def provenance_lines(
     provenance: tuple[Provenance, ...], say: Say = english, *, keyed: bool = False
 ) -> list[str]:
     """One line a value, with how it came about; with its key, where it can be revised."""
+    provenance = tuple(p for p in provenance if (p.key, p.value) != (CATEGORY_KEY, OTHER))
     labels = [say(LABELS.get(p.key, p.field)) for p in provenance]
     names = [
         escaped_text(f"{label} ({p.key})" if keyed else label)
@@ -354,8 +356,10 @@ EVOLUTIONS: Final = {
 def related_decision_line(one: RelatedDecision, say: Say = english) -> str:
     """An older decision in one line: how this one stands to it, its uid, date, field and value."""
     number = f", ADR-{one.number:04}" if one.number is not None else ""
-    values = ", ".join(f"{name}: {one_line(value)}" for name, value in one.values)
-    name, what = f"{short_session(one.uid)}{number}", f"{one.category}, {values}"
+    named = {say("Decision") if n == OPEN_FIELD else n: one_line(value) for n, value in one.values}
+    topic = () if one.category in (OTHER, *named) else (one.category,)
+    what = ", ".join((*topic, *(f"{name}: {value}" for name, value in named.items())))
+    name = f"{short_session(one.uid)}{number}"
     stands = {"stands": say(EVOLUTIONS[one.evolution]), "date": one.date}
     return escaped_text(say("{stands} {name} of {date}: {what}", **stands, name=name, what=what))
 

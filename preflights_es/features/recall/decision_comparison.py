@@ -13,6 +13,7 @@ from preflights_es.features.clarification.domain.pack import load_pack
 from preflights_es.features.clarification.domain.state import (
     ClarificationState,
     as_related,
+    category_of,
     title_of,
 )
 from preflights_es.features.clarification.domain.topics import find
@@ -148,14 +149,10 @@ def _is_alike(state: ClarificationState, data: str) -> bool:
         patch = msgspec.json.decode(data, type=PatchProposed).patch
     except (ValueError, TypeError, RecursionError):
         return False  # damaged, as its session will say
-    values = " ".join(value for _, value in patch.fields)
-    asked = {
-        *collect_search_words(state.offer.patch.category),
-        *collect_search_words(state.opened.intention),
-    }
-    return not asked.isdisjoint(
-        (*collect_search_words(patch.category), *collect_search_words(values))
-    )
+    names = " ".join(name for name, _ in state.offer.patch.fields)
+    asked = f"{state.offer.patch.category} {names} {state.opened.intention}"
+    said = " ".join((patch.category, *(text for pair in patch.fields for text in pair)))
+    return not {*collect_search_words(asked)}.isdisjoint(collect_search_words(said))
 
 
 def _sessions_named_by_intention(
@@ -200,7 +197,7 @@ def _judge_older_evolution(
     """
     assert state.offer.patch is not None, "only a patch is compared"
     new = ComparedDecision(
-        category=state.offer.patch.category,
+        category=category_of(state),
         fields=state.offer.patch.fields,
         intention=state.opened.intention,
         scope=stems(state.offer.scope),

@@ -324,12 +324,15 @@ def instead_of(state: ClarificationState) -> tuple[str, ...]:
 
 
 def category_of(state: ClarificationState) -> str:
-    """The category of the patch; in place of `Other` the label that a person gave."""
-    if state.offer.patch is None:
-        return ""
+    """The category of the patch; in place of `Other` a person's label, or the question's topic."""
+    patch, framed = state.offer.patch, state.found.framed
+    if patch is None or patch.category != OTHER:
+        return patch.category if patch else ""
     said = state.turns.answers.get(state.found.heuristics.category.id)
-    is_own = said is not None and said.source == "custom" and state.offer.patch.category == OTHER
-    return one_line(said.value) if said is not None and is_own else state.offer.patch.category
+    if said is not None and said.source == "custom":
+        return one_line(said.value)
+    own = (TOPIC, state.found.heuristics.description.name)
+    return OTHER if framed is None or framed.field.name in own else one_line(framed.field.name)
 
 
 # Its title (docs/specs/clarification.md, section 13.5) ----------------------------------------

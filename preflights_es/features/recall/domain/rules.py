@@ -107,8 +107,9 @@ class ComparedDecision(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def has_topic(self) -> bool:
-        """Whether its category says what it is about."""
-        return _folded_line(self.category) not in ("", EMPTY[0])
+        """Whether its category says what it is about: no label beside an open decision does."""
+        is_open = bool(self.fields) and _folded_line(self.fields[0][0]) in OPEN
+        return not is_open and _folded_line(self.category) not in ("", EMPTY[0])
 
 
 def judge_evolution(new: ComparedDecision, old: ComparedDecision) -> Evolution:
