@@ -10,6 +10,7 @@ from unicodedata import normalize
 
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from preflights_es.features.clarification import domain as clarification
 from preflights_es.features.clarification.domain import choices, rules, topics
@@ -265,6 +266,10 @@ def own_words(text: str) -> Input:
         (
             (by_pack("Make the shop calmer"), own_words("Two colours")),
             "Make the shop calmer: Two colours",
+        ),
+        (
+            (replace(by_pack("Calm down"), scope="shop"), own_words("Two fonts at most")),
+            "Two fonts at most",
         ),
         ((by_pack("Where do scans go?"), own_words("In files")), "Where do scans go? In files"),
         ((by_pack("Make the shop calmer"), own_words("A calmer font")), "A calmer font"),

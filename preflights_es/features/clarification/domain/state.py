@@ -361,15 +361,13 @@ def title_of(state: ClarificationState) -> str:
             return scoped(said, scope, language)
     elif len(said.split()) > SHORT_MAX and _says_subject(state, value):
         return said.removesuffix(".")
-    about = _title_subject(state, name, key, topic)
-    if not (about or scope or len(value.split()) > BARE_MAX or _says_subject(state, value)):
+    said, about = said.removesuffix("."), _title_subject(state, name, key, topic)
+    if about and scope and not about.endswith("?"):
+        about = f"{about} f\u00fcr {scope}" if language == "de" else f"{about} for {scope}"
+    elif not (about or len(value.split()) > BARE_MAX or _says_subject(state, value)):
         about = one_line(state.opened.intention).rstrip(".! ")
-    said = said.removesuffix(".")
-    if about.endswith("?"):
-        return f"{about} {said}"
-    preposition = "f\u00fcr" if language == "de" else "for"
-    place = f" {preposition} {scope}" if scope else ""
-    return f"{about}{place}: {said}" if about else f"{said}{place}"
+    mark = "" if not about or about.endswith("?") else ":"
+    return f"{about}{mark} {said}".strip()
 
 
 def with_article(scope: str, intention: str) -> str:
