@@ -45,6 +45,8 @@ DETAILS: Final = ("document_finished", "document_left")
 WAITING_MAX: Final = 70  # characters of the line that is shown while a model is at work
 REMARKS: Final = ("calls_private", "folder_found", "record_removed", "sessions_kept")
 """Notices that warn of nothing; `-q` leaves them out."""
+SAID: Final = ("contradicts",)
+"""Notices that are said as they are, also with `-q`."""
 PAGE: Final = 65_536  # bytes of a long list that are written at once
 
 
@@ -90,7 +92,11 @@ class Voice:
         """What a service has to say besides its result."""
         say = self.detail if notice.code in DETAILS else self.warn
         say = self.remark if notice.code in REMARKS else say
-        say(advised(notice.text, notice.code, notice.fields))
+        text = advised(notice.text, notice.code, notice.fields)
+        if notice.code in SAID:
+            click.echo(escaped_text(text), err=True)
+        else:
+            say(text)
 
     def json(self, value: Any) -> None:
         """The command's result, as one line of JSON; UTF-8 on every terminal."""

@@ -239,13 +239,16 @@ def test_a_record_of_another_tool_is_kept_and_contradicted(kafka: Project) -> No
 
     done = kafka.call("start", "Use MySQL for the orders", "--accept", "--by", "Ada", "--json")
     assert done.code == 0
-    assert f"{path} is in force and says something else: Use PostgreSQL for" in done.err
+    (told,) = [line for line in done.err.splitlines() if "contradicts" in line]
+    assert told.startswith(
+        f"contradicts: {path} Use PostgreSQL for the orders. `--supersedes {path}"
+    )
     assert done.json["status"] == "accepted"
 
 
 def test_a_contradiction_is_said_before_what_is_stated_is_recorded(kafka: Project) -> None:
     stated = kafka.call("start", "Use NATS", "--no-input")
-    assert "1. contradicts: ADR-0001 Use Kafka" in stated.out
+    assert "1. contradicts: ADR-0001 Use Kafka" in stated.out.partition("stated in the")[0]
     (first, *_) = kafka.show()["known"]
     assert (first["same_place"], first["differs"]) == (True, True)
     settled = kafka.call("start", "Use NATS", "--supersedes", "ADR-1", "--accept", "--by", "Ada")

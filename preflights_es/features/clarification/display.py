@@ -80,7 +80,7 @@ def describe_clarification(voice: Voice, session: View) -> None:
         voice.say(f"  {escaped_text(line)}")
     gate = (gate_line(found, say),) if found.gate else ()
     said = provenance_lines(found.provenance, say, keyed=bool(found.to_do))
-    for line in (*said, *rationale_lines(found, say), *gate, *_known_decision_lines(found, say)):
+    for line in (*_known_decision_lines(found, say), *said, *rationale_lines(found, say), *gate):
         voice.say(f"  {line}")
     for path in found.artifacts:
         voice.say(f"  {say('written to {path}', path=escaped_text(path))}")

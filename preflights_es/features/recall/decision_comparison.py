@@ -252,11 +252,7 @@ def tell_differing(request: Request, handle: Handle, chosen: Collection[str] = (
     for row in _differing_foreign_records(request, state):
         if row.path in named or row.path in chosen:
             continue
-        title = escaped_text(one_line(row.title))
-        said = (
-            f"{escaped_text(row.path)} is in force and says something else: {title}. "
-            "If it does not hold any more, set its status to superseded"
-        )
+        said = escaped_text(f"contradicts: {row.path} {one_line(row.title)}")
         request.notice("contradicts", said, path=row.path)
 
 
