@@ -400,13 +400,10 @@ def is_scope(text: str, names_any: Callable[[str], bool]) -> bool:
     if not _SCOPE_WRITTEN.fullmatch(text) or " - " in text or ". " in text or ".." in text:
         return False
     is_all = words[-1] in ("all", "alle", "alles")
-    if is_all or not read_small_words("spans").isdisjoint(words):
+    if is_all or not read_small_words("amounts").isdisjoint(words):
         return False
-    # Behind an article stands a noun, whatever else the word is elsewhere: `for the till`.
-    is_noun = words[0] in ("the", "a", "an", "our") and (
-        len(words) == 2 or (words[2:3] and words[2] in read_small_words("prepositions"))
-    )
-    others = (words[0], *words[2:]) if is_noun else words
+    # Behind an English article stands a noun, whatever the word is elsewhere: `for the till`.
+    others = words[2:] if words[0] in ("the", "a", "an", "our") else words
     return read_small_words("not_in_scopes").isdisjoint(others) and not names_any(text)
 
 

@@ -136,7 +136,7 @@ def test_a_topic_of_the_agents_own_is_found_and_an_unknown_one_says_which_there_
         none = await told(client, "decisions", topic="Cache")
         assert none["decisions"] == []
         assert none["notices"] == [
-            "no decision in force is about 'Cache'; they are about: Other, Session cache"
+            "no decision in force is about 'Cache'; they are about: Session cache"
         ]
 
     talk(shop.folder, flow)
