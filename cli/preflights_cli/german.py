@@ -115,7 +115,7 @@ GERMAN: Final = {
     "{reason} is a placeholder.": "{reason} ist ein Platzhalter.",
     "Nothing was changed.": "Nichts ist geändert.",
     "Saved. Go on with: preflights resume {id}": "Gespeichert. Weiter mit: preflights resume {id}",
-    "named by the intention": "in der Absicht genannt",
+    "from the intention": "aus der Absicht",
     "stated in the intention": "in der Absicht gesagt",
     "chosen": "gewählt",
     "in own words": "in eigenen Worten",
@@ -155,7 +155,7 @@ GERMAN: Final = {
     "Is an exception to": "Ist eine Ausnahme von",
     "Has the same value as": "Hat denselben Wert wie",
     "Extends": "Erweitert",
-    "Builds on": "Baut auf",
+    "Speaks of": "Spricht von",
     "Stated in the intention: {said}. `preflights revise {id} {key}=...` changes it.": (
         "In der Absicht gesagt: {said}. `preflights revise {id} {key}=...` ändert es."
     ),
@@ -171,6 +171,7 @@ GERMAN: Final = {
     "To record your reasons, start again with --supersedes {name}.": (
         "Damit deine Gründe festgehalten werden, beginne noch einmal mit --supersedes {name}."
     ),
+    "Nothing new is recorded.": "Nichts Neues ist festgehalten.",
     "Nothing new is recorded. `--again` records a decision once more.": (
         "Nichts Neues ist festgehalten. `--again` hält eine Entscheidung noch einmal fest."
     ),

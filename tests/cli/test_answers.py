@@ -17,7 +17,7 @@ def test_a_session_is_begun_answered_and_accepted_step_by_step(house: Project) -
     begun = house.call("start", "Add OAuth login")
     assert begun.code == 3
     assert begun.out.splitlines()[2:7] == [
-        "  Category (change_category)  Authentication  (named by the intention)",
+        "  Category (change_category)  Authentication  (from the intention)",
         "",
         "Which authentication approach?  (Strategy, auth_strategy)",
         "  1. OAuth",

@@ -176,7 +176,7 @@ def test_show_says_who_decided_what_and_the_log_has_a_line_for_each_event(house:
     house.decided()
     shown = house.call("show").out
     assert shown.startswith("Add OAuth login\n  session ")
-    assert "Category  Authentication  (named by the intention)" in shown
+    assert "Category  Authentication  (from the intention)" in shown
     assert "Strategy  OAuth  (chosen, by a script)" in shown
     assert "written to docs/decisions/0001-use-oauth-for-authentication.md" in shown
     assert "Brief an agent with: preflights prompt" in shown

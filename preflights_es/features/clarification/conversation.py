@@ -98,7 +98,8 @@ def run(
 
 def _say_detected(voice: Voice, session: View) -> None:
     found = as_clarification(session)
-    if found.provenance and found.turn == 1 and found.provenance[0].source == "detected":
+    is_found = found.provenance and found.provenance[0].source == "detected"
+    if is_found and found.turn == 1 and not found.stated:
         topic = escaped_text(found.provenance[0].value)
         said = "This is about {topic}, as the intention says."
         voice.hint(spoken(session)(said, topic=topic))

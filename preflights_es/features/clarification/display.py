@@ -50,7 +50,7 @@ LABELS: Final = {HeuristicsConfig().description.id: "Decision"}
 """By key: what people read in place of a field's name."""
 RELATED_MAX: Final = 5  # older decisions that are named; the others are counted
 SOURCES = {
-    "detected": "named by the intention",
+    "detected": "from the intention",
     "stated": "stated in the intention",
     "chosen": "chosen",
     "custom": "in own words",
@@ -140,7 +140,7 @@ def tell_found(voice: Voice, session: View) -> None:
     answered = {one.key: one.source == "stated" for one in found.provenance}
     others = []
     for one in found.stated:
-        said = escaped_text(f"{one.category} {one.field}: {one.value}")
+        said = escaped_text(f"{one.category}: {one.value}")
         if answered.get(one.key):
             voice.hint(say(_STATED, said=said, id=id_, key=one.key))
         elif one.key not in answered:
@@ -184,7 +184,9 @@ def clarification_hint(session: View) -> str:
     if kept := found.keeps:
         name, id_ = kept.name, short_session(kept.uid)
         look = f" {say('Look at it with: preflights show {id}', id=id_)}" if id_ else ""
-        if _is_same(found) and (found.because or found.alternatives):
+        if not _is_same(found):
+            return say("Nothing new is recorded.") + look
+        if found.because or found.alternatives:
             return say(_REASONS_LOST, name=name) + look
         return say("Nothing new is recorded. `--again` records a decision once more.") + look
     same = next((one for one in found.known if one.says_same and one.uid), None)
@@ -349,7 +351,7 @@ EVOLUTIONS: Final = {
     "exception": "Is an exception to",
     "same": "Has the same value as",
     "extend": "Extends",
-    "derive": "Builds on",
+    "derive": "Speaks of",
 }
 
 

@@ -268,8 +268,12 @@ def own_words(text: str) -> Input:
             "Make the shop calmer: Two colours",
         ),
         (
-            (replace(by_pack("Calm down"), scope="shop"), own_words("Two fonts at most")),
-            "Two fonts at most",
+            (replace(by_pack("Calm down"), scope="shop"), own_words("Two fonts in the shop")),
+            "Two fonts in the shop",
+        ),
+        (
+            (replace(by_pack("Calm down"), scope="shop"), own_words("Two fonts and no more")),
+            "Calm down: Two fonts and no more",
         ),
         ((by_pack("Where do scans go?"), own_words("In files")), "Where do scans go? In files"),
         ((by_pack("Make the shop calmer"), own_words("A calmer font")), "A calmer font"),
