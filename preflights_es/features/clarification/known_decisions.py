@@ -19,6 +19,7 @@ from preflights_es.features.clarification.domain.rules import detected as detect
 from preflights_es.features.clarification.domain.state import ClarificationState
 from preflights_es.features.clarification.domain.topics import Signal, find, topic_named
 from preflights_es.features.clarification.domain.values import Heuristics, LLMContext
+from preflights_es.features.recall.decision_comparison import value_named_at
 from preflights_es.features.recall.decision_search import (
     DecisionOrRecord,
     MemorySearch,
@@ -85,13 +86,21 @@ def find_known_decisions(
         sharing |= {one.name: one for one in search.sharing(subject, FOUND_MAX)}
     spoken = [name for name, one in sharing.items() if subject.is_of(one.titled)]
     every = {**of_topic, **sharing}
-    here = [name for name, one in every.items() if _is_at(place, one.titled)]
+    named = {
+        name: value
+        for name, one in every.items()
+        if isinstance(one.of, ForeignRow) and not one.of.value and about.category
+        if (value := value_named_at(one.of, about.category, place.scope, chosen.inlined))
+    }
+    here = [name for name, one in every.items() if name in named or _is_at(place, one.titled)]
     whole = [name for name, one in of_topic.items() if not one.titled.scope]
     against = dict(_against(searches, about.values))
     every |= {name: one.found for name, one in against.items()}
     first = dict.fromkeys((*against, *here, *whole, *spoken, *of_topic))
     lines = (
-        _build_known_line(searches, every[name], against.get(name), is_here=name in here)
+        _build_known_line(
+            searches, every[name], against.get(name), named.get(name, ""), is_here=name in here
+        )
         for name in first
     )
     return tuple(islice(filter(None, lines), KNOWN_MAX))
@@ -177,13 +186,18 @@ def _build_known_line(
     searches: Sequence[MemorySearch],
     found: DecisionOrRecord,
     against: _Against | None,
+    named: str,
     *,
     is_here: bool,
 ) -> KnownLine | None:
-    """None where its session cannot be read."""
+    """None where its session cannot be read.
+
+    Args:
+        named: the value of a record whose title states none.
+    """
     one = found.of
     if isinstance(one, ForeignRow):
-        return _build_foreign_line(one, searches[0].process.sanitizer, is_here=is_here)
+        return _build_foreign_line(one, searches[0].process.sanitizer, named, is_here=is_here)
     try:
         heads = (search.process.store.head(found.session_id) for search in searches)
         head = next(filter(None, heads), None)
@@ -209,7 +223,9 @@ def _build_known_line(
     )
 
 
-def _build_foreign_line(row: ForeignRow, sanitizer: Sanitizer, *, is_here: bool) -> KnownLine:
+def _build_foreign_line(
+    row: ForeignRow, sanitizer: Sanitizer, named: str, *, is_here: bool
+) -> KnownLine:
     title, _ = sanitizer.cleaned_text(
         "the record's title", escaped_text(one_line(row.title)), INTENTION_MAX
     )
@@ -220,7 +236,7 @@ def _build_foreign_line(row: ForeignRow, sanitizer: Sanitizer, *, is_here: bool)
         since=0,
         is_here=is_here,
         path=row.path,
-        values=(row.value,) if row.value else UNSET,
+        values=(value,) if (value := row.value or named) else UNSET,
     )
 
 

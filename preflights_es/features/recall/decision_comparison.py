@@ -283,11 +283,18 @@ def _differing_foreign_records(request: Request, state: ClarificationState) -> I
             if new.is_at(old) and new.is_of(old):
                 yield row
             continue
-        named = _value_of(row.title, category, state.opened.inlined)
-        of_title = stems(row.title)
-        is_at = any(own <= others for own, others in zip(place, of_title, strict=False))
-        if named and canonical(named) not in values and (is_at or not place):
+        named = value_named_at(row, category, place, state.opened.inlined)
+        if named and canonical(named) not in values:
             yield row
+
+
+def value_named_at(
+    row: ForeignRow, category: str, place: tuple[frozenset[str], ...], inlined: str
+) -> str:
+    """The value for a category of a record whose title no form covers and has the place's words."""
+    of_title = stems(row.title)
+    is_at = any(own <= others for own, others in zip(place, of_title, strict=False))
+    return _value_of(row.title, category, inlined) if is_at or not place else ""
 
 
 def _decision_search_words(state: ClarificationState) -> Sequence[str]:

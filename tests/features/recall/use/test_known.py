@@ -168,6 +168,8 @@ RECORD = "# {0}. {1}\n\n## Status\n\n{2}\n\nIt joins.\n"
         ("Use PostgreSQL for orders", "Use MySQL for the orders", True),
         ("Use PostgreSQL for orders", "Use pg for the orders", False),
         ("Use Dates2 for dates", "Use Luxon2 for dates", True),
+        ("Keep sessions in Redis", "Use Memcached for the sessions", True),
+        ("Keep sessions in Redis", "Use Memcached for the carts", None),
         ("Use Dates2 for dates", "Use Luxon2 for maps", None),
         ("Use PostgreSQL for region 1", "Use MySQL for region 2", None),
     ],
