@@ -29,6 +29,8 @@ from preflights_es.redaction.patterns import (
 # 1. What is found -------------------------------------------------------------------------------
 
 ROUNDS_MAX: Final = 8  # searches of one text; a further one sees what replacements laid open
+REMEMBERED_MAX: Final = 20  # texts
+REMEMBERED_LENGTH: Final = 1_000_000  # characters of each
 SHAPE_MIN: Final = 12  # characters of the shortest credential known by its shape
 
 
@@ -57,16 +59,26 @@ def redact(
     marks = tuple(_RedactionMarker(shown, None) for shown in compile_pattern(MARKER).findall(text))
     masked = _Masked(compile_pattern(MARKER).sub(OPAQUE, text) if marks else text, marks)
     for _ in range(ROUNDS_MAX):
-        count = len(masked.marks)
+        count, searched = len(masked.marks), (masked.text, kinds, by_form)
+        if searched in _WITHOUT_SECRETS:
+            break
         for spans in SHAPED if by_form else RULES:
             found = (span for span in spans(masked.text) if span[2] in kinds)
             masked = _replace_spans(masked, tuple(found))
         if len(masked.marks) == count:
+            if len(_WITHOUT_SECRETS) >= REMEMBERED_MAX:
+                _WITHOUT_SECRETS.clear()
+            if len(masked.text) <= REMEMBERED_LENGTH:
+                _WITHOUT_SECRETS[searched] = None
             break
     first, *rest = masked.text.split(OPAQUE)
     shown = (mark.shown + piece for mark, piece in zip(masked.marks, rest, strict=True))
     kinds = tuple(mark.kind for mark in masked.marks if mark.kind is not None)
     return Redacted("".join((first, *shown)), kinds)
+
+
+_WITHOUT_SECRETS: Final[dict[tuple[str, tuple[SecretKind, ...], bool], None]] = {}
+"""Texts that were searched lately in vain: what is redacted is searched once more."""
 
 
 # What any rule needs at the least; a short text without it costs a few microseconds.
@@ -167,7 +179,7 @@ def readings(text: str) -> tuple[str, ...]:
     read = plain_form(
         compile_pattern(f"[{TAGS}]").sub(lambda tag: chr(ord(tag.group()) - _TAG), text)
     )
-    return tuple({plain_form(text): None, read: None})
+    return tuple({form: None for form in (plain_form(text), read) if form != text})
 
 
 def plain_form(text: str) -> str:

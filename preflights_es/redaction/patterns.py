@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, Literal, cast, get_args
 
 from preflights_es.kernel.text import own_file
@@ -91,14 +91,14 @@ def find_starts(words: tuple[str, ...], low: str) -> list[int]:
     """Where these words stand in the text, in order."""
     starts = set[int]()
     for word in words:
-        if word in low:
-            start = low.find(word)
-            while start >= 0:
-                starts.add(start)
-                start = low.find(word, start + 1)
+        start = low.find(word)
+        while start >= 0:
+            starts.add(start)
+            start = low.find(word, start + 1)
     return sorted(starts)
 
 
+@lru_cache(maxsize=2)  # each rule asks for it
 def lower_as_matched(text: str) -> str:
     """As `lower`, and as a pattern without case reads letters: a long s, an i without its dot."""
     low = lower(text)
@@ -108,6 +108,7 @@ def lower_as_matched(text: str) -> str:
     return low
 
 
+@lru_cache(maxsize=2)
 def lower(text: str) -> str:
     """In lower case and of the same length, so that a position holds for both."""
     low = text.lower()

@@ -248,6 +248,7 @@ EMAIL: Final = (
     rf"(?P<local>{_LOCAL}|\"[^\"\s@][^\"\n@\ufdd0]{{0,62}}\")"
     rf"(?P<at>@|\s?[\[(]\s?(?:at|ät)\s?[\])]\s?){_DOMAIN}"
 )
+_QUOTED_MAX: Final = 70  # characters: a local part in quotes may hold blanks
 _AT: Final = r"[@\[(](?:(?<=@)|\s?(?:at|ät)\s?[\])])"
 _ESCAPED_EMAIL: Final = rf"(?P<email>(?<![\w.+-])[\w.+-]++%40{_DOMAIN})"
 _ESCAPES: Final = ("\\n", "\\r", "\\t")  # a line end or a tab as JSON writes it, before an address
@@ -258,9 +259,15 @@ _LOGIN_BEFORE: Final = (
 
 
 def emails(text: str) -> Iterator[Span]:
-    if not compile_pattern(_AT).search(text):
-        return
-    for found in compile_pattern(EMAIL).finditer(text):
+    done = 0
+    while at := compile_pattern(_AT).search(text, done):
+        # The pattern tries each word: it is sought from the blank before the sign on.
+        end = at.start() - 1  # one may stand in front of the sign
+        blank = max(text.rfind(" ", done, end), text.rfind("\n", done, end))
+        begin = max(done, min(blank, end - _QUOTED_MAX))
+        if (found := compile_pattern(EMAIL).search(text, begin)) is None:
+            return
+        done = found.end()
         if _is_address(text, found):
             local = found["local"]
             start = found.start() + len(local) - len(local.lstrip(".+%'-"))

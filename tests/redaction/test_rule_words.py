@@ -43,8 +43,14 @@ def check_each_rule(text: str) -> None:
         if begins:
             expected = [match.span() for match in compile_pattern(pattern).finditer(text)]
             assert [match.span() for match in find_by_rule(rule, text, low)] == expected, rule
+    found = [*compile_pattern(labels._LABEL).finditer(low)]
     starts = set(find_starts(split_words(labels._LABEL_WORDS), low))
-    assert {match.start() for match in compile_pattern(labels._LABEL).finditer(low)} <= starts
+    assert {label.start() for label in found} <= starts
+    ways = [way for way in labels.possible_ways(low) if way != labels._FLAG]
+    for label in found:
+        each_way = any(compile_pattern(way).match(low, label.end()) for way in ways)
+        at_once = compile_pattern(labels._any_way()).match(low, label.end()) is not None
+        assert at_once == each_way, label.group()
 
 
 @given(TEXTS, ODD_CASE)
