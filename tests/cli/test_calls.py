@@ -81,6 +81,25 @@ def test_conversations_that_the_source_names_are_sessions(empty: Project) -> Non
     assert b"kim" not in log
 
 
+def test_settings_say_where_the_parts_of_a_line_stand(empty: Project) -> None:
+    line = {"asked": {"words": "hello"}, "told": "Hi!", "who": "kim", "chat": "x"}
+    write(empty, line, {**line, "told": "Ho!"})
+    settings = empty.folder / "preflights.toml"
+    settings.write_text(
+        '[calls]\nrequest = "/asked/words"\nresponse = "/told"\nsession = "/chat"\nuser = "/who"\n'
+    )
+    made = empty.call("calls", "import", "calls.jsonl")
+    assert "--request /asked/words --response /told --session /chat --user /who" in made.err
+    assert [one["calls"] for one in sessions(empty)] == [2]
+    assert imported(empty, "--from", "jsonl")["present"] == 2
+    apart = imported(empty, "--session", "/who")
+    assert (apart["added"], apart["new_sessions"]) == (2, 1), "an option wins"
+    settings.write_text('[calls]\nrequest = "asked"\n')
+    refused = empty.call("calls", "import", "calls.jsonl")
+    assert refused.code == 2
+    assert "calls.request: found 'asked', expected a JSON Pointer" in refused.err
+
+
 def test_what_is_no_call_is_named_by_its_line(empty: Project) -> None:
     write(empty, call("a"), "{oops", "[]", call("b"))
     found = empty.call("calls", "import", "calls.jsonl")

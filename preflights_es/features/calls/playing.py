@@ -109,7 +109,7 @@ def replay_run(
     player = Player(
         recorded.calls,
         CallCleaner(request.process.log_id(), "record", request.process.settings.redact_calls),
-        request.process.settings.of(WORKFLOW),
+        request.process.settings.of(WORKFLOW).ignore,
     )
     code = asyncio.run(_run_with(player, command, routes, env))
     return ReplayedRun(

@@ -262,8 +262,12 @@ _LANGFUSE_MODELS: Final = ("model", "providedModelName", "provided_model_name")
 # --- 3. What a source looks like ---
 
 
-def recognize_source(source: SourceFile) -> SourceGuess:
-    """By the first bytes of a database, and by the names in the first object of any other file."""
+def recognize_source(source: SourceFile, known: Mapping[str, str] | None = None) -> SourceGuess:
+    """By the first bytes of a database, and by the names in the first object of any other file.
+
+    Args:
+        known: where the parts of a call stand in a file of no tool's form, if that is known.
+    """
     first = source.first
     observed = [first, *map(json_mapping, json_items(first.get("observations", first.get("data"))))]
     if source.is_database:
@@ -276,7 +280,7 @@ def recognize_source(source: SourceFile) -> SourceGuess:
         return SourceGuess("litellm", "calls that LiteLLM logged")
     if any({"traceId", "trace_id"} & one.keys() and "type" in one for one in observed):
         return SourceGuess("langfuse", "observations that Langfuse exported")
-    pointers = _guessed_pointers(first)
+    pointers = {**_guessed_pointers(first), **(known or {})}
     if {"request", "response"} <= pointers.keys():
         told = " ".join(f"--{name} {pointer}" for name, pointer in pointers.items())
         return SourceGuess("jsonl", f"JSON Lines, read with {told}", pointers)

@@ -81,7 +81,8 @@ def import_calls(
     Args:
         files: several of one form; `-` is standard input.
         form: None to go by the first line.
-        pointers: of the form `jsonl`: where request, response, session, time and user stand.
+        pointers: of the form `jsonl`: where request, response, session, time and user stand; the
+            others are those of the settings.
         tell: takes what the files look like, where that was guessed.
 
     Raises:
@@ -89,10 +90,11 @@ def import_calls(
     """
     with ExitStack() as opened:
         sources = [opened.enter_context(SourceFile(file)) for file in files]
-        if form is None:
-            form = "jsonl" if pointers else None
+        form = "jsonl" if form is None and pointers else form
+        places = request.process.settings.of(WORKFLOW).places
+        pointers = {**places, **pointers} if form == "jsonl" else pointers
         if form is None or (form == "jsonl" and not pointers):
-            guess = recognize_source(sources[0])
+            guess = recognize_source(sources[0], places)
             if guess.form is None:
                 raise Refused(f"{files[0]}: {guess.sentence}", code="unknown_form")
             if form is not None and guess.form != form:

@@ -86,19 +86,32 @@ class CallsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     ignore: list[str] = []
     """JSON Pointers to fields of requests, such as ids and times, that a replay leaves out."""
+    request: str = ""
+    """JSON Pointer to where it stands in a line of the form `jsonl`, as for those that follow."""
+    response: str = ""
+    session: str = ""
+    time: str = ""
+    user: str = ""
+
+    @property
+    def places(self) -> dict[str, str]:
+        """By name, where what is said stands in a line."""
+        names = self.__struct_fields__[1:]
+        return {name: pointer for name in names if (pointer := getattr(self, name))}
 
 
 def calls_settings_table() -> SettingsTable:
-    """What the table comes to: its pointers."""
-    return SettingsTable(CallsTable, _ignored_pointers, ())
+    """The table as it was given, its pointers checked."""
+    return SettingsTable(CallsTable, _check_pointers, CallsTable())
 
 
-def _ignored_pointers(source: SettingsSource, given: Any) -> tuple[str, ...]:
-    for pointer in given.ignore:
+def _check_pointers(source: SettingsSource, given: Any) -> CallsTable:
+    table: CallsTable = given
+    for name, pointer in (*(("ignore", one) for one in table.ignore), *table.places.items()):
         if not pointer.startswith("/"):
             expected = "expected a JSON Pointer such as /metadata/request_id"
-            raise source.wrong(("calls", "ignore"), f"found {pointer!r}, {expected}")
-    return tuple(given.ignore)
+            raise source.wrong(("calls", name), f"found {pointer!r}, {expected}")
+    return table
 
 
 # 3. Inputs -----------------------------------------------------------------------------------
