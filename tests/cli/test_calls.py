@@ -230,13 +230,18 @@ def test_of_two_calls_with_one_id_the_first_is_taken(empty: Project) -> None:
         observation("3", "t3", "f"),
     )
     made = imported(empty)
-    assert (made["added"], made["present"], made["new_sessions"]) == (3, 3, 3)
+    assert (made["added"], made["present"], made["new_sessions"]) == (3, 0, 3)
+    assert [(one["line"], one["why"]) for one in made["unread_lines"]] == [
+        (line, f"the log has another call with its id '{id_}'")
+        for line, id_ in ((2, 1), (4, 1), (5, 2))
+    ]
     assert sorted((one["about"], one["calls"]) for one in sessions(empty)) == [
         ("a", 1),
         ("c", 1),
         ("d", 1),
     ]
-    assert imported(empty)["present"] == 6
+    again = imported(empty)
+    assert (again["present"], again["unread"]) == (3, 3)
     assert empty.call("audit", "verify").code == 0
 
 

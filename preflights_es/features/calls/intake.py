@@ -40,7 +40,7 @@ from preflights_es.features.calls.domain.events import (
     RecordedAnswer,
     RecordedRequest,
 )
-from preflights_es.features.calls.source_calls import SourceCall
+from preflights_es.features.calls.source_calls import SourceCall, UnreadLine
 from preflights_es.kernel import __version__, ids
 from preflights_es.kernel.errors import (
     Conflict,
@@ -73,6 +73,8 @@ class TakenCounts(msgspec.Struct):
     added: int = 0
     present: int = 0
     """They were in the log."""
+    unlike: list[UnreadLine] = msgspec.field(default_factory=list)
+    """Calls that were not taken, since the log has another one with their id."""
     erased: int = 0
     """Their session was erased: they stay out."""
     new_sessions: int = 0
@@ -179,6 +181,17 @@ class AnsweredCalls:
         return digests
 
 
+class _KnownCall(NamedTuple):
+    """What tells a call of the log from another one with its id."""
+
+    digest: str
+    answer: int
+    """A hash, as all that is held of many sessions."""
+    made_at: int | None
+    is_changed: bool
+    """Whether something was taken out, or left out."""
+
+
 class Intake:
     """Takes calls into the log."""
 
@@ -198,6 +211,8 @@ class Intake:
         self._session_of: dict[str, str] = {}
         """Ids of sessions, by the name that the source has for a conversation."""
         self._answered = AnsweredCalls()
+        self._known: dict[str, dict[str, _KnownCall]] = {}
+        """By session and id, calls of the log that come once more."""
         self._open: dict[str, OpenConversation] = {}
         """By session, the latest last."""
         self._moved: dict[str, str] = {}
@@ -251,7 +266,7 @@ class Intake:
         input_id = self._cleaner.name_call(source)
         found = self._runner.store.session_of_input(input_id)
         if found is not None:
-            self.counts.present += 1
+            self._count_present(source, input_id, found)
             if not source.session:
                 self._answered.add(source, found)
             return
@@ -267,6 +282,51 @@ class Intake:
         self._add_waiting(conversation, call)
         if self._waiting >= TOGETHER or self._waiting_bytes >= TOGETHER_BYTES:
             self._flush()
+
+    def _count_present(self, source: SourceCall, input_id: str, session_id: str) -> None:
+        """A call whose id is in the log: as this call, or as another one."""
+        known = self._known.get(session_id, {})
+        if source.id and input_id not in known:
+            if len(self._known) >= OPEN_MAX:
+                self._known.clear()
+            known = self._known[session_id] = self._read_known(session_id)
+        before = known.get(input_id)
+        if not source.id or before is None or self._is_known(source, before):
+            self.counts.present += 1
+            return
+        named = self._cleaner.clean_label(source.id, NAME_MAX)
+        self.counts.unlike.append(
+            UnreadLine(source.line, f"the log has another call with its id {named!r}")
+        )
+
+    def _read_known(self, session_id: str) -> dict[str, _KnownCall]:
+        codec = self._runner.codec(WORKFLOW)
+        stored = [one for one in self._runner.store.read(session_id) if one.data is not None]
+        events = ((one.input_id, codec.decode(one)) for one in stored if one.input_id)
+        return {
+            id_: _KnownCall(
+                digest=one.request.digest,
+                answer=hash(one.answer.text),
+                made_at=one.made_at,
+                is_changed=bool(one.taken_out or one.left_out),
+            )
+            for id_, one in events
+            if isinstance(one, CallRecorded)
+        }
+
+    def _is_known(self, source: SourceCall, before: _KnownCall) -> bool:
+        """What was redacted by other rules, or left out, is known by its time."""
+        if before.is_changed and source.at == before.made_at is not None:
+            return True
+        method, path = self._cleaner.clean_address(source)
+        for request, answer in (
+            (source.request, source.answer),
+            self._cleaner.clean(source, "")[2:4],
+        ):
+            digest = digest_request(method, path, canonical_json(request))
+            if (digest, hash(answer)) == before[:2]:
+                return True
+        return False
 
     # 2. Which session ------------------------------------------------------------------------
 
@@ -460,8 +520,8 @@ class Intake:
         anew, for the session as it stands. A session is opened with a call or not at all.
         """
         store = self._runner.store
-        if store.session_of_input(call.input_id) is not None:
-            self.counts.present += 1
+        if (known := store.session_of_input(call.input_id)) is not None:
+            self._count_present(call.source, call.input_id, known)
             return True
         opened = begun.session_id if opening is None else store.session_of_input(opening.id)
         now = OpenConversation(begun) if opened is None else self._opened(opened)

@@ -36,7 +36,7 @@ DAY: Final = 24 * 3_600 * 1_000_000  # microseconds
 
 
 class UnreadSourceLine(Result, frozen=True):
-    """A line of a source that holds no call that can be read."""
+    """A line of a source whose call was not taken."""
 
     line: int
     why: str
@@ -56,7 +56,7 @@ class ImportedCalls(Result, frozen=True, tag_field="format", tag="calls-import/1
     """That calls were added to."""
     new_sessions: int
     unread: int
-    """Lines that hold no call that can be read."""
+    """Lines that hold no call that can be read, or another one than the log has with its id."""
     unread_lines: tuple[UnreadSourceLine, ...]
     """The first of them."""
     refused: dict[str, int]
@@ -108,6 +108,7 @@ def import_calls(
         with drawn(sum(source.size for source in sources)) as update:
             found_calls = unread.leave_out(read_source_calls(sources, form, pointers))
             counts = intake.take(found_calls, update)
+    unread.add(*counts.unlike)
     if is_first and counts.added:
         notice_where_calls_lie(request)
     return ImportedCalls(
@@ -139,9 +140,11 @@ class _UnreadLines:
             if isinstance(one, SourceCall):
                 yield one
                 continue
-            self.count += 1
-            if len(self.first) < UNREAD_MAX:
-                self.first.append(one)
+            self.add(one)
+
+    def add(self, *lines: UnreadLine) -> None:
+        self.count += len(lines)
+        self.first += lines[: UNREAD_MAX - len(self.first)]
 
 
 def keep_calls_private(request: Request) -> bool:
