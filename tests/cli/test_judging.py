@@ -168,6 +168,19 @@ class Pages:
         )
 
 
+def test_pages_lead_to_the_pairs_of_a_run(
+    compared: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.surfaces.view.conftest import at_home
+
+    at_home(monkeypatch, compared.home)
+    link = '<a href="/judge">judge</a>'
+    assert link in Pages(compared).get("/sessions")
+    for one in compared.call("calls", "--json").json["sessions"]:
+        compared.call("calls", "erase", one["session_id"], "--yes")
+    assert link not in Pages(compared).get("/sessions")
+
+
 def test_a_page_shows_the_same_pairs_and_records_what_its_buttons_say(
     compared: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

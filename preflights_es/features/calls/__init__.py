@@ -9,6 +9,7 @@ FEATURE = Feature(
     shown="commands:SHOWN",
     offers={
         "erased": "kept_answers:erase_kept_answers",
+        "kept_files": "kept_answers:list_answer_files",
         "pairs": "recorded_calls:compare_calls",
         "blind_run": "blind_pairs:BlindRun",
     },

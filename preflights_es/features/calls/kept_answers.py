@@ -64,9 +64,14 @@ def folder_of_answers(process: Process) -> Path | None:
     return cache and cache / ENDING.removeprefix("-")
 
 
+def list_answer_files(process: Process) -> list[Path]:
+    """One of each run that has no verdict yet."""
+    return list_kept_files(folder_of_answers(process))
+
+
 def read_last_run(process: Process) -> list[KeptAnswer]:
     """The answers of the run that asked last; none where it has its verdict."""
-    files = list_kept_files(folder_of_answers(process))
+    files = list_answer_files(process)
     if not files:
         return []
     last = max(files, key=lambda file: file.stat().st_mtime_ns)
@@ -84,7 +89,7 @@ def erase_kept_answers(process: Process, session_id: str) -> None:
     Raises:
         StoreUnavailable: a file cannot be read or written.
     """
-    for file in list_kept_files(folder_of_answers(process)):
+    for file in list_answer_files(process):
         try:
             remove_kept_lines(file, KeptAnswer, lambda one: one.session == session_id)
         except OSError as error:

@@ -24,6 +24,7 @@ from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines
 from preflights_es.projections.usage import Cost, ProviderCall, UsageTotals
 from preflights_es.records.record_text import document_in_markdown
+from preflights_es.runtime.features import FEATURES
 from preflights_es.use.inbox import Waiting
 from preflights_es.use.request import Request
 
@@ -248,6 +249,11 @@ class Site(msgspec.Struct, frozen=True):
     def address(self) -> str:
         """Without a token."""
         return f"http://{LOOPBACK}:{self.port}"
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether a run left answers that a person may judge."""
+        return bool(FEATURES.port("kept_files")(self.request.process))
 
     def asks(self) -> Request:
         """A request for one page; by the person who started the server."""
