@@ -31,6 +31,8 @@ class PairsAsked(msgspec.Struct, frozen=True, kw_only=True):
     resumes: bool = False
     """Whether answers that were paid for are not asked again."""
     calls_max: int | None = None
+    margin: float = 0.0
+    """The loss that is too small to matter."""
 
 
 class PairSide(msgspec.Struct, frozen=True, kw_only=True):

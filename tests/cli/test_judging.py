@@ -22,7 +22,7 @@ from tests.cli.terminal import STYLES, Terminal, terminal
 from tests.providers import server
 from tests.providers.server import FakeAPI
 
-LIVE = ("regress", "--workflow", "calls", "--model", "new", "--live")
+LIVE = ("regress", "--workflow", "calls", "--model", "new", "--live", "--margin", "0.7")
 KEY = r"\[q\]uit > "
 SECRET = "kim@example.com"
 
@@ -113,14 +113,15 @@ def test_each_judgement_is_followed_by_what_the_verdict_says_now(compared: Proje
         assert judged(compared) == 0
         judge_next(t, "f")
         judge_next(t, "v")
-        assert "INCONCLUSIVE now, 1 session is undecided; " in t.expect("text\\): ")
+        told = t.expect("text\\): ")
+        assert "INCONCLUSIVE now, 1 session is undecided; with 1 more that are equally" in told
         t.interrupt()
         assert t.code() == 130
     assert judged(compared) == 1
 
 
 def test_the_outlook_names_the_first_numbers_that_change_the_verdict() -> None:
-    counts = SessionCounts(worse=0, better=0, total=123, undecided=103, right=123)
+    counts = SessionCounts(worse=0, better=0, total=123, undecided=103, right=123, margin=0.05)
     passes = first_number(103, lambda k: counts.with_more(k, worse=0).judge() == "PASS")
     blocks = first_number(103, lambda k: counts.with_more(k, worse=k).judge() == "BLOCK")
     each_by_each = [

@@ -16,6 +16,7 @@ from preflights_es.providers.http_body import decode_body_text
 from preflights_es.providers.remote import RemoteProvider
 from preflights_es.system.kept_lines import KeptLines
 from preflights_es.use.leads import Leads
+from preflights_es.words.pairs import PairsAsked
 
 RETRIES: Final = 1  # of a call that brought nothing: as a step of our own workflows has
 EMPTY: Final = "the answer holds no words and calls no tool"
@@ -47,10 +48,11 @@ class AskedAnswer(NamedTuple):
 class BodyAsker:
     """Asks the bodies of one run, and keeps what was paid for."""
 
-    def __init__(self, leads: Leads, kept: KeptLines[KeptAnswer], calls_max: int | None) -> None:
+    def __init__(self, leads: Leads, kept: KeptLines[KeptAnswer], run: PairsAsked) -> None:
         self._leads = leads
         self._kept = kept
-        self._left = calls_max
+        self._left = run.calls_max
+        self._margin = run.margin
         self._providers: dict[tuple[str, Api], RemoteProvider] = {}
 
     def ready(self, bodies: Iterable[BodyToAsk]) -> None:
@@ -108,6 +110,7 @@ class BodyAsker:
                 key=one.key,
                 content_type=got.content_type,
                 answer=text.encode("utf-8", "replace").decode(),
+                margin=self._margin,
             )
             read = answer_of_kept(one.call, kept)
             if read.answer is None:

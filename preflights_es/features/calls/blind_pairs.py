@@ -136,7 +136,9 @@ class BlindRun:
         self._kinds = (*SECRETS, *request.process.settings.redact_calls)
         self.seed = seed or int(request.process.runner.new_id()[-7:], 16)
         self._session = session
-        self._sessions = _read_sessions(request, read_last_run(request.process))
+        kept = read_last_run(request.process)
+        self._margin = kept[-1].margin if kept else 0.0
+        self._sessions = _read_sessions(request, kept)
         """Pairs of calls, by session."""
 
     @property
@@ -253,7 +255,12 @@ class BlindRun:
             worse += sides.unchanged and not sides.changed
             better += sides.changed and not sides.unchanged
         return SessionCounts(
-            worse=worse, better=better, total=total, undecided=undecided, right=right
+            worse=worse,
+            better=better,
+            total=total,
+            undecided=undecided,
+            right=right,
+            margin=self._margin,
         )
 
 
@@ -267,6 +274,8 @@ class SessionCounts(NamedTuple):
     undecided: int
     right: int
     """Of the total, those whose unchanged side is right."""
+    margin: float
+    """Of the run that asked."""
 
     def judge(self) -> str:
         """The word of the verdict."""

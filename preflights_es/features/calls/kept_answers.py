@@ -38,6 +38,8 @@ class KeptAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """`digest_of_request`: what was asked, and where."""
     content_type: str
     answer: str
+    margin: float
+    """Of the run: what is judged later is held against it."""
 
 
 def digest_of_request(host: str, body: object) -> str:

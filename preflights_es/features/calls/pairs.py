@@ -124,7 +124,7 @@ class CallPairs:
         self._now = clock_ids.now()
         run = repr((asked.from_model, self.changes, self._change))
         self._kept = keep_answers_of_run(request.process, run, self._now / 1_000_000)
-        self._asker = BodyAsker(request.leads, self._kept, asked.calls_max)
+        self._asker = BodyAsker(request.leads, self._kept, asked)
         self._prices = [price(table) for table in request.process.settings.prices]
         self._sessions: list[list[CallToAsk]] = []
         self._answers: dict[str, AskedAnswer] = {}

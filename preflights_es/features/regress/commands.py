@@ -326,6 +326,7 @@ def pairs_asked(asked: Mapping[str, Any]) -> PairsAsked | None:
         is_recorded=asked["is_recorded"],
         resumes=asked["resumes"],
         calls_max=asked["calls_max"],
+        margin=PAIRS_MARGIN if asked["margin"] is None else asked["margin"],
     )
 
 

@@ -370,13 +370,14 @@ def pairs_needed(differing: int, total: int, margin: float) -> int:
     return _first_holding_number(enough, high // 2, high)
 
 
-def judge_counts(worse: int, better: int, total: int, unknown: int, right: int) -> VerdictWord:
+def judge_counts(
+    worse: int, better: int, total: int, unknown: int, right: int, margin: float
+) -> VerdictWord:
     """The word of the verdict on pairs that are counted already, as of calls: see `PairCounts`."""
     counted = PairCounts(worse, better, total, unknown, right=right)
     hollow: list[Paired] = ["agreement"] if total and not right else []
-    return _judge_paired_tests(_tests({"agreement": counted}, PAIRS_MARGIN), PAIRS_MARGIN, hollow)[
-        0
-    ]
+    word, _ = _judge_paired_tests(_tests({"agreement": counted}, margin), margin, hollow)
+    return word
 
 
 def describe_power(pairs: int, margin: float) -> str:
