@@ -121,7 +121,9 @@ def test_each_judgement_is_followed_by_what_the_verdict_says_now(compared: Proje
 
 
 def test_the_outlook_names_the_first_numbers_that_change_the_verdict() -> None:
-    counts = SessionCounts(worse=0, better=0, total=123, undecided=103, right=123, margin=0.05)
+    counts = SessionCounts(
+        worse=0, better=0, total=123, undecided=103, right=123, waiting=103, margin=0.05
+    )
     passes = first_number(103, lambda k: counts.with_more(k, worse=0).judge() == "PASS")
     blocks = first_number(103, lambda k: counts.with_more(k, worse=k).judge() == "BLOCK")
     each_by_each = [

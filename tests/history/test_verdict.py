@@ -31,6 +31,7 @@ from preflights_es.features.regress.verdict import (
     judge_counts,
     loss_bound,
     mcnemar,
+    p_while_judging,
     pairs_needed,
     score,
     smallest_loss,
@@ -449,18 +450,38 @@ def test_undecided_pairs_count_as_worse_for_the_bound_alone() -> None:
 @each(
     ("counts", "word"),
     [
-        ((0, 0, 100, 0, 100), "PASS"),
-        ((0, 0, 100, 10, 100), "INCONCLUSIVE"),
-        ((0, 0, 100, 0, 0), "INCONCLUSIVE"),
-        ((8, 0, 100, 0, 100), "BLOCK"),
-        ((0, 0, 0, 5, 0), "INCONCLUSIVE"),
+        ((0, 0, 100, 0, 100, 0), "PASS"),
+        ((0, 0, 100, 10, 100, 10), "INCONCLUSIVE"),
+        ((0, 0, 100, 0, 0, 0), "INCONCLUSIVE"),
+        ((7, 0, 100, 3, 100, 0), "BLOCK"),
+        ((7, 0, 100, 3, 100, 3), "INCONCLUSIVE"),
+        ((8, 0, 100, 3, 100, 3), "BLOCK"),
+        ((0, 0, 0, 5, 0, 5), "INCONCLUSIVE"),
     ],
 )
 def test_counts_have_the_verdict_of_their_pairs(
-    counts: tuple[int, int, int, int, int], word: str
+    counts: tuple[int, int, int, int, int, int], word: str
 ) -> None:
     assert judge_counts(*counts, 0.05) == word
     assert judge_counts(*counts, 0.001) == word.replace("PASS", "INCONCLUSIVE")
+
+
+def test_who_stops_at_the_first_block_is_seldom_wrong() -> None:
+    """All ways in which so many pairs, worse or better by chance alone, are judged one by one."""
+    some = range(100)
+    early = {(b, n - b) for n in some for b in range(n + 1) if p_while_judging(b, n - b) <= 0.05}
+    for differing in some:
+        blocked, going = 0.0, [1.0]  # the chance of each number of pairs that are worse
+        for number in range(1, differing + 1):
+            going = [(a + b) / 2 for a, b in zip([0.0, *going], [*going, 0.0], strict=True)]
+            for worse in range(number + 1):
+                counts = (worse, number - worse)
+                is_last = number == differing
+                if mcnemar(*counts) <= 0.05 if is_last else counts in early:
+                    blocked, going[worse] = blocked + going[worse], 0.0
+        assert blocked <= 0.056, differing
+    assert p_while_judging(7, 0) > 0.05 >= p_while_judging(8, 0)
+    assert p_while_judging(5, 5) == 1.0
 
 
 def test_a_run_can_say_before_it_begins_what_it_could_find() -> None:

@@ -226,7 +226,7 @@ class BlindRun:
     def describe_outlook(self) -> str:
         """What the verdict says now, and how many more judgements would make it say more."""
         counts = self._count_sessions()
-        word, left = counts.judge(), counts.undecided
+        word, left = counts.judge(), counts.waiting
         if not left:
             return f"{word}, {counts.total:,} sessions compared"
         told = [f"{word} now, {left:,} session{' is' if left == 1 else 's are'} undecided"]
@@ -244,11 +244,13 @@ class BlindRun:
 
     def _count_sessions(self) -> SessionCounts:
         """The sessions as the verdict counts them."""
-        worse = better = total = right = undecided = 0
+        worse = better = total = right = undecided = waiting = 0
         for pairs in self._sessions.values():
             sides = agreement_of_sides(pairs, self._assertions)
             if sides.unchanged is None or sides.changed is None:
                 undecided += sides.is_undecided
+                is_open = any(_is_open(pair, self._assertions) for pair in pairs)
+                waiting += sides.is_undecided and is_open
                 continue
             total += 1
             right += sides.unchanged
@@ -260,6 +262,7 @@ class BlindRun:
             total=total,
             undecided=undecided,
             right=right,
+            waiting=waiting,
             margin=self._margin,
         )
 
@@ -274,6 +277,8 @@ class SessionCounts(NamedTuple):
     undecided: int
     right: int
     """Of the total, those whose unchanged side is right."""
+    waiting: int
+    """Of the undecided, those that a person may still judge."""
     margin: float
     """Of the run that asked."""
 
@@ -288,6 +293,7 @@ class SessionCounts(NamedTuple):
             worse=self.worse + worse,
             total=self.total + more,
             undecided=self.undecided - more,
+            waiting=self.waiting - more,
             right=self.right + more,
         )
 

@@ -170,7 +170,7 @@ class PairedTest(msgspec.Struct, frozen=True, kw_only=True):
     """Right as recorded, wrong with the change."""
     better: int
     p: float
-    """Of exact McNemar, one-sided: that it is not worse."""
+    """Of exact McNemar, one-sided: that it is not worse; larger while pairs wait for a person."""
     p_adjusted: float
     """After Holm, over the measures."""
     loss: float

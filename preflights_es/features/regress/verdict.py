@@ -57,6 +57,8 @@ class PairCounts(msgspec.Struct, frozen=True):
     """Right as recorded, and the change leaves nothing to compare; or undecided."""
     right: int = 0
     """With both sides, and right as recorded."""
+    waiting: int = 0
+    """Of the unknown, those that a person may still judge."""
 
 
 def compute_verdict(
@@ -184,12 +186,13 @@ def _strict(cases: Sequence[Case]) -> Verdict:
 def count_measure_pairs(cases: Sequence[Case], measure: Paired) -> PairCounts:
     """Of all sessions whose recorded side has the measure."""
     of = _MEASURES[measure]
-    worse = better = total = unknown = right = 0
+    worse = better = total = unknown = right = waiting = 0
     for case in cases:
         before = None if case.recorded is None else of(case.recorded)
         after = None if case.candidate is None else of(case.candidate)
         if case.is_undecided and measure == "agreement":
             unknown += 1
+            waiting += case.difference_count > 0
             continue
         if before is None or (after is None and not before):
             continue
@@ -200,13 +203,17 @@ def count_measure_pairs(cases: Sequence[Case], measure: Paired) -> PairCounts:
         right += before
         worse += before and not after
         better += after and not before
-    return PairCounts(worse, better, total, unknown, right=right)
+    return PairCounts(worse, better, total, unknown, right=right, waiting=waiting)
 
 
 def _tests(counted: dict[Paired, PairCounts], margin: float) -> tuple[PairedTest, ...]:
     tested = sum(one.total > 0 for one in counted.values())
     level = ALPHA / max(1, tested)
-    raw = {measure: mcnemar(one.worse, one.better) for measure, one in counted.items() if one.total}
+    raw = {
+        measure: (p_while_judging if one.waiting else mcnemar)(one.worse, one.better)
+        for measure, one in counted.items()
+        if one.total
+    }
     adjusted = dict(zip(raw, holm(list(raw.values())), strict=True))
     return tuple(
         PairedTest(
@@ -236,6 +243,19 @@ def mcnemar(worse: int, better: int) -> float:
     if not worse:
         return 1.0
     return incomplete_beta(worse, better + 1, 0.5)
+
+
+def p_while_judging(worse: int, better: int) -> float:
+    """The same while a person judges, and may stop at each judgement: docs/specs/verdict.md, 3.
+
+    Source: Ville 1939; Robbins 1970.
+    """
+    if worse <= better:
+        return 1.0
+    pairs, special = worse + better, _special()
+    above = float(special.betaincc(worse + 1, better + 1, 0.5))
+    log_evidence = (pairs + 1) * math.log(2) + float(special.betaln(worse + 1, better + 1))
+    return min(1.0, 2 / above * math.exp(-log_evidence))
 
 
 def holm(values: Sequence[float]) -> list[float]:
@@ -371,10 +391,10 @@ def pairs_needed(differing: int, total: int, margin: float) -> int:
 
 
 def judge_counts(
-    worse: int, better: int, total: int, unknown: int, right: int, margin: float
+    worse: int, better: int, total: int, unknown: int, right: int, waiting: int, margin: float
 ) -> VerdictWord:
     """The word of the verdict on pairs that are counted already, as of calls: see `PairCounts`."""
-    counted = PairCounts(worse, better, total, unknown, right=right)
+    counted = PairCounts(worse, better, total, unknown, right=right, waiting=waiting)
     hollow: list[Paired] = ["agreement"] if total and not right else []
     word, _ = _judge_paired_tests(_tests({"agreement": counted}, margin), margin, hollow)
     return word
