@@ -168,8 +168,8 @@ def key() -> None:
 
 
 def waits() -> None:
-    say("waiting")
     try:
+        say("waiting")
         time.sleep(60)
     except KeyboardInterrupt:
         say("interrupted")
