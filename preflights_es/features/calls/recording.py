@@ -8,12 +8,14 @@ other program and no page of a browser gets in.
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import signal
 import socket
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, Final, NamedTuple
@@ -24,6 +26,7 @@ import msgspec
 
 from preflights_es.features.calls.writer import (
     HELD_MAX,
+    NICE,
     TOGETHER_MAX,
     Exchange,
     MissedExchanges,
@@ -258,8 +261,8 @@ class Handover:
     def __init__(self, begun: RunBegun, held_max: int = HELD_MAX) -> None:
         self._begun = begun
         self._held_max = held_max
-        self._held: dict[int, _HeldFrame] = {}
-        """By number, without a gap."""
+        self._held = deque[_HeldFrame]()
+        """The last has the number `_number`; there is no gap."""
         self._size = self._number = 0
         self._missing: MissedExchanges | None = None
         self._is_closing = self._has_given_up = False
@@ -290,11 +293,12 @@ class Handover:
             await asyncio.wait([self._task], timeout=END_WAIT_S)
         self._task.cancel()
         await asyncio.wait([self._task])
-        self.missed += sum(frame.at is not None for frame in self._held.values())
+        self.missed += sum(frame.at is not None for frame in self._held)
 
     def _hold(self, frame: Exchange | MissedExchanges, at: int | None) -> None:
         self._number = frame.number
-        self._held[frame.number] = held = _HeldFrame(write_frame(frame), at)
+        held = _HeldFrame(write_frame(frame), at)
+        self._held.append(held)
         self._size += len(held.data)
         self._more.set()
 
@@ -321,11 +325,10 @@ class Handover:
             if failures == RESTARTS_MAX:
                 self._has_given_up = True
                 return
-            if failures % FAILURES_MAX == 0 and self._held:
-                at = self._forget_first().at
-                if at is not None:
-                    self._miss(at, "the writer ended at it")
-                    self._put_missing()
+            is_given_up = failures % FAILURES_MAX == 0 and bool(self._held)
+            if is_given_up and (at := self._forget_first().at) is not None:
+                self._miss(at, "the writer ended at it")
+                self._put_missing()
             await asyncio.sleep(0 if self._is_closing else failures / 10)
 
     async def _write_until_end(self, together: int) -> bool:
@@ -337,8 +340,12 @@ class Handover:
             _WRITER,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C is the program's
+            # Ctrl-C is the program's. In a session of its own, Linux would not heed its priority.
+            process_group=0,
         )
+        if sys.platform != "win32":
+            with suppress(ProcessLookupError):
+                os.setpriority(os.PRIO_PROCESS, writer.pid, NICE)
         assert writer.stdin is not None
         assert writer.stdout is not None
         sending = asyncio.ensure_future(self._send(writer.stdin, together))
@@ -357,12 +364,12 @@ class Handover:
         return has_recorded
 
     async def _send(self, to: asyncio.StreamWriter, together: int) -> None:
-        number = min(self._held, default=self._number + 1)
+        number = self._number - len(self._held) + 1
         with suppress(ConnectionError):  # it ended
             to.write(write_frame(msgspec.structs.replace(self._begun, together=together)))
             while True:
-                if number in self._held:
-                    to.write(self._held[number].data)
+                if number <= self._number:
+                    to.write(self._held[number - self._number - 1].data)
                     await to.drain()
                     number += 1
                 elif self._is_closing:
@@ -376,11 +383,11 @@ class Handover:
         self.trouble = said.trouble
         self.missed += said.refused
         self.session_id = self.session_id or said.session_id
-        while self._held and min(self._held) <= said.upto:
+        while self._number - len(self._held) < said.upto:
             self._forget_first()
 
     def _forget_first(self) -> _HeldFrame:
-        frame = self._held.pop(next(iter(self._held)))
+        frame = self._held.popleft()
         self._size -= len(frame.data)
         return frame
 
@@ -499,7 +506,7 @@ class _RecordingProxy:
                     if field.lower() not in _OF_ONE_CONNECTION:
                         out.headers.add(field, value)
                 await out.prepare(request)
-                async for piece in _pieces(response):
+                async for piece in response.content.iter_any():
                     pieces.append(piece)
                     times.append(round(1_000 * (time.perf_counter() - began)))
                     await out.write(piece)
@@ -546,11 +553,6 @@ class _RecordingProxy:
             allow_redirects=False,
             proxy=proxy,
         )
-
-
-async def _pieces(response: Any) -> AsyncIterator[bytes]:
-    async for piece in response.content.iter_any():
-        yield piece
 
 
 def _kept(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -7,7 +7,6 @@ proxy all of this would make the program wait.
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import time
@@ -39,7 +38,7 @@ GATHERED_S: Final = 0.05  # seconds in which calls are gathered for one transact
 TOGETHER_MAX: Final = 256  # calls of one transaction
 PAUSES_S: Final = (0.1, 2.0)  # seconds between two tries to record: the first, the longest
 LENGTH: Final = 4  # bytes in front of a frame
-NICE: Final = 10  # the program and the proxy come first, where processors are few
+NICE: Final = 10  # of its process: the program and the proxy come first
 
 
 # 1. What is handed over ----------------------------------------------------------------------
@@ -266,8 +265,6 @@ def _gather(frames: SimpleQueue[Any], most: int) -> list[Any]:
 def main() -> None:
     """Record until standard input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program's, not ours
-    if sys.platform != "win32":
-        os.nice(NICE)
     frames: SimpleQueue[Any] = SimpleQueue()
     Thread(target=_read_frames, args=(sys.stdin.buffer, frames), daemon=True).start()
     begun = frames.get()
