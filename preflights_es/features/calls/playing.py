@@ -176,7 +176,8 @@ class Player:
             return web.Response()
         headers = [(n, v) for n, v in found.request.headers if n != "content-type"]
         out = web.StreamResponse(status=recorded.status, headers=dict(headers))
-        out.headers["content-type"] = recorded.type
+        if recorded.type:
+            out.headers["content-type"] = recorded.type
         data = recorded.text.encode()
         if not (recorded.ended or recorded.cuts):
             out.content_length = len(data)

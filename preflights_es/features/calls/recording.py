@@ -39,8 +39,10 @@ from preflights_es.providers.capabilities import (
     BASE_URL_VARIABLES,
     BASE_URLS,
     KEY_VARIABLES,
+    checked_url,
     is_local,
 )
+from preflights_es.providers.http_body import problem_of_proxy
 from preflights_es.system import clock_ids
 from preflights_es.use.results import Result
 
@@ -53,7 +55,9 @@ _WRITER: Final = "preflights_es.features.calls.writer"
 _OF_ONE_CONNECTION: Final = frozenset(
     ("connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding")
 )
-_OF_REQUEST: Final = _OF_ONE_CONNECTION | {"host", "content-length", "accept-encoding", "expect"}
+_OF_REQUEST: Final = _OF_ONE_CONNECTION.union(
+    ("host", "content-length", "accept-encoding", "expect", "upgrade", "http2-settings")
+)
 _KEPT_HEADERS: Final = frozenset(
     ("content-type", "content-encoding", "request-id", "x-request-id", "retry-after")
 )
@@ -89,7 +93,8 @@ class Route(NamedTuple):
 
     def url_of(self, path: str) -> str:
         """Of a path that the program asked for."""
-        return self.url.rstrip("/") + (path.removeprefix(self.base) if self.base else path)
+        is_below = path.startswith(f"{self.base}/")
+        return self.url + (path.removeprefix(self.base) if is_below else path)
 
 
 def find_routes(
@@ -107,16 +112,19 @@ def find_routes(
     routes = {}
     for name in ("openai", "anthropic"):
         variable = BASE_URL_VARIABLES[name]
-        routes[name] = Route(name, variable, env.get(variable, "").strip() or BASE_URLS[name])
+        routes[name] = Route(name, variable, env.get(variable, "") or BASE_URLS[name])
     for number, (name, url) in enumerate(given.items()):
         usual = f"{name.upper().replace('-', '_')}_BASE_URL"
         variable = variables[number] if number < len(variables) else usual
         routes[name] = Route(name, variable, url)
-    for route in routes.values():
-        if route.url and urlsplit(route.url).scheme not in ("http", "https"):
-            found = f"the address of {route.name} is {route.url!r}"
-            raise Refused(f"{found}: expected one that begins with https:// or http://")
-    return [*routes.values()]
+    return [route._replace(url=_checked_address(route)) for route in routes.values()]
+
+
+def _checked_address(route: Route) -> str:
+    try:
+        return route.url and checked_url(route.name, route.url)
+    except ValueError as error:
+        raise Refused(f"the address of {route.name}: {error}") from error
 
 
 def build_environment(
@@ -132,7 +140,9 @@ def build_environment(
         told[route.variable] = f"{address}/{route.name}{route.base}"
     # Else an SDK would send what is said to the proxy to the proxy of the company.
     before = env.get("no_proxy") or env.get("NO_PROXY") or ""
-    told["no_proxy"] = told["NO_PROXY"] = ",".join(filter(None, (before, "127.0.0.1,localhost")))
+    if before.strip() != "*":  # which is all, and only where it stands alone
+        here = ",".join(filter(None, (before, "127.0.0.1,localhost")))
+        told["no_proxy"] = told["NO_PROXY"] = here
     if lends_keys:
         for route in routes:
             for variable in KEY_VARIABLES.get(route.name, ())[1:]:
@@ -160,13 +170,14 @@ async def serve_program(answer: Answer) -> AsyncIterator[str]:
 
     async def guarded(request: Any) -> Any:
         path = request.raw_path
-        if request.host not in hosts:
+        if request.headers.get("host", hosts[0]) not in hosts:
             return web.Response(status=421, text="this is the proxy of another host\n")
         if "origin" in request.headers:
             return web.Response(status=403, text="no page of a browser is served\n")
         if not path.startswith(secret):
             return web.Response(status=404, text="this path is not served\n")
-        if "upgrade" in request.headers.get("connection", "").lower():
+        # Java offers HTTP/2 in this header too, and takes the answer without it.
+        if request.headers.get("upgrade", "").lower() == "websocket":
             return web.Response(status=501, text="WebSockets cannot be recorded\n")
         route, slash, rest = path.removeprefix(secret).partition("/")
         return await answer(request, route, slash + rest)
@@ -230,9 +241,13 @@ def _signals_for(process: Any) -> Iterator[None]:
         with suppress(ProcessLookupError):
             process.send_signal(number)
 
-    # A function and not SIG_IGN, which the program would inherit.
-    before = {signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None)}
-    before[signal.SIGTERM] = signal.signal(signal.SIGTERM, hand_on)
+    # Functions and not SIG_IGN, which the program would inherit; as it does where that was set.
+    told = {signal.SIGINT: lambda *_: None, signal.SIGTERM: hand_on}
+    before = {
+        number: signal.signal(number, handler)
+        for number, handler in told.items()
+        if signal.getsignal(number) != signal.SIG_IGN
+    }
     try:
         yield
     finally:
@@ -272,10 +287,9 @@ class Handover:
         self.calls = self.missed = 0
         self.session_id = self.trouble = ""
 
-    def put(self, exchange: Exchange) -> None:
-        """Hand a call over; one that finds no room is counted."""
+    def put(self, exchange: Exchange, size: int) -> None:
+        """Hand a call of so many bytes over; one that finds no room is counted."""
         self.calls += 1
-        size = len(exchange.body) + sum(map(len, exchange.pieces))
         if self._has_given_up or self._size + size > self._held_max:
             self._miss(exchange.at, "there was no room in memory")
             return
@@ -454,10 +468,18 @@ async def _record_run(
 
 
 def _trusted_certificates() -> Any:
-    """Those of the providers' SDKs, with what the environment says of them."""
+    """Those of the providers' SDKs, with what the environment says of them.
+
+    Raises:
+        Refused: they cannot be read.
+    """
     from httpx2 import create_ssl_context
 
-    return create_ssl_context()
+    try:
+        return create_ssl_context()
+    except OSError as error:
+        message = f"the certificates cannot be read: {error}; look at SSL_CERT_FILE"
+        raise Refused(message) from error
 
 
 def _proxy_of(url: str) -> str | None:
@@ -475,6 +497,8 @@ def _proxy_of(url: str) -> str | None:
     if not found.startswith(("http://", "https://")):
         scheme = found.partition(":")[0]
         raise Refused(f"the environment names a proxy of {scheme}: expected one of http or https")
+    if problem := problem_of_proxy():
+        raise Refused(problem)
     return found
 
 
@@ -494,6 +518,7 @@ class _RecordingProxy:
             return web.Response(status=404, text="no such route\n")
         at, pieces, times = clock_ids.now(), list[bytes](), list[int]()
         body = await request.read()
+        size = len(body)
         out: Any = None
         headers: tuple[tuple[str, str], ...] = ()
         ended = THE_PROGRAM_LEFT
@@ -507,8 +532,10 @@ class _RecordingProxy:
                         out.headers.add(field, value)
                 await out.prepare(request)
                 async for piece in response.content.iter_any():
-                    pieces.append(piece)
-                    times.append(round(1_000 * (time.perf_counter() - began)))
+                    size += len(piece)
+                    if size <= HELD_MAX:  # else there is no room for it
+                        pieces.append(piece)
+                        times.append(round(1_000 * (time.perf_counter() - began)))
                     await out.write(piece)
             await out.write_eof()
             ended = ""
@@ -533,7 +560,7 @@ class _RecordingProxy:
                 times_ms=tuple(times),
                 ended=ended,
             )
-            self._handover.put(exchange)
+            self._handover.put(exchange, size)
         return web.Response() if out is None else out
 
     def _ask(self, request: Any, name: str, path: str, body: bytes) -> Any:

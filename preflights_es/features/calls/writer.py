@@ -119,7 +119,7 @@ def read_exchange(run: str, one: Exchange) -> SourceCall:
     headers = dict(one.headers)
     content_type = headers.pop("content-type", "")
     raw = b"".join(one.pieces)
-    answer = _read_answer_text(raw, headers.get("content-encoding", ""))
+    answer = _read_answer_text(raw, headers.get("content-encoding", "").lower())
     if answer is None:
         size, digest = len(raw), sha256(raw).hexdigest()
         left_out += (LeftOut(part="answer", size=size, type=content_type, sha256=digest),)
