@@ -52,6 +52,7 @@ SLOW_TESTS: Final = pytest.StashKey[list[str]]()
 
 NEEDS: Final = {
     "chromium": (("chromium", "chromedriver"), "apt-get install chromium chromium-driver"),
+    "node": (("node",), "apt-get install nodejs"),
     "ssh-keygen": (("ssh-keygen", "ssh-agent", "ssh-add"), "apt-get install openssh-client"),
     "strace": (("strace",), "on Linux: apt-get install strace"),
 }

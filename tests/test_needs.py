@@ -20,11 +20,12 @@ PAGE = "tests/features/regress/test_report_page.py::test_the_page_filters_by_key
 VOICE = "tests/cli/test_voice.py::test_control_c_without_a_terminal_ends_with_130"
 FORGED = "tests/signing/test_forgeries.py"
 WATCH = "tests/clones/test_tracing.py"
+NODE = "tests/cli/test_record_network.py::test_a_program_of_node_is_recorded_and_replayed"
 
 
 def ran(path: Path, **env: str) -> subprocess.CompletedProcess[str]:
     """The tests that need something, on a machine that has these programs alone."""
-    words = ("-m", "pytest", "-p", "no:cacheprovider", "--no-header", PAGE, FORGED, WATCH)
+    words = ("-m", "pytest", "-p", "no:cacheprovider", "--no-header", PAGE, FORGED, WATCH, NODE)
     known = {name: value for name, value in os.environ.items() if name != "CI"}
     return subprocess.run(
         [sys.executable, *words],

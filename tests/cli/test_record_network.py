@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import select
 import socket
 import ssl
@@ -22,7 +23,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.cli.program import Project
-from tests.cli.test_record import recorded_calls
+from tests.cli.test_record import Model, keys, recorded_calls
+from tests.providers.server import FakeAPI
 
 HOST: Final = "model.example"
 SAID: Final = b'{"choices": [{"message": {"role": "assistant", "content": "hi"}}]}'
@@ -228,3 +230,15 @@ def test_an_environment_that_cannot_be_used_is_refused(empty: Project) -> None:
 def test_no_proxy_of_all_stays_so(empty: Project) -> None:
     said = ("--", sys.executable, "-c", "import os; print(os.environ['NO_PROXY'])")
     assert empty.run("calls", "record", *said, env={"NO_PROXY": "*"}).out == "*\n"
+
+
+@pytest.mark.needs("node")
+def test_a_program_of_node_is_recorded_and_replayed(empty: Project) -> None:
+    command = ("--", "node", str(Path(__file__).with_name("calling_program.mjs")))
+    with FakeAPI() as api:
+        api.script(Model())
+        first = empty.run("calls", "record", *command, env=keys(api))
+        assert (first.code, len(api.requests)) == (0, 19), first
+    again = empty.run("calls", "replay", "last", *command, env=keys())
+    assert (again.code, again.out) == (0, first.out), again
+    assert json.loads(first.out)["stream"].startswith("grüß answer ")
