@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, count
 from typing import Any, Final, NamedTuple
 
@@ -28,7 +28,7 @@ from preflights_es.features.calls.source_calls import SourceCall
 from preflights_es.features.calls.use import load_call_events
 from preflights_es.features.calls.writer import read_request_body
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.json import ABSENT, canonical_json
+from preflights_es.kernel.json import ABSENT, canonical_json, differences
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
@@ -229,11 +229,12 @@ class Player:
         left = [pair for pair in of_path if pair[0] not in self.served]
         number, nearest = max(left or of_path, key=lambda pair: _likeness(pair[1].request, body))
         before = _without(nearest.request, self._ignored)
-        found = next(_differences(before, body), None)
+        found = next(differences(before, body), None)
         if found is None:
             return f"{what} is recorded less often than it is called: call {number} was served"
         pointer, old, new = found
-        return f"{what} differs from call {number} at {pointer}: recorded {old}, now {new}"
+        said = f"recorded {_show(old)}, now {_show(new)}"
+        return f"{what} differs from call {number} at {pointer or '/'}: {said}"
 
 
 def _likeness(recorded: Any, asked: Any) -> tuple[bool, int, int]:
@@ -243,42 +244,19 @@ def _likeness(recorded: Any, asked: Any) -> tuple[bool, int, int]:
     return bool(old and new and old[-1] == new[-1]), same, -abs(len(old) - len(new))
 
 
-def _differences(old: Any, new: Any, at: str = "") -> Iterator[tuple[str, str, str]]:
-    """JSON Pointer and both values of each place at which two values differ."""
-    keys: Iterable[Any] = ()
-    if isinstance(old, dict) and isinstance(new, dict):
-        keys = sorted({*old, *new})
-    elif isinstance(old, list) and isinstance(new, list):
-        keys = range(max(len(old), len(new)))
-    elif old is ABSENT or new is ABSENT or canonical_json(old) != canonical_json(new):
-        yield at or "/", _show(old), _show(new)
-    for key in keys:
-        part = str(key).replace("~", "~0").replace("/", "~1")
-        yield from _differences(_item(old, key), _item(new, key), f"{at}/{part}")
-
-
-def _item(held: Any, key: Any) -> Any:
-    try:
-        return held[key]
-    except (KeyError, IndexError, TypeError):
-        return ABSENT
-
-
 def _show(value: Any) -> str:
     return "nothing" if value is ABSENT else shortened(one_line(json_text(value)), SHOWN_MAX)
 
 
 def _without(body: Any, pointers: Sequence[str]) -> Any:
     """A body without the fields at some JSON Pointers."""
-    if not pointers:
-        return body
-    left = copy.deepcopy(body)
+    left = copy.deepcopy(body) if pointers else body
     for pointer in pointers:
         *way, last = (one.replace("~1", "/").replace("~0", "~") for one in pointer.split("/")[1:])
         held = left
         for part in way:
-            is_place = isinstance(held, list) and part.isdecimal()
-            held = _item(held, int(part) if is_place else part)
+            inner = {str(n): one for n, one in enumerate(held)} if type(held) is list else held
+            held = inner.get(part) if isinstance(inner, dict) else None
         if isinstance(held, dict):
             held.pop(last, None)
     return left
