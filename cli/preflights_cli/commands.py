@@ -54,7 +54,7 @@ SHARED: Final[dict[tuple[str, ...], str]] = {
     ("note", "today"): "Write down tasks, events and ideas, and plan the day.",
     ("plan", "artifacts"): "Make structured plans from documents, and list them.",
     ("approve", "reject", "lock"): "Approve or reject a plan, lock the TestPlan.",
-    ("usage", "audit"): "Sum up provider calls, or verify the log.",
+    ("usage", "audit"): "Sum up model calls, or verify the log.",
     ("sync", "doctor"): "Bring log and session files together, or say what to mend.",
 }
 """Neighbours of a section that stand in one row, so that `preflights --help` fits a screen."""
@@ -72,7 +72,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "prompt": ("sessions", "Print the brief for a coding agent."),
     "facts": ("models", "Show what the repository says of itself."),
     "log": ("sessions", "Show the events of a session."),
-    "usage": ("models", "Sum up provider calls: tokens, time, cost."),
+    "usage": ("models", "Sum up model calls: tokens, time, cost."),
     "audit": ("audit", "Verify the log, and show who did what."),
     "view": ("servers", "Show decisions and sessions in a browser."),
     "replay": ("recordings", "Run recorded sessions again and compare every decision."),

@@ -45,7 +45,7 @@ def usage_command(
     app: Request,
     voice: Voice,
 ) -> int:
-    """Sum up the calls of providers: tokens, retries, fallbacks, latency, and what they cost.
+    """Sum up the calls of models: tokens, retries, fallbacks, latency, and what they cost.
 
     Costs follow the prices in your settings ([[prices]]); a call without a price counts as
     unpriced.
@@ -65,11 +65,11 @@ def usage_command(
     if found.usage:
         _say_usage(voice, found.usage, found.by)
     elif found.recorded:
-        voice.say("This program asked no provider.")
+        voice.say("This program asked no model.")
     elif (whole := usage(app, any_project=any_project)).usage or whole.recorded:
         voice.say("No call fits the filter.")
     else:
-        voice.say("No provider was asked anything.")
+        voice.say("No model was asked anything.")
     if found.recorded:
         voice.say("Calls of other programs (`preflights calls`):")
         _say_usage(voice, found.recorded, found.by)

@@ -1,7 +1,7 @@
-"""`usage`: every call of a provider, what it took and what came of it; costs where they are known.
+"""`usage`: every call of a model, what it took and what came of it; costs where they are known.
 
-One row a request, with its outcome, and one for each response that came too late: it was paid all
-the same.
+What the rules answer in a model's place is no call. One row a request, with its outcome, and one
+for each response that came too late: it was paid all the same.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ Kind = Literal["workflow", "model", "prompt"]
 KINDS: Final[tuple[Kind, ...]] = ("workflow", "model", "prompt")
 """What sums over time can be by."""
 PER: Final = 1_000_000  # tokens that a price is for
+RULES: Final = "mock"  # the provider that is no model: the rules answer
 
 
 # 1. Rows -------------------------------------------------------------------------------------
@@ -72,7 +73,8 @@ def fold_usage_rows(read: Read) -> tuple[Row, ...]:
         return tuple(msgspec.structs.astuple(call) for call in _list_recorded_calls(read, made))
     if _CALLS.isdisjoint(map(type, read.events)):
         return ()
-    return tuple(msgspec.structs.astuple(call) for call in fold_provider_calls(read))
+    found = fold_provider_calls(read)
+    return tuple(msgspec.structs.astuple(call) for call in found if call.provider != RULES)
 
 
 def _list_recorded_calls(

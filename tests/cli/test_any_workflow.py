@@ -143,7 +143,7 @@ def test_lists_and_sums_have_it(house: House) -> None:
     begun(house)
     assert "Nothing is in force here." in house.call("decisions").out
     assert "Nothing is decided here." in house.call("decisions", "--all").out
-    assert house.call("usage").out == "No provider was asked anything.\n"
+    assert house.call("usage").out == "No model was asked anything.\n"
     trail = house.call("audit", "trail", "--json").out.splitlines()
     assert [json.loads(line)["type"] for line in trail] == ["toy.said.v1", "toy.heard.v1"]
     assert "1 session" in house.call("audit", "verify").out

@@ -38,7 +38,7 @@ def test_calls_are_summed_and_cost_what_the_dated_price_says_if_there_is_one(
     assert house.call("usage", "--until", "2020-01-01").out == "No call fits the filter.\n"
     elsewhere = {"PREFLIGHTS_PROJECT": "elsewhere"}
     none = house.call("usage", "--until", "2020-01-01", env=elsewhere)
-    assert none.out == "No provider was asked anything.\n"
+    assert none.out == "No model was asked anything.\n"
     (free,) = priced(house).json["usage"]
     (one,) = priced(
         house,
