@@ -24,7 +24,13 @@ from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.records.record_list import UnreadRecord
-from preflights_es.use.decisions import DecisionListing, LostSession, listing, notice_clashes
+from preflights_es.use.decisions import (
+    BEST_MAX,
+    DecisionListing,
+    LostSession,
+    listing,
+    notice_clashes,
+)
 from preflights_es.use.foreign import ForeignRow, show_foreign_record
 from preflights_es.use.holding import Unused, unused
 from preflights_es.use.request import Request
@@ -170,6 +176,8 @@ def decisions_command(
         how: dict[str, Any] = {"everything": everything, "query": query, "path": file}
         _say_decisions(voice, found.rows, found.head.foreign, **how)
     say_foreign(voice, found.head.foreign, found.unread, found.doubtful)
+    if (found.head.matches or 0) > BEST_MAX and not voice.as_json:
+        voice.say(f"The best {BEST_MAX} of {found.head.matches:,} that match.")
     if found.head.everywhere and not voice.as_json:
         count = found.head.everywhere
         voice.say(

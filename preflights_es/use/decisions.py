@@ -29,6 +29,7 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
 
 DAY: Final = 86_400_000_000  # microseconds
+BEST_MAX: Final = 50  # decisions that a search lists
 LOST_MAX: Final = 5  # sessions that are named each, where they could not be folded
 
 
@@ -46,6 +47,8 @@ class Decisions(Result, frozen=True, tag_field="format", tag="decisions/1"):
     """The file that was asked for; then only what says that it holds for it is listed."""
     everywhere: int | None = None
     """How many others hold without a pattern, where a file was asked for."""
+    matches: int | None = None
+    """How many decisions a search found, of which at most the best `BEST_MAX` are listed."""
     decisions: tuple[DecisionRow, ...] = ()
 
 
@@ -89,20 +92,23 @@ def listing(
     everything: bool = False,
     query: str = "",
     path: str = "",
+    drafts: bool = True,
 ) -> DecisionListing:
     """As `decisions`, with what is left out.
 
     Args:
         query: words by which memory finds decisions and records; then the best match is first.
         path: a file, relative to the root; only what says that it holds for it is listed.
+        drafts: with `everything`, also what no person ever accepted.
     """
     process = request.process
-    found = list_decisions(request, at=at, category=category, everything=everything)
+    found = list_decisions(request, at=at, category=category, everything=everything, drafts=drafts)
     ranks: dict[str, int] | None = FEATURES.port("ranks")(request, query) if query else None
+    matches = None
     if ranks is not None:
-        found = iter(
-            sorted((one for one in found if one.uid in ranks), key=lambda one: ranks[one.uid])
-        )
+        matching = (one for one in found if one.uid in ranks)
+        best = sorted(matching, key=lambda one: ranks[one.uid])
+        matches, found = len(best), iter(best[:BEST_MAX])
     first = list(islice(found, 1))
     there = () if first or category is None or query else _other_categories(request, category)
     left_out = _find_lost_sessions(request, at)
@@ -113,7 +119,7 @@ def listing(
     if ranks is not None:
         rows = tuple(
             sorted((one for one in rows if one.path in ranks), key=lambda one: ranks[one.path])
-        )
+        )[:BEST_MAX]
     everywhere = None
     if path:
         from preflights_es.use.work_tree import WorkTree
@@ -125,6 +131,7 @@ def listing(
     if is_whole:
         notice_clashes(request)
     head = Decisions(project=process.project, at=iso_or_none(at), behind=behind, foreign=rows)
+    head = replace(head, matches=matches)
     if path:
         head = replace(head, path=path, everywhere=everywhere)
     found = chain(first, found)
@@ -165,6 +172,7 @@ def list_decisions(
     at: int | None = None,
     category: str | None = None,
     everything: bool = False,
+    drafts: bool = True,
 ) -> Iterator[DecisionRow]:
     """The decisions in force, oldest first; or every patch.
 
@@ -172,10 +180,10 @@ def list_decisions(
         at: the moment, in microseconds since 1970 UTC; None is now.
         category: of one category alone, in any case.
         everything: also what is not in force.
+        drafts: with `everything`, also what no person ever accepted.
     """
-    return request.reading.rows(
-        lambda process: log_decisions(process, at=at, category=category, everything=everything)
-    )
+    how: dict[str, Any] = {"category": category, "everything": everything, "drafts": drafts}
+    return request.reading.rows(lambda process: log_decisions(process, at=at, **how))
 
 
 def log_decisions(
@@ -184,11 +192,14 @@ def log_decisions(
     at: int | None = None,
     category: str | None = None,
     everything: bool = False,
+    drafts: bool = True,
 ) -> Iterator[DecisionRow]:
     """The same of one log."""
     choice: Choice = "all" if everything else "in_force"
     then = INT_MAX if at is None else at
     rows = process.projector.rows("decisions", process.project, choice, then)
+    if not drafts:
+        rows = (row for row in rows if row["accepted_at"] is not None)
     for one in map(decode_patch_row, rows) if everything else filter_decisions_in_force(rows, at):
         if category is None or caseless(one.decided.category) == caseless(category):
             yield row_of(process, one)

@@ -10,6 +10,7 @@ import pytest
 from tests.cli import tampering
 from tests.cli.program import Project, Result
 from tests.cli.tampering import tampered
+from tests.cli.test_long_lists import multiplied
 from tests.cli.test_model_output import said
 from tests.cli.test_trail import SIM, trail
 from tests.each import each
@@ -212,3 +213,13 @@ def test_a_list_is_narrowed_by_a_text(house: Project) -> None:
     done = house.call("decisions", "--query", "zebra")
     assert (done.code, done.out) == (0, "No decision matches.\n")
     assert house.call("decisions", "--query", "zebra", "--json").json["decisions"] == []
+
+
+def test_a_search_with_many_answers_tells_the_best_and_how_many_match(house: Project) -> None:
+    session_id = house.decided()["session_id"]
+    assert "best" not in house.call("decisions", "--query", "OAuth").out
+    multiplied(house, session_id, 1, 60)
+    done = house.call("decisions", "--query", "OAuth", "--json").json
+    assert (len(done["decisions"]), done["matches"]) == (50, 61)
+    assert "The best 50 of 61 that match.\n" in house.call("decisions", "--query", "OAuth").out
+    assert house.call("decisions", "--json").json["matches"] is None

@@ -63,7 +63,8 @@ from preflights_es.words.language import (
 )
 
 WORDS_READ: Final = 50_000  # words of decisions that are looked at for one that is unknown
-LISTED_MAX: Final = 50  # decisions that a list is narrowed to
+NEAR_MAX: Final = 50  # decisions that may be near a task
+MATCHES_MAX: Final = 10_000  # decisions of a search, of which a list tells the best
 NAMING_MAX: Final = 200  # decisions that are looked at for a value
 LAST: Final = "\U0010ffff"  # behind every word
 ENDING: Final = ".jsonl"  # of a session file
@@ -299,7 +300,7 @@ def rank_matching_decisions(
         match
         for process in request.reading.logs
         for match in MemorySearch(process, with_records=process is request.process).matches(
-            words, enough, LISTED_MAX
+            words, enough, NEAR_MAX if is_task else MATCHES_MAX
         )
     ]
     found.sort(key=lambda one: -one.score)

@@ -52,19 +52,21 @@ R = TypeVar("R")
 
 
 def decisions_page(asked: PageRequest) -> Page:
-    """Those in force, now or at the end of a day; or every one; or what a search finds."""
+    """Those in force, now or at the end of a day; or all that ever were; or what a search finds."""
     query = asked.query.get("q", "").strip()[:QUERY_MAX]
     day, topic = asked.query.get("as-of", "").strip(), asked.query.get("topic", "")
     everything = bool(asked.query.get("all")) and not day
     at = end_of(day) if day else None
     day = "" if at is None else iso(at).partition("T")[0]  # what was typed may be `2026-1-5`
-    found = listing(asked.request, at=at, everything=everything, query=query)
-    again = partial(all_decisions, asked.request, at=at, everything=everything)
+    found = listing(asked.request, at=at, everything=everything, query=query, drafts=False)
+    again = partial(all_decisions, asked.request, at=at, everything=everything, drafts=False)
     known = {"q": query, "as-of": day, "all": "1" if everything else "", "topic": topic}
     values = decisions_page_values(found.rows, known, asked.query.get("page", ""), again)
     counted = days(asked.request)
     left_out = len(found.lost) + found.more + len(found.unread)
     values |= {"days": bars(counted, day) if counted else None, "left_out": left_out}
+    if not topic:
+        values["matches"] = found.head.matches
     if values["number"] == 1 and not topic:
         values["foreign"] = found.head.foreign
     return Page("decisions.html", values, _decisions_command_line(known))
@@ -101,6 +103,7 @@ def decisions_page_values(
         "groups": _groups(shown, by_rank=bool(query)),
         "topics": most_common_topics(counts),
         "topics_left": max(0, len(counts) - TOPICS_MAX),
+        "matches": None,
         "number": number,
         "last": last,
         "days": None,

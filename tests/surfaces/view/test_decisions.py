@@ -69,6 +69,8 @@ def test_a_search_finds_what_the_command_finds(shop: Project, pages: Pages) -> N
     found = shop.call(*shlex.split(command[1])[1:], "--json").json["decisions"]
     assert [one["title"] for one in found] == titles(page)
     assert "No decision matches." in words(pages.text("/?q=helicopters"))
+    multiplied(shop, found[0]["session_id"], 1, 60)
+    assert "The best 50 of 61 that match “payments”" in words(pages.text("/?q=payments"))
 
 
 @each(
@@ -94,6 +96,7 @@ def test_what_was_superseded_is_listed_and_drawn(shop: Project, pages: Pages) ->
     assert titles(page) == ["Use PostgreSQL for the orders"]
     assert page.count('class="e-supersedes" d="M221') == 1
     assert page.count('class="node"') == 2
+    ready(shop, "Use MySQL for the invoices")
     every = pages.text("/?all=1")
     assert set(titles(every)) == {"Use PostgreSQL for the orders", "Use SQLite for the orders"}
     assert "superseded" in words(every)
