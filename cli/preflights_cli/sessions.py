@@ -5,13 +5,22 @@ session.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import chain, islice
 from typing import Any, Final
 
 import click
 from msgspec import UNSET
 
 from preflights_cli.common import Voice, reading_command, tell_behind
-from preflights_cli.table import format_date_only, second, streamed
+from preflights_cli.table import (
+    PAGE,
+    format_date_only,
+    minute,
+    refuse_backwards,
+    second,
+    streamed,
+    time_range_options,
+)
 from preflights_es.kernel import ids
 from preflights_es.kernel.completions import Message
 from preflights_es.kernel.errors import LogDamaged, RecordWithoutSession
@@ -19,10 +28,12 @@ from preflights_es.kernel.events import UNSEEN, Event, Evidence, Signature, Sour
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import escaped_text, one_line, shortened
+from preflights_es.projections.usage import COUNTED, Counted
 from preflights_es.store.stored_events import erased
 from preflights_es.use import sessions
 from preflights_es.use.request import Request
 from preflights_es.use.results import SessionRow
+from preflights_es.use.session_search import SessionSearch
 from preflights_es.use.sessions import LoggedSession, Unread, log
 from preflights_es.words.questions import Question
 from preflights_es.words.signing import made_with
@@ -44,6 +55,18 @@ def _refuse_unknown(app: Request, status: str) -> None:
 )
 @click.option("--workflow", metavar="NAME", default="", help="Of this workflow, not decisions.")
 @click.option("--all-workflows", is_flag=True, help="Of every workflow, plans and notes too.")
+@click.option("--query", metavar="TEXT", default="", help="With these words, or of this id.")
+@click.option("--model", "of_model", metavar="NAME", default="", help="That asked this model.")
+@click.option(
+    "--with",
+    "counted",
+    type=click.Choice(tuple(COUNTED)),
+    help="With such calls of models, as `usage` counts them.",
+)
+@click.option(
+    "--cost-over", metavar="AMOUNT", type=click.FloatRange(0), help="That cost more than this."
+)
+@time_range_options("Sessions, or such calls,")
 @reading_command
 def sessions_command(
     everything: bool,
@@ -51,6 +74,12 @@ def sessions_command(
     status: str | None,
     workflow: str,
     all_workflows: bool,
+    query: str,
+    of_model: str,
+    counted: Counted | None,
+    cost_over: float | None,
+    since: int | None,
+    until: int | None,
     app: Request,
     voice: Voice,
 ) -> int:
@@ -60,8 +89,9 @@ def sessions_command(
     Examples:
       preflights sessions
       preflights sessions --status ready --json
-      preflights sessions --all-workflows
+      preflights sessions --all-workflows --with fallbacks --since 2026-11-27
     """
+    refuse_backwards(since, until)
     if workflow and all_workflows:
         message = "--workflow names one, --all-workflows lists every one: give one of both"
         raise click.UsageError(message)
@@ -74,41 +104,52 @@ def sessions_command(
         status=status,
         workflow=workflow,
         all_workflows=all_workflows,
+        search=(
+            search := SessionSearch(
+                words=query,
+                model=of_model,
+                counted=counted,
+                since=since,
+                until=until,
+                cost_over=cost_over,
+            )
+        ),
     )
     voice.listed({"format": "sessions/1", "sessions": [], "more": more}, "sessions", rows)
     if not voice.as_json:
-        _say_sessions(voice, rows, status)
+        _say_sessions(voice, rows, status, is_searched=not search.is_any)
     if more:
         voice.hint("Older ones with: preflights sessions --all")
     return 0
 
 
-def _say_sessions(voice: Voice, rows: Iterable[SessionRow], status: str | None) -> None:
-    cells = (
-        (
-            ids.short_session(row.session_id),
-            _age(row.age_seconds),
-            row.workflow,
-            row.status.replace("_", " "),
-            "" if row.progress is None else f"{round(row.progress * 100)} %",
-            one_line(row.intention),
-        )
-        for row in rows
-    )
-    if streamed(("id", "age", "workflow", "status", "progress", "intention"), cells):
+def _say_sessions(
+    voice: Voice, rows: Iterable[SessionRow], status: str | None, *, is_searched: bool
+) -> None:
+    first = [*islice(rows, PAGE)]
+    are_asked = any(row.calls for row in first)
+    columns: dict[str, Callable[[SessionRow], str]] = {
+        "id": lambda row: ids.short_session(row.session_id),
+        "began": lambda row: minute(row.began_at).removesuffix(" UTC"),
+        "workflow": lambda row: row.workflow,
+        "status": lambda row: row.status.replace("_", " "),
+    }
+    if are_asked:
+        columns["model"] = lambda row: ", ".join(row.models)
+        columns["calls"] = lambda row: f"{row.calls:,}" if row.calls else ""
+        columns["cost"] = lambda row: ", ".join(f"{one.amount} {one.currency}" for one in row.costs)
+    columns["intention"] = lambda row: one_line(row.intention)
+    if streamed(
+        tuple(columns), ([cell(row) for cell in columns.values()] for row in chain(first, rows))
+    ):
         return
-    if status:
+    if is_searched:
+        voice.say("No session here fits.")
+    elif status:
         voice.say(f"No session here is {status.replace('_', ' ')}.")
     else:
         voice.say("No sessions here yet.")
         voice.hint('Begin with: preflights start "what you want to build"')
-
-
-def _age(seconds: int) -> str:
-    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
-        if seconds >= size:
-            return f"{seconds // size}{unit}"
-    return f"{seconds}s"
 
 
 @click.command()

@@ -328,30 +328,35 @@ _ANSWERED: Final = frozenset(("received", "late", "timeout", "lost"))
 """Outcomes of calls that a provider answered, or may have: it may bill them, heard or not."""
 
 
+Counted = Literal["calls", "retries", "failed", "rejected", "fallbacks", "late"]
+COUNTED: Final[Mapping[Counted, Callable[[Mapping[str, Any]], bool]]] = {
+    "calls": lambda row: row["attempt"] > 0,
+    "retries": lambda row: row["attempt"] > 1,
+    "failed": lambda row: row["outcome"] not in ("open", "received", "late"),
+    "rejected": lambda row: row["judged"] not in ("", "accepted"),
+    "fallbacks": lambda row: row["fell_back"] > 0,
+    "late": lambda row: row["outcome"] == "late",
+}
+"""What calls are counted by."""
+
+
 class _Sum:
     def __init__(self) -> None:
-        self.counts = dict.fromkeys(
-            ("calls", "retries", "failed", "rejected", "fallbacks", "late", "unmeasured"), 0
-        )
+        self.counts: dict[str, int] = {**dict.fromkeys(COUNTED, 0), "unmeasured": 0}
         self.tokens: dict[str, int | None] = {"input_tokens": None, "output_tokens": None}
         self.latencies: list[int] = []
         self.costs: dict[str, Decimal] = {}
         self.unpriced = 0
 
     def add(self, row: Mapping[str, Any], prices: Sequence[Price]) -> None:
-        counts, outcome = self.counts, row["outcome"]
-        counts["calls"] += row["attempt"] > 0
-        counts["retries"] += row["attempt"] > 1
-        counts["failed"] += outcome not in ("open", "received", "late")
-        counts["rejected"] += row["judged"] not in ("", "accepted")
-        counts["fallbacks"] += row["fell_back"]
-        counts["late"] += outcome == "late"
+        for counted, is_one in COUNTED.items():
+            self.counts[counted] += is_one(row)
         for name in self.tokens:
             if row[name] is not None:
                 self.tokens[name] = (self.tokens[name] or 0) + row[name]
         if row["latency_ms"] is not None:
             self.latencies.append(row["latency_ms"])
-        if outcome in _ANSWERED or row["input_tokens"] is not None:
+        if row["outcome"] in _ANSWERED or row["input_tokens"] is not None:
             self.add_cost(row, prices)
 
     def list_costs(self) -> tuple[Cost, ...]:
@@ -384,6 +389,16 @@ def sum_costs(rows: Iterable[Mapping[str, Any]], prices: Sequence[Price]) -> tup
     total = _Sum()
     for row in rows:
         total.add_cost(row, prices)
+    return total.list_costs()
+
+
+def add_costs(costs: Iterable[Cost]) -> tuple[Cost, ...]:
+    """One sum for each currency."""
+    total = _Sum()
+    for cost in costs:
+        total.costs[cost.currency] = total.costs.get(cost.currency, Decimal(0)) + Decimal(
+            cost.amount
+        )
     return total.list_costs()
 
 

@@ -184,10 +184,14 @@ class Projector:
             for turn in fold([self._log.stream(head)]).turns:
                 yield head, [dict(zip(columns, row, strict=True)) for row in turn.rows[name]]
 
-    def folded(self, name: str, head: Head) -> dict[str, Any] | None:
-        """The row of a session as it is now, kept or not; None where a newer program wrote it."""
-        rows = chain.from_iterable(rows for _, rows in self._turns(name, None, [head]))
-        return next(rows, None)
+    def folded(self, head: Head, *names: str) -> list[list[dict[str, Any]]]:
+        """Rows of a session as it is now, kept or not, of each of some projections; none where a
+        newer program wrote it.
+        """
+        turns = self._fold(names)([self._log.stream(head)]).turns
+        rows = turns[0].rows if turns else {}
+        columns = self._log.columns
+        return [[dict(zip(columns(n), row, strict=True)) for row in rows.get(n, ())] for n in names]
 
     # 1. Long lists ---------------------------------------------------------------------------
 

@@ -160,6 +160,19 @@ class SqlRows(Looking):
             raise ProjectionDamaged(name, str(error)) from error
         return rows
 
+    def rows_of_sessions(
+        self, name: str, session_ids: Sequence[str]
+    ) -> dict[str, list[dict[str, Any]]]:
+        """Rows of a projection by session; of a session that has none there is no entry.
+
+        Raises:
+            ProjectionDamaged: as `rows`.
+        """
+        names, found = self.columns(name), defaultdict[str, list[dict[str, Any]]](list)
+        for row in self._kept(name, f"rows_{name}", ids=encode_value_list(session_ids)):
+            found[row[0]].append(dict(zip(names, row, strict=True)))
+        return found
+
     def kept(self, name: str, session_id: str) -> KeptRows:
         """What a projection keeps of a session.
 

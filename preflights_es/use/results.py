@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from preflights_es.kernel.errors import Notice
 from preflights_es.kernel.events import Actor, Decision
 from preflights_es.kernel.ids import decision_name, iso, iso_or_none
+from preflights_es.projections.usage import Cost
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.inputs import AskedElsewhere, RecalledStep
 from preflights_es.runtime.runner import Handle, Step
@@ -141,6 +142,14 @@ class SessionRow(Result, frozen=True):
     status: str
     progress: float | None
     intention: str
+    began_at: str = ""
+    """ISO 8601, UTC."""
+    models: tuple[str, ...] = ()
+    """That were asked, in the order of their first call."""
+    calls: int = 0
+    """Of models."""
+    costs: tuple[Cost, ...] = ()
+    """One cost for each currency; calls without a known price add nothing."""
 
 
 class AgentPrompt(Result, frozen=True, kw_only=True):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, Final
 
 from msgspec.structs import replace
 
-from preflights_es.kernel import ids
 from preflights_es.kernel.errors import (
     AnotherVersion,
     LogDamaged,
@@ -23,7 +23,9 @@ from preflights_es.kernel.errors import (
     UnreadableEvent,
 )
 from preflights_es.kernel.events import ERASED_TAG, Event, SessionErased
+from preflights_es.kernel.ids import iso, milliseconds
 from preflights_es.kernel.ports import Head, Stored
+from preflights_es.projections.usage import COUNTED, sum_costs
 from preflights_es.runtime.features import FEATURES, IMPORTS, WORKFLOWS
 from preflights_es.runtime.inputs import ANY, LAST, is_listed
 from preflights_es.runtime.runner import Handle, Step
@@ -47,10 +49,13 @@ from preflights_es.use.answers import (
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import AgentPrompt, Result, SessionRow, session_of
+from preflights_es.use.session_search import ANY_SESSION, SessionSearch
+from preflights_es.use.usage import price
 from preflights_es.use.use_cases import NewAcceptance, NewSession
 from preflights_es.words.decisions import StatedReasons
 from preflights_es.words.workflow import STATUSES, UNKNOWN, ErasedBy, View
 
+CHUNK: Final = 200  # sessions whose calls are read at once
 LISTED: Final = 20  # sessions of a list that is not whole
 TROUBLES: Final = ("damaged", "erased", "faulted")
 """Statuses of which the log is asked anew: they may have been mended."""
@@ -279,6 +284,7 @@ def list_session_rows(
     status: str | None = None,
     workflow: str = "",
     all_workflows: bool = False,
+    search: SessionSearch = ANY_SESSION,
 ) -> tuple[Iterator[SessionRow], bool]:
     """The sessions as a list, newest first, and whether older ones were left out.
 
@@ -288,6 +294,7 @@ def list_session_rows(
         status: of one status alone.
         workflow: of one workflow alone; else of those that decide.
         all_workflows: of every workflow.
+        search: what else a session has to be; then older ones are not left out.
     """
     request.finish_pending()
     process = request.process
@@ -295,15 +302,52 @@ def list_session_rows(
     is_meant = _listed_session_filter(request, workflow, all_workflows=all_workflows)
     heads = _newest_session_heads(process.store, project, LISTED + 1, is_meant)
     are_many = len(heads) > LISTED
-    more = are_many and not everything and not status
+    more = are_many and not everything and not status and search.is_any
     listed: Iterable[tuple[Head, dict[str, Any] | None]]
     if are_many and not more:  # from the projection: folding every one of many would take long
         newest = process.projector.newest(project)
         listed = ((head, row) for head, row in newest if is_meant(head))
     else:
         listed = ((head, None) for head in heads[:LISTED])
-    found = (_session_list_row(request, head, kept) for head, kept in listed)
+    found = _search_listed_sessions(request, listed, search)
     return (row for row in found if status in (None, row.status)), more
+
+
+def _search_listed_sessions(
+    request: Request, listed: Iterable[tuple[Head, dict[str, Any] | None]], search: SessionSearch
+) -> Iterator[SessionRow]:
+    """The rows of sessions that are wanted, with what their calls came to."""
+    process = request.process
+    turns = (turn for turn in listed if _may_fit(search, *turn))
+    prices = [price(one) for one in process.settings.prices]
+    while some := [*islice(turns, CHUNK)]:
+        ids = [head.session_id for head, kept in some if kept is not None]
+        called = process.following.rows_of_sessions("usage", ids) if ids else {}
+        for head, kept in some:
+            found, calls = ([kept] if kept else []), called.get(head.session_id, [])
+            if kept is None or kept["version"] != head.version:
+                found, calls = process.projector.folded(head, "sessions", "usage")
+            began = kept["began_at"] if kept else milliseconds(head.session_id) * 1_000
+            moved = found[0]["moved_at"] if found else began
+            row = replace(
+                _session_list_row(request, head, found[0] if found else None, began),
+                began_at=iso(began),
+                models=tuple(dict.fromkeys(one["model"] for one in calls)),
+                calls=sum(map(COUNTED["calls"], calls)),
+                costs=sum_costs(calls, prices) if calls else (),
+            )
+            is_meant = search.may_fit(row.session_id, row.intention, began, moved)
+            if is_meant and search.fits_calls(row.costs, calls):
+                yield row
+
+
+def _may_fit(search: SessionSearch, head: Head, kept: dict[str, Any] | None) -> bool:
+    """Whether a session has to be looked at: what moved or was in trouble may be otherwise now."""
+    if kept is None or kept["version"] != head.version or kept["status"] in TROUBLES:
+        return True
+    return search.may_fit(
+        head.session_id, kept["intention"], kept["began_at"], moved=kept["moved_at"]
+    )
 
 
 def _listed_session_filter(
@@ -355,15 +399,16 @@ def _statuses() -> set[str]:
     return of_all.union(*(one.shown.statuses for one in WORKFLOWS.values()))
 
 
-def _session_list_row(request: Request, head: Head, kept: dict[str, Any] | None) -> SessionRow:
+def _session_list_row(
+    request: Request, head: Head, row: dict[str, Any] | None, began: int
+) -> SessionRow:
     """One session of the list; a damaged one is listed as such, and hides no other."""
-    began = kept["began_at"] if kept else ids.milliseconds(head.session_id) * 1_000
     age = max((clock_ids.now() - began) // 1_000_000, 0)
-    is_current = kept is not None and kept["version"] == head.version
-    row = kept if is_current else request.process.projector.folded("sessions", head)
     if row is None or row["status"] in TROUBLES:
         return SessionRow(head.session_id, age, *_reload_session_summary(request, head))
-    shown = {name: row[name] for name in SessionRow.__struct_fields__ if name in row}
+    shown = {
+        name: row[name] for name in ("session_id", "workflow", "status", "progress", "intention")
+    }
     return SessionRow(age_seconds=age, **shown)
 
 

@@ -29,9 +29,9 @@ def test_sessions_are_listed_newest_first(house: Project) -> None:
     house.decided("Add login\nfor everyone")
     house.started_session("Do it")
     listed = house.call("sessions").out.splitlines()
-    assert listed[0].split() == ["id", "age", "workflow", "status", "progress", "intention"]
-    assert listed[2].endswith("needs answers  0 %       Do it")
-    assert listed[3].endswith("accepted       100 %     Add login for everyone")
+    assert listed[0].split() == ["id", "began", "workflow", "status", "intention"]
+    assert listed[2].endswith("needs answers  Do it")
+    assert listed[3].endswith("accepted       Add login for everyone")
     assert all(line == line.rstrip() for line in listed)
     shape = house.call("sessions", "--json").json
     assert [s["intention"] for s in shape["sessions"]] == ["Do it", "Add login\nfor everyone"]
@@ -41,7 +41,7 @@ def test_sessions_are_listed_newest_first(house: Project) -> None:
 def test_the_age_of_a_session_counts_from_its_beginning(house: Project) -> None:
     house.call("sessions")
     (events,) = golden("keyword_skips_the_generic_question")
-    ages = {3_700: "1h", 90_000: "1d", 259_205: "3d"}
+    ages = (3_700, 90_000, 259_205)
     with closing(sql(house.log.parent)) as store:
         for number, seconds in enumerate(ages, 1):
             began = Recording(events, number)
@@ -51,9 +51,48 @@ def test_the_age_of_a_session_counts_from_its_beginning(house: Project) -> None:
             store.append([batch])
     rows = house.call("sessions", "--any-project", "--json").json["sessions"]
     told = house.call("sessions", "--any-project").out
-    for row, (seconds, age) in zip(rows, ages.items(), strict=True):
+    for row, seconds in zip(rows, ages, strict=True):
         assert seconds <= row["age_seconds"] < seconds + 60
-        assert f"  {age}  " in told
+        assert f"  {row['began_at'][:16].replace('T', ' ')}  " in told
+
+
+def test_sessions_are_found_by_words_id_model_calls_and_cost(house: Project) -> None:
+    house.started_session("Add login for everyone")
+    house.call("start", "Store the orders", "--provider", "sim", "--seed", "3", "--no-input")
+    (asked,) = house.call("sessions", "--model", "simllm/1", "--json").json["sessions"]
+    assert (asked["intention"], asked["models"]) == ("Store the orders", ["simllm/1"])
+    assert (asked["calls"] > 0, asked["costs"]) == (True, [])
+    price = "from = 2020-01-01\ninput_per_million = 3\noutput_per_million = 3\ncurrency = 'EUR'"
+    (house.folder / "preflights.toml").write_text(
+        f"[[prices]]\nprovider = 'sim'\nmodel = 'simllm/1'\n{price}\n"
+    )
+    today, id_ = asked["began_at"][:10], asked["session_id"]
+
+    def found(*words: str) -> list[str]:
+        rows = house.call("sessions", *words, "--json").json["sessions"]
+        return [row["intention"] for row in rows]
+
+    for words in (
+        *(
+            ("--query", "orders STORE"),
+            ("--query", id_),
+            ("--query", id_[-8:]),
+            ("--with", "calls"),
+        ),
+        *(("--cost-over", "0.000001"), ("--with", "calls", "--since", today, "--until", today)),
+        *(("--query", "store", "--status", "needs_answers"), ("--with", "calls", "--all")),
+    ):
+        assert found(*words) == ["Store the orders"], words
+    for words in (
+        *(("--query", "zebra"), ("--with", "fallbacks"), ("--model", "x"), ("--cost-over", "9")),
+        *(("--until", "2020-01-01"), ("--since", "2999-01-01"), ("--with", "late")),
+    ):
+        assert found(*words) == [], words
+    assert house.call("sessions", "--query", "zebra").out == "No session here fits.\n"
+    listed = house.call("sessions", "--query", "orders").out
+    assert listed.split()[4:7] == ["model", "calls", "cost"]
+    assert " EUR" in listed
+    assert house.call("sessions", "--since", "2026-11-02", "--until", "2026-11-01").code == 2
 
 
 def test_sessions_are_filtered_by_status_and_by_workflow(house: Project) -> None:

@@ -6,28 +6,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from heapq import nsmallest
 from itertools import groupby
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Final, TypeVar
-from urllib.parse import urlencode
 
 import msgspec
 
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.ids import EPOCH, iso
+from preflights_es.kernel.ids import iso
 from preflights_es.projections.usage import KINDS, Kind, UsageTotals, UsedThen
 from preflights_es.surfaces.view.pictures import bars, graph
 from preflights_es.surfaces.view.rendering import (
     Page,
     PageRequest,
+    address_with_query,
     clock,
     count,
     date,
     millis,
     page,
+    parse_day_start,
 )
 from preflights_es.use.brief import OTHER
 from preflights_es.use.decisions import days, end_of, listing
@@ -111,12 +111,6 @@ def decisions_page_values(
         "foreign": (),
         "left_out": 0,
     }
-
-
-def address_with_query(path: str, query: Mapping[str, str]) -> str:
-    """An address with what of its query is not empty."""
-    said = {name: value for name, value in query.items() if value}
-    return f"{path}?{urlencode(said)}" if said else path
 
 
 def part(
@@ -398,10 +392,7 @@ def spent(asked: PageRequest) -> Page:
     """The plots and tables of the project."""
     query = asked.query
     of: Kind = next((one for one in KINDS if one == query.get("by")), "workflow")
-    since, until = (
-        _parse_day_start(query.get("since", "")),
-        _parse_day_start(query.get("until", "")),
-    )
+    since, until = (parse_day_start(query.get(name, "")) for name in ("since", "until"))
     last = None if until is None else until + DAY - 1
     asked.request.finish_pending()
     found = usage_over_time(asked.request, of, since=since, until=last)
@@ -432,15 +423,6 @@ def spent(asked: PageRequest) -> Page:
     by = f" --by {of}" if of != "workflow" else ""
     between = "".join(f" --{name} {values[name]}" for name in ("since", "until") if values[name])
     return Page("usage.html", values, f"preflights usage{by}{between}")
-
-
-def _parse_day_start(text: str) -> int | None:
-    """The beginning of a day that is written `2026-11-26`; None of anything else."""
-    try:
-        day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
-    except ValueError:
-        return None
-    return (day - EPOCH) // timedelta(microseconds=1)
 
 
 USAGE_ROUTES: Final = (page("/usage", spent),)

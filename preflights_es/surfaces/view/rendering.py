@@ -8,12 +8,12 @@ import hmac
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from hashlib import sha256
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
@@ -40,6 +40,15 @@ UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 def moment(at: int) -> datetime:
     """A time in microseconds since 1970 UTC; what no date can have is the nearest one."""
     return EPOCH + timedelta(microseconds=min(max(at, EARLIEST), LATEST))
+
+
+def parse_day_start(text: str) -> int | None:
+    """The beginning of a day that is written `2026-11-26`; None of anything else."""
+    try:
+        day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    return (day - EPOCH) // timedelta(microseconds=1)
 
 
 def clock(at: int | None) -> str:
@@ -259,6 +268,18 @@ class Site(msgspec.Struct, frozen=True):
         """A request for one page; by the person who started the server."""
         own = self.request
         return own.another(own.actor, way="browser")
+
+
+def address_with_query(path: str, query: Mapping[str, str]) -> str:
+    """An address with what of its query is not empty."""
+    said = {name: value for name, value in query.items() if value}
+    return f"{path}?{urlencode(said)}" if said else path
+
+
+def positive_number(text: str | None, otherwise: int) -> int:
+    """A number of an address, at least 1."""
+    is_one = text is not None and text.isascii() and text.isdecimal() and len(text) < 10
+    return max(int(text), 1) if is_one and text is not None else otherwise
 
 
 def html(name: str, **values: Any) -> str:

@@ -31,7 +31,14 @@ from preflights_es.kernel.errors import (
     StoreUnavailable,
     UnknownSession,
 )
-from preflights_es.surfaces.view import inbox, judging, project_pages, rendering, sessions
+from preflights_es.surfaces.view import (
+    inbox,
+    judging,
+    project_pages,
+    rendering,
+    session_list,
+    sessions,
+)
 from preflights_es.surfaces.view.rendering import (
     FILES,
     LOOPBACK,
@@ -67,6 +74,7 @@ def routes() -> Sequence[BaseRoute]:
             (
                 *project_pages.DECISION_ROUTES,
                 *inbox.ROUTES,
+                *session_list.ROUTES,
                 *sessions.ROUTES,
                 *project_pages.USAGE_ROUTES,
                 *judging.ROUTES,

@@ -1,4 +1,4 @@
-"""Sessions: the list, one as a timeline, its payloads, its replay, and what comes to it live."""
+"""One session: its timeline, its payloads, its replay, and what comes to it live."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from preflights_es.kernel.json import ABSENT, canonical_json, decode_plain_json,
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.text import shortened
 from preflights_es.projections.projection import Read
-from preflights_es.runtime.features import FEATURES, WORKFLOWS
+from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.surfaces.view import pictures
 from preflights_es.surfaces.view.rendering import (
@@ -34,6 +34,7 @@ from preflights_es.surfaces.view.rendering import (
     Site,
     form_way,
     page,
+    positive_number,
     value,
 )
 from preflights_es.use import sessions as use
@@ -44,7 +45,6 @@ from preflights_es.use.results import session_of
 from preflights_es.use.usage import price
 from preflights_es.words.workflow import HEAD, View
 
-ROWS: Final = 100  # sessions of a page
 PAYLOAD: Final = 100_000  # characters of a payload on a page
 LOOK: Final = 4_000  # characters of one beside the timeline
 AROUND: Final = 400  # characters around a difference
@@ -57,47 +57,7 @@ QUIET: Final = 15  # looks without news, until a word finds out whether the page
 EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
 
 
-# 1. The list ---------------------------------------------------------------------------------
-
-
-def sessions_page(asked: PageRequest) -> Page:
-    """Sessions of the project, newest first."""
-    query = asked.query
-    workflow, status = query.get("workflow", ""), query.get("status", "")
-    number = _positive_number(query.get("page"), 1)
-    rows, _ = use.list_session_rows(
-        asked.request,
-        everything=True,
-        status=status or None,
-        workflow=workflow,
-        all_workflows=not workflow,
-    )
-    found = [*islice(rows, (number - 1) * ROWS, number * ROWS + 1)]
-    statuses = use.statuses(asked.request, status)
-    values = {
-        "title": "Sessions",
-        "reports": FEATURES.port("reports")(asked.request.process.settings.root),
-        "section": "sessions",
-        "rows": found[:ROWS],
-        "page": number,
-        "has_more": len(found) > ROWS,
-        "workflow": workflow,
-        "status": status,
-        "workflows": sorted(WORKFLOWS),
-        "statuses": sorted(statuses),
-    }
-    which = f" --workflow {workflow}" if workflow else " --all-workflows"
-    which += f" --status {status}" if status in statuses else ""
-    return Page("sessions.html", values, f"preflights sessions --all{which}")
-
-
-def _positive_number(text: str | None, otherwise: int) -> int:
-    """A number of an address, at least 1."""
-    is_one = text is not None and text.isascii() and text.isdecimal() and len(text) < 10
-    return max(int(text), 1) if is_one and text is not None else otherwise
-
-
-# 2. One session ------------------------------------------------------------------------------
+# 1. One session ------------------------------------------------------------------------------
 
 
 class Looked(msgspec.Struct, frozen=True):
@@ -225,7 +185,7 @@ def session_page(asked: PageRequest) -> Page:
     """The timeline, and the session as it stood behind one event: the last, where none is named."""
     at = looked(asked.request, asked.path["session"])
     last = len(at.stored)
-    version = min(_positive_number(asked.query.get("at"), last), last)
+    version = min(positive_number(asked.query.get("at"), last), last)
     prices = [price(one) for one in at.process.settings.prices]
     part = pictures.SessionTimeline.of(at.read).part(pictures.part_of(version), prices)
     stood = standings(at, (version - 1, version, last))
@@ -264,7 +224,7 @@ def _limited(told: dict[str, Any]) -> dict[str, Any] | str:
     return told if len(text) <= PAYLOAD else f"{text[:PAYLOAD]}\n…"
 
 
-# 3. Payloads ---------------------------------------------------------------------------------
+# 2. Payloads ---------------------------------------------------------------------------------
 
 
 def payload_page(asked: PageRequest) -> Page:
@@ -274,7 +234,7 @@ def payload_page(asked: PageRequest) -> Page:
     is_raw = "raw" in asked.query
     text = _stored_payload_text(one) if is_raw else _pretty(one, _stored_payload_text(one))
     parts = max(-(-len(text) // PAYLOAD), 1)
-    number = min(_positive_number(asked.query.get("page"), 1), parts)
+    number = min(positive_number(asked.query.get("page"), 1), parts)
     values = {
         "title": f"Event {one.version} of session {short_session(one.session_id)}",
         "section": "sessions",
@@ -326,7 +286,7 @@ async def _bytes(http: HttpRequest) -> Response:
         raise HTTPException(404, str(error)) from error
 
 
-# 4. Replay -----------------------------------------------------------------------------------
+# 3. Replay -----------------------------------------------------------------------------------
 
 
 class DivergenceSide(msgspec.Struct, frozen=True):
@@ -394,7 +354,7 @@ def replay(asked: PageRequest) -> Page:
     return Page("replay.html", values, f"preflights replay {short_session(id_)}{drifts}")
 
 
-# 5. Live -------------------------------------------------------------------------------------
+# 4. Live -------------------------------------------------------------------------------------
 
 
 async def _live(http: HttpRequest) -> Response:
@@ -412,7 +372,7 @@ async def _live(http: HttpRequest) -> Response:
 
     async def news() -> AsyncIterator[str]:
         async for version in _versions(
-            at, _positive_number(http.query_params.get("after"), 1), state.ends
+            at, positive_number(http.query_params.get("after"), 1), state.ends
         ):
             yield f"data: {version}\n\n" if version else ":\n\n"
 
@@ -466,7 +426,6 @@ async def _regression_report_page(http: HttpRequest) -> Response:
 
 
 ROUTES: Final = (
-    page("/sessions", sessions_page),
     page("/sessions/{session}", session_page),
     page("/sessions/{session}/event/{version}", payload_page),
     page("/sessions/{session}/replay", replay),

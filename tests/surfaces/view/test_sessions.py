@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import shlex
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
@@ -16,7 +17,7 @@ from msgspec.structs import replace
 
 from preflights_cli.advice import advised
 from preflights_es.kernel.ports import Access, Stored
-from preflights_es.surfaces.view import sessions
+from preflights_es.surfaces.view import session_list, sessions
 from preflights_es.surfaces.view.pictures import PART
 from preflights_es.surfaces.view.rendering import Site
 from preflights_es.surfaces.view.server import application
@@ -79,13 +80,53 @@ def test_sessions_are_listed_newest_first_and_by_workflow_or_status(
     assert pages.get("/sessions?workflow=none").status_code == 409
     page = pages.text("/sessions?page=99&workflow=extraction")
     assert "No session is that old: the newest." in words(page).replace(" .", ".")
-    assert 'href="?workflow=extraction&amp;status="' in page
+    assert 'href="/sessions?workflow=extraction"' in page
+
+
+def test_sessions_are_found_and_summed_up_and_the_command_finds_the_same(
+    shop: Project, pages: Pages
+) -> None:
+    shop.call("start", "Add login", "--json")
+    shop.call("start", "Store the orders", "--provider", "sim", "--seed", "3", "--json")
+    id_ = shop.newest()
+    today = shop.call("sessions", "--json").json["sessions"][0]["began_at"][:10]
+    for query in (
+        *("q=ORDERS", f"q={id_[-8:]}", "with=calls", "model=simllm/1", f"with=calls&since={today}"),
+        f"prompt=clarify.v1&until={today}",
+    ):
+        page = pages.text(f"/sessions?{query}")
+        assert re.findall("Store the orders|Add login", page) == ["Store the orders"], query
+        assert re.search("1 session , newest first: [0-9]+ calls? of models", words(page)), query
+        command = re.search("The same in a terminal: <code>preflights ([^<]*)<", page)
+        assert command
+        found = shop.call(*shlex.split(html.unescape(command[1])), "--json").json["sessions"]
+        assert ("prompt" in query) or [one["session_id"] for one in found] == [id_]
+    both = pages.text("/sessions?with=waits")
+    assert len(re.findall("Store the orders|Add login", both)) == 2
+    assert "preflights inbox" in both
+    for query in ("with=fallbacks", "cost=0", "until=2001-01-01", "q=%3Cscript%3E"):
+        page = pages.text(f"/sessions?{query}")
+        assert "No session here fits." in words(page), query
+        assert "<script>" not in page
+    for query in ("cost=x", "since=x", "with=x", "cost=nan"):
+        assert "2 sessions" in words(pages.text(f"/sessions?{query}")), query
+
+
+def test_sums_are_of_the_newest_sessions_where_there_are_many(
+    shop: Project, pages: Pages, monkeypatch: Any
+) -> None:
+    for number in range(4):
+        shop.call("start", f"Add login {number}", "--json")
+    monkeypatch.setattr(session_list, "ROWS", 2)
+    monkeypatch.setattr(session_list, "SUMMED", 3)
+    assert "More than 3 sessions" in words(pages.text("/sessions"))
+    assert "4 sessions" in words(pages.text("/sessions?page=2"))
 
 
 def test_a_long_list_comes_in_pages(shop: Project, pages: Pages, monkeypatch: Any) -> None:
     for number in range(5):
         shop.call("start", f"Add login {number}", "--json")
-    monkeypatch.setattr(sessions, "ROWS", 2)
+    monkeypatch.setattr(session_list, "ROWS", 2)
     shown = [re.findall("Add login ([0-9])", pages.text(f"/sessions?page={n}")) for n in (1, 2, 3)]
     assert shown == [["4", "3"], ["2", "1"], ["0"]]
     assert 'rel="next"' not in pages.text("/sessions?page=3")
