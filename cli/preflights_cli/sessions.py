@@ -166,7 +166,12 @@ def show_command(session: str, app: Request, voice: Voice) -> int:
     from preflights_cli.rendering import say_session_result
 
     try:
-        say_session_result(voice, sessions.show(app, session))
+        found = sessions.show(app, session)
+        say_session_result(voice, found)
+        if not voice.as_json and found.erased is None:
+            story = sessions.tell_story(app, found.session_id)
+            if story.sums or story.trouble:
+                voice.say(voice.dim(escaped_text(str(story))))
     except RecordWithoutSession as error:
         from preflights_cli.decisions import say_record
 

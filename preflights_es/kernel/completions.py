@@ -285,7 +285,8 @@ class Rejected(msgspec.Struct, frozen=True):
         more = len(self.violations) - 3
         said += f"; and {more} more" if more > 0 else ""
         said = said or one_line(escaped_text(shortened(self.details, EXCERPT_MAX)))
-        return f"{_SENTENCES[self.kind]}: {said}" if said else _SENTENCES[self.kind]
+        sentence = _SENTENCES.get(self.kind, f"the response was refused ({self.kind})")
+        return f"{sentence}: {said}" if said else sentence
 
 
 def rejected(kind: FlawKind, message: str, excerpt: str = "") -> Rejected:

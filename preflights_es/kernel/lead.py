@@ -99,12 +99,14 @@ class StepRetried(Input, frozen=True):
     """The actor asks a step again that a strict session left open."""
 
     tag: ClassVar[str] = "led.step_retried.v1"
+    verb: ClassVar[str] = "asked again in"
 
 
 class LeadChanged(Input, frozen=True):
     """From here on the lead is another: another model, other prompts, or the rules."""
 
     tag: ClassVar[str] = "led.lead_changed.v1"
+    verb: ClassVar[str] = "changed the lead of"
     lead: Lead | None
     """None for the rules."""
     prompts: tuple[tuple[str, str], ...] = ()

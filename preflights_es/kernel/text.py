@@ -153,6 +153,26 @@ def cut_at_word(text: str, width: int) -> str:
     return words.rstrip(" ,;:-\u2013\u2014") + "\u2026"
 
 
+UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+"""Of a span of time, in seconds."""
+
+
+def span(seconds: float) -> str:
+    """`2 h 10 min`, `1.2 s`, `340 ms`: two units at most."""
+    if seconds < 1:
+        return f"{round(seconds * 1_000)} ms"
+    if seconds < 59.95:
+        return f"{seconds:.1f}".removesuffix(".0") + " s"
+    left, said = round(seconds), list[str]()
+    for unit, size in UNITS:
+        if left >= size and len(said) < 2:
+            said.append(f"{left // size} {unit}")
+            left %= size
+        elif said:
+            break
+    return " ".join(said)
+
+
 def slug(text: str) -> str:
     """Words of letters of any script with dashes, cut at a word; empty without a letter or digit.
 

@@ -68,13 +68,16 @@ _CALLS: Final = frozenset((CompletionRequested, CompletionReceived, CompletionFa
 
 def fold_usage_rows(read: Read) -> tuple[Row, ...]:
     """The calls of every decodable session, also of erased and damaged ones."""
+    found = list_session_calls(read)
+    return tuple(msgspec.structs.astuple(call) for call in found if call.provider != RULES)
+
+
+def list_session_calls(read: Read) -> list[ProviderCall]:
+    """The same as typed rows: what this program asked, or what the session holds of another."""
     made = read.workflow.shown.made_calls
     if made is not None:
-        return tuple(msgspec.structs.astuple(call) for call in _list_recorded_calls(read, made))
-    if _CALLS.isdisjoint(map(type, read.events)):
-        return ()
-    found = fold_provider_calls(read)
-    return tuple(msgspec.structs.astuple(call) for call in found if call.provider != RULES)
+        return [*_list_recorded_calls(read, made)]
+    return [] if _CALLS.isdisjoint(map(type, read.events)) else fold_provider_calls(read)
 
 
 def _list_recorded_calls(
@@ -101,7 +104,7 @@ def _list_recorded_calls(
 
 
 def fold_provider_calls(read: Read) -> list[ProviderCall]:
-    """The same as typed rows."""
+    """The calls that this program made."""
     made: dict[str, ProviderCall] = {}
     late: list[ProviderCall] = []
     outcome: CompletionReceived | CompletionFailed | None = None

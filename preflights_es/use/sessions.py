@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
@@ -54,6 +54,9 @@ from preflights_es.use.usage import price
 from preflights_es.use.use_cases import NewAcceptance, NewSession
 from preflights_es.words.decisions import StatedReasons
 from preflights_es.words.workflow import STATUSES, UNKNOWN, ErasedBy, View
+
+if TYPE_CHECKING:
+    from preflights_es.projections.session_story import Story
 
 CHUNK: Final = 200  # sessions whose calls are read at once
 LISTED: Final = 20  # sessions of a list that is not whole
@@ -236,6 +239,21 @@ def show(request: Request, session: str) -> View:
     if found.status == "erased":
         return replace(found, erased=_erased(at.process, handle))
     return with_signature(at.process, found)
+
+
+def tell_story(request: Request, session: str) -> Story:
+    """What happened in a session, in a sentence, with what it cost.
+
+    Raises:
+        UnknownSession, AmbiguousSession: none or several match.
+        LogDamaged, SessionFaulted: it cannot be read.
+    """
+    from preflights_es.projections.session_story import tell_session_story  # few commands tell it
+    from preflights_es.use.usage import price
+
+    at = request.reading.session(session)
+    prices = [price(one) for one in at.process.settings.prices]
+    return tell_session_story(at.process.history(at.session_id), prices)
 
 
 def _notice_clash(request: Request, handle: Handle) -> None:

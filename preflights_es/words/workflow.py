@@ -245,6 +245,20 @@ class MadeCall(msgspec.Struct, frozen=True, kw_only=True):
     output_tokens: int | None
 
 
+class SpokenCall(msgspec.Struct, frozen=True, kw_only=True):
+    """Such a call as people read it."""
+
+    kept: int
+    """How many first messages an earlier call of the session sent as well."""
+    messages: tuple[tuple[str, str], ...]
+    """Pairs of role and text, of the others."""
+    answer: str
+    tools: tuple[tuple[str, str], ...] = ()
+    """Pairs of name and arguments of the tools that the model called."""
+    ended: str = ""
+    """Why it has no answer, or not a whole one; empty where it has."""
+
+
 class ShownPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """How a session stands, for people and programs.
 
@@ -269,6 +283,8 @@ class ShownPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     made_calls: Callable[[Sequence[Event | None]], Iterable[tuple[int, MadeCall]]] | None = None
     """Pairs of an event's place and the call of a model that it records, where another program made
     it; None where only this program asks models."""
+    spoken_calls: Callable[[Sequence[Event | None]], Iterable[tuple[int, SpokenCall]]] | None = None
+    """Pairs of the same places and the words of those calls."""
 
     def __post_init__(self) -> None:
         if self.view is plain_view and not self.statuses:

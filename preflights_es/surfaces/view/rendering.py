@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from preflights_es.kernel.ids import EARLIEST, EPOCH, LATEST, decision_name, short_session
 from preflights_es.kernel.json import canonical_json
-from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines
+from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines, span
 from preflights_es.projections.usage import Cost, ProviderCall, UsageTotals
 from preflights_es.records.record_text import document_in_markdown
 from preflights_es.runtime.features import FEATURES
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 
 VALUE_MAX: Final = 300  # characters of a value beside others
-UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 
 def moment(at: int) -> datetime:
@@ -69,22 +68,6 @@ def stamp(at: int | None) -> str:
     if at is None:
         return ""
     return moment(at).isoformat(" ", "milliseconds").removesuffix("+00:00")
-
-
-def span(seconds: float) -> str:
-    """`2 h 10 min`, `1.2 s`, `340 ms`: two units at most."""
-    if seconds < 1:
-        return f"{round(seconds * 1_000)} ms"
-    if seconds < 59.95:
-        return f"{seconds:.1f}".removesuffix(".0") + " s"
-    left, said = round(seconds), list[str]()
-    for unit, size in UNITS:
-        if left >= size and len(said) < 2:
-            said.append(f"{left // size} {unit}")
-            left %= size
-        elif said:
-            break
-    return " ".join(said)
 
 
 def millis(took: int | None) -> str:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 
 from preflights_es.kernel.events import INT_MAX
-from preflights_es.kernel.text import shown_lines
+from preflights_es.kernel.text import shown_lines, span
 from preflights_es.surfaces.view import rendering
 from tests.each import each
 from tests.fixed import NOON
@@ -117,7 +117,7 @@ def test_a_record_becomes_no_other_elements_whatever_it_says(text: str) -> None:
     ],
 )
 def test_a_span_has_two_units_at_most(seconds: float, said: str) -> None:
-    assert rendering.span(seconds) == said
+    assert span(seconds) == said
 
 
 def test_a_time_is_utc_and_a_value_is_one_short_line() -> None:

@@ -1,6 +1,6 @@
 """Calls of models that any program made: recorded, and judged by people."""
 
-from preflights_es.features.calls.domain.calls import list_made_calls
+from preflights_es.features.calls.domain.calls import list_made_calls, list_spoken_calls
 from preflights_es.features.calls.domain.decide import decide
 from preflights_es.features.calls.domain.events import EVENTS, calls_settings_table
 from preflights_es.features.calls.domain.state import CallsState, calls_reached, evolve, view
@@ -25,6 +25,7 @@ WORKFLOW: Workflow[CallsState] = Workflow(
         reached=calls_reached,
         aside=True,
         made_calls=list_made_calls,
+        spoken_calls=list_spoken_calls,
     ),
     asked=AskedPart(settings=calls_settings_table),
 )

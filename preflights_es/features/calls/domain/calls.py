@@ -12,7 +12,7 @@ from preflights_es.features.calls.domain.dialects import Dialect
 from preflights_es.features.calls.domain.events import CallKept, CallRecorded
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.json import decode_plain_json
-from preflights_es.words.workflow import MadeCall
+from preflights_es.words.workflow import MadeCall, SpokenCall
 
 PROVIDERS: Final[dict[Dialect, str]] = {
     "openai-chat": "openai",
@@ -91,3 +91,31 @@ def list_made_calls(events: Sequence[Event | None]) -> Iterator[tuple[int, MadeC
                     output_tokens=event.output_tokens,
                 ),
             )
+
+
+def list_spoken_calls(events: Sequence[Event | None]) -> Iterator[tuple[int, SpokenCall]]:
+    """The same places, with what was said; turns that the call before sent are counted alone."""
+    places = [place for place, _ in list_made_calls(events)]
+    number, said_first = 0, list[tuple[str, str]]()
+    for place, call in zip(places, join_calls(filter(None, events)), strict=True):
+        sent, answer = call.recorded.request, call.recorded.answer
+        body = dialects.json_mapping(call.request)
+        told = [
+            {"role": "system", "content": body.get(name)} for name in ("system", "instructions")
+        ]
+        first = [pair for pair in dialects.words_of_turns(told) if pair[1]]
+        goes_on = 0 < sent.like == number and first == said_first
+        turns = dialects.turns_of_request(call.request)[sent.keeps if goes_on else 0 :]
+        read = dialects.read_answer(call.dialect, answer.type, answer.text)
+        failed = "" if 200 <= call.kept.status < 300 else f"status {call.kept.status}"
+        yield (
+            place,
+            SpokenCall(
+                kept=sent.keeps + len(first) if goes_on else 0,
+                messages=(*([] if goes_on else first), *dialects.words_of_turns(turns)),
+                answer=dialects.words_of_answer(read),
+                tools=read.tools,
+                ended="; ".join(filter(None, (failed, answer.ended, read.error))),
+            ),
+        )
+        number, said_first = call.number, first

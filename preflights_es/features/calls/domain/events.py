@@ -144,7 +144,6 @@ class CallRecorded(Input, frozen=True):
     """One call, as its source holds it."""
 
     tag: ClassVar[str] = "calls.recorded.v1"
-    verb: ClassVar[str] = "took in a call of"
     made_at: Whole | None
     """When it was made, in microseconds since 1970 UTC; None where the source does not say."""
     request: RecordedRequest
@@ -158,7 +157,6 @@ class CallsMissed(Input, frozen=True):
     """The log is not whole: calls were made that it does not hold."""
 
     tag: ClassVar[str] = "calls.missed.v1"
-    verb: ClassVar[str] = "missed calls of"
     typed: ClassVar = {"why": Typed(ANSWER_MAX)}
     count: Count
     first_at: Whole | None

@@ -262,7 +262,7 @@ class FiledAsTask(Input, frozen=True):
     """The question that is open stays without an answer: a task is left, which can be accepted."""
 
     tag: ClassVar[str] = "clarification.filed_as_task.v1"
-    verb: ClassVar[str] = "filed as a task"
+    verb: ClassVar[str] = "made a task of"
 
 
 class DecisionSuperseded(Input, frozen=True):

@@ -117,7 +117,6 @@ class DecisionsFound(Input, frozen=True):
     """The decisions of the index that match; each names its session."""
 
     tag: ClassVar[str] = "recall.decisions_found.v1"
-    verb: ClassVar[str] = "looked for"
     found: tuple[FoundDecision, ...]
     records: tuple[FoundRecord, ...] = ()
     """Of other tools, the best first."""

@@ -1,0 +1,410 @@
+"""What happened in a session, for people: a sentence with its sums, and every call of a model with
+what was sent, what came back, why it was refused and what followed.
+
+Pure functions of its events, stored nowhere; the terminal and the pages say it in these words.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+import msgspec
+
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.completions import (
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+    Message,
+    Rejected,
+)
+from preflights_es.kernel.errors import WorkflowMissing
+from preflights_es.kernel.events import (
+    Decision,
+    Event,
+    Input,
+    InputIgnored,
+    InputQuarantined,
+    Outcome,
+    ResponseIgnored,
+    SessionAbandoned,
+    SessionErased,
+    Signable,
+)
+from preflights_es.kernel.ids import iso
+from preflights_es.kernel.lead import (
+    WRITERS,
+    FellBack,
+    LeadTaken,
+    ResponseRejected,
+    StepFailed,
+    StepStalled,
+    decode_response_text,
+)
+from preflights_es.kernel.text import one_line, shortened, span
+from preflights_es.projections.projection import Read
+from preflights_es.projections.usage import Cost, Price, ProviderCall, list_session_calls, sum_costs
+from preflights_es.words.questions import Refusal
+from preflights_es.words.workflow import SpokenCall
+
+SAID_MAX: Final = 300  # characters of a reason, or of what an error says
+NAME_SHOWN: Final = 60  # characters of a person's name
+NO_MODELS: Final = (*WRITERS, "mock")
+"""Providers by which no model is asked: who wrote the answer, or the rules themselves."""
+
+_CAME_TO: Final = {
+    "timeout": "timed out",
+    "lost": "{was} lost",
+    "rate_limit": "met a rate limit",
+    "api_error": "failed",
+    "request_rejected": "{was} turned down by the provider",
+    "error": "failed",
+    "truncated": "{was} cut off",
+    "refused": "{was} a refusal",
+    "invalid_json": "{was} no valid JSON",
+    "schema_violation": "did not match the schema",
+    "code_in_output": "held source code",
+    "multiple_artifacts": "held more than one JSON value",
+    "explanatory_text": "held text around the JSON",
+    "missing_information": "asked for more information",
+    "invalid_request": "turned the request down",
+}
+"""What became of an answer, by its kind of `kernel.errors`."""
+_WITHOUT_ANSWER: Final = frozenset(
+    ("timeout", "lost", "rate_limit", "api_error", "request_rejected", "error")
+)
+
+
+class Story(msgspec.Struct, frozen=True):
+    """What happened in a session."""
+
+    sentence: str
+    """Without a full stop."""
+    sums: str = ""
+    """Calls, tokens, costs and time; empty where no model was asked."""
+    trouble: str = ""
+    """Why it is faulted; empty where it is not."""
+
+    def __str__(self) -> str:
+        """All of it, in sentences."""
+        told = (self.sentence, self.sums, self.trouble)
+        return " ".join(f"{text.rstrip('.')}." for text in told if text)
+
+
+def tell_session_story(read: Read, prices: Sequence[Price] = ()) -> Story:
+    """The sentence of a session; of one that was erased, who did it and when."""
+    for event in read.events:
+        if isinstance(event, SessionErased):
+            why = f": {_said(event.reason)}" if event.reason else ""
+            return Story(f"{_who(event)} erased it on {iso(event.at)[:10]}{why}")
+    calls = [one for one in list_session_calls(read) if one.provider not in NO_MODELS]
+    clauses = [*_tell_calls(read, calls), *_tell_people(read.events)]
+    sentence = "; ".join(clauses)
+    return Story(sentence[:1].upper() + sentence[1:], _sum_up(calls, prices), _tell_fault(read))
+
+
+# 1. Models -----------------------------------------------------------------------------------
+
+
+def _tell_calls(read: Read, calls: Sequence[ProviderCall]) -> Iterator[str]:
+    made = [one for one in calls if one.attempt]
+    if not made:
+        yield "no model was asked"
+        return
+    asks = "a program asked a model" if read.workflow.shown.made_calls else "the model was asked"
+    yield f"{asks} {_times(len(made))}"
+    bad = Counter(map(name_call_flaw, made))
+    used = sum(one.judged == "accepted" for one in made)
+    for kind, count in bad.items():
+        if kind:
+            noun = "call" if kind in _WITHOUT_ANSWER else "answer"
+            yield _count_of_all(count, len(made), noun, flaw_in_words(kind, count))
+    if used:
+        yield _count_of_all(used, len(made), "answer", "{was} used")
+    if late := sum(one.outcome == "late" for one in calls):
+        yield f"{late:,} answer{'s' if late > 1 else ''} came too late"
+    if any(one.outcome == "open" for one in made):
+        yield "a call is open"
+    yield from _tell_lead(read.events)
+
+
+def name_call_flaw(call: ProviderCall) -> str:
+    """Why nothing came of a call, as a kind of `kernel.errors`; empty where something did."""
+    if call.judged not in ("", "accepted"):
+        return call.judged
+    return "" if call.outcome in ("open", "received", "late") else call.outcome
+
+
+def flaw_in_words(kind: str, count: int = 1) -> str:
+    """`was cut off`, `did not match the schema`."""
+    words = _CAME_TO.get(kind, "{was} refused (" + one_line(kind).replace("{", "") + ")")
+    return words.replace("{was}", "was" if count == 1 else "were")
+
+
+def _count_of_all(count: int, total: int, noun: str, words: str) -> str:
+    """`its answer was used`, `both answers were used`, `one answer was used`."""
+    words = words.replace("{was}", "was" if count == 1 else "were")
+    if count == 1:
+        return f"{'one' if total > 1 else 'its' if noun == 'answer' else 'the'} {noun} {words}"
+    many = {2: "both"}.get(count, f"all {count:,}") if count == total else f"{count:,}"
+    return f"{many} {noun}s {words}"
+
+
+def _tell_lead(events: Sequence[Event | None]) -> Iterator[str]:
+    """Who went on where no answer could be used."""
+    last = None
+    for _, decisions in split_batches(events):
+        for event in decisions:
+            if isinstance(event, FellBack):
+                asked = any("_asked." in one.tag for one in decisions)
+                yield "the rules asked instead" if asked else "the rules took over"
+            if isinstance(event, StepFailed | StepStalled | CompletionRequested | LeadTaken):
+                last = event
+    if isinstance(last, StepStalled):
+        yield "the session waits to ask again"
+    elif isinstance(last, StepFailed):
+        yield "the step ended without a result"
+
+
+def _sum_up(calls: Sequence[ProviderCall], prices: Sequence[Price]) -> str:
+    if not calls:
+        return ""
+    count = sum(one.attempt > 0 for one in calls)
+    parts = [f"{count:,} call{'' if count == 1 else 's'}"]
+    read, wrote = (
+        [n for one in calls if (n := getattr(one, name)) is not None] for name in _TOKENS
+    )
+    if read or wrote:
+        parts.append(f"{sum(read):,} -> {sum(wrote):,} tokens")
+    parts += [f"{_rounded(one)} {one.currency}" for one in call_costs(calls, prices)]
+    if took := [one.latency_ms for one in calls if one.latency_ms is not None]:
+        parts.append(span(sum(took) / 1_000))
+    return ", ".join(parts)
+
+
+_TOKENS: Final = ("input_tokens", "output_tokens")
+
+
+def call_costs(calls: Iterable[ProviderCall], prices: Sequence[Price]) -> tuple[Cost, ...]:
+    """What calls cost, as far as a price is known."""
+    return sum_costs(map(msgspec.structs.asdict, calls), prices)
+
+
+def _rounded(cost: Cost) -> str:
+    """To four places, or to two digits where it is less."""
+    amount = Decimal(cost.amount)
+    places = max(4, 1 - amount.adjusted()) if amount else 0
+    return f"{round(amount, places):f}".rstrip("0").rstrip(".") if amount % 1 else f"{amount:f}"
+
+
+# 2. People -----------------------------------------------------------------------------------
+
+
+def split_batches(events: Iterable[Event | None]) -> Iterator[tuple[Input, list[Decision]]]:
+    """Each Input that can be read, with the Decisions that follow from it."""
+    new: Input | None = None
+    decisions: list[Decision] = []
+    for event in (*events, None):
+        if isinstance(event, Decision):
+            decisions.append(event)
+            continue
+        if new is not None:
+            yield new, decisions
+        new, decisions = event if isinstance(event, Input) else None, []
+
+
+def _tell_people(events: Sequence[Event | None]) -> Iterator[str]:
+    """What each did after the first Input, in the order in which they came."""
+    did: dict[str, Counter[str]] = {}
+    refused = 0
+    for place, (new, decisions) in enumerate(split_batches(events)):
+        if isinstance(new, Outcome | InputQuarantined):
+            continue
+        if decisions and all(isinstance(one, Refusal | InputIgnored) for one in decisions):
+            refused += 1
+        elif place and new.verb != Input.verb:
+            did.setdefault(_who(new), Counter())[_deed(new)] += 1
+    for who, deeds in did.items():
+        told = [what if n == 1 else f"{what} {_times(n)}" for what, n in deeds.items()]
+        yield f"{who} {', '.join(told[:-1])}{' and ' if told[1:] else ''}{told[-1]}"
+    if refused:
+        yield "one Input was refused" if refused == 1 else f"{refused:,} Inputs were refused"
+    for event in events:
+        if isinstance(event, InputQuarantined):
+            why = f" raised {_said(event.error)}" if event.error else " failed"
+            yield f"one Input was set aside, because deciding it{why}"
+
+
+def _deed(new: Input) -> str:
+    """What was done, in the words of its event: `answered`, `accepted it`."""
+    if isinstance(new, Signable) and new.actor.kind != "user" and new.act != "erasure":
+        return "proposed it"
+    bare = new.verb.removesuffix(" in").removesuffix(" of")
+    words = bare if bare != new.verb else f"{new.verb} it"
+    if isinstance(new, SessionAbandoned) and new.reason:
+        return f"{words} ({_said(new.reason)})"
+    return words
+
+
+def _who(new: Input) -> str:
+    name = shortened(one_line(new.actor.name), NAME_SHOWN)
+    if new.actor.kind == "user":
+        return name or "a person"
+    kind = "an agent" if new.actor.kind == "agent" else "a script"
+    return f"{kind} ({name})" if name else kind
+
+
+def _tell_fault(read: Read) -> str:
+    """Why its last Input could not be decided, by today's code; empty where none is left."""
+    *before, last = read.events or (None,)
+    if not isinstance(last, Input) or None in before or read.trouble == "damaged":
+        return ""
+    head = f"the last Input, at event {len(read.events)}, could not be decided"
+    decider = read.workflow.decider
+    try:
+        kernel.decide(decider, kernel.fold(decider, filter(None, before)), last)
+    except WorkflowMissing:
+        raise
+    except Exception as error:  # the bug that the log holds: it is what is to be told
+        return f"{head.capitalize()}: {type(error).__name__}: {_said(str(error))}"
+    return f"{head.capitalize()}; today's code decides it once the session is resumed"
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+
+
+def _said(text: str) -> str:
+    return shortened(one_line(text), SAID_MAX)
+
+
+# 3. Calls ------------------------------------------------------------------------------------
+
+
+class SentMessage(msgspec.Struct, frozen=True):
+    """A message that the call before did not send."""
+
+    role: str
+    text: str
+    before: str = ""
+    """What the call before sent in its place, by the same role."""
+
+
+class ToldCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A call, as people read it."""
+
+    numbers: ProviderCall
+    kept: int
+    """How many first messages are those of the call before."""
+    messages: tuple[SentMessage, ...]
+    """The others."""
+    answer: str = ""
+    """As far as one came."""
+    tools: tuple[tuple[str, str], ...] = ()
+    """Pairs of name and arguments of the tools that the model called."""
+    refused: str = ""
+    """Why nothing came of it, in a sentence; empty where something did."""
+    answered: int | None = None
+    """The version of the event that holds the answer."""
+    followed: tuple[int, ...] = ()
+    """Versions of the Decisions that follow from the answer."""
+
+
+def list_told_calls(read: Read) -> list[ToldCall]:
+    """Every call of a session that can be read, in order; responses that came too late are part of
+    none.
+    """
+    numbers = {one.version: one for one in list_session_calls(read) if one.attempt}
+    spoken = read.workflow.shown.spoken_calls
+    if spoken is not None:
+        return [
+            _tell_spoken_call(numbers[place + 1], call)
+            for place, call in spoken(read.events)
+            if place + 1 in numbers
+        ]
+    return [*_tell_asked_calls(read.events, numbers)]
+
+
+def _tell_spoken_call(numbers: ProviderCall, call: SpokenCall) -> ToldCall:
+    return ToldCall(
+        numbers=numbers,
+        kept=call.kept,
+        messages=tuple(SentMessage(role, text) for role, text in call.messages),
+        answer=call.answer,
+        tools=call.tools,
+        refused=call.ended,
+        answered=numbers.version,
+    )
+
+
+def _tell_asked_calls(
+    events: Sequence[Event | None], numbers: Mapping[int, ProviderCall]
+) -> Iterator[ToldCall]:
+    outcomes = _find_outcomes(events)
+    before: tuple[Message, ...] = ()
+    for version, event in enumerate(events, 1):
+        if not isinstance(event, CompletionRequested) or version not in numbers:
+            continue
+        sent = event.messages
+        pairs = enumerate(zip(sent, before, strict=False))
+        kept = next((n for n, (new, old) in pairs if new != old), min(len(sent), len(before)))
+        found = outcomes.get(event.call, ())
+        outcome = events[found[0] - 1] if found else None
+        yield ToldCall(
+            numbers=numbers[version],
+            kept=kept,
+            messages=tuple(
+                SentMessage(one.role, one.content, _find_text_before(before, place, one))
+                for place, one in enumerate(sent)
+                if place >= kept
+            ),
+            answer=_read_answer(outcome),
+            refused=_why_refused(outcome, [events[after - 1] for after in found[1:]]),
+            answered=found[0] if found else None,
+            followed=found[1:],
+        )
+        before = sent
+
+
+def _find_outcomes(events: Sequence[Event | None]) -> dict[str, tuple[int, ...]]:
+    """By call: the version of its first outcome, and those of the Decisions behind it."""
+    found: dict[str, tuple[int, ...]] = {}
+    call = ""
+    for version, event in enumerate(events, 1):
+        if isinstance(event, Decision):
+            if call:
+                found[call] += (version,)
+            continue
+        call = ""
+        if isinstance(event, CompletionReceived | CompletionFailed) and event.call not in found:
+            call = event.call
+            found[call] = (version,)
+    return found
+
+
+def _find_text_before(before: Sequence[Message], place: int, new: Message) -> str:
+    old = before[place] if place < len(before) else None
+    return old.content if old is not None and old.role == new.role else ""
+
+
+def _read_answer(outcome: Event | None) -> str:
+    match outcome:
+        case CompletionReceived():
+            return decode_response_text(outcome)
+        case CompletionFailed():
+            return outcome.received
+        case _:
+            return ""
+
+
+def _why_refused(outcome: Event | None, decisions: Iterable[Event | None]) -> str:
+    for one in decisions:
+        if isinstance(one, ResponseRejected):
+            kind: Any = one.kind
+            return Rejected(kind, one.violations, details=one.details).message
+        if isinstance(one, ResponseIgnored):
+            return "it came too late: the session had gone on"
+    return outcome.message if isinstance(outcome, CompletionFailed) else ""
