@@ -16,17 +16,20 @@ from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
 from preflights_es.kernel.errors import LogDamaged, SessionFaulted
 from preflights_es.kernel.events import Event
+from preflights_es.kernel.lead import ResponseRejected
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Session, misplaced
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.projections import usage
 from preflights_es.projections.audit import LoggedStep, TrailActor, steps
 from preflights_es.projections.projection import Read
+from preflights_es.projections.session_story import call_costs
 from preflights_es.projections.usage import Cost, Price, ProviderCall
 from preflights_es.store.stored_events import erased, erased_before
 from preflights_es.use.results import DecisionRow
 from preflights_es.words.decisions import EXCEPTION, Related, list_superseded
 from preflights_es.words.event_names import event_in_words
+from preflights_es.words.questions import Refusal
 from preflights_es.words.workflow import Workflow
 
 Lane = Literal["person", "rules", "model", "agent", "files"]
@@ -77,7 +80,7 @@ class TimelineMark(msgspec.Struct, frozen=True, kw_only=True):
     is_open: bool = False
     """Whether a call has no outcome yet."""
     is_bad: bool = False
-    """Whether a call failed, or its response was refused."""
+    """Whether a call failed, or its response or what a person said was refused."""
     gone: Literal["", "erased", "gone", "damaged"] = ""
     """Why there is no payload to read."""
 
@@ -95,11 +98,14 @@ class Tick(msgspec.Struct, frozen=True):
 
     x: float
     at: int
+    since: int | None
+    """Microseconds since the last time that is written whole; None where this one is: seconds alone
+    would repeat it."""
     is_new_day: bool
 
 
 class TimelinePart(msgspec.Struct, frozen=True, kw_only=True):
-    """At most `PART` events that follow each other."""
+    """At most `PART` events, in their order."""
 
     first: int
     last: int
@@ -119,8 +125,21 @@ def part_of(version: int) -> int:
     return (max(version, 1) - 1) // PART * PART + 1
 
 
+Only = Literal["model", "person", "refused"]
+ONLY: Final[tuple[Only, ...]] = get_args(Only)
+"""Which events of a long session can be shown alone."""
+
+
+class OverviewBar(msgspec.Struct, frozen=True):
+    """Events of a long session that follow each other: which share of them is of a kind."""
+
+    model: float
+    person: float
+    refused: float
+
+
 class SessionTimeline(msgspec.Struct, frozen=True):
-    """All events of a session, of which parts are drawn."""
+    """Events of a session, of which parts are drawn."""
 
     steps: Sequence[LoggedStep]
     calls: Mapping[int, ProviderCall]
@@ -131,11 +150,31 @@ class SessionTimeline(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, read: Read) -> SessionTimeline:
         """Those of a session."""
-        calls = {call.version: call for call in usage.fold_provider_calls(read) if call.attempt}
+        calls = {call.version: call for call in usage.list_session_calls(read) if call.attempt}
         return cls([*steps(read)], calls, frozenset(erased(read.stored)))
 
+    def only(self, which: Only) -> SessionTimeline:
+        """Those of its events that are of a kind."""
+        kept = [step for step in self.steps if self._is_of(step, which)]
+        return msgspec.structs.replace(self, steps=kept)
+
+    def _is_of(self, step: LoggedStep, which: Only) -> bool:
+        call = self.calls.get(step.stored.version)
+        if which == "refused":
+            return _is_bad(step.event, call)
+        return (call is not None and which == "model") or lane_of(step.stored) == which
+
+    def overview(self) -> list[OverviewBar]:
+        """All of it, in at most `PART` bars."""
+        count = -(-len(self.steps) // PART)
+        parts = (self.steps[n : n + count] for n in range(0, len(self.steps), count))
+        return [OverviewBar(*(self._share(part, which) for which in ONLY)) for part in parts]
+
+    def _share(self, part: Sequence[LoggedStep], which: Only) -> float:
+        return sum(self._is_of(step, which) for step in part) / len(part)
+
     def part(self, first: int, prices: Sequence[Price] = ()) -> TimelinePart:
-        """The events from the one of a version on."""
+        """The events from a place on, which begin at 1."""
         told = self.steps[first - 1 : first - 1 + PART]
         places, gaps = _place_timeline_events(told, self.calls)
         width = (places[-1] if places else 0.0) + EDGE
@@ -143,13 +182,14 @@ class SessionTimeline(msgspec.Struct, frozen=True):
         marks = []
         for step, x in zip(told, places, strict=True):
             call = self.calls.get(step.stored.version)
-            end = ends.get(call.call, width - EDGE / 2) if call else x
+            behind = width - EDGE / 2 if call and call.outcome == "open" else x
+            end = ends.get(call.call, behind) if call else x
             marks.append(
                 self._mark(step, call, x, max(end - x, STEP / 2) if call else 0.0, prices=prices)
             )
         return TimelinePart(
-            first=first,
-            last=first + len(told) - 1,
+            first=told[0].stored.version if told else 0,
+            last=told[-1].stored.version if told else 0,
             width=width,
             marks=tuple(marks),
             gaps=tuple(gaps),
@@ -164,10 +204,9 @@ class SessionTimeline(msgspec.Struct, frozen=True):
         width: float,
         prices: Sequence[Price],
     ) -> TimelineMark:
-        costs = usage.used([msgspec.structs.asdict(call)], prices=prices)[0].costs if call else ()
         return TimelineMark(
             version=step.stored.version,
-            lane=lane_of(step.stored),
+            lane="model" if call else lane_of(step.stored),
             name=event_in_words(step.stored.type),
             is_input=step.role == "input",
             follows=step.follows,
@@ -176,7 +215,7 @@ class SessionTimeline(msgspec.Struct, frozen=True):
             x=x,
             width=width,
             call=call,
-            costs=costs,
+            costs=call_costs((call,), prices) if call else (),
             is_open=call is not None and call.outcome == "open",
             is_bad=_is_bad(step.event, call),
             gone=self._gone(step),
@@ -207,7 +246,7 @@ def lane_of(one: Stored) -> Lane:
 
 
 def _is_bad(event: Event | None, call: ProviderCall | None) -> bool:
-    if isinstance(event, CompletionFailed):
+    if isinstance(event, CompletionFailed | ResponseRejected | Refusal):
         return True
     return call is not None and (
         call.outcome not in ("open", "received", "late") or call.judged not in ("", "accepted")
@@ -265,14 +304,17 @@ def _ticks(
 ) -> Iterable[Tick]:
     """Times below the lanes: of the first event, of each behind a gap, and of others with room."""
     behind = {round(gap.x + gap.width + STEP / 2, 1) for gap in gaps}
-    free, day = 0.0, -1
+    free, day, whole, told_at = 0.0, -1, -1, -1
     for step, x in zip(told, places, strict=True):
         at = _recorded_moment(step.stored)
         if at is None or (x < free and x not in behind):
             continue
+        is_repeated = at // 1_000_000 == whole // 1_000_000
+        if is_repeated and at // 1_000 <= told_at // 1_000:  # it would say the same again
+            continue
         today = at // 86_400_000_000
-        yield Tick(x, at, today != day)
-        free, day = x + TICK, today
+        yield Tick(x, at, at - whole if is_repeated else None, is_new_day=today != day)
+        free, day, told_at, whole = x + TICK, today, at, whole if is_repeated else at
 
 
 # 3. A session as it stood --------------------------------------------------------------------

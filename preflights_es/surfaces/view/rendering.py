@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markdown_it import MarkdownIt
 
+    from preflights_es.surfaces.view.pictures import TimelinePart
+
 
 VALUE_MAX: Final = 300  # characters of a value beside others
 
@@ -101,6 +103,11 @@ def cost(costs: Iterable[Cost]) -> str:
     return ", ".join(f"{one.amount} {one.currency}" for one in costs)
 
 
+def share(x: float, part: TimelinePart) -> str:
+    """A place or a width of a timeline, as a share of its own."""
+    return f"{x / part.width:.3%}"
+
+
 def spaced(name: str) -> str:
     """`needs_answers` as `needs answers`."""
     return name.replace("_", " ")
@@ -117,7 +124,21 @@ def tone(status: str) -> str:
 
 WORDS: Final = {
     one.__name__: one
-    for one in (clock, date, stamp, span, millis, count, percent, value, tokens, cost, spaced, tone)
+    for one in (
+        clock,
+        date,
+        stamp,
+        span,
+        millis,
+        count,
+        percent,
+        value,
+        tokens,
+        cost,
+        share,
+        spaced,
+        tone,
+    )
 }
 """Filters of templates, by name."""
 

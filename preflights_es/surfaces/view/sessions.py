@@ -1,15 +1,14 @@
-"""One session: its timeline, its payloads, its replay, and what comes to it live."""
+"""One session: what happened in it, its payloads, its replay, and what comes to it live."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection
-from functools import cached_property
-from itertools import count, islice
+from bisect import bisect_left
+from collections.abc import AsyncIterator, Callable
+from itertools import count
 from typing import Any, Final
 
 import msgspec
-from msgspec.structs import replace
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
@@ -17,16 +16,25 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from preflights_es.kernel.errors import LogDamaged, PreflightsError
-from preflights_es.kernel.events import Event
+from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.json import ABSENT, canonical_json, decode_plain_json, differences
-from preflights_es.kernel.ports import Head, Stored
-from preflights_es.kernel.text import shortened
-from preflights_es.projections.projection import Read
+from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.text import one_line, shortened
+from preflights_es.projections.session_story import tell_session_story
 from preflights_es.runtime.features import FEATURES
-from preflights_es.runtime.runner import Handle, Step
 from preflights_es.surfaces.view import pictures
+from preflights_es.surfaces.view.recorded_session import (
+    CHANGES,
+    LOOK,
+    PAYLOAD,
+    Looked,
+    indent_json,
+    list_cards,
+    list_view_changes,
+    looked,
+    sides,
+    standings,
+)
 from preflights_es.surfaces.view.rendering import (
     DIGITS_MAX,
     Page,
@@ -35,192 +43,84 @@ from preflights_es.surfaces.view.rendering import (
     form_way,
     page,
     positive_number,
-    value,
 )
-from preflights_es.use import sessions as use
-from preflights_es.use.process import Process
 from preflights_es.use.reading import FoundSession
-from preflights_es.use.request import Request
-from preflights_es.use.results import session_of
 from preflights_es.use.usage import price
-from preflights_es.words.workflow import HEAD, View
 
-PAYLOAD: Final = 100_000  # characters of a payload on a page
-LOOK: Final = 4_000  # characters of one beside the timeline
-AROUND: Final = 400  # characters around a difference
-CHANGES: Final = 30  # of what an event changed, and differences of a replay
 LIVE_MAX: Final = 8  # pages that follow a session at once
 TURN_S: Final = 0.2  # between two looks whether the server ends
 LOOKS: Final = 5  # turns between two looks at the log
 QUIET: Final = 15  # looks without news, until a word finds out whether the page is still there
 
-EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
-
 
 # 1. One session ------------------------------------------------------------------------------
 
 
-class Looked(msgspec.Struct, frozen=True):
-    """A session as it is recorded now."""
-
-    process: Process
-    read: Read
-    damage: use.Unread | None
-
-    @property
-    def stored(self) -> tuple[Stored, ...]:
-        """Its events."""
-        return self.read.stored
-
-    @property
-    def holds_to(self) -> int:
-        """The last version up to which the chain holds, and every event can be read."""
-        return len(self.stored) if self.damage is None else max(self.damage.version - 1, 0)
-
-
-def looked(request: Request, typed: str) -> Looked:
-    """A session, each link of its chain checked.
-
-    Raises:
-        UnknownSession, AmbiguousSession: none or several match.
-        LogDamaged: only its head is left.
-        WorkflowMissing: its workflow is not here.
-    """
-    at = request.reading.session(typed)
-    found = use.log(request, at.session_id)
-    if not found.stored:
-        raise found.damage or LogDamaged(f"session {at.session_id}", 0, "it has no events")
-    last = found.stored[-1]
-    head = Head(last.session_id, last.project, last.workflow, len(found.stored), hash=last.hash)
-    read = Read(
-        head=head,
-        workflow=at.process.runner.workflow(last.workflow),
-        stored=tuple(found.stored),
-        version=head.version,
-        events=tuple(one if isinstance(one, Event) else None for one in found.events),
-        sessions=(),
-        trouble="damaged" if found.damage else "",
-        why=str(found.damage or ""),
-    )
-    return Looked(at.process, read, found.damage)
-
-
-class ViewAtEvent(msgspec.Struct, frozen=True, dict=True):
-    """How a session stood behind an event."""
-
-    view: View | None = None
-    why: str = ""
-    """Why that cannot be said."""
-    is_undecided: bool = False
-    """Whether the event was not decided yet: then it stood as before."""
-
-    @cached_property
-    def told(self) -> dict[str, Any]:
-        """What the session's JSON says beside its head; without what is empty."""
-        if self.view is None or self.view.status == "erased":
-            return {}  # of an erased session the shape is that of an empty one
-        shape = decode_plain_json(canonical_json(self.view.shape()))
-        return {name: one for name, one in pruned(shape).items() if name not in HEAD}
-
-
-def pruned(found: Any) -> Any:
-    """A JSON value without what is empty."""
-    if isinstance(found, dict):
-        inner = {name: pruned(one) for name, one in found.items()}
-        return {name: one for name, one in inner.items() if one not in EMPTY}
-    return [*map(pruned, found)] if isinstance(found, list) else found
-
-
-def standings(at: Looked, versions: Collection[int]) -> dict[int, ViewAtEvent]:
-    """A session behind some of its events, by their versions; before the first it is nothing."""
-    held = [one for one in versions if 0 < one <= at.holds_to]
-    found = {
-        version: _view_at_event(at, version, stood)
-        for version, stood in pictures.stood_behind(at.read, held).items()
-    }
-    return {one: found.get(one) or ViewAtEvent(why=at.read.why if one else "") for one in versions}
-
-
-def _view_at_event(at: Looked, version: int, stood: pictures.SessionAtEvent) -> ViewAtEvent:
-    session = stood.session
-    if session is None:
-        return ViewAtEvent(why=stood.why)
-    is_undecided = session.undecided is not None and version < len(at.stored)
-    if is_undecided:
-        session = replace(session, undecided=None)
-    try:
-        one = at.read.stored[version - 1]
-        handle = Handle(one.session_id, one.project, at.read.workflow, session, hash=one.hash)
-        return ViewAtEvent(session_of(Step(handle, ())), is_undecided=is_undecided)
-    except PreflightsError as error:
-        return ViewAtEvent(why=str(error))
-    except Exception as error:  # the view of a workflow, perhaps of another package
-        return ViewAtEvent(why=f"its view fails: {type(error).__name__}: {error}")
-
-
-class Changed(msgspec.Struct, frozen=True):
-    """What one event changed of how its session stands."""
-
-    pointer: str
-    before: str
-    now: str
-
-
-def list_view_changes(before: ViewAtEvent, now: ViewAtEvent) -> list[Changed]:
-    """The first of them, in the order of the session's JSON."""
-    found = islice(differences(_comparable_view(before), _comparable_view(now)), CHANGES)
-    return [
-        Changed(pointer, *("" if one is ABSENT else value(one) for one in both))
-        for pointer, *both in found
-    ]
-
-
-def _comparable_view(one: ViewAtEvent) -> dict[str, Any]:
-    if one.view is None:
-        return {}
-    return {"status": one.view.status, **one.told}
-
-
 def session_page(asked: PageRequest) -> Page:
-    """The timeline, and the session as it stood behind one event: the last, where none is named."""
+    """What happened, as a sentence, a timeline and cards; and one event: the last, where none is
+    named.
+    """
     at = looked(asked.request, asked.path["session"])
     last = len(at.stored)
-    version = min(positive_number(asked.query.get("at"), last), last)
+    typed = min(positive_number(asked.query.get("at"), last), last)
     prices = [price(one) for one in at.process.settings.prices]
-    part = pictures.SessionTimeline.of(at.read).part(pictures.part_of(version), prices)
+    timeline = pictures.SessionTimeline.of(at.read)
+    is_long = last > pictures.PART
+    only = next((one for one in pictures.ONLY if is_long and asked.query.get("only") == one), None)
+    shown = timeline.only(only) if only else timeline
+    versions = [step.stored.version for step in shown.steps]
+    place = min(bisect_left(versions, typed), len(versions) - 1)
+    version = versions[place] if versions else typed
+    first = pictures.part_of(place + 1)
+    part = shown.part(first, prices)
     stood = standings(at, (version - 1, version, last))
-    now = stood[version]
+    now, current = stood[version], stood[last]
     one = at.stored[version - 1]
     text = _stored_payload_text(one)
+    intention = current.view.intention if current.view else ""
+    named = f"Session {short_session(one.session_id)}"
+    here = timeline.part(version, prices).marks[0]
+    cards, more = list_cards(at, part, version, prices, current)
     values = {
-        "title": f"Session {short_session(one.session_id)}",
+        "title": shortened(one_line(intention), 60) or named,
+        "named": named,
         "section": "sessions",
         "at": at,
+        "story": tell_session_story(at.read, prices),
         "part": part,
         "lanes": pictures.MIDDLES,
-        "step_to": "?at=",
-        "parts": range(1, last + 1, pictures.PART),
+        "only": only or "",
+        "kinds": pictures.ONLY,
+        "overview": timeline.overview() if is_long else (),
+        "step_to": f"?only={only}&at=" if only else "?at=",
         "last": last,
         "version": version,
         "one": one,
-        "has_costs": any(mark.costs for mark in part.marks),
-        "mark": part.marks[version - part.first],
+        "mark": here,
+        "earlier": versions[place - 1] if place > 0 else 0,
+        "later": versions[place + 1] if place + 1 < len(versions) else 0,
+        "before": versions[first - 2] if first > 1 else 0,
+        "after": next(iter(versions[first - 1 + pictures.PART :]), 0),
+        "ends": (versions[0], versions[-1]) if versions else (0, 0),
+        "is_long": is_long,
+        "cards": cards,
+        "more": more,
+        "names": {step.version: step.name for step in part.marks},
         "now": now,
         "changes": list_view_changes(stood[version - 1], now),
         "look": _pretty(one, text)[:LOOK],
         "size": len(one.data or b""),
         "is_whole": len(text) <= LOOK,
         "previous": at.stored[version - 2].hash if version > 1 else None,
-        "current": stood[last],
-        "patch": now.told.get("patch"),
-        "told": _limited({k: v for k, v in now.told.items() if k not in ("patch", "progress")}),
+        "current": current,
+        "told": _limited({k: v for k, v in now.told.items() if k != "progress"}),
     }
     return Page("session.html", values, f"preflights log {short_session(one.session_id)}")
 
 
 def _limited(told: dict[str, Any]) -> dict[str, Any] | str:
     """All of it, or the beginning of its JSON where it is too much for a page."""
-    text = _indent_json(told)
+    text = indent_json(told)
     return told if len(text) <= PAYLOAD else f"{text[:PAYLOAD]}\n…"
 
 
@@ -287,41 +187,6 @@ async def _bytes(http: HttpRequest) -> Response:
 
 
 # 3. Replay -----------------------------------------------------------------------------------
-
-
-class DivergenceSide(msgspec.Struct, frozen=True):
-    """A value as it was recorded or computed, around its first difference."""
-
-    same: str
-    differs: str
-    behind: str
-
-
-def sides(recorded: Any, computed: Any) -> tuple[DivergenceSide, DivergenceSide]:
-    """Both sides of a difference, each with what only it has in the middle."""
-    a, b = (one if isinstance(one, str) else _indent_json(one) for one in (recorded, computed))
-    start = _common(a, b)
-    shorter = min(len(a), len(b)) - start
-    end = min(_common(a[::-1], b[::-1]), shorter)
-    return _side(a, start, end), _side(b, start, end)
-
-
-def _common(a: str, b: str) -> int:
-    """How many characters both begin with."""
-    pairs = enumerate(zip(a, b, strict=False))
-    return next((n for n, (x, y) in pairs if x != y), min(len(a), len(b)))
-
-
-def _indent_json(value: Any) -> str:
-    return msgspec.json.format(canonical_json(value), indent=2).decode()
-
-
-def _side(text: str, start: int, end: int) -> DivergenceSide:
-    before, behind = text[:start], text[len(text) - end :]
-    differs = text[start : len(text) - end]
-    if len(before) > AROUND:
-        before = f"…{before[-AROUND:]}"
-    return DivergenceSide(before, shortened(differs, LOOK), shortened(behind, AROUND))
 
 
 def replay(asked: PageRequest) -> Page:

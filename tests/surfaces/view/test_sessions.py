@@ -19,6 +19,7 @@ from preflights_cli.advice import advised
 from preflights_es.kernel.ports import Access, Stored
 from preflights_es.surfaces.view import session_list, sessions
 from preflights_es.surfaces.view.pictures import PART
+from preflights_es.surfaces.view.recorded_session import CARDS, sides
 from preflights_es.surfaces.view.rendering import Site
 from preflights_es.surfaces.view.server import application
 from preflights_es.use.archives import SessionFile, opened_file
@@ -144,7 +145,7 @@ def test_every_event_is_a_mark_a_row_a_change_and_a_payload_to_the_byte(of_file:
     assert page.count('class="mark ') == len(events)
     proposed = next(one.version for one in events if one.type.endswith("patch_proposed.v1"))
     page = of_file(events).text(path(events, f"?at={proposed}"))
-    assert "/patch" in words(page[page.index("What this event changed") :])
+    assert "patch " in words(page[page.index("What this event changed") :])
     pages = of_file(events)
     for one in events:
         raw = pages.text(path(events, f"/event/{one.version}?raw=1"))
@@ -185,7 +186,7 @@ def test_at_every_event_the_session_stands_as_it_stood_then_and_only_it_is_marke
         rest = re.sub(r'<line class="cursor"[^>]*>\n?| class="here"| here(?=")', "", page)
         rest = rest.replace(' aria-current="step"', "")
         marks = rest[rest.index('<svg width="') : rest.index("</figure>")]
-        rows = rest[rest.index("<tbody>\n<tr><td") : rest.rindex("</tbody>")]
+        rows = rest[rest.index("<tbody>\n<tr><td") : rest.index("</tbody>")]
         if n == 1:
             unmarked = marks, rows
         assert (marks, rows) == unmarked
@@ -231,15 +232,80 @@ def test_an_address_that_names_no_event_shows_the_nearest_or_the_last(
     assert f"<b>{version}</b> of {len(events)}" in page
 
 
-def test_costs_are_columns_where_a_price_is_known(shop: Project, opened: Any) -> None:
+def test_what_a_session_cost_is_said_where_a_price_is_known(shop: Project, opened: Any) -> None:
     shop.call("start", "Keep orders safe", "--provider", "sim", "--seed", "7", "--json")
-    assert "Cost" not in words(opened().text("/sessions/last"))
+    assert " USD" not in words(opened().text("/sessions/last"))
     prices = '[[prices]]\nprovider = "sim"\nmodel = "simllm/1"\nfrom = 2020-01-01\n'
     prices += 'input_per_million = 3.0\noutput_per_million = 15.0\ncurrency = "USD"\n'
     (shop.folder / "preflights.toml").write_text(prices)
-    page = words(opened().text("/sessions/last"))
-    assert "Cost" in page
-    assert " USD" in page
+    head, _, cards = words(opened().text("/sessions/last")).partition("What happened")
+    assert " USD" in head
+    assert " USD" in cards
+
+
+def test_the_head_says_what_happened_and_why_a_session_is_faulted_or_who_erased_it(
+    of_file: OpenFile,
+) -> None:
+    events = golden("a_model_fails_and_the_rules_go_on")[0]
+    page = words(of_file(events).text(path(events)))
+    assert "The model was asked twice; both calls failed; the rules asked instead; " in page
+    assert "2 calls, 2 s." in page
+    cut = golden("two_phases_without_a_keyword")[0][:1]
+    page = words(of_file(cut).text(path(cut)))
+    assert "The last input, at event 1, could not be decided; today's code" in html.unescape(page)
+
+
+def test_a_step_of_a_model_is_one_card_with_its_retries(of_file: OpenFile) -> None:
+    events = golden("a_model_is_asked_once_more")[2]
+    page = cards_of(of_file(events).text(path(events)))
+    assert page.count("<article") == 2  # and the question that waits
+    told = words(page)
+    assert "simllm/1 was asked twice clarify.v1 Sent: 2 messages" in told
+    assert told.count("Not used: the response is not valid JSON: it ends before") == 2
+    assert "Asked again Sent: 2 new messages, behind 2 of the call before assistant new " in told
+    assert "Your previous response was invalid JSON." in told
+    assert "fell back" in told or "rules took over" in told
+    events = golden("a_model_leads")[0]
+    answered = cards_of(of_file(events).text(path(events)))
+    assert "changed" in words(answered)
+    assert "<ins>" in answered
+    assert "{" not in words(answered[answered.index('class="answer"') :]).partition("Sent")[0]
+
+
+def test_what_a_person_saw_is_shown_with_what_they_chose_and_accepted(of_file: OpenFile) -> None:
+    events = golden("an_agent_writes_the_question")[0]
+    written, question, *_, accepted = cards_of(of_file(events).text(path(events))).split(
+        "<article"
+    )[1:]
+    assert "claude-code 2.1 wrote this" in words(written)
+    assert "Sent" not in words(written)
+    asked = words(question)
+    assert "recommended by" in asked
+    assert "against: " in asked
+    assert len(re.findall(" checked>", question)) == 1
+    (chosen,) = re.findall(r" checked>\n<span><b>([^<]*)</b>", question)
+    assert chosen in asked.partition(" chosen")[0]
+    assert re.search("Accepted .*chosen by a person", words(accepted))
+    events = golden("missing_information_is_asked_and_answered", "compiler")[0]
+    page = words(cards_of(of_file(events).text(path(events))))
+    assert "Who may cancel an order? In own words: tbd Not taken: " in page
+    assert "In own words: A clerk 14 " in page
+    events = golden("a_proposal_is_revised_before_a_person_accepts")[0]
+    page = words(cards_of(of_file(events).text(path(events))))
+    assert re.search("agent Proposed .* by an agent .coder.* person Accepted", page)
+
+
+def test_a_conversation_of_another_program_is_read_without_its_json(of_file: OpenFile) -> None:
+    events = golden("a_conversation_of_each_dialect", "calls")[0]
+    page = words(cards_of(of_file(events).text(path(events))))
+    assert "gpt-4o openai Sent: 1 message user Where is my parcel?" in page
+    assert "Sent: 2 new messages, behind 1 of the call before assistant new Tomorrow." in page
+    assert "Not used: status 529; no answer; overloaded" in page
+    assert "Not whole: cut off" in page
+
+
+def cards_of(page: str) -> str:
+    return page[page.index('<section class="cards"') : page.index('<div class="inspector">')]
 
 
 # 3. The chain --------------------------------------------------------------------------------
@@ -445,7 +511,7 @@ def test_a_replay_needs_a_token_and_says_that_every_decision_is_the_same(
 def test_sides_have_in_the_middle_what_only_they_have(
     recorded: Any, computed: Any, expected: Any
 ) -> None:
-    found = sessions.sides(recorded, computed)
+    found = sides(recorded, computed)
     assert tuple((one.same, one.differs, one.behind) for one in found) == expected
 
 
@@ -460,6 +526,24 @@ def test_parts_of_a_long_session_lead_to_each_other(of_file: OpenFile) -> None:
     assert page.count('class="mark ') == PART
     assert f'href="?at={PART}">Earlier part' in page
     assert f'href="?at={2 * PART + 1}">Later part' in page
+    assert 'type="range" name="at" min="1" max="410" value="201"' in page
+    assert page.count("<article") == CARDS
+    assert "more cards before and after" in page
+
+
+def test_events_of_a_kind_alone_are_shown_of_a_long_session(of_file: OpenFile) -> None:
+    events = recorded(PART + 10)
+    events = resealed(replace(one, session_id=SESSION) for one in events)
+    pages = of_file(events)
+    page = pages.text(path(events, "?only=person&at=100"))
+    assert {*re.findall(r'<td><span class="lane c-(\w+)">', page)} == {"person"}
+    shown = [int(one) for one in re.findall(r'<td class="num">(\d+)</td>', page)]
+    at = next(one for one in shown if one >= 100)
+    assert f"<b>{at}</b> of {len(events)}" in page
+    later = shown[shown.index(at) + 1]
+    assert f'rel="next" href="?only=person&amp;at={later}"' in page
+    assert "No event is of this kind." in pages.text(path(events, "?only=model"))
+    assert pages.text(path(events, "?only=x")).count('class="mark ') == len(events) - PART
 
 
 SESSION: Final = "01900000-0000-7000-8000-00000000abcd"

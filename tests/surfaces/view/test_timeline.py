@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from preflights_es.features.calls.domain.events import CallKept
 from preflights_es.kernel.completions import (
     CompletionFailed,
     CompletionReceived,
@@ -85,7 +86,7 @@ def test_a_lane_says_who_was_at_work() -> None:
         for mark, event, one in zip(marks(session), session.events, events, strict=True):
             lanes.setdefault((type(event), one.actor_kind), mark.lane)
     for (kind, actor), lane in lanes.items():
-        if kind in (CompletionRequested, CompletionReceived, CompletionFailed):
+        if kind in (CompletionRequested, CompletionReceived, CompletionFailed, CallKept):
             assert lane == "model"
         elif kind in (ArtifactDue, ArtifactWritten, ArtifactRemoved):
             assert lane == "files"
@@ -153,6 +154,17 @@ def test_no_mark_moves_back_and_three_days_of_waiting_are_folded() -> None:
     assert found.width < 1_000
     last = [tick for tick in found.ticks if tick.is_new_day][-1]
     assert (last.x, last.at) == (found.marks[5].x, found.marks[5].at)
+
+
+def test_times_that_would_repeat_are_said_as_what_passed() -> None:
+    session = read(golden("a_model_leads")[0])
+    times = [0.1 + 0.1 * n for n in range(len(session.stored))]
+    found = part(timed(session, *times), 1)
+    told = [(tick.at // SECOND) if tick.since is None else tick.since for tick in found.ticks]
+    assert found.ticks[0].since is None
+    assert any(tick.since for tick in found.ticks)
+    assert all(a != b for a, b in pairwise(told))
+    assert len(part(timed(session, 0), 1).ticks) == 1
 
 
 # 3. How a session stood ----------------------------------------------------------------------

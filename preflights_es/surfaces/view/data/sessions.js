@@ -20,13 +20,18 @@
     }
     const next = new DOMParser().parseFromString(text, "text/html").getElementById("session");
     const focused = document.activeElement?.getAttribute("rel");
-    const [track, events] = [".track", ".events"].map((one) => session().querySelector(one));
-    session().replaceWith(next);
-    next.querySelector(".track").scrollLeft = track.scrollLeft;
-    next.querySelector(".events").scrollTop = events.scrollTop;
-    if (focused) next.querySelector(`[rel="${focused}"]`)?.focus({ preventScroll: true });
+    const left = session().querySelector(".track").scrollLeft, top = session().querySelector(".events").scrollTop;
+    const open = [...session().querySelectorAll("details")].map((one) => one.open);
+    for (const name of [".head-of", ".timeline", ".steps", ".stood"]) {
+      session().querySelector(name).replaceWith(next.querySelector(name));
+    }
+    Object.assign(session().dataset, next.dataset);
+    session().querySelectorAll("details").forEach((one, n) => { one.open ||= !!open[n]; });
+    session().querySelector(".track").scrollLeft = left;
+    session().querySelector(".events").scrollTop = top;
+    if (focused) session().querySelector(`[rel="${focused}"]`)?.focus({ preventScroll: true });
     if (!follows) history.replaceState(null, "", address);
-    get("said").textContent = next.dataset.said;
+    get("said").textContent = session().dataset.said;
     ready();
   }
 
@@ -38,6 +43,8 @@
       if (i.top < o.top + 40 || i.bottom > o.bottom) outer.scrollTop += i.top - o.top - o.height / 2;
     };
     for (const name of [".track", ".events"]) within(session().querySelector(name), session().querySelector(`${name} .here`));
+    const range = get("to");
+    if (range && document.activeElement !== range) range.value = session().dataset.version;
     get("keys").hidden = false;
     get("live").hidden = !live;
   }
@@ -52,10 +59,14 @@
   });
 
   document.addEventListener("click", (event) => {
-    const link = event.target.closest("#session a[href^='?at=']");
+    const link = event.target.closest("#session a[href^='?']");
     if (!link || !isPlain(event)) return;
     event.preventDefault();
     go(new URL(link.getAttribute("href"), location).href);
+  });
+
+  document.addEventListener("input", ({ target }) => {
+    if (target.id === "to") go(`?${new URLSearchParams(new FormData(target.form))}`);
   });
 
   let live, news;

@@ -1,0 +1,351 @@
+"""A session as it is recorded, as it stood behind an event, and as cards: what models were asked,
+what people saw, and what was proposed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from itertools import chain, groupby, islice, takewhile
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.kernel.errors import LogDamaged, PreflightsError
+from preflights_es.kernel.events import Decision, Event, Input, SessionErased, Signable
+from preflights_es.kernel.json import ABSENT, canonical_json, decode_plain_json, differences
+from preflights_es.kernel.ports import Head, Stored
+from preflights_es.kernel.text import shortened
+from preflights_es.projections.audit import TrailActor
+from preflights_es.projections.projection import Read
+from preflights_es.projections.session_story import (
+    SentMessage,
+    ToldCall,
+    call_costs,
+    list_told_calls,
+)
+from preflights_es.projections.usage import Cost, Price
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.surfaces.view import pictures
+from preflights_es.surfaces.view.rendering import value
+from preflights_es.use import sessions as use
+from preflights_es.use.answers import asked_in
+from preflights_es.use.process import Process
+from preflights_es.use.request import Request
+from preflights_es.use.results import refusals, session_of
+from preflights_es.words.questions import Answers, Question, answers_in
+from preflights_es.words.workflow import HEAD, View
+
+PAYLOAD: Final = 100_000  # characters of a payload on a page
+LOOK: Final = 4_000  # characters of one beside the timeline, and of a text of a call
+CARDS: Final = 40  # on a page
+MESSAGES: Final = 50  # of a call, the last ones
+TEXTS: Final = 300_000  # characters of what was sent and answered
+AROUND: Final = 400  # characters around a difference
+VALUE_SHOWN: Final = 1_000  # characters of a value whose parts are shown
+CHANGES: Final = 30  # of what an event changed, and differences of a replay
+
+EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
+
+
+# 1. As it stood ------------------------------------------------------------------------------
+
+
+class Looked(msgspec.Struct, frozen=True):
+    """A session as it is recorded now."""
+
+    process: Process
+    read: Read
+    damage: use.Unread | None
+
+    @property
+    def stored(self) -> tuple[Stored, ...]:
+        """Its events."""
+        return self.read.stored
+
+    @property
+    def holds_to(self) -> int:
+        """The last version up to which the chain holds, and every event can be read."""
+        return len(self.stored) if self.damage is None else max(self.damage.version - 1, 0)
+
+
+def looked(request: Request, typed: str) -> Looked:
+    """A session, each link of its chain checked.
+
+    Raises:
+        UnknownSession, AmbiguousSession: none or several match.
+        LogDamaged: only its head is left.
+        WorkflowMissing: its workflow is not here.
+    """
+    at = request.reading.session(typed)
+    found = use.log(request, at.session_id)
+    if not found.stored:
+        raise found.damage or LogDamaged(f"session {at.session_id}", 0, "it has no events")
+    last = found.stored[-1]
+    head = Head(last.session_id, last.project, last.workflow, len(found.stored), hash=last.hash)
+    read = Read(
+        head=head,
+        workflow=at.process.runner.workflow(last.workflow),
+        stored=tuple(found.stored),
+        version=head.version,
+        events=tuple(one if isinstance(one, Event) else None for one in found.events),
+        sessions=(),
+        trouble="damaged" if found.damage else "",
+        why=str(found.damage or ""),
+    )
+    return Looked(at.process, read, found.damage)
+
+
+class ViewAtEvent(msgspec.Struct, frozen=True, dict=True):
+    """How a session stood behind an event."""
+
+    view: View | None = None
+    why: str = ""
+    """Why that cannot be said."""
+    is_undecided: bool = False
+    """Whether the event was not decided yet: then it stood as before."""
+    handle: Handle | None = None
+
+    @cached_property
+    def told(self) -> dict[str, Any]:
+        """What the session's JSON says beside its head; without what is empty."""
+        if self.view is None or self.view.status == "erased":
+            return {}  # of an erased session the shape is that of an empty one
+        shape = decode_plain_json(canonical_json(self.view.shape()))
+        return {name: one for name, one in pruned(shape).items() if name not in HEAD}
+
+
+def pruned(found: Any) -> Any:
+    """A JSON value without what is empty."""
+    if isinstance(found, dict):
+        inner = {name: pruned(one) for name, one in found.items()}
+        return {name: one for name, one in inner.items() if one not in EMPTY}
+    return [*map(pruned, found)] if isinstance(found, list) else found
+
+
+def standings(at: Looked, versions: Collection[int]) -> dict[int, ViewAtEvent]:
+    """A session behind some of its events, by their versions; before the first it is nothing."""
+    held = [one for one in versions if 0 < one <= at.holds_to]
+    found = {
+        version: _view_at_event(at, version, stood)
+        for version, stood in pictures.stood_behind(at.read, held).items()
+    }
+    return {one: found.get(one) or ViewAtEvent(why=at.read.why if one else "") for one in versions}
+
+
+def _view_at_event(at: Looked, version: int, stood: pictures.SessionAtEvent) -> ViewAtEvent:
+    session = stood.session
+    if session is None:
+        return ViewAtEvent(why=stood.why)
+    is_undecided = session.undecided is not None and version < len(at.stored)
+    if is_undecided:
+        session = replace(session, undecided=None)
+    try:
+        one = at.read.stored[version - 1]
+        handle = Handle(one.session_id, one.project, at.read.workflow, session, hash=one.hash)
+        view = session_of(Step(handle, ()))
+        return ViewAtEvent(view, is_undecided=is_undecided, handle=handle)
+    except PreflightsError as error:
+        return ViewAtEvent(why=str(error))
+    except Exception as error:  # the view of a workflow, perhaps of another package
+        return ViewAtEvent(why=f"its view fails: {type(error).__name__}: {error}")
+
+
+class Changed(msgspec.Struct, frozen=True):
+    """What one event changed of how its session stands."""
+
+    pointer: str
+    before: Any
+    """A JSON value, as text where it is long; empty where there was none."""
+    now: Any
+
+
+def list_view_changes(before: ViewAtEvent, now: ViewAtEvent) -> list[Changed]:
+    """The first of them, in the order of the session's JSON."""
+    found = islice(differences(_comparable_view(before), _comparable_view(now)), CHANGES)
+    return [Changed(pointer, *map(_shown_value, both)) for pointer, *both in found]
+
+
+def _shown_value(one: Any) -> Any:
+    if one is ABSENT:
+        return ""
+    return one if len(canonical_json(one)) <= VALUE_SHOWN else value(one)
+
+
+def _comparable_view(one: ViewAtEvent) -> dict[str, Any]:
+    if one.view is None:
+        return {}
+    return {"status": one.view.status, **one.told}
+
+
+# 2. What differs ----------------------------------------------------------------------------
+
+
+class DivergenceSide(msgspec.Struct, frozen=True):
+    """A value as it was recorded or computed, around its first difference."""
+
+    same: str
+    differs: str
+    behind: str
+
+
+def sides(recorded: Any, computed: Any) -> tuple[DivergenceSide, DivergenceSide]:
+    """Both sides of a difference, each with what only it has in the middle."""
+    a, b = (one if isinstance(one, str) else indent_json(one) for one in (recorded, computed))
+    start = _common(a, b)
+    shorter = min(len(a), len(b)) - start
+    end = min(_common(a[::-1], b[::-1]), shorter)
+    return _side(a, start, end), _side(b, start, end)
+
+
+def _common(a: str, b: str) -> int:
+    """How many characters both begin with."""
+    pairs = enumerate(zip(a, b, strict=False))
+    return next((n for n, (x, y) in pairs if x != y), min(len(a), len(b)))
+
+
+def indent_json(value: Any) -> str:
+    """A value as people read JSON."""
+    return msgspec.json.format(canonical_json(value), indent=2).decode()
+
+
+def _side(text: str, start: int, end: int) -> DivergenceSide:
+    before, behind = text[:start], text[len(text) - end :]
+    differs = text[start : len(text) - end]
+    if len(before) > AROUND:
+        before = f"…{before[-AROUND:]}"
+    return DivergenceSide(before, shortened(differs, LOOK), shortened(behind, AROUND))
+
+
+# 3. Cards ------------------------------------------------------------------------------------
+
+
+class CallCard(msgspec.Struct, frozen=True, kw_only=True):
+    """A call, and what its answer says."""
+
+    call: ToldCall
+    costs: tuple[Cost, ...]
+    sent: tuple[tuple[SentMessage, DivergenceSide | None], ...]
+    """Each new message, with what the call before said otherwise, where it had one in its place."""
+    said: Any
+    """The value of an answer that is JSON; None of every other."""
+
+
+class SessionCard(msgspec.Struct, frozen=True, kw_only=True):
+    """A step of a model with its retries, a question as a person saw it, or a proposal."""
+
+    versions: tuple[int, ...]
+    """Of its events, in order."""
+    calls: tuple[CallCard, ...] = ()
+    question: Question | None = None
+    shape: Mapping[str, Any] = {}
+    """The session's JSON, as it was seen."""
+    chosen: tuple[str, ...] = ()
+    """Options of the question, or own words."""
+    proposal: Mapping[str, Any] = {}
+    """What was seen of what was accepted, where the shape has no values of a decision."""
+    act: str = ""
+    """`acceptance` and others of `Signable`; empty of a question."""
+    by: TrailActor | None = None
+    """None of a question that is open."""
+    refused: str = ""
+
+
+def list_cards(
+    at: Looked,
+    part: pictures.TimelinePart,
+    version: int,
+    prices: Sequence[Price],
+    current: ViewAtEvent,
+) -> tuple[list[SessionCard], int]:
+    """Those of the events of a part, in their order, around the one that is shown; and how many
+    are left out.
+    """
+    shown = {mark.version for mark in part.marks}
+    told = {
+        one.numbers.version: one for one in list_told_calls(at.read) if one.numbers.version in shown
+    }
+    settled = {one for one in shown if is_settled(at.read.events[one - 1])}
+    begins = sorted({*told, *settled})
+    first = max(min(bisect_left(begins, version) - CARDS // 2, len(begins) - CARDS), 0)
+    near = begins[first : first + CARDS]
+    calls = [told[one] for one in near if one in told]
+    texts = sum(min(len(one.messages), MESSAGES) + 1 for one in calls)
+    most = max(min(LOOK, TEXTS // max(texts, 1)), AROUND // 2)
+    found = []
+    for _, step in groupby(calls, lambda one: one.numbers.call.rpartition(".")[0] or id(one)):
+        cards = tuple(_call_card(one, prices, most) for one in step)
+        behind = [(one.call.answered or 0, *one.call.followed) for one in cards]
+        versions = [one.call.numbers.version for one in cards]
+        found.append(SessionCard(versions=(*versions, *chain(*behind)), calls=cards))
+    marks = [mark for mark in part.marks if mark.version in near and mark.version in settled]
+    found += _list_seen_cards(at, marks)
+    view = current.view
+    if view and view.questions and part.last == len(at.stored):
+        shape = view.shape()
+        found.append(SessionCard(versions=(part.last,), question=view.questions[0], shape=shape))
+    return sorted(found, key=lambda card: card.versions[0]), len(begins) - len(near)
+
+
+def is_settled(event: Event | None) -> bool:
+    """Whether somebody answered, or settled what was proposed."""
+    return isinstance(event, Answers | Signable) and not isinstance(event, SessionErased)
+
+
+def _call_card(call: ToldCall, prices: Sequence[Price], most: int) -> CallCard:
+    sent = []
+    for one in call.messages[-MESSAGES:]:
+        differs = one.before not in ("", one.text)
+        side = sides(one.before, one.text)[1] if differs else None
+        sent.append((replace(one, text=shortened(one.text, most)), side))
+    try:
+        said = decode_plain_json(call.answer.encode()) if len(call.answer) <= most else None
+    except (ValueError, RecursionError):
+        said = None
+    return CallCard(
+        call=replace(call, answer=shortened(call.answer, most)),
+        costs=call_costs((call.numbers,), prices),
+        sent=tuple(sent),
+        said=pruned(said) if isinstance(said, dict | list) else None,
+    )
+
+
+def _list_seen_cards(at: Looked, marks: Sequence[pictures.TimelineMark]) -> Iterator[SessionCard]:
+    """What people answered and settled, each as they saw it."""
+    stood = standings(at, [mark.version - 1 for mark in marks])
+    for mark in marks:
+        new = at.read.events[mark.version - 1]
+        before = stood[mark.version - 1]
+        if before.view is None or before.handle is None:
+            continue
+        batch = takewhile(lambda one: isinstance(one, Decision), at.read.events[mark.version :])
+        decisions = [one for one in batch if isinstance(one, Decision)]
+        asked, shape = asked_in(before.handle), before.view.shape()
+        said = refusals(before.view.workflow, decisions, partial(asked_in, before.handle))
+        card = SessionCard(
+            versions=(mark.version,),
+            shape=shape,
+            by=mark.actor,
+            refused="; ".join(one.message for one in said if one.key is None),
+        )
+        if isinstance(new, Signable):
+            state = before.handle.session.state
+            seen = {} if shape.get("provenance") else at.read.workflow.shown.proposal(state, new)
+            proposal = pruned(decode_plain_json(canonical_json(seen)))
+            yield replace(card, act=new.act, proposal=proposal)
+            continue
+        questions = {one.id: one for _, one in asked}
+        for given in answers_in(new) if isinstance(new, Input) else ():
+            key, _, own = given.key.partition("__")
+            if key in questions and own in ("", "other"):
+                why = "; ".join(one.message for one in said if one.key == given.key)
+                is_open = questions[key] in before.view.questions[:1]
+                yield replace(
+                    card,
+                    question=questions[key],
+                    shape=shape if is_open else {},
+                    chosen=given.values,
+                    refused=why,
+                )
