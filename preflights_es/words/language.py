@@ -36,9 +36,9 @@ _WORD: Final = late_pattern(r"[^\W_]+")
 
 def fold_letters(text: str) -> str:
     """In one case, with umlauts as two letters, so that both ways to type them agree."""
+    if text.isascii():
+        return text.casefold()
     found = unicodedata.normalize("NFKC", text).casefold()
-    if found.isascii():
-        return found
     return found.replace("\u00e4", "ae").replace("\u00f6", "oe").replace("\u00fc", "ue")
 
 

@@ -15,6 +15,7 @@ from hashlib import sha1, sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from preflights_es.features.govern.domain.imports import OR
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import escaped_text, late_pattern
@@ -221,6 +222,7 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_POINTER: Final = b"version https://git-lfs."
 _SAYS_ENCODING: Final = late_pattern(
     rb"\A(?:[^\n\r]*[\r\n]+)?[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)"
 )
@@ -230,21 +232,26 @@ _SAYS_ENCODING: Final = late_pattern(
 def decode_file_text(content: bytes) -> str | None:
     """What stands in a file, by its byte order mark or the encoding that it says; None of a binary.
 
-    A file that says an encoding is read as UTF-8, too: not every language heeds such a comment, or
-    such a mark.
+    None also of a pointer to what git LFS keeps elsewhere. A file that says an encoding is read as
+    UTF-8, too: not every language heeds such a comment, or such a mark. The two stand apart by
+    `OR`.
     """
     for mark, encoding in _MARKS:
         if content.startswith(mark):
-            text = content.decode(encoding, "replace")
-            plain = content[len(mark) :].decode("utf-8", "replace")
-            return text if encoding == "utf-8" else f"{text}\n{plain}"
-    if b"\0" in content:
+            bare = content[len(mark) :]
+            forms = [content.decode(encoding, "replace"), bare.decode("utf-8", "replace")]
+            return _joined_forms(forms[-1:] if encoding == "utf-8" else forms)
+    if b"\0" in content or content.startswith(_POINTER):
         return None
-    text = content.decode("utf-8", "replace")
+    forms = [content.decode("utf-8", "replace")]
     if said := _SAYS_ENCODING.match(content):
         with suppress(LookupError, ValueError):  # it is unknown, or encodes no text
-            text += "\n" + content.decode(said[1].decode("ascii", "replace"), "replace")
-    return text
+            forms.append(content.decode(said[1].decode("ascii", "replace"), "replace"))
+    return _joined_forms(forms)
+
+
+def _joined_forms(forms: Iterable[str]) -> str:
+    return OR.join(form.replace(OR, " ") for form in forms)
 
 
 def was_there(root: Path, path: str) -> bool:

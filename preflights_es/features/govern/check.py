@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import os
 import posixpath
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from math import inf
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
@@ -37,7 +39,7 @@ from preflights_es.features.govern.changes import (
 from preflights_es.features.govern.concerns import is_own, package_of_source
 from preflights_es.features.govern.decision_changes import BothSides
 from preflights_es.features.govern.domain import products
-from preflights_es.features.govern.domain.imports import UsedName, is_read, used
+from preflights_es.features.govern.domain.imports import UsedName, is_of_others, may_import, used
 from preflights_es.features.govern.edited_records import (
     describe_differing_record,
     differing_records,
@@ -76,6 +78,9 @@ from preflights_es.use.work_tree import WorkTree, project_path
 
 NOT_WRITTEN: Final = "none"  # instead of a digest
 FINDING, UNVERIFIED, NO_BASE = 1, 4, 6
+NAMES_MAX: Final = 10_000
+"""What a file imports: nobody writes more, and each name is held against all that was turned
+down."""
 COMPARED_MAX: Final = 1_000_000
 """How often patterns of records without a session are held against paths: strangers may write any
 number of them, and they only tell. Those of decisions are all compared."""
@@ -287,19 +292,16 @@ def _imports(
     Args:
         level: of files that are not looked at.
     """
-    uses, unread = dict[UsedName, list[ChangedFile]](), list[str]()
-    for file, text in _source_texts(tree.root, change):
-        if text is None:
-            unread.append(file.path)
-        for one in used(file.path, text or ""):
-            uses.setdefault(one, []).append(file)
+    uses, unread = _read_uses(tree.root, change)
     modules = _new_modules(tree.root, change)
     if not (uses or unread or modules):
         return
     is_there = {id(row) for row in rows}
     kept_out = barred(rows, (one for one in every if id(one) not in is_there))
-    if kept_out and unread:
-        yield _unread_file_finding(unread, level)
+    for why, unread_paths in unread.items():
+        if kept_out or (rows and why == SUBMODULE):
+            text = f"{files_said(unread_paths)}: not looked at for what was turned down: {why}"
+            yield finding("unread-file", level, text, unread_paths)
     for what, names in find_barred_uses(kept_out, modules, rows):
         yield _stands_for(what, modules[names[0]], level)
     found = [*find_barred_uses(kept_out, uses, rows)]
@@ -311,37 +313,63 @@ def _imports(
         moved = {
             one for path in gone if not paths or tree.matched(paths, path) for one in former[path]
         }
+        by_file = defaultdict[str, list[UsedName]](list)
+        for one in names:
+            for file in uses[one]:
+                by_file[file.path].append(one)
         new = {
-            file.path: one
-            for one in names
-            for file in uses[one]
-            if (not paths or tree.matched(paths, file.path))
-            and not is_own(one, file.path, tree.root)
-            and not products.find_option_use(what.what.name, former[file.path] | moved, ())
+            path: first
+            for path, ones in by_file.items()
+            if (not paths or tree.matched(paths, path))
+            for first in islice((one for one in ones if not is_own(one, path, tree.root)), 1)
+            if not products.find_option_use(what.what.name, former[path] | moved, ())
         }
         if new:
             yield _turned_down_finding(tree.root, what, new, change)
+
+
+SUBMODULE: Final = "a submodule. Read what the commit that it names brings"
+OTHERS: Final = "kept as the work of others. Read who imports it, or install it by its name"
+UNREAD: Final = (
+    f"a link, binary, kept by git LFS, in another encoding, larger than {CONTENT_MAX:,} bytes, or "
+    f"with more than {NAMES_MAX:,} imports. Read what it imports, or leave it out of the change"
+)
+
+
+def _read_uses(
+    root: Path, change: ChangeSet
+) -> tuple[Mapping[UsedName, Sequence[ChangedFile]], Mapping[str, Sequence[str]]]:
+    """What changed files use, and by why, files of which that is not known."""
+    uses, unread = dict[UsedName, list[ChangedFile]](), defaultdict[str, list[str]](list)
+    for file, text in _source_texts(root, change):
+        names = used(file.path, text or "")
+        if text is None or len(names) > NAMES_MAX:
+            is_submodule = not (file.is_text or os.path.islink(root / file.path))
+            why = OTHERS if is_of_others(file.path) else UNREAD
+            unread[SUBMODULE if is_submodule else why].append(file.path)
+        else:
+            for one in names:
+                uses.setdefault(one, []).append(file)
+    return uses, unread
 
 
 def _source_texts(root: Path, change: ChangeSet) -> Iterator[tuple[ChangedFile, str | None]]:
     """What a program reads of changed files; None of what is not looked at, and may import."""
     converted = converted_sources(root, change)
     for file, text in (*read_changed_texts(root, change), *other_forms(root, change, converted)):
-        if not file.is_text or os.path.islink(root / file.path):
-            yield file, _read_behind_link(root, file)
-        elif text is not None or is_read(file.path):
-            yield file, text
+        is_source, is_link = may_import(file.path), os.path.islink(root / file.path)
+        read = _read_behind_link(root, file) if is_link else text
+        if is_source or is_link or text is not None or not file.is_text:
+            yield file, None if is_source and is_of_others(file.path) else read
 
 
 def _read_behind_link(root: Path, file: ChangedFile) -> str | None:
-    """The text of the source to which a link leads; empty of a submodule, and of no source.
+    """The text of the source to which a link leads; empty of no source.
 
     None of a folder, and of what lies outside.
     """
-    if not os.path.islink(root / file.path):
-        return ""
     found = os.path.realpath(root / file.path)
-    if os.path.isdir(found) or not is_read(file.path):
+    if os.path.isdir(found) or not may_import(file.path):
         return None if os.path.isdir(found) else ""
     try:
         is_inside = found.startswith(os.path.join(os.path.realpath(root), ""))
@@ -387,15 +415,6 @@ def _stands_for(what: Barred, path: str, level: Level) -> Finding:
         "its import is taken for the project's own and not stopped: give it another name"
     )
     return finding("turned-down", level, text, [path], decision=what.name)
-
-
-def _unread_file_finding(paths: Sequence[str], level: Level) -> Finding:
-    text = (
-        f"{files_said(paths)}: not looked at for what was turned down: a link, binary, in another "
-        f"encoding, or larger than {CONTENT_MAX:,} bytes. Read what it imports, or leave it out of "
-        "the change"
-    )
-    return finding("unread-file", level, text, paths)
 
 
 def _former(root: Path, change: ChangeSet, met: Iterable[ChangedFile]) -> dict[str, set[UsedName]]:

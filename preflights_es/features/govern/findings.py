@@ -30,7 +30,7 @@ from preflights_es.features.govern.decision_changes import (
     DecisionChange,
     decision_changes,
 )
-from preflights_es.features.govern.domain.imports import is_read
+from preflights_es.features.govern.domain.imports import may_import
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import SessionErased
 from preflights_es.kernel.ports import Stored
@@ -442,7 +442,7 @@ def converted_sources(root: Path, change: ChangeSet) -> Mapping[str, str]:
 
     All where attributes change.
     """
-    paths = [*filter(is_read, _named(root, change))] if change.base else []
+    paths = [*filter(may_import, _named(root, change))] if change.base else []
     return converted(root, paths, (ENCODING, "filter"))
 
 

@@ -64,14 +64,17 @@ def find_barred_uses(
 
     A value that another decision in force has is kept out of the first one's paths alone.
     """
-    names = [*used]
-    everywhere = [one for one in found if not one.row.paths]
-    options = [one.what.name for one in everywhere]
-    met = products.group_uses_by_option(options, names, [*values_of(in_force)]) if options else {}
-    for one in found:
-        here = met
+    # First what they are at all: most of many names are nothing that was turned down.
+    met = products.group_uses_by_option([one.what.name for one in found], used, ())
+    near = [one for one in found if met.get(one.what.name)]
+    options = [one.what.name for one in near if not one.row.paths]
+    names = dict.fromkeys(name for option in options for name in met[option])
+    everywhere = products.group_uses_by_option(options, names, values_of(in_force if names else ()))
+    for one in near:
+        here = everywhere
         if one.row.paths:
-            here = products.group_uses_by_option([one.what.name], names, [*values_of([one.row])])
+            own = values_of([one.row])
+            here = products.group_uses_by_option([one.what.name], met[one.what.name], own)
         if names_met := here.get(one.what.name):
             yield one, names_met
 

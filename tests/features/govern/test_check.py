@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 import preflights_es
-from preflights_es.features.govern.check import _of_places, check_change
+from preflights_es.features.govern.check import NAMES_MAX, _of_places, check_change
 from preflights_es.use.holding import list_holding_decisions
 from preflights_es.use.work_tree import WorkTree
 from tests.cli.program import Project, Result
@@ -575,6 +575,8 @@ def test_the_files_of_a_change(shop: Project, case: str) -> None:
         b"import os\rimport pymongo\r",
         b"# coding: utf-7\n+AGkAbQBwAG8AcgB0 pymongo\n",
         b"\xff\xfe\nimport pymongo\n",
+        # Where the strings of one reading end is no matter of the other.
+        b'# coding: utf-7\n"""+IiIi-\nimport pymongo\n+IiIi- +IiIi-\n',
     ],
 )
 def test_no_encoding_hides_an_import(shop: Project, content: bytes) -> None:
@@ -587,14 +589,43 @@ def test_no_encoding_hides_an_import(shop: Project, content: bytes) -> None:
 
 def test_a_file_that_is_not_looked_at_is_named(shop: Project) -> None:
     write(shop, "src/large.py", b"import pymongo\n" + b"x = 1\n" * 400_000)
+    write(shop, "src/many.py", b"".join(b"import m%d\n" % n for n in range(NAMES_MAX + 1)))
     write(shop, "src/binary.js", b"require('mongodb') // \0")
+    write(shop, "src/kept.py", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+    write(shop, "lib/mongo.jar", b"PK\0")
     write(shop, "docs/photo.png", b"\0")
     assert checked(shop)[1] == {}, "nothing is turned down that it could hold"
     decide(shop)
     code, found, _ = checked(shop)
     assert (code, [*found]) == (0, ["unread-file"])
     (one,) = found["unread-file"]
-    assert (one["level"], one["files"]) == ("warning", ["src/binary.js", "src/large.py"])
+    names = ["lib/mongo.jar", "src/binary.js", "src/kept.py", "src/large.py", "src/many.py"]
+    assert (one["level"], one["files"]) == ("warning", names)
+
+
+@pytest.mark.parametrize("path", ["vendor/db.py", "web/node_modules/x/a.js", "web/a.min.js"])
+def test_what_is_kept_as_the_work_of_others_is_named(shop: Project, path: str) -> None:
+    """The project's own sources may import it, whatever the folder is called."""
+    decide(shop)
+    commit(shop)
+    write(shop, path, "import pymongo\n")
+    write(shop, "vendor/README.md", "Others\n")
+    write(shop, "vendor/poetry.lock", "pymongo\n")
+    code, found, _ = checked(shop)
+    (one,) = found["unread-file"]
+    assert (code, one["level"], one["files"]) == (0, "warning", [path])
+
+
+def test_a_submodule_is_named_since_nothing_in_it_is_looked_at(shop: Project) -> None:
+    decide(shop, "--path", "lib/**")
+    commit(shop)
+    submodule(shop)
+    write(shop, ".gitmodules", (shop.folder / ".gitmodules").read_text() + "\tignore = all\n")
+    commit(shop)
+    code, found, _ = checked(shop, "--base", "HEAD~1")
+    (one,) = found["unread-file"]
+    assert (code, one["level"], one["files"]) == (0, "warning", ["src/db/module"])
+    assert "src/db/module: not looked at" in one["message"]
 
 
 def test_a_link_is_judged_by_what_a_program_reads_behind_it(shop: Project, tmp_path: Path) -> None:

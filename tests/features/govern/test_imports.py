@@ -135,9 +135,17 @@ CASES = (
     ("a.js", "const a = `\n/*`\nimport b from 'redis'\n// */", "redis"),
     ("a.py", "# in C:\\\n\x0cimport redis", "redis"),
     ("a.py", "x = 'a\u2028'; import redis; y = 'b'", "redis"),
+    # Quotes nest in formatted strings since Python 3.12.
+    ("a.py", 'a = f"{x["\'\'\'"]}"\nimport redis\nb = f"{x["\'\'\'"]}"', "redis"),
     ("requirements.txt", "# in C:\\\nflask", "flask"),
     ("pyproject.toml", '[project]\nname = "a\u2028b"\ndependencies = ["flask"]', "flask"),
     # Other files that import or install.
+    ("a.pyx", "cdef int x\nimport redis", "redis"),
+    ("a.pth", "import redis", "redis"),
+    ("a.py", "run_module('redis')\nfind_spec('kafka')", "redis kafka"),
+    ("a.js", "module.require('redis')", "redis"),
+    ("deno.json", '{"imports": {"x": "npm:redis@5", "y": "npm:/kafka/z"}}', "redis kafka"),
+    ("environment.yml", "dependencies:\n- redis=5\n- pip:\n  - flask>=3\n", "redis flask"),
     ("run", "#!/usr/bin/env python3\nimport redis", "redis"),
     ("run", "#!/bin/sh\npip install flask", "pip flask"),
     ("LICENSE", "import redis", ""),

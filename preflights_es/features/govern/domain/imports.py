@@ -11,10 +11,13 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any, Final, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 from unicodedata import normalize
 
 from preflights_es.kernel.text import late_pattern, own_file
+
+if TYPE_CHECKING:
+    import ast  # it takes as long to load as all else here
 
 Kind = Literal["module", "jvm", "address", "npm", "package", "image", "tool"]
 """`module`: a dotted name, whose root says whose it is; `jvm`: one whose owner stands behind a
@@ -30,24 +33,31 @@ class UsedName(NamedTuple):
 
 
 Read = Callable[[str], Iterable[UsedName]]
-_APART: Final = late_pattern(
-    r"(?:^|/)(?:node_modules|vendor|third_party|site-packages|\.git)/|\.(?:lock|sum|min\.js|map)$"
+_OF_OTHERS: Final = late_pattern(
+    r"(?:^|/)(?:node_modules|vendor|third_party|site-packages)/|\.min\.js$"
+)
+_RESOLVED: Final = late_pattern(
+    r"\.(?:lock|sum|map)$"
     r"|(?:^|/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|packages\.lock\.json)$"
 )
-"""Files of others, and what a resolver wrote."""
+"""What a resolver or a compiler wrote beside a file that says the same."""
+_COMPILED: Final = late_pattern(
+    r"\.(?:pyc|pyd|so|dll|dylib|jar|war|class|whl|egg|gem|nupkg|tgz|node|wasm)$"
+)
+"""Programs that hold no text."""
 
 
 def used(path: str, text: str) -> frozenset[UsedName]:
     """What a file of this path imports or installs, by its text or a part of it."""
     place = _casefold_path(path)
-    if not text or _APART.search(place):
+    if not text or _OF_OTHERS.search(place) or _RESOLVED.search(place):
         return frozenset()
     if "." not in place.rpartition("/")[2] and (program := _PROGRAM.match(text)):
         place += _ENDINGS.get(program[1], ".sh")
-    forms = [text]
-    if _ODD.search(text):
+    forms = text.split(OR)
+    for form in [*filter(_ODD.search, forms)]:
         # A string may hold such white space, and the comment above ends with a backslash.
-        even = text.replace("\r\n", "\n").translate(_AS_READ)
+        even = form.replace("\r\n", "\n").translate(_AS_READ)
         forms += [even, even.replace("\\\n", " ")]
     names = (
         one for form in forms for one in _read_used_names(place, _ESCAPE.sub(_unescaped, form))
@@ -55,17 +65,23 @@ def used(path: str, text: str) -> frozenset[UsedName]:
     return frozenset(_normal(one) for one in names if one.name)
 
 
+OR: Final = "\0"
+"""Between several readings of one file: what begins in one ends with it."""
 _PROGRAM: Final = late_pattern(r"#!\S*/(?:env (?:-S )?)?(python|node|ruby|(?:ba|da|z)?sh\b)")
 """What runs a script."""
 _ENDINGS: Final = {"python": ".py", "node": ".js", "ruby": ".rb"}
 
 
-def is_read(path: str) -> bool:
-    """Whether a file of this path can say what it imports or installs."""
+def may_import(path: str) -> bool:
+    """Whether a file of this path can import or install anything, also where it is not read."""
     place = _casefold_path(path)
-    return not _APART.search(place) and any(
-        _fits_any(names, place) for names, _ in _read_import_forms()
-    )
+    is_known = any(_fits_any(names, place) for names, _ in _read_import_forms())
+    return not _RESOLVED.search(place) and (is_known or bool(_COMPILED.search(place)))
+
+
+def is_of_others(path: str) -> bool:
+    """Whether it is kept as the work of others, which is not read: `vendor`, a minified script."""
+    return bool(_OF_OTHERS.search(_casefold_path(path)))
 
 
 def _casefold_path(path: str) -> str:
@@ -126,6 +142,10 @@ def _read_used_names(place: str, text: str) -> Iterator[UsedName]:
                 left = _compile_import_form(kind, form).sub("", left)
             elif kind == "comments":
                 left = _compile_import_form(kind, form).sub(_keep_no_comment, left)
+            elif kind == "python":
+                if (tree := _python_tree(left)) is not None:
+                    yield from _read_python_tree(tree)
+                    break  # all that it imports
             elif kind in _READERS:
                 yield from _READERS[kind](left)
             else:
@@ -267,17 +287,23 @@ def _read_notebook(text: str) -> Iterator[UsedName]:
     yield from _commands(re.sub(r"(?m)^[ \t]*[%!]", "", code))
 
 
-def _read_python_tree(text: str) -> Iterator[UsedName]:
-    """What a whole source imports, and what a `setup.py` installs; nothing of a part."""
+def _python_tree(text: str) -> ast.Module | None:
+    """The tree of a whole source; None of a part, and of what this Python does not read."""
     import ast
     import warnings
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(text)
+            return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
+        return None
+
+
+def _read_python_tree(tree: ast.Module) -> Iterator[UsedName]:
+    """What a whole source imports, and what a `setup.py` installs."""
+    import ast
+
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (UsedName(one.name, "module") for one in node.names)
@@ -288,6 +314,18 @@ def _read_python_tree(text: str) -> Iterator[UsedName]:
             yield from _required(one for one in texts if isinstance(one, str))
 
 
+def _read_unquoted(text: str) -> Iterator[UsedName]:
+    """What stands on lines of a source, also between quotes, where these may nest.
+
+    They do in formatted strings since Python 3.12: an older one does not know where one ends, and
+    what looks like a long string may be the lines between two of them.
+    """
+    if _FORMATTED.search(text):
+        yield from _read_used_names(".py", text.translate(_UNQUOTED))
+
+
+_FORMATTED: Final = late_pattern(r"(?i)\b(?:[ft]r?|r[ft])['\"]")
+_UNQUOTED: Final = {ord("'"): " ", ord('"'): " ", ord("#"): "."}
 _SETUP: Final = ("install_requires", "extras_require", "setup_requires", "tests_require")
 
 # 2. Commands ----------------------------------------------------------------------------------
@@ -373,7 +411,7 @@ def _installs() -> tuple[dict[str, tuple[str, frozenset[str]]], list[tuple[str, 
 _READERS: Final[Mapping[str, Read]] = {
     "requirements": lambda text: _required(text.splitlines()),
     "toml": _toml,
-    "python": _read_python_tree,
+    "unquoted": _read_unquoted,
     "json": _read_package_json,
     "notebook": _read_notebook,
     "commands": _commands,

@@ -28,6 +28,7 @@ from preflights_es.words.language import (
 _ASIDE: Final = late_pattern(r"\s*\([^()]*\)|[`\"']")
 _OWNER: Final = late_pattern(r"\(([A-Za-z][\w.]*[a-z][\w.]*)\)")
 _WORD: Final = late_pattern(r"[A-Z]?[a-z]+\d*|[A-Z]+(?![a-z])\d*|\d+|[^\W_]+")
+_SIGNS: Final = late_pattern(r"[\W_]+")
 _PART: Final = late_pattern(r"[./:\\]+")
 _TAG: Final = late_pattern(r"(?:@.*|:[^/]*)$")
 _VERSION: Final = late_pattern(r"(?<=[a-z])\d[\d.]*$|[-_.]?v\d+(?:beta\d)?$|\.git$")
@@ -161,7 +162,7 @@ def _owner_of(one: UsedName) -> str:
 
 
 def _squeezed(name: str) -> str:
-    return re.sub(r"[\W_]+", "", fold_letters(name))
+    return _SIGNS.sub("", fold_letters(name))
 
 
 def _inner(name: str) -> str:
