@@ -6,6 +6,7 @@ import datetime as dt
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
@@ -357,18 +358,27 @@ def read_project_settings(cwd: Path, root: Path) -> FileSettings | None:
         SettingsError: it cannot be read, leads out of the project, or is wrong.
     """
     for folder in (cwd, *cwd.parents):
-        for name, prefix in ((FILE, ()), (PYPROJECT, ("tool", "preflights"))):
-            path = folder / name
-            if (text := _read_settings_text(path, name, root)) is None or (
-                prefix and "preflights" not in text
-            ):
-                continue
-            source = SettingsFileSource(path, text, prefix)
-            found = _parse_settings_source(source)
-            if found is not None:
-                return found
-        if folder == root:
-            break
+        read = partial(_read_settings_text, folder, root)
+        if (found := parse_project_settings(folder, read)) is not None or folder == root:
+            return found
+    return None
+
+
+def parse_project_settings(folder: Path, read: Callable[[str], str | None]) -> FileSettings | None:
+    """What the settings files of a folder say; of two the first counts.
+
+    Args:
+        read: the text of a file of this name; None where there is none.
+
+    Raises:
+        SettingsError: it is wrong.
+    """
+    for name, prefix in ((FILE, ()), (PYPROJECT, ("tool", "preflights"))):
+        if (text := read(name)) is None or (prefix and "preflights" not in text):
+            continue
+        found = _parse_settings_source(SettingsFileSource(folder / name, text, prefix))
+        if found is not None:
+            return found
     return None
 
 
@@ -378,18 +388,19 @@ def read_own_settings(path: Path) -> FileSettings | None:
     Raises:
         SettingsError: it cannot be read, or is wrong.
     """
-    if (text := _read_settings_text(path, str(path), None)) is None:
+    if (text := _read_settings_text(path.parent, None, path.name)) is None:
         return None
     source = SettingsFileSource(path, text, (), is_own=True)
     return _parse_settings_source(source)
 
 
-def _read_settings_text(path: Path, name: str, root: Path | None) -> str | None:
+def _read_settings_text(folder: Path, root: Path | None, name: str) -> str | None:
     """What a file holds; None where there is none.
 
     Args:
         root: of a repository, whose settings are not read through links; None for one's own file.
     """
+    path = folder / name
     try:
         if root is not None and path.is_symlink():
             lies = path.resolve()
@@ -401,7 +412,8 @@ def _read_settings_text(path: Path, name: str, root: Path | None) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (Unreadable, UnicodeDecodeError, OSError, RuntimeError) as error:
-        raise SettingsError(f"{name} cannot be read: {error}") from error
+        shown = name if root is not None else path
+        raise SettingsError(f"{shown} cannot be read: {error}") from error
 
 
 def _parse_settings_source(source: SettingsFileSource) -> FileSettings | None:

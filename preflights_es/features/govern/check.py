@@ -55,6 +55,7 @@ from preflights_es.features.govern.findings import (
     converted_sources,
     files_said,
     finding,
+    gate_findings,
     lost_findings,
     signatures_at,
     signer_findings,
@@ -169,6 +170,7 @@ def check_change(
         paths = [one.file for one in unsigned]
         found += [*unsigned, *change_findings(request, sides, sessions, signatures, unsigned=paths)]
         found += signer_findings(request, change, is_required=require_signed)
+        found += gate_findings(request, change, is_required=require_signed)
         found += _of_places(ticking(own, update), tree, former)
         found += _imports(rows, sides.counted, tree, change, level=doubt)
         found += [*_contradictions(own), *_unused(own, whole), *_unread_records(sides.beside)]

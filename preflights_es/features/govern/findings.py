@@ -6,6 +6,7 @@ whom a change brings do not judge it. `check` puts the findings in order.
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,6 +16,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 from preflights_es.features.govern.base_side import BaseSide
 from preflights_es.features.govern.changes import (
     ENCODING,
+    ChangedFile,
     ChangeSet,
     SessionChanges,
     at_commit,
@@ -31,13 +33,21 @@ from preflights_es.features.govern.decision_changes import (
     decision_changes,
 )
 from preflights_es.features.govern.domain.imports import may_import
-from preflights_es.kernel.errors import PreflightsError
+from preflights_es.kernel.errors import PreflightsError, SettingsError
 from preflights_es.kernel.events import SessionErased
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.text import escaped_text
+from preflights_es.kernel.text import escaped_text, late_pattern
 from preflights_es.records.record_folder import ADR_DIR, LOG4BRAINS, folder_of
 from preflights_es.records.record_names import is_page
 from preflights_es.runtime.runner import EventReader
+from preflights_es.settings.file import (
+    FILE,
+    PYPROJECT,
+    FileSettings,
+    RecordsTable,
+    parse_project_settings,
+    read_project_settings,
+)
 from preflights_es.settings.load import Settings, surroundings
 from preflights_es.settings.signing import REPOSITORY, Signers, repository_id
 from preflights_es.system.files import Unreadable
@@ -61,6 +71,7 @@ Rule = Literal[
     "unread-record",
     "unsigned-acceptance",
     "signers-changed",
+    "gate-changed",
 ]
 Level = Literal["error", "warning", "note"]
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
@@ -241,6 +252,57 @@ def signer_findings(request: Request, change: ChangeSet, *, is_required: bool) -
     if what := repository_changed(root, change):
         text = f"{REPOSITORY}: {what}. What was signed for the former id is unsigned then"
         yield finding("signers-changed", level, text, [REPOSITORY])
+
+
+def gate_findings(request: Request, change: ChangeSet, *, is_required: bool) -> Iterator[Finding]:
+    """Edits of what runs this check, and of what later sessions are kept and redacted by."""
+    root = request.process.settings.root
+    level: Level = "error" if is_required else "warning"
+    runs = [one for one in change.files if one.old and _RUNS.search(one.path)]
+    stored = objects(root, [one.old for one in runs])
+    edited = [one.path for one in runs if {b"preflights", b"check"} <= _words(stored, one)]
+    if edited:
+        text = (
+            f"{files_said(edited)}: the change edits what runs this check: see that it still runs"
+        )
+        yield finding("gate-changed", level, text, edited)
+    settings = [one.path for one in change.files if one.path in (FILE, PYPROJECT)]
+    if keys := _changed_settings(root, change) if settings else ():
+        text = (
+            f"{settings[0]}: the change sets {' and '.join(keys)} otherwise: later sessions are "
+            "kept or redacted by that"
+        )
+        yield finding("gate-changed", level, text, settings)
+
+
+_RUNS: Final = late_pattern(r"\.(?:ya?ml|sh|mk)$|(?:^|/)(?:Makefile|Jenkinsfile|justfile)$")
+
+
+def _words(stored: Mapping[str, bytes], one: ChangedFile) -> set[bytes]:
+    return {*re.findall(rb"[a-z]+", stored.get(one.old, b""))}
+
+
+def _changed_settings(root: Path, change: ChangeSet) -> list[str]:
+    """Keys of the settings that say what is kept of a session, as far as they differ."""
+
+    def before(name: str) -> str | None:
+        with suppress(Unreadable):
+            content = at_commit(root, change.base, name, follows=False) if change.base else None
+            return None if content is None else content.decode("utf-8", "replace")
+        return None
+
+    was = _kept_by_settings(lambda: parse_project_settings(root, before))
+    now = _kept_by_settings(lambda: read_project_settings(root, root))
+    return [key for key in was if was[key] != now[key]]
+
+
+def _kept_by_settings(read: Callable[[], FileSettings | None]) -> dict[str, Any]:
+    try:
+        found = read()
+    except SettingsError:
+        found = None
+    values = found.values if found else {}
+    return {"records": values.get("records", RecordsTable()), "redact": {*values.get("redact", ())}}
 
 
 # 4. Acceptances that no signer of the base signed --------------------------------------------

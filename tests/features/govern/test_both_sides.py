@@ -134,6 +134,44 @@ def test_a_branch_moves_no_folder_in_which_its_base_decided_since(
     assert ("record-lost", "error") in rules(found)
 
 
+WORKFLOW: Final = ".github/workflows/ci.yml"
+RUNS: Final = "steps:\n- run: preflights check --base origin/main\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "is_told"),
+    [
+        (WORKFLOW, RUNS, "steps: []\n", True),
+        (WORKFLOW, RUNS, None, True),
+        ("Makefile", "check:\n\tpreflights check\n", "check:\n\ttrue\n", True),
+        (WORKFLOW, "steps: []\n", "steps:\n- run: make\n", False),
+        (WORKFLOW, None, RUNS, False),
+        ("preflights.toml", None, "[records]\nsessions = false\n", True),
+        ("preflights.toml", 'redact = ["email"]\n', 'tasks = "todo"\n', True),
+        ("pyproject.toml", None, "[tool.preflights.records]\nsessions = false\n", True),
+        ("pyproject.toml", None, "[project]\nname = 'x'\n", False),
+        ("preflights.toml", None, "[records]\nsessions = true\n", False),
+    ],
+)
+def test_a_change_of_what_runs_the_check_or_of_what_is_kept_is_told(
+    team: Project, tmp_path: Path, path: str, before: str | None, after: str | None, is_told: bool
+) -> None:
+    for text in (before, after):
+        if text is not None:
+            write(team, path, text)
+        elif (team.folder / path).exists():
+            (team.folder / path).unlink()
+        committed(team)
+        if text is before:
+            team.git("branch", "--force", "base")
+    code, found = judged(team, tmp_path)
+    told = [one for one in found if one["rule"] == "gate-changed"]
+    assert (code, [(one["level"], one["file"]) for one in told]) == (
+        0,
+        [("warning", path)] * is_told,
+    )
+
+
 @pytest.mark.parametrize("status", ["rejected", "superseded", "proposed"])
 def test_a_record_that_ends_is_listed(team: Project, tmp_path: Path, status: str) -> None:
     write(team, RECORD, KAFKA.format(status))
