@@ -252,9 +252,8 @@ def p_while_judging(worse: int, better: int) -> float:
     """
     if worse <= better:
         return 1.0
-    pairs, special = worse + better, _special()
-    above = float(special.betaincc(worse + 1, better + 1, 0.5))
-    log_evidence = (pairs + 1) * math.log(2) + float(special.betaln(worse + 1, better + 1))
+    above = incomplete_beta(better + 1, worse + 1, 0.5)
+    log_evidence = (worse + better + 1) * math.log(2) + _log_beta(worse + 1, better + 1)
     return min(1.0, 2 / above * math.exp(-log_evidence))
 
 
@@ -318,8 +317,7 @@ def incomplete_beta(a: float, b: float, x: float) -> float:
         return float(x >= 1)
     if x > a / (a + b):
         return 1 - incomplete_beta(b, a, 1 - x)
-    logarithm = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
-    front = math.exp(logarithm + a * math.log(x) + b * math.log1p(-x))
+    front = math.exp(a * math.log(x) + b * math.log1p(-x) - _log_beta(a, b))
     numerator, denominator, fraction = 1.0, 0.0, 1.0
     for term in range(_TERMS_MAX):
         half = term // 2
@@ -335,6 +333,10 @@ def incomplete_beta(a: float, b: float, x: float) -> float:
         if abs(numerator * denominator - 1) < _LAST_TERM:
             break
     return front * (fraction - 1) / a
+
+
+def _log_beta(a: float, b: float) -> float:
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
 def _crossing(holds: Callable[[float], bool], low: float, high: float) -> float:
