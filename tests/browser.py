@@ -43,7 +43,8 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        _ = self.requests(), self.errors()  # those of the page before are forgotten
+        self.driver.get("about:blank")  # the page before asks for nothing any more
+        _ = self.requests(), self.errors()
         self.driver.get(address)
 
     def run(self, script: str) -> Any:
