@@ -27,7 +27,7 @@ Entry = tuple[str, str]
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Decide": ("start", "answer", "revise", "accept", "resume", "abandon"),
     "Look": ("show", "log", "inbox", "sessions", "decisions", "recall", "why", "check", "view"),
-    "Replay": ("replay", "regress", "calls", "prompts"),
+    "Replay": ("replay", "diff", "regress", "calls", "prompts"),
     "For agents": ("prompt", "facts", "init", "mcp", "hook"),
     "More in the same log": (
         "note",
@@ -48,7 +48,7 @@ SHARED: Final[dict[tuple[str, ...], str]] = {
     ("resume", "abandon"): "Continue a session, or give it up.",
     ("show", "log"): "Show a session, or its events.",
     ("sessions", "decisions"): "List the sessions, or the decisions in force.",
-    ("replay", "regress"): "Run recorded sessions again, unchanged or changed, and judge.",
+    ("replay", "diff", "regress"): "Run sessions again, compare two, and judge a change.",
     ("prompt", "facts"): "Print the brief for an agent, or the facts of the repository.",
     ("mcp", "hook"): "Serve coding agents, or answer their events.",
     ("note", "today"): "Write down tasks, events and ideas, and plan the day.",
@@ -75,7 +75,8 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "usage": ("models", "Sum up model calls: tokens, time, cost."),
     "audit": ("audit", "Verify the log, and show who did what."),
     "view": ("servers", "Show decisions and sessions in a browser."),
-    "replay": ("recordings", "Run recorded sessions again and compare every decision."),
+    "replay": ("replaying", "Run recorded sessions again and compare every decision."),
+    "diff": ("replaying", "Show where two recorded sessions differ."),
     "prompts": ("models", "List the prompts in use, or print one."),
     "mcp": ("servers", "Serve coding agents by the Model Context Protocol."),
     "sync": ("recordings", "Bring the log and the session files together."),

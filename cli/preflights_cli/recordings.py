@@ -1,18 +1,16 @@
-"""`replay`, `admin export`, `admin import` and `sync`: recorded sessions decided again, written to
-files, and taken from files. What an import changes of sessions that are held here is said first,
-and asked about.
+"""`admin export`, `admin import` and `sync`: recorded sessions written to files, and taken from
+files. What an import changes of sessions that are held here is said first, and asked about.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, Final, cast
+from collections.abc import Sequence
+from typing import Final
 
 import click
 
-from preflights_cli import EXIT_ENVIRONMENT, EXIT_REFUSED
+from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import (
     Voice,
     bar,
@@ -22,15 +20,10 @@ from preflights_cli.common import (
     reading_command,
     require_option_value,
 )
-from preflights_cli.options import keyed, mode_of, parse_name_value_pairs
-from preflights_cli.rendering import shown_of
-from preflights_es.history.child import ABSENT_TEXT, Divergence
 from preflights_es.history.imports import ActorInputs, Review, SessionChange
-from preflights_es.history.replayer import Rerun
 from preflights_es.history.transfer import Collision, TransferredSession
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import escaped_text, shortened
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.inputs import LAST
@@ -41,9 +34,7 @@ from preflights_es.use.archives import (
     export_session_lines,
     imported,
 )
-from preflights_es.use.replays import Again, Replayed, replays, rerun
 from preflights_es.use.request import Request
-from preflights_es.use.results import Drawn
 from preflights_es.use.sync import Synced, synced
 from preflights_es.words.event_names import event_in_words
 
@@ -296,258 +287,3 @@ def _input_in_words(one: ActorInputs) -> str:
 def recorded_by(kind: str, name: str) -> str:
     """An actor as its events call it."""
     return escaped_text(f"{kind} {shortened(name, TITLE_MAX)}".strip())
-
-
-VALUE_MAX: Final = 400  # characters of a value that differs
-
-
-def say_divergence(voice: Voice, id_: str, divergence: Divergence) -> None:
-    """The place, the reason and both values."""
-    where = divergence.pointer or "the whole event"
-    voice.say(
-        f"{id_} differs at version {divergence.version}, {escaped_text(divergence.type)}, "
-        f"{escaped_text(where)}"
-    )
-    if divergence.cause:
-        voice.say(f"  cause:    {escaped_text(divergence.cause)}")
-    voice.say(f"  recorded: {format_replay_value(divergence.recorded)}")
-    voice.say(f"  computed: {format_replay_value(divergence.computed)}")
-
-
-def format_replay_value(found: Any) -> str:
-    """A JSON value on one line, for people."""
-    text = found if found == ABSENT_TEXT else canonical_json(found).decode()
-    return shortened(escaped_text(text), VALUE_MAX)
-
-
-TITLES = {"drift": "drift", "simulate": "simulated", "whatif": "what if"}
-
-
-def run_again(
-    app: Request,
-    voice: Voice,
-    named: Sequence[str | SessionFile],
-    mode: str,
-    asked: Mapping[str, Any],
-    *,
-    everything: bool,
-    drawn: Drawn,
-) -> int:
-    """Every session again, and what came of it."""
-    again, out = _again(mode, asked), asked["out"]
-    found = rerun(app, named, again, out=out, everything=everything, drawn=drawn)
-    voice.json(found)
-    for result in found.sessions:
-        _say_again(voice, result, everything=everything)
-    for result in found.sessions if out is not None else ():
-        voice.say(
-            escaped_text(f"Kept as session {short_session(str(result.child_session_id))} in {out}.")
-        )
-    return 0 if all(map(is_well, found.sessions)) else EXIT_REFUSED
-
-
-def is_well(result: Rerun) -> bool:
-    """Whether it came out as it should: a what-if when it ran to its end, the others identical."""
-    if result.otherwise or result.mode == "whatif":
-        return result.status in ("identical", "different")
-    return result.status == "identical"
-
-
-# 1. What changes -----------------------------------------------------------------------------
-
-
-def _again(mode: str, asked: Mapping[str, Any]) -> Again:
-    return Again(
-        mode=cast("Any", mode),
-        seed=asked["seed_"],
-        faults=asked["faults_"],
-        provider=asked["provider_"],
-        model=asked["model_"],
-        answers=keyed(asked["answered"]),
-        prompts=parse_name_value_pairs("--prompt", asked["prompts"], "clarify=v2"),
-        start=asked["start"] or "",
-        live=asked["live"],
-    )
-
-
-# 2. Saying it --------------------------------------------------------------------------------
-
-
-def _say_again(voice: Voice, result: Rerun, *, everything: bool) -> None:
-    id_ = short_session(result.session_id)
-    title = ", ".join((TITLES[result.mode], *map(escaped_text, result.otherwise)))
-    ran = f"{result.child_events} events"
-    if result.kept:
-        ran += f", {result.kept} of them recorded"
-    if result.mode == "drift":
-        ran = f"{result.exact} of {result.exact + len(result.matches)} responses by digest"
-    voice.say(f"{id_} {title}: {result.status}: {ran}, trace {result.child_trace}")
-    _say_run(voice, result)
-    for change in result.changes:
-        voice.say(
-            f"  {escaped_text(change.pointer)}: {format_replay_value(change.recorded)}"
-            f" -> {format_replay_value(change.child)}"
-        )
-    if not result.otherwise or everything:
-        for divergence in result.divergences if everything else result.divergences[:1]:
-            say_divergence(voice, id_, divergence)
-        if result.differences > 1 and not everything:
-            voice.hint(f"{result.differences - 1} more with --all.")
-
-
-def _say_run(voice: Voice, result: Rerun) -> None:
-    """What was met on the way."""
-    for match in result.matches:
-        causes = ", ".join(match.causes)
-        voice.say(escaped_text(f"  {match.call} had the response of {match.recorded}: {causes}"))
-    if result.stopped:
-        voice.say(escaped_text(f"  it ends there: {result.stopped}"))
-    if result.fault is not None:
-        fault = result.fault
-        voice.say(
-            f"  raises in today's code at version {fault.version}: {fault.error}: "
-            f"{escaped_text(fault.message)} ({fault.file}, line {fault.line})"
-        )
-    for left in result.left:
-        which = f"the Input at version {left.version}" if left.version else "an answer"
-        voice.say(escaped_text(f"  {which} ({left.type}) does not count: {left.reason}"))
-    if result.asks and result.status != "identical":
-        voice.say(escaped_text(f"  it waits for an answer to {', '.join(result.asks)}"))
-
-
-@click.command()
-@click.argument("session", nargs=-1, metavar="[SESSION|FILE.jsonl]...")
-@click.option(
-    "--all", "everything", is_flag=True, help="Show every difference, not only the first."
-)
-@click.option("--drift", is_flag=True, help="Run today's code with the recorded responses.")
-@click.option(
-    "--simulate", is_flag=True, help="Run again with the simulator (see --seed, --faults)."
-)
-@click.option(
-    "--provider",
-    "provider_",
-    metavar="NAME",
-    callback=require_option_value,
-    help="What if: another provider.",
-)
-@click.option(
-    "--model",
-    "model_",
-    metavar="MODEL",
-    callback=require_option_value,
-    help="What if: another model.",
-)
-@click.option(
-    "--prompt",
-    "prompts",
-    multiple=True,
-    metavar="NAME=VERSION",
-    help="What if: another prompt, such as clarify=v2.",
-)
-@click.option("--seed", "seed_", type=int, metavar="N", help="Seed of the simulator.")
-@click.option(
-    "--faults",
-    "faults_",
-    metavar="FAULTS",
-    callback=require_option_value,
-    help="Faults of the simulator.",
-)
-@click.option(
-    "--answer", "answered", multiple=True, metavar="KEY=VALUE", help="What if: another answer."
-)
-@click.option(
-    "--from",
-    "start",
-    metavar="STEP",
-    callback=require_option_value,
-    help="Step or event where the what-if begins.",
-)
-@click.option("--live", is_flag=True, help="Let a what-if ask a model; this costs money.")
-@click.option(
-    "--out",
-    metavar="FILE.jsonl",
-    callback=require_option_value,
-    help="Write the new run to a new file.",
-)
-@reading_command
-def replay_command(
-    session: tuple[str, ...], everything: bool, app: Request, voice: Voice, **asked: Any
-) -> int:
-    """Re-run recorded sessions and compare every decision; no model is asked.
-
-    FILE is an export of `admin export`; - is stdin. With --drift, --simulate or a what-if
-    (--provider to --answer) a session runs again outside the log; the run is not recorded.
-
-    \b
-    Examples:
-      preflights replay
-      preflights replay replays/*/*.jsonl
-      preflights replay last --drift
-      preflights replay last --simulate --seed 7
-      preflights replay last --provider sim --from clarify-1
-    """
-    mode = mode_of(asked)
-    named = [session_or_file(typed) for typed in session or (LAST,)]
-    drawn = bar(voice, "Reading", least=2 * BAR_BYTES)
-    if mode != "strict":
-        return run_again(app, voice, named, mode, asked=asked, everything=everything, drawn=drawn)
-    found, unknown = replays(app, named, everything=everything, drawn=drawn)
-    voice.json(found)
-    for result in found.sessions:
-        _say_replay(voice, result)
-    for result in found.sessions:
-        if hint := shown_of(result.workflow).replayed(app, result.session_id):
-            voice.hint(hint)
-    for one in unknown:
-        voice.warn(f"session {short_session(one.session_id)} is not replayed: {one.why}")
-    if any(result.status != "identical" for result in found.sessions):
-        return EXIT_REFUSED
-    return EXIT_ENVIRONMENT if unknown else 0
-
-
-def session_or_file(typed: str) -> str | SessionFile:
-    """A session of the log, or a file."""
-    if typed == "-" or typed.endswith(".jsonl") or _is_file(typed):
-        return session_file(typed)
-    return typed
-
-
-def _is_file(typed: str) -> bool:
-    """Whether it names a file; what is too long for a name does not."""
-    try:
-        return typed != LAST and Path(typed).is_file()
-    except OSError:
-        return False
-
-
-def _say_replay(voice: Voice, result: Replayed) -> None:
-    id_ = short_session(result.session_id)
-    if result.status == "erased":
-        voice.say(f"{id_} was erased: its payloads are gone and cannot be replayed")
-        return
-    if result.status == "identical":
-        voice.say(f"{id_} identical: {result.events} events, trace {result.trace}")
-        if result.undecided:
-            voice.hint(f"Its last Input is undecided: preflights resume {id_} decides it.")
-        _say_generation(voice, result)
-        return
-    if result.fault is not None:
-        fault = result.fault
-        what = "raises again" if fault.recorded else "raises in today's code"
-        voice.say(
-            f"{id_} {what} at version {fault.version}: {fault.error}: {escaped_text(fault.message)}"
-            f" ({fault.file}, line {fault.line})"
-        )
-    for divergence in result.divergences:
-        say_divergence(voice, id_, divergence)
-    if rest := result.differences - len(result.divergences):
-        voice.hint(f"{rest} more with --all.")
-
-
-def _say_generation(voice: Voice, result: Replayed) -> None:
-    if result.generation:
-        voice.hint(
-            f"{escaped_text(result.generation)} answered, which is not today's: "
-            "its responses were not computed again."
-        )

@@ -101,7 +101,7 @@ def view_command(
     with ExitStack() as stack:
         path, why, imports = "/", _why_read_only(app, read_only), ""
         if session is not None:
-            from preflights_cli.recordings import session_or_file  # with all that replays
+            from preflights_cli.replaying import session_or_file  # with all that replays
             from preflights_es.use.archives import opened_file
 
             named = session_or_file(session)

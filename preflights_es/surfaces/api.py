@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from preflights_es.use.decisions import Decisions
     from preflights_es.use.holding import HoldsHere
     from preflights_es.use.inbox import Inbox
+    from preflights_es.use.replays import SessionDiff
     from preflights_es.use.repository_facts import Facts
     from preflights_es.use.trail import TrailStep
     from preflights_es.use.usage import Usage
@@ -412,6 +413,13 @@ class Preflights:
         from preflights_es.use.replays import replay
 
         return replay(self.request(), session)
+
+    @_check_argument_types
+    def diff(self, a: str, b: str) -> SessionDiff:
+        """Two recorded sessions side by side; nothing is decided again."""
+        from preflights_es.use.replays import compare_sessions
+
+        return compare_sessions(self.request(), a, b)
 
     @_check_argument_types
     def trail(self, session: str) -> list[TrailStep]:

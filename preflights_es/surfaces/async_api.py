@@ -71,6 +71,7 @@ class AsyncPreflights:
     why_artifact = _threaded(Preflights.why_artifact)
     recall = _threaded(Preflights.recall)
     replay = _threaded(Preflights.replay)
+    diff = _threaded(Preflights.diff)
     trail = _threaded(Preflights.trail)
     facts = _threaded(Preflights.facts)
     usage = _threaded(Preflights.usage)

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec.structs import asdict, replace
 
+from preflights_es.history.alignment import EventPair, align_sessions
 from preflights_es.history.child import Child, sealed_as
 from preflights_es.history.recording import Code, Recording, driven, recording
 from preflights_es.history.replayer import Replay, Replayer, Rerun, drift
@@ -33,6 +34,7 @@ from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.settings.load import Options
 from preflights_es.store import jsonl
+from preflights_es.store.stored_events import Codec, verified
 from preflights_es.system import clock_ids
 from preflights_es.system.files import new_file
 from preflights_es.use.answers import addressed
@@ -40,7 +42,7 @@ from preflights_es.use.archives import SessionFile, sessions_of
 from preflights_es.use.leads import GENERATION, Leads, simulated
 from preflights_es.use.request import Request
 from preflights_es.use.results import Drawn, Result, undrawn
-from preflights_es.words.workflow import Workflow
+from preflights_es.words.workflow import Workflow, find_known_workflow
 
 Stream = tuple[Sequence[Stored], bytes | None]
 """A session's events, and the hash of its head where there is one to compare with."""
@@ -138,6 +140,50 @@ def _made_again(lead: Lead) -> LLMProvider:
 
 def _generation(request: CompletionRequested, decider: Decider[Any]) -> str | None:
     return {"sim": GENERATION, "mock": decider.version}.get(request.provider)
+
+
+class SessionDiff(Result, frozen=True, kw_only=True, tag_field="format", tag="diff/1"):
+    """Two sessions side by side."""
+
+    a: str
+    b: str
+    workflow: str
+    status: Literal["same", "different"]
+    same: int
+    """Pairs of events that are the same, but for their time and the sessions' own ids."""
+    types_only: bool
+    """Whether payloads were erased, so that only the types and the order of events are compared."""
+    events: tuple[EventPair, ...]
+
+
+def compare_sessions(request: Request, a: str | SessionFile, b: str | SessionFile) -> SessionDiff:
+    """Two recorded sessions, aligned by their Inputs and Decisions; nothing is decided again.
+
+    Raises:
+        Misused: they are of two workflows, or a file holds several.
+    """
+    found = [*islice(streams(request, [a, b]), 3)]
+    if len(found) != 2:
+        raise Misused("two sessions are compared, found more: name a file that holds one")
+    (one, _), (two, _) = found
+    for stored, head in found:
+        verified(stored, head)
+    if one[0].workflow != two[0].workflow:
+        names = f"{one[0].workflow} and {two[0].workflow}"
+        raise Misused(f"sessions of two workflows cannot be compared, found {names}")
+    types_only = any(event.data is None for event in (*one, *two))
+    codec = Codec(find_known_workflow(WORKFLOWS, one[0].workflow).decider)
+    pairs = tuple(align_sessions(codec, one, two, types_only=types_only))
+    same = sum(not pair.differences for pair in pairs)
+    return SessionDiff(
+        a=one[0].session_id,
+        b=two[0].session_id,
+        workflow=one[0].workflow,
+        status="same" if same == len(pairs) else "different",
+        same=same,
+        types_only=types_only,
+        events=pairs,
+    )
 
 
 class Reran(Rerun, frozen=True, kw_only=True):

@@ -26,6 +26,7 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
         ("replay", "session.jsonl", "odd.jsonl", "--all"),
         ("replay", "session.jsonl.gz"),
     ),
+    "diff": (("diff", "last", "HARMFUL"), ("diff", "session.jsonl", "last", "--all", "--json")),
     "regress": (
         ("regress", "last"),
         ("regress", "session.jsonl", "odd.jsonl", "session.jsonl.gz"),

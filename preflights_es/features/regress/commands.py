@@ -30,7 +30,7 @@ from preflights_cli.options import (
     reports_of,
     write_report_files,
 )
-from preflights_cli.recordings import format_replay_value
+from preflights_cli.replaying import format_replay_value
 from preflights_cli.table import Moment, streamed
 from preflights_es.features.regress.cases import CANNOT_READ
 from preflights_es.features.regress.change import ChangeOptions, change_of

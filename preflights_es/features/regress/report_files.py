@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from preflights_cli.common import count_in_words
-from preflights_cli.recordings import format_replay_value
+from preflights_cli.replaying import format_replay_value
 from preflights_es.features.regress.batches import LOG
 from preflights_es.features.regress.pages import policy, read_page_source
 from preflights_es.features.regress.results import Case, Cause, Outcome, Report

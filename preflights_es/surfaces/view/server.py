@@ -38,6 +38,7 @@ from preflights_es.surfaces.view import (
     rendering,
     session_list,
     sessions,
+    side_by_side,
 )
 from preflights_es.surfaces.view.rendering import (
     FILES,
@@ -78,6 +79,7 @@ def routes() -> Sequence[BaseRoute]:
                 *sessions.ROUTES,
                 *project_pages.USAGE_ROUTES,
                 *judging.ROUTES,
+                *side_by_side.ROUTES,
             ),
         ),
         *sessions.STREAMS,

@@ -61,6 +61,7 @@ def test_a_session_is_begun_answered_accepted_and_asked_why(log: Any, tmp_path: 
     ]
     assert [value.value for value in log.why("ADR-0001", "Strategy")] == ["OAuth"]
     assert log.replay("last").status == "identical"
+    assert log.diff("last", "ADR-0001").status == "same"
     assert len(log.export("last").splitlines()) == 1 + done.version
     trail = log.trail("last")
     assert [step.version for step in trail] == list(range(1, done.version + 1))

@@ -463,6 +463,25 @@ def test_hostile_words_stand_as_text_in_every_page_of_a_session(
 # 6. Replay -----------------------------------------------------------------------------------
 
 
+def test_two_sessions_stand_side_by_side_the_first_difference_on_top(
+    shop: Project, pages: Pages
+) -> None:
+    first = shop.call("start", "Add login <b>", "--json").json["session_id"]
+    second = shop.call("start", "Add login <i>", "--json").json["session_id"]
+    note = shop.call("note", "milk", "--json").json["session_id"]
+    assert f'href="/diff/{first}"' in pages.text(f"/sessions/{first}")
+    choice = pages.text(f"/diff/{first}")
+    assert (f"/diff/{first}/{second}" in choice, note in choice) == (True, False)
+    page = pages.text(f"/diff/{first}?with={second[-8:]}")
+    assert page.count("first difference") == 1
+    assert "Add login &lt;<del>b</del>&gt;" in page
+    assert "Add login &lt;<ins>i</ins>&gt;" in page
+    assert f"preflights diff {first[-8:]} {second[-8:]}" in page
+    found = pages.get(f"/diff/{first}/{note}")
+    assert (found.status_code, "two workflows" in found.text) == (409, True)
+    assert pages.get(f"/diff/{first}/00000000").status_code == 404
+
+
 def test_the_first_difference_is_marked_and_its_cause_named(of_file: OpenFile) -> None:
     events = list(golden("a_model_leads")[0])
     asked = next(n for n, one in enumerate(events) if one.type == "completion.requested.v1")

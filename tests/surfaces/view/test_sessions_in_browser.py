@@ -39,6 +39,7 @@ def address(server: Server, path: str) -> str:
 
 def test_axe_finds_nothing(shop: Project, server: Server, browser: Browser) -> None:
     id_ = shop.newest()
+    other = shop.call("start", "Keep orders", "--provider", "sim", "--json").json["session_id"]
     browser.driver.execute_cdp_cmd("Page.setBypassCSP", {"enabled": True})  # for axe alone
     try:
         for scheme in ("light", "dark"):
@@ -47,6 +48,9 @@ def test_axe_finds_nothing(shop: Project, server: Server, browser: Browser) -> N
                 if path.endswith("replay"):
                     browser.run("document.querySelector('button[value=strict]').click()")
                     browser.shows("return !!document.querySelector('.result')", True)
+                assert complaints(browser) == [], path
+            for path in (f"/diff/{id_}", f"/diff/{id_}/{other}"):
+                browser.visit(address(server, path), scheme)
                 assert complaints(browser) == [], path
             browser.visit(address(server, "/usage?by=prompt"), scheme)
             assert complaints(browser) == []

@@ -1,0 +1,152 @@
+"""Two recorded sessions side by side: Inputs and Decisions that have a counterpart, and the values
+in which these differ, as a replay compares them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Any, Final, NamedTuple, TypeVar
+
+import msgspec
+
+from preflights_es.history.child import Encoded, find_event_divergences
+from preflights_es.history.replayer import CLOCK
+from preflights_es.kernel.errors import LogDamaged
+from preflights_es.kernel.ids import decision_uid
+from preflights_es.kernel.json import canonical_json, decode_plain_json
+from preflights_es.kernel.ports import Stored
+from preflights_es.store.stored_events import Codec
+
+T = TypeVar("T")
+
+OWN: Final = (*CLOCK, "request_id", "sha256")
+"""Fields that no two sessions have in common; a document names its session and its day."""
+ITSELF: Final = b"(this session)"
+"""In place of a session's own id, which its payloads hold."""
+
+
+class ValueDifference(msgspec.Struct, frozen=True, kw_only=True):
+    """One value that two events do not share."""
+
+    pointer: str
+    """JSON Pointer into the payload; empty for the event as a whole."""
+    a: Any
+    b: Any
+
+
+class EventPair(msgspec.Struct, frozen=True, kw_only=True):
+    """An event of one session and its counterpart in the other."""
+
+    a: int | None
+    """Version in the first session; None where only the second has such an event."""
+    b: int | None
+    type: str
+    differences: tuple[ValueDifference, ...] = ()
+    """None where the two are the same, but for their time and the session's own id."""
+    cause: str = ""
+    """Of a request, what changed."""
+
+
+class _Placed(NamedTuple):
+    version: int
+    is_input: bool
+    event: Encoded
+
+
+def align_sessions(
+    codec: Codec, a: Sequence[Stored], b: Sequence[Stored], *, types_only: bool = False
+) -> Iterator[EventPair]:
+    """The events of two sessions of one workflow, in order.
+
+    Inputs find each other first, then the Decisions behind them: those that are the same, and
+    between these those of one type. What finds none stands alone.
+
+    Args:
+        types_only: whether payloads are left out, since some are erased.
+
+    Raises:
+        LogDamaged: a payload cannot be compared.
+    """
+    try:
+        sides = [_turns(_placed(codec, one, types_only) for one in stored) for stored in (a, b)]
+        for turn, other in aligned(sides[0], sides[1], (_whole, _input_type)):
+            for one, two in aligned(turn or (), other or (), (_event, _type)):
+                yield _pair(one, two)
+    except (ValueError, RecursionError) as error:
+        found = f"its payload cannot be compared: {error}"
+        raise LogDamaged(f"session {a[0].session_id} or {b[0].session_id}", 0, found) from error
+
+
+def aligned(
+    a: Sequence[T], b: Sequence[T], keys: Sequence[Callable[[T], Hashable]]
+) -> Iterator[tuple[T | None, T | None]]:
+    """Pairs in the order of both: equal by the first key, between these by the next ones."""
+    if not (keys and a and b):
+        yield from ((one, None) for one in a)
+        yield from ((None, one) for one in b)
+        return
+    matcher = SequenceMatcher(None, [*map(keys[0], a)], [*map(keys[0], b)], autojunk=False)
+    begin, other = 0, 0
+    for place, counterpart, size in matcher.get_matching_blocks():
+        yield from aligned(a[begin:place], b[other:counterpart], keys[1:])
+        begin, other = place + size, counterpart + size
+        yield from zip(a[place:begin], b[counterpart:other], strict=True)
+
+
+def _turns(events: Iterable[_Placed]) -> list[list[_Placed]]:
+    """An Input and the Decisions behind it."""
+    found: list[list[_Placed]] = []
+    for one in events:
+        if one.is_input or not found:
+            found.append([])
+        found[-1].append(one)
+    return found
+
+
+def _whole(turn: Sequence[_Placed]) -> Hashable:
+    return tuple(one.event for one in turn)
+
+
+def _input_type(turn: Sequence[_Placed]) -> Hashable:
+    return turn[0].event[0]
+
+
+def _event(one: _Placed) -> Hashable:
+    return one.event
+
+
+def _type(one: _Placed) -> Hashable:
+    return one.event[0]
+
+
+def _placed(codec: Codec, stored: Stored, types_only: bool) -> _Placed:
+    is_input = stored.input_id is not None
+    if types_only:
+        return _Placed(stored.version, is_input, (stored.type, b"{}"))
+    tag, data = codec.upcast(stored)
+    for own in (stored.session_id, decision_uid(stored.session_id)):
+        data = data.replace(own.encode(), ITSELF)
+    payload = decode_plain_json(data)
+    kept = {name: value for name, value in payload.items() if name not in OWN}
+    return _Placed(stored.version, is_input, (tag, canonical_json(kept)))
+
+
+def _pair(one: _Placed | None, two: _Placed | None) -> EventPair:
+    either = one or two
+    assert either is not None, "a pair has an event"
+    found = (
+        []
+        if one and two and one.event == two.event
+        else find_event_divergences(either.version, one and one.event, two and two.event)
+    )
+    return EventPair(
+        a=one.version if one else None,
+        b=two.version if two else None,
+        type=either.event[0],
+        differences=tuple(
+            ValueDifference(pointer=each.pointer, a=each.recorded, b=each.computed)
+            for each in found
+        ),
+        cause=found[0].cause if found else "",
+    )
