@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -185,6 +186,21 @@ def _specified(say: Say) -> str:
     while (text := read_typed_line(say("In your own words: ")).strip()).casefold() in ("", *HELP):
         pass
     return text
+
+
+def read_line_behind(key: str) -> str:
+    """A line that begins with a key which was read alone.
+
+    An Enter that came while the terminal gave single keys is a carriage return, behind which
+    Python's text layer waits for one more character.
+    """
+    click.echo(key, nl=False)
+    typed = b""
+    while not typed.endswith((b"\r", b"\n")):
+        if not (more := os.read(sys.stdin.fileno(), 1024)):
+            raise ConversationLeft
+        typed += more
+    return key + typed.decode("utf-8", "replace").rstrip()
 
 
 def read_typed_line(prompt: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import json
 import re
+import sys
+from subprocess import PIPE, Popen
 
 import pytest
 
@@ -36,6 +38,16 @@ def test_an_option_is_chosen_by_its_number_and_accepted_by_one_key(house: Projec
     assert (shown["status"], shown["provenance"][1]["by"]) == ("accepted", "user")
     assert 'decision-makers: ["Ada"]' in (house.folder / shown["artifacts"][0]).read_text()
     assert house.call("replay", "last").code == 0
+
+
+def test_an_enter_that_came_among_single_keys_ends_the_line() -> None:
+    code = "from preflights_cli.dialogue import read_line_behind as read; print(read('r'))"
+    with Popen([sys.executable, "-c", code], stdin=PIPE, stdout=PIPE) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(b" 1\r")
+        child.stdin.flush()
+        assert child.stdout.read() == b"rr 1\n"
 
 
 def test_every_slip_is_asked_again_and_nothing_is_lost(house: Project) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from preflights_cli import EXIT_WAITING
 from tests.cli.program import House, Project
-from tests.cli.terminal import ANSWER, KEY, terminal
+from tests.cli.terminal import ANSWER, BECAUSE, KEY, terminal
 from tests.each import each
 
 QUESTION = "Which queue for the domain events?"
@@ -244,6 +244,21 @@ def test_a_record_of_another_tool_is_kept_and_contradicted(kafka: Project) -> No
         f"contradicts: {path} Use PostgreSQL for the orders. `--supersedes {path}"
     )
     assert done.json["status"] == "accepted"
+
+
+def test_a_record_that_contradicts_an_answer_is_said_before_the_proposal_and_once(
+    kafka: Project,
+) -> None:
+    (kafka.folder / "docs/decisions/0007-move-the-orders.md").write_text(RECORD)
+    with terminal(kafka, "start", "Which database for the orders?") as t:
+        assert "contradicts" not in t.expect(ANSWER)
+        t.type("MySQL")
+        assert "  1. contradicts: docs/decisions/0007-move-the-orders.md" in t.expect(BECAUSE)
+        t.type("")
+        t.proposal()
+        t.press("a")
+        assert "contradicts" not in t.rest()
+        assert t.code() == 0
 
 
 def test_a_contradiction_is_said_before_what_is_stated_is_recorded(kafka: Project) -> None:

@@ -19,6 +19,7 @@ from preflights_cli.dialogue import (
     Pressed,
     ask_for_answer,
     conversed,
+    read_line_behind,
     read_typed_line,
     submit_dialogue_answer,
 )
@@ -166,8 +167,7 @@ def _before_proposal(
     is_asked = session.status != PROPOSED
     if is_asked and (same := keep_same(app, session.session_id, choices, by)):
         return same
-    if not is_told:
-        _say_in_force(app, voice, session, choices)
+    _say_in_force(app, voice, session, choices, is_told=is_told)
     return _ask_reasons(app, session) if is_asked else session
 
 
@@ -178,7 +178,7 @@ def _accept_with_choices(
 
     def again(choices: Choices | None, seen: View) -> View:
         new = NewAcceptance(seen.session_id, by=by, expect=seen.version, choices=choices)
-        return accept_clarification(app, new)
+        return accept_clarification(app, new, is_told=True)
 
     return resolved(voice, again(said, session), said, again)
 
@@ -234,7 +234,7 @@ def _read_proposal_key(say: Say, *, takes_known: bool) -> str:
             raise ConversationLeft from None
         key = pressed.strip("\r\n") or pressed  # Enter behind it, in one burst
         if takes_known and key in ("k", "r") and key == pressed:
-            key = f"{key}{read_typed_line(key)}".strip()
+            key = read_line_behind(key)
         else:
             click.echo(key if key.isprintable() else "")
         if key in ("a", "r", "e", "d", *_LEAVING) or (takes_known and _is_known_key(key)):
@@ -279,10 +279,17 @@ _KEEPS: Final = (
 )
 
 
-def _say_in_force(app: Request, voice: Voice, session: View, choices: Choices | None) -> None:
-    """Say what is in force; the prompts that follow take the keys."""
+def _say_in_force(
+    app: Request, voice: Voice, session: View, choices: Choices | None, *, is_told: bool = False
+) -> None:
+    """Say what is in force; the prompts that follow take the keys.
+
+    Args:
+        is_told: whether it was said before the value; then what contradicts the value is said.
+    """
     found, say = as_clarification(session), spoken(session)
     told = _unsettled(app, found, choices)
+    told = [(place, one) for place, one in told if one.differs or not is_told]
     if not told or not (found.questions or found.patch):
         return
     voice.say(say("In force:"))

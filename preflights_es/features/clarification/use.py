@@ -265,9 +265,13 @@ def _submitted(
     return finish_due_documents(request, own.submitted(handle, kind, {}, expect=expect))
 
 
-def accept_clarification(request: Request, new: NewAcceptance) -> View:
-    """Accept what is proposed, as it is now or at the version that the person saw."""
-    choosing = Choosing(request, new.choices)
+def accept_clarification(request: Request, new: NewAcceptance, *, is_told: bool = False) -> View:
+    """Accept what is proposed, as it is now or at the version that the person saw.
+
+    Args:
+        is_told: whether the person saw the decisions in force that the session began with.
+    """
+    choosing = Choosing(request, new.choices, is_told=is_told)
     handle, expect = begin_acceptance(request, new.session, new.expect)
     own = clarifications_of(request)
     own.refuse_relaying(new.by, short_session(handle.session_id))
@@ -335,12 +339,15 @@ def answerable(request: Request, session: str) -> list[tuple[str, Question]]:
 class Choosing:
     """The comparison of one acceptance, and what the person said about it."""
 
-    def __init__(self, request: Request, said: Choices | None = None) -> None:
+    def __init__(
+        self, request: Request, said: Choices | None = None, *, is_told: bool = False
+    ) -> None:
         """Raises:
         UnknownSession, AmbiguousSession: none or several match what was typed of a decision.
         Refused: a reason is blank, a placeholder, or cannot be recorded; or one is named twice.
         """
         self._request = request
+        self._is_told = is_told
         self._said = said or Choices()
         self.found: tuple[OlderDecision, ...] = ()
         """How the decision stands to others, as it was compared last."""
@@ -381,7 +388,8 @@ class Choosing:
             return None
         from preflights_es.features.recall.decision_comparison import tell_differing
 
-        tell_differing(self._request, first.handle, self._chosen)
+        told = [one.path for one in state.opened.told] if self._is_told else []
+        tell_differing(self._request, first.handle, {*self._chosen, *told})
         return replace(first, input=new)
 
     def compare(self, handle: Handle) -> None:

@@ -245,7 +245,7 @@ def tell_differing(request: Request, handle: Handle, chosen: Collection[str] = (
     """Say which records in force of other tools have another value at the same place.
 
     Args:
-        chosen: paths of those of which a person said what becomes of them.
+        chosen: paths of those of which a person said what becomes, or which the person saw.
     """
     state: ClarificationState = handle.session.state
     named = {one.path for one in list_superseded(state.standing)}
