@@ -153,8 +153,9 @@ def _nygard_values(record: Record) -> dict[str, str]:
         status = f"superseded by [{name}]({link})" if link else status
     own = replace(record, language="en")
     paths = ", ".join(_code(path) for path in record.reach.paths)
+    weighed = record.considered if len(record.considered) > 1 else ()
     lines = {
-        "Considered options": "; ".join(map(inline, record.considered)),
+        "Considered options": "; ".join(map(inline, weighed)),
         "Applies to": paths,
         "Decision makers": inline(record.decided_by),
         "Uid": record.uid,
