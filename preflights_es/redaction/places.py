@@ -51,13 +51,6 @@ _PLACES: Final = r"""
 :// | ://(?P<token>(?=[A-Za-z_-]{0,60}[0-9])«D»{20,256})@
 :oracle: | :oracle:[a-z0-9]{2,8}:[^\s/@]{1,128}/(?P<password>[^\s@"'<>\ufdd0]{1,200})@
 tcp( | (?:^|[\s"'`=])[\w.-]{1,64}:(?P<password>[^\s"'`@\ufdd0]{1,200})@(?:tcp|unix)\(
-hooks.slack | /(?:services|workflows|triggers)/(?P<token>«W»[A-Za-z0-9/_-]{9,})
-/webhooks/ | /webhooks/(?P<token>[0-9]{5,}/«D»{10,})
-/webhook | (?i:office\.com/webhook(?:b2)?/)(?P<token>[^\s"'<>`\ufdd0]{20,})
-hooks.zapier | /hooks/catch/(?P<token>[0-9]+/[a-z0-9/]{4,})
-/bot | /bot(?P<token>[0-9]{6,12}:«D»{16,})
-sig= | [?&;]sig=(?P<token>[A-Za-z0-9%+/=_-]{16,})
-x-amz- | (?i:x-amz-(?:signature|security-token)=)(?P<token>[A-Za-z0-9%+/=_-]{16,})
 ^curl | \bcurl\b(?:[^\n]|(?<=\\)\n){0,250}?«O»[^\s"':]{0,64}:«P»
 ^mysql | (?i:\bmysql[\w.-]{0,24})«C»-u[^\n|;]{1,80}?\s-p\s(?=\S{0,80}[A-Za-z])(?=\S{0,80}\d)«P»
 ^smbclient | (?i:\bsmbclient«X»)«C»-U\s?["']?[\w.\\-]{1,64}%«P»
@@ -77,12 +70,31 @@ identified | (?i:\b(?:user|role|to)\s+\S{1,80}\s+identified\s+(?:with\s+\S{1,40}
 securestring | (?i:ConvertTo-SecureString\s+(?:-String\s+)?)«Q»
 """
 
+# The same of addresses that let in who knows them: of Slack, Discord, Teams, Telegram, Azure, AWS.
+_ADDRESSED: Final = r"""
+hooks.slack | /(?:services|workflows|triggers)/(?P<token>«W»[A-Za-z0-9/_-]{9,})
+/webhooks/ | /webhooks/(?P<token>[0-9]{5,}/«D»{10,})
+/webhook | (?i:office\.com/webhook(?:b2)?/)(?P<token>[^\s"'<>`\ufdd0]{20,})
+hooks.zapier | /hooks/catch/(?P<token>[0-9]+/[a-z0-9/]{4,})
+/bot | /bot(?P<token>[0-9]{6,12}:«D»{16,})
+sig= | [?&;]sig=(?P<token>[A-Za-z0-9%+/=_-]{16,})
+x-amz- | (?i:x-amz-(?:signature|security-token)=)(?P<token>[A-Za-z0-9%+/=_-]{16,})
+"""
+
 
 def find_placed_secrets(text: str) -> Iterator[Span]:
+    yield from _find_by_table(_PLACES, text)
+
+
+def find_addressed_secrets(text: str) -> Iterator[Span]:
+    yield from _find_by_table(_ADDRESSED, text)
+
+
+def _find_by_table(table: str, text: str) -> Iterator[Span]:
     low = lower_as_matched(text)
     found = [
         span
-        for rule in rules(_PLACES)
+        for rule in rules(table)
         for span in find_named_spans(find_by_rule(rule, text, low))
         if not refers(text[span[0] : span[1]], quoted=False)
     ]
@@ -234,6 +246,7 @@ def _is_password(text: str, start: int, end: int, *, loose: bool) -> bool:
 _SHAPES: Final = (private_keys, shapes, web_tokens, encoded_keys, seed_phrases)
 _PLACED: Final = (
     find_option_passwords,
+    find_addressed_secrets,
     find_placed_secrets,
     ibans,
     cards,
@@ -245,5 +258,5 @@ _PLACED: Final = (
 )
 _ADDRESSES: Final = (emails, escaped_emails)
 RULES: Final[tuple[Callable[[str], Iterator[Span]], ...]] = (*_SHAPES, *_PLACED, *_ADDRESSES)
-SHAPED: Final = (*_SHAPES, *_ADDRESSES)
+SHAPED: Final = (*_SHAPES, find_addressed_secrets, *_ADDRESSES)
 """Rules that know a secret by its form alone."""

@@ -92,6 +92,8 @@ dckr_(?:pat|oat)_«L»
 s-s4t2(?:ud|af)-[0-9a-f]{32,}
 sgp_local_«N»
 (?:figd|nfp|sbp|r8|sgp|ntn|bkua|tfp|rdme|pnu|pat|vcp|rubygems|sm_aat)_«N»«D»*
+pat«W»{14}\.[0-9a-f]{64,}
+key(?=«W»{0,13}[0-9](?:[a-z]|«W»{0,12}[0-9]))(?=«W»{0,13}[A-Z])«W»{14}(?!«W»)
 (?:pat|sl)[._](?=[a-zA-Z]{0,40}[0-9])«W»{14,}(?:\.[0-9a-f]{32,}|«D»{20,})
 secret_(?=[a-zA-Z]{0,40}[0-9])«W»{30,}
 CCIPAT_«L»

@@ -123,6 +123,8 @@ SHAPES = [
     ("pul-" + HEX[:40], "token"),
     ("glsa_" + MIX[:32] + "_0a1b2c3d", "token"),
     ("sbp_" + HEX[:40], "token"),
+    ("pat" + MIX[:14] + "." + HEX, "token"),
+    ("key" + "Goa9mI63JozGw8", "token"),
     (JWT, "token"),
     (JWT.rpartition(".")[0], "token"),
     (PEM, "key"),

@@ -148,6 +148,15 @@ def test_an_ordinary_name_or_id_of_a_provider_stays(name: str) -> None:
         (f"{GITHUB[:6]}\u200b{GITHUB[6:]}", "[redacted:token]"),
         (JWT, "[redacted:token]"),
         ("llama of ada@example.com", "llama of [redacted:email]"),
+        *(
+            (f"https://{front}{rest}", f"https://{front}[redacted:token]")
+            for front, rest in (
+                ("hooks.slack.com/services/", "T01ABCDEF/B01ABCDEF/" + "a1B2c3D4e5F6"),
+                ("discord.com/api/webhooks/", "123456789012345678/" + "a1B2c3D4e5F6"),
+                ("a.webhook.office.com/webhookb2/", "0a1b2c3d-9a1e@4b7c/IncomingWebhook/x1/y2"),
+                ("a.logic.azure.com/workflows/1/invoke?sp=x&sig=", "a1B2c3D4e5F6a1B2c3D4e5F6"),
+            )
+        ),
     ],
 )
 def test_a_credential_or_an_address_in_a_name_goes(name: str, recorded: str) -> None:

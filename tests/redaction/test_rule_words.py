@@ -20,6 +20,7 @@ from tests.redaction.test_redaction import FILED, FRAGMENTS
 
 RULES = (
     *rules(places._PLACES),
+    *rules(places._ADDRESSED),
     *rules(places._OPTIONS),
     places._COOKIES,
     places._HEADER,
