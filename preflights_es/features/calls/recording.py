@@ -18,6 +18,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from itertools import islice
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -49,6 +50,8 @@ from preflights_es.use.results import Result
 FAILURES_MAX: Final = 3  # ends of the writer at one call, until that call is given up
 RESTARTS_MAX: Final = 9  # ends of the writer without a recorded call, until all are
 END_WAIT_S: Final = 20.0  # seconds without a recorded call, after which the end waits no longer
+SENT_S: Final = 0.02  # seconds in which calls are gathered on their way to the writer
+SENT_MAX: Final = 64  # of them at once
 HEAD_MAX: Final = 64 * 1024  # bytes of a line of an answer's head
 BODY_MAX: Final = 1 << 30  # bytes of a request: larger ones are refused
 _WRITER: Final = "preflights_es.features.calls.writer"
@@ -383,15 +386,18 @@ class Handover:
             to.write(write_frame(msgspec.structs.replace(self._begun, together=together)))
             while True:
                 if number <= self._number:
-                    to.write(self._held[number - self._number - 1].data)
+                    begin = number - self._number + len(self._held) - 1
+                    frames = [*islice(self._held, begin, begin + SENT_MAX)]
+                    to.write(b"".join(frame.data for frame in frames))
                     await to.drain()
-                    number += 1
+                    number += len(frames)
                 elif self._is_closing:
                     to.close()
                     return
                 else:
                     self._more.clear()
                     await self._more.wait()
+                    await asyncio.sleep(SENT_S)  # one by one, they wake two processes each time
 
     def _take_word(self, said: Recorded) -> None:
         self.trouble = said.trouble
