@@ -27,7 +27,7 @@ from preflights_es.surfaces.view.rendering import (
     date,
     millis,
     page,
-    parse_day_start,
+    parse_moment,
 )
 from preflights_es.use.brief import OTHER
 from preflights_es.use.decisions import days, end_of, listing
@@ -299,8 +299,15 @@ class Axis(msgspec.Struct, frozen=True):
         place = (begins - self.first) // self.step
         return round(place * width + width * 0.1, 2), round(width * 0.8, 2)
 
+    def ends(self, begins: int) -> dict[str, str]:
+        """The first and the last moment of a span, as an address says them."""
+        if self.step >= DAY:
+            return {"since": date(begins), "until": date(begins + self.step - 1)}
+        first, last = iso(begins), iso(begins + self.step - 1)
+        return {"since": first[:16], "until": last[:23]}
+
     def told(self, begins: int) -> str:
-        """`26 Nov 2026`; with the hour where spans are shorter than a day."""
+        """`2026-11-26`; with the hour where spans are shorter than a day."""
         hour = f" {clock(begins)[:5]}" if self.step < DAY else ""
         return f"{date(begins)}{hour}"
 
@@ -340,7 +347,7 @@ def latencies(axis: Axis, spans: Sequence[UsedThen]) -> Plot:
     for span in spans:
         used, begins = span.used, span.begins
         median, longest = used.latency_ms_median, used.latency_ms_max
-        if not median or not longest or begins is None:
+        if median is None or longest is None or begins is None or not most:
             continue
         x, width = axis.x(begins)
         told = f"{axis.told(begins)}: median {millis(median)}, longest {millis(longest)}"
@@ -392,13 +399,18 @@ def spent(asked: PageRequest) -> Page:
     """The plots and tables of the project."""
     query = asked.query
     of: Kind = next((one for one in KINDS if one == query.get("by")), "workflow")
-    since, until = (parse_day_start(query.get(name, "")) for name in ("since", "until"))
-    last = None if until is None else until + DAY - 1
+    known = {name: query.get(name, "").strip() for name in ("since", "until")}
+    since, until = parse_moment(known["since"]), parse_moment(known["until"], is_end=True)
+    between = {
+        "since": known["since"] if since is not None else "",
+        "until": known["until"] if until is not None else "",
+    }
     asked.request.finish_pending()
-    found = usage_over_time(asked.request, of, since=since, until=last)
+    found = usage_over_time(asked.request, of, since=since, until=until)
     ranked = sorted(found.totals, key=lambda one: (-one.used.calls, one.kind))
     series = [one.kind for one in ranked[:SERIES]]
     axis = Axis.of(found)
+    drawn = plots(found, axis, series)
     number = query.get("page", "1")
     at = max(int(number), 1) if number.isdecimal() and len(number) < 10 else 1
     values = {
@@ -406,14 +418,17 @@ def spent(asked: PageRequest) -> Page:
         "section": "usage",
         "of": of,
         "kinds": KINDS,
-        "since": "" if since is None else query["since"],
-        "until": "" if until is None else query["until"],
+        **between,
+        "sessions_link": partial(_sessions_link, of, between),
+        "ends": axis.ends,
         "found": found,
         "axis": axis,
         "series": series,
         "has_others": len(ranked) > SERIES,
         "ranked": ranked[:ROWS],
-        "plots": plots(found, axis, series),
+        "plots": [plot for plot in drawn if plot.bars],
+        "unknown": [plot.title for plot in drawn if not plot.bars and "?" in plot.total],
+        "nothing": [plot.title for plot in drawn if not plot.bars and "?" not in plot.total],
         "spans": found.spans[(at - 1) * ROWS : at * ROWS],
         "page": at,
         "has_more": len(found.spans) > at * ROWS,
@@ -421,8 +436,13 @@ def spent(asked: PageRequest) -> Page:
         "height": HEIGHT,
     }
     by = f" --by {of}" if of != "workflow" else ""
-    between = "".join(f" --{name} {values[name]}" for name in ("since", "until") if values[name])
-    return Page("usage.html", values, f"preflights usage{by}{between}")
+    said = "".join(f" --{name} {text}" for name, text in between.items() if text)
+    return Page("usage.html", values, f"preflights usage{by}{said}")
+
+
+def _sessions_link(of: Kind, between: Mapping[str, str], kind: str, **more: str) -> str:
+    """The address of the sessions that a number counts."""
+    return address_with_query("/sessions", {of: kind, "with": "calls", **between, **more})
 
 
 USAGE_ROUTES: Final = (page("/usage", spent),)

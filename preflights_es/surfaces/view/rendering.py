@@ -19,7 +19,7 @@ import msgspec
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from preflights_es.kernel.ids import EARLIEST, EPOCH, LATEST, decision_name, short_session
+from preflights_es.kernel.ids import EARLIEST, EPOCH, LATEST, decision_name, iso, short_session
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines, span
 from preflights_es.projections.usage import Cost, ProviderCall, UsageTotals
@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 
 
 VALUE_MAX: Final = 300  # characters of a value beside others
+DAY: Final = 86_400_000_000  # microseconds
+DAY_LENGTH: Final = 10  # characters
+_MOMENT: Final = re.compile(
+    r"[0-9]{4}(-[0-9]{2}){2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?"
+)
 
 
 def moment(at: int) -> datetime:
@@ -43,13 +48,16 @@ def moment(at: int) -> datetime:
     return EPOCH + timedelta(microseconds=min(max(at, EARLIEST), LATEST))
 
 
-def parse_day_start(text: str) -> int | None:
-    """The beginning of a day that is written `2026-11-26`; None of anything else."""
+def parse_moment(text: str, *, is_end: bool = False) -> int | None:
+    """The beginning or the end of a day (`2026-11-26`), or a time of it (`2026-11-26T14:00`), UTC;
+    None of anything else.
+    """
     try:
-        day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+        found = datetime.fromisoformat(text if _MOMENT.fullmatch(text) else "")
     except ValueError:
         return None
-    return (day - EPOCH) // timedelta(microseconds=1)
+    at = (found.replace(tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
+    return at + DAY - 1 if is_end and len(text) == DAY_LENGTH else at
 
 
 def clock(at: int | None) -> str:
@@ -58,11 +66,8 @@ def clock(at: int | None) -> str:
 
 
 def date(at: int | None) -> str:
-    """`26 Nov 2026`, UTC."""
-    if at is None:
-        return ""
-    found = moment(at)
-    return f"{found.day} {found:%b} {found.year}"
+    """`2026-11-26`, UTC."""
+    return "" if at is None else iso(at)[:DAY_LENGTH]
 
 
 def stamp(at: int | None) -> str:

@@ -16,10 +16,9 @@ from preflights_es.surfaces.view.rendering import (
     PageRequest,
     address_with_query,
     page,
-    parse_day_start,
+    parse_moment,
     positive_number,
 )
-from preflights_es.use.decisions import DAY
 from preflights_es.use.inbox import inbox
 from preflights_es.use.results import SessionRow
 from preflights_es.use.session_search import SessionSearch
@@ -50,14 +49,13 @@ def sessions_page(asked: PageRequest) -> Page:
     status, happened = known["status"], known["with"]
     number = positive_number(query.get("page"), 1)
     waiting = inbox(asked.request).waiting if happened == WAITS else None
-    until = parse_day_start(known["until"])
     search = SessionSearch(
         words=known["q"],
         model=known["model"],
         prompt=known["prompt"],
         counted=next((name for name in COUNTED if name == happened), None),
-        since=parse_day_start(known["since"]),
-        until=None if until is None else until + DAY - 1,
+        since=parse_moment(known["since"]),
+        until=parse_moment(known["until"], is_end=True),
         cost_over=_amount(known["cost"]),
         among=None if waiting is None else {one.session_id for one in waiting},
     )
@@ -136,7 +134,7 @@ def _sessions_command_line(known: Mapping[str, str], *, is_status: bool) -> str:
         "--model": known["model"],
         "--with": known["with"] if known["with"] in COUNTED else "",
         "--cost-over": known["cost"] if _amount(known["cost"]) is not None else "",
-        **{f"--{n}": known[n] if parse_day_start(known[n]) else "" for n in ("since", "until")},
+        **{f"--{n}": known[n] if parse_moment(known[n]) else "" for n in ("since", "until")},
     }
     said = " ".join(f"{name} {quote(value)}" for name, value in options.items() if value)
     every = "" if known["workflow"] else " --all-workflows"

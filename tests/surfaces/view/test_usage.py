@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 
@@ -77,7 +78,7 @@ def test_what_is_unknown_is_no_bar_and_said_in_a_sum() -> None:
     longest, median = latencies(Axis.of(found), found.all_kinds).bars
     assert (longest.height, median.height) == (HEIGHT, HEIGHT * 3 / 4)
     assert longest.width < median.width
-    assert longest.told == "11 Jan 1970: median 3 s, longest 4 s"
+    assert longest.told == "1970-01-11: median 3 s, longest 4 s"
 
 
 def test_costs_have_a_plot_for_each_currency_and_spans_of_hours_say_the_hour() -> None:
@@ -88,8 +89,10 @@ def test_costs_have_a_plot_for_each_currency_and_spans_of_hours_say_the_hour() -
     titles = [plot.title for plot in plots(found, Axis.of(found), ["clarification"])]
     assert "Cost, USD" in titles
     axis = Axis(0, HOUR, 5)
-    assert axis.told(3 * HOUR) == "1 Jan 1970 03:00"
-    assert Axis(0, DAY, 5).told(0) == "1 Jan 1970"
+    assert axis.ends(3 * HOUR) == {"since": "1970-01-01T03:00", "until": "1970-01-01T03:59:59.999"}
+    assert Axis(0, DAY, 5).ends(0) == {"since": "1970-01-01", "until": "1970-01-01"}
+    assert axis.told(3 * HOUR) == "1970-01-01 03:00"
+    assert Axis(0, DAY, 5).told(0) == "1970-01-01"
     kinds = [f"w{n}" for n in range(SERIES + 3)]
     found = over_time(*[call(workflow=kind) for kind in kinds])
     plot = stacked("Calls", Axis.of(found), found.spans, kinds[:SERIES], lambda used: used.calls)
@@ -125,10 +128,29 @@ def test_the_tables_say_what_the_command_says(shop: Project, pages: Pages) -> No
         table = page[page.index("In all") : page.index("Over time")]
         rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", table, re.DOTALL)
         assert len(rows) == kinds
-        numbers = [re.findall(r'<td class="num">([^<]*)</td>', row) for row in rows]
+        cells = r'<td class="num">(?:<a [^>]*>)?([^<]*)(?:</a>)?</td>'
+        numbers = [re.findall(cells, row) for row in rows]
         assert sum(int(row[0].replace(",", "")) for row in numbers) == calls
         assert sum(int(row[6].replace(",", "")) for row in numbers) == tokens
     assert "preflights usage --by prompt" in page
+
+
+def test_each_number_leads_to_its_sessions_and_no_plot_is_empty(
+    shop: Project, pages: Pages
+) -> None:
+    asked(shop)
+    for by in ("workflow", "model", "prompt"):
+        page = pages.text(f"/usage?by={by}")
+        links = re.findall(r'<a href="([^"]*)" aria-label="([0-9]+), calls of', page)
+        assert links
+        for link, calls in links:
+            found = words(pages.text(html.unescape(link)))
+            assert int(re.findall("newest first: ([0-9]+) call", found)[0]) >= int(calls)
+    page = pages.text("/usage")
+    figures = page.split("<figure")[1:]
+    assert figures
+    assert all('class="bar-of' in figure for figure in figures)
+    assert "None: " in words(page)
 
 
 def test_a_time_without_calls_is_said(shop: Project, pages: Pages) -> None:
