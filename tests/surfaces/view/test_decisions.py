@@ -32,7 +32,7 @@ def decided(shop: Project, intention: str, *args: str) -> str:
 
 def titles(page: str) -> list[str]:
     """Of the decisions that a page lists, in their order."""
-    return re.findall(r'class="title" href="/decisions/[^>]*>([^<]*)<', page)
+    return re.findall(r'class="title" href="/decisions/[^>]*><bdi>([^<]*)<', page)
 
 
 def test_an_empty_project_says_so_and_records_of_other_tools_are_listed(

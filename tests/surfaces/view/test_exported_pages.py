@@ -103,7 +103,7 @@ def test_a_page_holds_served_and_in_a_folder_but_for_its_file(
     assert browser.run(VERDICT) == ""
     browser.run(CHECK)
     assert browser.until(VERDICT) != "bad"
-    assert "texts of this page stand in them" in browser.run(SAID)
+    assert "texts of these pages stand in them" in browser.run(SAID)
     assert browser.errors() == []
 
 
@@ -251,6 +251,35 @@ def test_a_page_without_the_signers_of_its_site_is_found(
     (folder / "proof" / "site.js").unlink()
     assert verdict(browser, address + page) == "bad"
     assert "The proof cannot be read" in browser.run(SAID)
+
+
+def test_a_list_verifies_the_page_of_each_decision_and_names_the_one_that_does_not_hold(
+    browser: Browser, site: tuple[Path, str], shop: Project, address: str
+) -> None:
+    folder, page = site
+    title = "Use \u05d0\u05d1 <b>PostgreSQL</b>"
+    shop.decided(title, key="db_type=PostgreSQL")
+    exported(shop)
+    browser.visit(address)
+    browser.run(CHECK)
+    assert browser.until(VERDICT) != "bad"
+    assert browser.run(SAID).splitlines()[0].endswith("2 decisions hold, 0 signed, 0 broken")
+    text = (folder / page).read_text("utf-8")
+    (folder / page).write_text(text.replace(">OAuth</b>", ">0Auth</b>"), "utf-8")
+    for path in ("", "sessions/index.html"):
+        browser.visit(address + path)
+        browser.run(CHECK)
+        assert browser.until(VERDICT) == "bad"
+        said = browser.run(SAID)
+        assert said.splitlines()[0].endswith("1 decision holds, 0 signed, 1 broken"), said
+        assert f"OAuth for authentication”: its page {page} was changed after the export" in said
+        top = browser.run("return document.querySelector('main').firstElementChild.innerText")
+        assert "This page does not hold" in top
+        assert browser.run("return document.querySelectorAll('.badge.good').length") == 0
+    browser.visit((folder / "index.html").as_uri())
+    browser.run(CHECK)
+    assert browser.until(VERDICT) == "doubt"
+    assert "The pages of these decisions: a browser lets no page of a folder" in browser.run(SAID)
 
 
 # 3. Signatures -------------------------------------------------------------------------------

@@ -21,8 +21,8 @@ function leaves(value, found = new Set()) {
 }
 // What a page shows of a session, and what of it is not in the event that it names, or in any without a version. An ellipsis ends
 // what was shortened. `data-digest` names the event with a document's digest; what is `data-decided` stands in what was signed, too.
-async function shown({ session, events }) {
-  const own = (marks) => [...document.querySelectorAll(marks)].filter((one) => one.closest("[data-session]").dataset.session === session.session_id);
+async function shown({ session, events }, page) {
+  const own = (marks) => [...page.querySelectorAll(marks)].filter((one) => one.closest("[data-session]").dataset.session === session.session_id);
   const said = events.map((one) => (one.data === null ? new Set() : leaves(JSON.parse(one.data)).add(oneLine(one.data.replace(UNSEEN, escaped)))));
   said.push(new Set(said.flatMap((one) => [...one])));
   const [texts, documents] = [own("[data-said]"), own("[data-digest]")];
@@ -46,35 +46,62 @@ function verdict(what, found) {
 }
 
 const STATES = { bad: "does not hold", doubt: "not proven", good: "holds" };
-// Pairs of state and finding.
-async function sessions(ids) {
-  const [lines, sum] = [[], { events: 0, payloads: 0, texts: 0 }];
-  const signers = preflights.signersIn(site.signers);
-  for (const id of ids) {
-    const [name, known] = [`Session ${id.slice(-12)}`, proofs.get(id)];
-    const bad = (said) => lines.push(["bad", `${name}${said}`]);
-    if (!known) { bad(": its proof is not here"); continue; }
-    const { events, payloads, trouble } = await preflights.chain(known);
-    if (trouble) { bad(`, event ${trouble.version}: ${trouble.why}`); continue; }
-    const [texts, wrong] = await shown(known);
+const FOLDER = "a browser lets no page of a folder read it. Serve the folder";
+const isFolder = location.protocol === "file:";
+const titled = (id) => {
+  const title = document.querySelector(`[data-session="${id}"] :is(.title, th a)`) ?? document.querySelector("h1");
+  return `“${title.firstChild.textContent.trim()}”`;
+};
+
+// What is found of a session, as pairs of state and finding; its own pages are read where this page is a list.
+async function session(id, place, sum) {
+  const [lines, known, name] = [[], proofs.get(id), titled(id)];
+  const bad = (said) => lines.push(["bad", `${name}${said}`]);
+  if (!known) { bad(": its proof is not here"); return lines; }
+  const { events, payloads, trouble } = await preflights.chain(known);
+  if (trouble) { bad(`, event ${trouble.version}: ${trouble.why}`); return lines; }
+  const compare = async (page, where) => {
+    const [texts, wrong] = await shown(known, page);
     for (const one of wrong) {
       one.classList.add("differs");
-      bad(`: event ${one.dataset.said ?? one.dataset.digest} does not say what this page shows: ${one.textContent.trim().slice(0, 80)}`);
+      bad(`: event ${one.dataset.said ?? one.dataset.digest} does not say what ${where} shows: ${one.textContent.trim().slice(0, 80)}`);
     }
-    const acts = known.events.filter((one) => one.act && one.data);
-    if (!acts[0]) lines.push(["doubt", `${name}: no acceptance`]);
-    for (const one of acts) {
-      const found = await preflights.act(known, one, signers, site.repository);
-      if (found) lines.push(verdict(`${name}, ${one.act}`, found));
-    }
-    sum.events += events; sum.payloads += payloads; sum.texts += texts - wrong.length;
+    sum.texts += texts - wrong.length;
+  };
+  await compare(document, "this page");
+  for (const path of "asks" in place.dataset && !isFolder ? Object.keys(known.pages) : []) {
+    const answer = await fetch(place.dataset.root + path);
+    const bytes = await answer.arrayBuffer();
+    if (!answer.ok || preflights.hex(await preflights.digest(bytes)) !== known.pages[path]) bad(`: its page ${path} was changed after the export`);
+    else await compare(new DOMParser().parseFromString(new TextDecoder().decode(bytes), "text/html"), path);
   }
-  if (sum.events) lines.unshift(["good", `The chain of ${sum.events} events: ${sum.payloads} with their texts, the others by their digests alone. ${sum.texts} texts of this page stand in them.`]);
+  const acts = known.events.filter((one) => one.act && one.data);
+  if (!acts[0]) lines.push(["doubt", `${name}: no acceptance`]);
+  for (const one of acts) {
+    const found = await preflights.act(known, one, preflights.signersIn(site.signers), site.repository);
+    if (found) lines.push(verdict(`${name}, ${one.act}`, found));
+    sum.signed += found?.verdict === "signed";
+  }
+  sum.events += events; sum.payloads += payloads;
   return lines;
 }
 
+async function sessions(ids, place) {
+  const [lines, sum] = [[], { events: 0, payloads: 0, texts: 0, signed: 0, broken: 0 }];
+  for (const id of ids) {
+    const found = await session(id, place, sum);
+    sum.broken += found.some(([state]) => state === "bad");
+    lines.push(...found);
+  }
+  if (sum.events) lines.unshift(["good", `The chain of ${sum.events} events: ${sum.payloads} with their texts, the others by their digests alone. ${sum.texts} texts of ${"asks" in place.dataset && !isFolder ? "these pages" : "this page"} stand in them.`]);
+  if (!("asks" in place.dataset)) return lines;
+  if (isFolder) lines.unshift(["doubt", `The pages of these decisions: ${FOLDER}`]);
+  const held = ids.size - sum.broken;
+  return [[sum.broken ? "bad" : "good", `${held} ${held === 1 ? "decision holds" : "decisions hold"}, ${sum.signed} signed, ${sum.broken} broken`], ...lines];
+}
+
 async function file(page) {
-  if (location.protocol === "file:") return ["doubt", "The file of this page: a browser lets no page of a folder read it. Serve the folder"];
+  if (isFolder) return ["doubt", `The file of this page: ${FOLDER}`];
   const path = decodeURI(location.pathname);
   if (!["", ".html", "index.html"].some((end) => `${path}${end}`.endsWith(`/${page}`))) return ["bad", "The file of this page has another name than at its export"];
   const found = await preflights.digest(await (await fetch(location.pathname)).arrayBuffer());
@@ -92,7 +119,8 @@ async function checked(place) {
   try {
     if (crypto.subtle) {
       for (const id of ids) if (!proofs.has(id) && /^[0-9a-f-]{36}$/.test(id)) await loaded(`${place.dataset.root}proof/${id}.js`);
-      found = [await file(place.dataset.page), ...(await sessions(ids))];
+      found = await sessions(ids, place);
+      found.splice("asks" in place.dataset ? 1 : 0, 0, await file(place.dataset.page));
     }
   } catch (error) {
     found = [["bad", `The proof cannot be read (${error.message})`]];
@@ -103,6 +131,13 @@ async function checked(place) {
     return item;
   }));
   place.dataset.verdict = Object.keys(STATES).find((state) => found.some(([one]) => one === state));
+  document.getElementById("broken")?.remove();
+  if (place.dataset.verdict !== "bad") return;
+  const top = Object.assign(document.createElement("p"), { id: "broken", className: "notice bad", role: "alert" });
+  const more = Object.assign(document.createElement("a"), { href: "#proof", textContent: "What does not hold" });
+  top.append("This page does not hold: it, or what it tells of, was changed. ", more);
+  document.querySelector("main").prepend(top);
+  for (const one of document.querySelectorAll(".badge.good")) one.classList.remove("good"); // nothing here is proven
 }
 
 addEventListener("DOMContentLoaded", () => {
