@@ -290,7 +290,7 @@ def list_cards(
 
 
 def is_settled(event: Event | None) -> bool:
-    """Whether somebody answered, or settled what was proposed."""
+    """Whether it answers a question, or settles a proposal."""
     return isinstance(event, Answers | Signable) and not isinstance(event, SessionErased)
 
 

@@ -80,7 +80,7 @@ def session_page(asked: PageRequest) -> Page:
     intention = current.view.intention if current.view else ""
     named = f"Session {short_session(one.session_id)}"
     here = timeline.part(version, prices).marks[0]
-    cards, more = list_cards(at, part, version, prices, current)
+    cards, more = list_cards(at, part, version, prices, current=current)
     values = {
         "title": shortened(one_line(intention), 60) or named,
         "named": named,
