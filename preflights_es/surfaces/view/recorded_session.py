@@ -21,6 +21,7 @@ from preflights_es.kernel.text import shortened
 from preflights_es.projections.audit import TrailActor
 from preflights_es.projections.projection import Read
 from preflights_es.projections.session_story import (
+    NAME_SHOWN,
     SentMessage,
     ToldCall,
     call_costs,
@@ -42,7 +43,7 @@ PAYLOAD: Final = 100_000  # characters of a payload on a page
 LOOK: Final = 4_000  # characters of one beside the timeline, and of a text of a call
 CARDS: Final = 40  # on a page
 MESSAGES: Final = 50  # of a call, the last ones
-TEXTS: Final = 300_000  # characters of what was sent and answered
+TEXTS: Final = 150_000  # characters of what was sent and answered, and of what people saw
 AROUND: Final = 400  # characters around a difference
 VALUE_SHOWN: Final = 1_000  # characters of a value whose parts are shown
 CHANGES: Final = 30  # of what an event changed, and differences of a replay
@@ -251,6 +252,8 @@ class SessionCard(msgspec.Struct, frozen=True, kw_only=True):
     by: TrailActor | None = None
     """None of a question that is open."""
     refused: str = ""
+    is_cut: bool = False
+    """Whether not all of it is on the card."""
 
 
 def list_cards(
@@ -281,11 +284,12 @@ def list_cards(
         versions = [one.call.numbers.version for one in cards]
         found.append(SessionCard(versions=(*versions, *chain(*behind)), calls=cards))
     marks = [mark for mark in part.marks if mark.version in near and mark.version in settled]
-    found += _list_seen_cards(at, marks)
+    room = TEXTS // (len(near) + 1)
+    found += (_fit_card(card, room) for card in _list_seen_cards(at, marks))
     view = current.view
     if view and view.questions and part.last == len(at.stored):
-        shape = view.shape()
-        found.append(SessionCard(versions=(part.last,), question=view.questions[0], shape=shape))
+        card = SessionCard(versions=(part.last,), question=view.questions[0], shape=view.shape())
+        found.append(_fit_card(card, room))
     return sorted(found, key=lambda card: card.versions[0]), len(begins) - len(near)
 
 
@@ -299,6 +303,7 @@ def _call_card(call: ToldCall, prices: Sequence[Price], most: int) -> CallCard:
     for one in call.messages[-MESSAGES:]:
         differs = one.before not in ("", one.text)
         side = sides(one.before, one.text)[1] if differs else None
+        side = side and replace(side, differs=shortened(side.differs, most))
         sent.append((replace(one, text=shortened(one.text, most)), side))
     try:
         said = decode_plain_json(call.answer.encode()) if len(call.answer) <= most else None
@@ -310,6 +315,19 @@ def _call_card(call: ToldCall, prices: Sequence[Price], most: int) -> CallCard:
         sent=tuple(sent),
         said=pruned(said) if isinstance(said, dict | list) else None,
     )
+
+
+def _fit_card(card: SessionCard, room: int) -> SessionCard:
+    """The card, without what its writer says beside a question where it is too long for a page."""
+    if len(canonical_json((card.shape, card.proposal, card.question, card.chosen))) <= room:
+        return card
+    question = card.question and replace(
+        card.question,
+        question=shortened(card.question.question, AROUND),
+        options=tuple(shortened(one, AROUND // 2) for one in card.question.options[:MESSAGES]),
+    )
+    chosen = tuple(shortened(one, AROUND // 2) for one in card.chosen[:MESSAGES])
+    return replace(card, question=question, chosen=chosen, shape={}, proposal={}, is_cut=True)
 
 
 def _list_seen_cards(at: Looked, marks: Sequence[pictures.TimelineMark]) -> Iterator[SessionCard]:
@@ -327,7 +345,7 @@ def _list_seen_cards(at: Looked, marks: Sequence[pictures.TimelineMark]) -> Iter
         card = SessionCard(
             versions=(mark.version,),
             shape=shape,
-            by=mark.actor,
+            by=mark.actor and replace(mark.actor, name=shortened(mark.actor.name, NAME_SHOWN)),
             refused="; ".join(one.message for one in said if one.key is None),
         )
         if isinstance(new, Signable):

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 import pytest
+from msgspec.structs import replace
 from selenium.webdriver import Keys
 
+from preflights_es.surfaces.view.pictures import PART
+from tests.benchmarks.growing import recorded
 from tests.browser import Browser
 from tests.cli.program import Project
 from tests.surfaces.view.conftest import KEYS
+from tests.surfaces.view.given_sessions import filed, resealed
 from tests.surfaces.view.test_live import Server, served
 
 pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow("whole runs")]
@@ -20,6 +25,7 @@ EVENT: Final = "return document.getElementById('session').dataset.version"
 LAST: Final = "return document.getElementById('session').dataset.last"
 SAID: Final = "return document.getElementById('said').textContent"
 IS_LIVE: Final = "return !document.getElementById('live').hidden"
+LONG: Final = "01900000-0000-7000-8000-00000000abcd"
 WIDE: Final = "return document.documentElement.scrollWidth <= innerWidth"
 
 
@@ -43,7 +49,7 @@ def test_axe_finds_nothing(shop: Project, server: Server, browser: Browser) -> N
     browser.driver.execute_cdp_cmd("Page.setBypassCSP", {"enabled": True})  # for axe alone
     try:
         for scheme in ("light", "dark"):
-            for path in (f"{id_}?at=3", f"{id_}/event/2", f"{id_}/replay", ""):
+            for path in (f"{id_}?at=3", id_, f"{id_}/event/2", f"{id_}/replay", ""):
                 browser.visit(address(server, f"/sessions/{path}".rstrip("/")), scheme)
                 if path.endswith("replay"):
                     browser.run("document.querySelector('button[value=strict]').click()")
@@ -87,6 +93,27 @@ def test_arrow_keys_step_without_another_page(
     browser.shows(EVENT, "1")
     assert browser.run("return window.same") is True
     assert {urlsplit(one).netloc for one in browser.requests()} == {f"127.0.0.1:{server.port}"}
+    assert browser.errors() == []
+
+
+def test_a_long_session_is_dragged_through(
+    shop: Project, server: Server, browser: Browser, tmp_path: Path
+) -> None:
+    events = resealed(replace(one, session_id=LONG) for one in recorded(PART + 10))
+    file = filed(tmp_path / "long.jsonl", events)
+    assert shop.call("admin", "import", str(file), "--yes").code == 0
+    browser.visit(address(server, f"/sessions/{LONG}?only=person&at=3"))
+    browser.run("window.strip = document.getElementById('to')")
+    for at in (90, 150):
+        browser.run(
+            f"strip.value = {at}; strip.dispatchEvent(new Event('input', {{bubbles: true}}))"
+        )
+        browser.shows(f"return document.getElementById('session').dataset.version - {at} < 4", True)
+    assert browser.run("return strip.isConnected && location.search.includes('only=person')")
+    browser.run("document.querySelector('.cards details, .inspector details').open = true")
+    browser.press(Keys.ARROW_RIGHT)
+    browser.shows("return document.getElementById('session').dataset.version - 150 > 0", True)
+    assert browser.run("return document.querySelector('.stood details').open")
     assert browser.errors() == []
 
 
