@@ -82,6 +82,9 @@ def listed_header(path: str, content: bytes, *, counts_number: bool = True) -> R
 
     Args:
         counts_number: whether a number or day is enough, as in a folder that is called so.
+
+    Raises:
+        Unreadable: as above, or it is binary.
     """
     parts = _parse_record_parts(content)
     header = _read_foreign_header(path, parts)
@@ -92,8 +95,10 @@ def listed_header(path: str, content: bytes, *, counts_number: bool = True) -> R
     # Notes beside a record bear the number of their folder alone.
     is_own = is_first_page(path) or name == path.rpartition("/")[2].rpartition(".")[0]
     is_numbered = is_own and (header.number is not None or bool(day_of_file_name(name)))
-    is_one = (is_numbered and counts_number) or is_known or status_of(parts) or has_decision(parts)
-    return header if is_one else None
+    says_so = is_known or status_of(parts) or has_decision(parts)
+    if is_numbered and counts_number and not says_so and b"\0" in parts.content:
+        raise Unreadable("it is binary")
+    return header if says_so or (is_numbered and counts_number) else None
 
 
 def is_decision(path: str, content: bytes) -> bool:

@@ -456,16 +456,19 @@ def test_records_of_several_folders_are_named_by_their_paths(house: Project) -> 
     filed(house)
     filed(house, "web/docs/adr/0001-use-vue.md", n="1", title="Use Vue")
     (house.folder / "web/docs/adr/0002-use-vite.rst").write_text("Use Vite\n")
+    (house.folder / "web/docs/adr/0003-use-x.md").write_bytes(b"PK\x03\0# Use X\n")
     done = house.call("decisions")
+    assert "'web/docs/adr/0003-use-x.md' is left out: it is binary" in done.err
     assert done.out.startswith("Records of other tools, or written by hand:")
     assert PATH in done.out
     assert "web/docs/adr/0001-use-vue.md" in done.out
     assert "'web/docs/adr/0002-use-vite.rst' is left out: files that end in .rst" in done.err
     assert "status      accepted" in house.call("show", "web/docs/adr/0001-use-vue.md").out
     house.git("add", "-A")
-    found = finding(house, "unread-record")
-    assert found["level"] == "note"
-    assert found["file"] == "web/docs/adr/0002-use-vite.rst"
+    found = house.call("check", "--json").json["findings"]
+    unread = [(one["file"], one["level"]) for one in found if one["rule"] == "unread-record"]
+    names = ("0002-use-vite.rst", "0003-use-x.md")
+    assert unread == [(f"web/docs/adr/{name}", "note") for name in names]
 
 
 def test_a_submodule_is_named_before_it_is_written_to(house: Project) -> None:
