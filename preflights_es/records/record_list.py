@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -42,7 +42,7 @@ from preflights_es.records.record_names import (
 from preflights_es.system.files import Unreadable, read_cache, regular, write_cache
 from preflights_es.words.decisions import RecordForm
 
-READER: Final = f"{__version__}/10"  # a new number when records are read in another way
+READER: Final = f"{__version__}/11"  # a new number when records are read in another way
 CACHE_MAX: Final = 50_000_000  # bytes
 WORDS_MAX: Final = 400  # distinct words of a record that are found, its first ones
 DEPTH_MAX: Final = 4  # folders below that of records
@@ -323,45 +323,60 @@ _DECIDED: Final = frozenset(("none", "accepted", "partly_superseded", "deprecate
 """What a record with one of these replaced is replaced, also where it holds no more itself."""
 
 
-def replaced_unsaid(records: Sequence[RecordHeader]) -> dict[str, RecordHeader]:
-    """By the path of an older record, the newer one that alone says that it replaced it."""
-    found: dict[str, RecordHeader] = {}
-    of_path = {one.path: one for one in records}
-    of_number: dict[tuple[str, int], list[RecordHeader]] = {}
-    for one in records:
-        if one.number is not None:
-            of_number.setdefault((sequence_of_path(one.path), one.number), []).append(one)
-    for newer in records:
-        for named in newer.supersedes if newer.status in _DECIDED else ():
-            older = _find_named_record(named, newer.path, of_path, of_number)
-            if older and older is not newer and older.status in ("none", "accepted"):
-                found.setdefault(older.path, newer)
-    return found
+class RecordNames:
+    """The records of a list, by what another one calls them."""
 
+    def __init__(self, records: Sequence[RecordHeader]) -> None:
+        self._records = records
+        self._of_path = {one.path: one for one in records}
+        self._of_number = defaultdict[int, list[RecordHeader]](list)
+        for one in records:
+            if one.number is not None:
+                self._of_number[one.number].append(one)
 
-def _find_named_record(
-    named: Reference,
-    by: str,
-    of_path: Mapping[str, RecordHeader],
-    of_number: Mapping[tuple[str, int], Sequence[RecordHeader]],
-) -> RecordHeader | None:
-    """The record that another one names; None where that could be none or several.
+    def replaced_unsaid(self) -> dict[str, RecordHeader]:
+        """By the path of an older record, the newer one that alone says that it replaced it."""
+        found: dict[str, RecordHeader] = {}
+        for newer in self._records:
+            for named in newer.supersedes if newer.status in _DECIDED else ():
+                (older, *others) = self._meant(named, newer.path) or [newer]
+                is_open = older.status in ("none", "accepted") and not others
+                if is_open and older is not newer:
+                    found.setdefault(older.path, newer)
+        return found
 
-    Args:
-        by: the path of the one that names it.
-    """
-    path, folder = named.path, posixpath.dirname(by)
-    if "%" in path:
-        from urllib.parse import unquote  # few links have escapes
+    def ambiguous(self) -> dict[str, tuple[str, ...]]:
+        """By the path of a record, those of other folders that a number could mean in it."""
+        found = dict[str, tuple[str, ...]]()
+        for one in self._records:
+            for named in (*one.supersedes, *filter(None, [one.superseded_by])):
+                meant = [other.path for other in self._meant(named, one.path)]
+                if len({*map(sequence_of_path, meant)}) > 1:  # else it is a clash of numbers
+                    found.setdefault(one.path, tuple(meant))
+        return found
 
-        path = unquote(path)
-    for ending in ("", ".md"):
-        if found := of_path.get(posixpath.normpath(posixpath.join(folder, path + ending))):
-            return found
-    if "/" in path.removeprefix("./") or named.number is None:
-        return None
-    having = of_number.get((sequence_of_path(by), named.number), ())
-    return having[0] if len(having) == 1 else None
+    def _meant(self, named: Reference, by: str) -> list[RecordHeader]:
+        """The record that another one names; several where a number could mean each of them.
+
+        A number means the record of the same folder, else that of another one.
+
+        Args:
+            by: the path of the one that names it.
+        """
+        path, folder = named.path, posixpath.dirname(by)
+        if "%" in path:
+            from urllib.parse import unquote  # few links have escapes
+
+            path = unquote(path)
+        for ending in ("", ".md"):
+            if one := self._of_path.get(posixpath.normpath(posixpath.join(folder, path + ending))):
+                return [one]
+        if "/" in path.removeprefix("./") or named.number is None:
+            return []
+        having = [one for one in self._of_number.get(named.number, ()) if one.path != by]
+        own = sequence_of_path(by)
+        here = [one for one in having if sequence_of_path(one.path) == own]
+        return here if here or path else having
 
 
 NYGARD: Final = "nygard.v1"

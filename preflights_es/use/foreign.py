@@ -15,10 +15,10 @@ from preflights_es.kernel.text import escaped_text, late_pattern
 from preflights_es.records import files
 from preflights_es.records.record_folder import folder_of, said_folders
 from preflights_es.records.record_list import (
+    RecordNames,
     Records,
     UnreadRecord,
     form_of,
-    replaced_unsaid,
     template_of,
 )
 from preflights_es.records.record_names import (
@@ -37,6 +37,7 @@ from preflights_es.use.process import Process
 from preflights_es.use.results import Result
 from preflights_es.words.decisions import Hold, RecordForm, pattern_problem
 
+NAMED_MAX: Final = 5  # records that a line names
 LOOKED_AT_MAX: Final = 50  # records that are read for the form of a new one, the last by name
 
 
@@ -67,6 +68,8 @@ class ForeignRow(Result, frozen=True):
     """Patterns of the files that it says it holds for; everywhere where there are none."""
     chosen: str
     """What its text says was chosen; in a list, its beginning."""
+    could_mean: tuple[str, ...]
+    """Paths of the records that it could mean by a number; empty where it is clear."""
 
     session_id: ClassVar = ""
     """It has none, as it has no session file."""
@@ -95,7 +98,9 @@ class ForeignRow(Result, frozen=True):
 
     @property
     def doubt(self) -> str:
-        """Why it is not in force although a person may think so, and what to do; else empty."""
+        """Why it is not in force, or which record it means is not clear, and what to do; else
+        empty.
+        """
         if self.status == "unknown":
             return (
                 f"the status {escaped_text(self.status_text)!r} is not understood, so this record "
@@ -106,6 +111,9 @@ class ForeignRow(Result, frozen=True):
                 f"only {escaped_text(self.superseded_by)} says that it replaces this record, which "
                 "is not in force any more: write superseded as its status, too"
             )
+        if self.could_mean:
+            paths = ", ".join(map(escaped_text, self.could_mean[:NAMED_MAX]))
+            return f"the number by which it names another record means several, {paths}: name one"
         return ""
 
     @property
@@ -139,7 +147,7 @@ class Foreign(Result, frozen=True):
     rows: tuple[ForeignRow, ...]
     unread: tuple[UnreadRecord, ...] = ()
     doubtful: tuple[ForeignRow, ...] = ()
-    """Those of which `doubt` says why they are not in force, whatever was asked for."""
+    """Those of which `doubt` says what is not clear, whatever was asked for."""
 
 
 def read_foreign_records(process: Process, *, everything: bool = True) -> Foreign:
@@ -211,9 +219,13 @@ def foreign_rows(
         is_there: whether a file lies at a path of the project; as it lies here without it.
     """
     ours = {*process.store.numbers(process.project).values(), *process.file_log.files}
-    later = replaced_unsaid(found.records)
+    names = RecordNames(found.records)
+    later, ambiguous = names.replaced_unsaid(), names.ambiguous()
     return {
-        place: ForeignRow(**_foreign_row_fields(process, one, later.get(one.path), is_there))
+        place: ForeignRow(
+            **_foreign_row_fields(process, one, later.get(one.path), is_there),
+            could_mean=ambiguous.get(one.path, ()),
+        )
         for place, one in enumerate(found.records)
         if not _is_ours(process, ours, one)
     }
@@ -227,7 +239,8 @@ def show_foreign_record(process: Process, named: RecordWithoutSession) -> Foreig
     """
     path = named.paths[0]
     one = _load_foreign_record(process, path)
-    later = replaced_unsaid(process.records().records).get(path)
+    names = RecordNames(process.records().records)
+    later = names.replaced_unsaid().get(path)
     one = replace(one, path=path, said=FEATURES.port("said")(one.title))
     return ForeignShown(
         **_foreign_row_fields(process, one, later),
@@ -235,6 +248,7 @@ def show_foreign_record(process: Process, named: RecordWithoutSession) -> Foreig
         because=one.because,
         considered=one.considered,
         supersedes=tuple(reference.text for reference in one.supersedes),
+        could_mean=names.ambiguous().get(path, ()),
     )
 
 

@@ -72,6 +72,7 @@ def test_records_in_force_are_listed_beside_decisions(house: Project) -> None:
         "status_text": "Accepted",
         "superseded_by": "",
         "is_one_sided": False,
+        "could_mean": [],
         "date": "2020-03-04",
         "tool": "nygard",
         "category": "Database",
@@ -145,6 +146,29 @@ def test_a_status_that_is_not_understood_is_named_and_not_held(house: Project) -
         ("unknown", "Rechazado"),
         ("none", ""),
     ]
+
+
+def test_a_number_means_the_record_of_its_folder_and_else_is_named_if_it_is_not_clear(
+    house: Project,
+) -> None:
+    for package in ("a", "b"):
+        filed(house, f"packages/{package}/docs/adr/0007-use-x.md", title=f"Use {package}")
+    old = "packages/c/docs/adr/0001-use-y.md"
+    filed(house, old, n="1", title="Use y", status="Superseded by ADR-7")
+    meant = "packages/a/docs/adr/0007-use-x.md, packages/b/docs/adr/0007-use-x.md"
+    said = f"{old}: the number by which it names another record means several, {meant}: name one"
+    assert said in house.call("decisions").err
+    assert f"{old}: warning: the number by which" in house.call("check").out
+    filed(house, "packages/c/docs/adr/0007-use-x.md", title="Use c")
+    assert house.call("decisions").err == ""
+    new = "packages/c/docs/adr/0008-use-z.md"
+    filed(house, new, n="8", title="Use z", status="Accepted (supersedes ADR-7)")
+    over = [
+        one["path"]
+        for one in house.call("decisions", "--all", "--json").json["foreign"]
+        if one["is_one_sided"]
+    ]
+    assert over == ["packages/c/docs/adr/0007-use-x.md"]
 
 
 def test_what_only_the_newer_record_says_is_named_and_counts(house: Project) -> None:
