@@ -26,8 +26,10 @@ from preflights_es.features.agents.agent_files import (
     hook_command_line,
     parse_plain_json,
 )
+from preflights_es.kernel import __version__
 from preflights_es.settings.load import Settings, load_settings
 from tests.filed_cases import filed_cases
+from tests.markdown import ROOT
 
 CLAUDE = ".claude/settings.json"
 MCP = ".mcp.json"
@@ -334,6 +336,19 @@ def test_agents_are_found_by_their_environment_and_by_what_is_written(settings: 
     assert agents_found(msgspec.structs.replace(settings, agent="amp")) == ()
     agent_files(settings, AGENTS)
     assert agents_found(settings) == AGENTS
+
+
+def test_the_plug_in_of_claude_code_holds_what_init_writes() -> None:
+    plugin = ROOT / "docs" / "plugin"
+    server, hooks = (one.content(None).content for one in TABLE["claude"].files)
+    assert (plugin / ".mcp.json").read_text() == server
+    assert (plugin / "hooks" / "hooks.json").read_text() == hooks
+    about, market = (
+        json.loads((plugin / ".claude-plugin" / name).read_text())
+        for name in ("plugin.json", "marketplace.json")
+    )
+    assert about["version"] == __version__
+    assert [one["name"] for one in market["plugins"]] == [about["name"]]
 
 
 SHELLS = ("sh", "dash", "bash", "zsh", "fish")
