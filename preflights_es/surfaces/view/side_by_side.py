@@ -10,8 +10,8 @@ from preflights_es.history.alignment import EventPair
 from preflights_es.history.whatif import Misused
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
+from preflights_es.surfaces.view.recorded_session import CHANGES, sides
 from preflights_es.surfaces.view.rendering import Answer, Elsewhere, Page, PageRequest, page
-from preflights_es.surfaces.view.sessions import CHANGES, sides
 from preflights_es.use.sessions import list_session_rows
 from preflights_es.words.event_names import event_in_words
 
