@@ -18,6 +18,7 @@ import click
 
 from preflights_cli import EXIT_INTERRUPTED
 from preflights_cli.advice import advised
+from preflights_cli.table import coloured, fold_at_blanks
 from preflights_es.kernel.errors import Notice, StoreUnavailable
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.json import canonical_json
@@ -25,7 +26,7 @@ from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.ports import Access
 from preflights_es.kernel.text import NAME_MAX, TAGS, escaped_text, late_pattern, problem, visible
 from preflights_es.settings.file import OPTIONS
-from preflights_es.settings.load import Options
+from preflights_es.settings.load import Options, agent_seen
 from preflights_es.store.urls import parse_log_address, shown_url
 from preflights_es.use import bootstrap as composition
 from preflights_es.use.request import Request
@@ -42,6 +43,7 @@ _OBEYED: Final = late_pattern(f"[\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-
 
 DETAILS: Final = ("document_finished", "document_left")
 """Notices that most do not want to read."""
+FOLDED_FROM: Final = 20  # characters; a terminal is hardly narrower
 WAITING_MAX: Final = 70  # characters of the line that is shown while a model is at work
 REMARKS: Final = ("calls_private", "folder_found", "record_removed", "sessions_kept")
 """Notices that warn of nothing; `-q` leaves them out."""
@@ -61,21 +63,31 @@ class Voice:
     def say(self, text: str = "") -> None:
         """The command's result, as text."""
         if not self.as_json:
-            click.echo(text, color=coloured(sys.stdout))
+            click.echo(_folded_for(sys.stdout, text), color=coloured(sys.stdout))
+
+    def paged(self, text: Iterable[str]) -> None:
+        """A long result, in the user's pager; as it is where no person sits at a terminal."""
+        colour = coloured(sys.stdout)
+        if not is_terminal() or agent_seen()[0]:
+            for part in text:
+                click.echo(part, nl=False, color=colour)
+            return
+        os.environ.setdefault("LESS", "FRX")  # noqa: TID251  as git does: a short one needs no key
+        click.echo_via_pager(text, color=colour)
 
     def hint(self, text: str) -> None:
         """What may come next; `-q` leaves it out."""
         if not (self.as_json or self.quiet):
-            click.echo(self.dim(text), color=coloured(sys.stdout))
+            click.echo(self.dim(_folded_for(sys.stdout, text)), color=coloured(sys.stdout))
 
     def warn(self, text: str) -> None:
         """Something to know, on stderr."""
-        click.echo(f"warning: {escaped_text(text)}", err=True)
+        click.echo(_folded_for(sys.stderr, f"warning: {escaped_text(text)}"), err=True)
 
     def remark(self, text: str) -> None:
         """Something to know once, on stderr; `-q` leaves it out."""
         if not self.quiet:
-            click.echo(escaped_text(text), err=True)
+            click.echo(_folded_for(sys.stderr, escaped_text(text)), err=True)
 
     def detail(self, text: str) -> None:
         """More than most want to know: with `-v`, on stderr."""
@@ -146,14 +158,11 @@ def _as_json(found: re.Match[str]) -> str:
     return re.sub("(.{4})", r"\\u\1", units)
 
 
-def coloured(stream: Any) -> bool:
-    """Colour only on a terminal; NO_COLOR and FORCE_COLOR decide before that."""
-    environment = os.environ  # noqa: TID251  a matter of the terminal, not of settings
-    if environment.get("NO_COLOR"):
-        return False
-    if environment.get("FORCE_COLOR"):
-        return True
-    return bool(stream.isatty()) and environment.get("TERM") != "dumb"
+def _folded_for(stream: Any, text: str) -> str:
+    """A text of which a terminal breaks no word."""
+    if len(text) <= FOLDED_FROM or not stream.isatty():
+        return text
+    return fold_at_blanks(text)
 
 
 def is_terminal() -> bool:

@@ -19,12 +19,21 @@ from preflights_cli.table import (
     refuse_backwards,
     second,
     streamed,
+    table_text,
     time_range_options,
 )
 from preflights_es.kernel import ids
 from preflights_es.kernel.completions import Message
 from preflights_es.kernel.errors import LogDamaged, RecordWithoutSession
-from preflights_es.kernel.events import UNSEEN, Event, Evidence, Signature, SourceSession
+from preflights_es.kernel.events import (
+    UNSEEN,
+    Actor,
+    Event,
+    Evidence,
+    Input,
+    Signature,
+    SourceSession,
+)
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import escaped_text, one_line, shortened
@@ -35,6 +44,7 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import SessionRow
 from preflights_es.use.session_search import SessionSearch
 from preflights_es.use.sessions import LoggedSession, Unread, log
+from preflights_es.words.event_names import event_in_words
 from preflights_es.words.questions import Question
 from preflights_es.words.signing import made_with
 
@@ -228,7 +238,8 @@ _UNSAID: Final = ("", None, (), False, UNSET, UNSEEN)
 def log_command(session: str, app: Request, voice: Voice) -> int:
     """Show the events of a session; with --json one a line, as `admin export` writes them.
 
-    For a damaged session, show the events that are there, then the damage.
+    At a terminal a pager shows them: PAGER names another one, `cat` none. For a damaged session,
+    show the events that are there, then the damage.
 
     \b
     Examples:
@@ -249,27 +260,36 @@ def log_command(session: str, app: Request, voice: Voice) -> int:
 
 
 def _say_events(voice: Voice, found: LoggedSession) -> None:
-    from preflights_es.projections.audit import speaker_kind_of_event
-
     stored, taken = found.stored, erased(found.stored)
     holds = not isinstance(found.damage, LogDamaged)
     rows = (
         (
             str(one.version),
             _format_recorded_at(second, one),
-            indented(one.type, one.workflow, is_input=bool(one.input_id)),
-            speaker_kind_of_event(one) or "",
-            _event_in_words(one, event, taken, holds=holds),
+            _event_sentence(one, _event_in_short(one, event, taken, holds=holds), event),
         )
         for one, event in zip(stored, found.events, strict=True)
     )
-    streamed(("", "UTC", "event", "by", "what"), rows, whole=True)
+    voice.paged(table_text(("", "UTC", "what happened"), rows, whole=True))
     first = stored[0]
     began = _format_recorded_at(format_date_only, first)
     voice.hint(f"Session {first.session_id} of {began} in project {escaped_text(first.project)}")
 
 
-def _event_in_words(
+def _event_sentence(one: Stored, what: str, event: Event | Unread | None) -> str:
+    """`Answers given by a script (Ada): auth_strategy OAuth`; a Decision stands under its Input."""
+    from preflights_cli.decisions import who
+    from preflights_es.projections.audit import speaker_kind_of_event
+
+    name = indented(event_in_words(one.type), is_input=bool(one.input_id))
+    kind = speaker_kind_of_event(one)
+    if kind is not None and kind != "model":
+        named = event.actor.name if isinstance(event, Input) else ""
+        name = f"{name[0].upper()}{name[1:]} by {who(Actor(kind, named))}"
+    return f"{name}: {what}" if what else name
+
+
+def _event_in_short(
     one: Stored, event: Event | Unread | None, taken: set[int], *, holds: bool
 ) -> str:
     if one.data is None:
@@ -287,51 +307,55 @@ def _format_recorded_at(form: Callable[[int], str], one: Stored) -> str:
     return form(at) if isinstance(at, int) else ""
 
 
-def indented(tag: str, workflow: str, *, is_input: bool) -> str:
-    """The event's name; a Decision stands under the Input that it follows from."""
-    name = str(tag).rsplit(".", 1)[0].removeprefix(f"{workflow}.")
+def indented(name: str, *, is_input: bool) -> str:
+    """The name of an event; a Decision stands under the Input that it follows from."""
     return name if is_input else f"  {name}"
 
 
-def what_of(event: object) -> str:
-    """The payload in short, without what stands in other columns or is the same everywhere."""
-    hidden = {
-        "at",
-        "actor",
-        "heuristics",
-        "pack",
-        "inlined",
-        "setup",
-        "context",
-        "project",
-        "told",
-        "uid",
-        "call",
-    }
-    names = [name for name in getattr(event, "__struct_fields__", ()) if name not in hidden]
-    pairs = ((name, getattr(event, name)) for name in names)
-    return ", ".join(
-        f"{name}={_short_field_value(value)}" for name, value in pairs if value not in _UNSAID
+_HIDDEN: Final = frozenset(
+    ("at", "actor", "heuristics", "pack", "inlined", "setup", "context", "project", "told", "uid")
+) | {"call", "prompts", "request_id", "sha256"}
+"""Fields that stand elsewhere, are the same everywhere, or say nothing to people."""
+
+
+def what_of(event: Event) -> str:
+    """The payload in short; what the event's own name says is not said again."""
+    said = event_in_words(event.tag).split()
+    pairs = ((name, getattr(event, name)) for name in event.__struct_fields__)
+    return "; ".join(
+        _field_in_words(name, value, is_named=name not in said)
+        for name, value in pairs
+        if name not in _HIDDEN and value not in _UNSAID
     )
+
+
+def _field_in_words(name: str, value: object, *, is_named: bool) -> str:
+    words, unit = (name[:-3], " ms") if name.endswith("_ms") else (name, "")
+    if value is True:
+        return words.replace("_", " ")
+    text = f"{_short_field_value(value)}{unit}"
+    return f"{words.replace('_', ' ')} {text}" if is_named else text
 
 
 def _short_field_value(value: object) -> str:
     if isinstance(value, str):
-        return repr(shortened(one_line(value), WHAT_MAX))
-    if isinstance(value, Question):
-        return value.id
+        return f'"{shortened(one_line(value), WHAT_MAX)}"' if " " in value else one_line(value)
     if isinstance(value, Evidence):
-        return repr(shortened(one_line(str(value)), WHAT_MAX))
+        return shortened(one_line(str(value)), WHAT_MAX)
     if isinstance(value, Signature):
-        return repr(made_with(value))
+        return made_with(value)
     if isinstance(value, SourceSession):
         return short_session(value.session_id)
+    if isinstance(value, Question):
+        return _short_field_value(value.question)
     if isinstance(value, tuple) and value and isinstance(value[0], Message):
         before = f"{len(value) - 1} before, " if len(value) > 1 else ""
-        return f"[{before}{_short_field_value(value[-1].content)}]"
+        return f"{before}{_short_field_value(value[-1].content)}"
     if isinstance(value, tuple):
-        return shortened("[" + ", ".join(_short_field_value(v) for v in value) + "]", WHAT_MAX)
+        is_pair = len(value) == 2 and all(isinstance(one, str) for one in value)
+        return shortened((" " if is_pair else ", ").join(map(_short_field_value, value)), WHAT_MAX)
     names = getattr(value, "__struct_fields__", None)
     if names is None:
-        return str(value)
-    return " ".join(_short_field_value(getattr(value, n)) for n in names if getattr(value, n))
+        return f"{value:,}" if isinstance(value, int) else str(value)
+    inner = (getattr(value, name) for name in names)
+    return " ".join(_short_field_value(one) for one in inner if one not in _UNSAID)

@@ -7,16 +7,16 @@ and shown as JSON has them.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import chain, islice, zip_longest
-from typing import Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 import click
 
-from preflights_cli.common import coloured
 from preflights_es.kernel.ids import EPOCH, iso
 from preflights_es.kernel.text import escaped_text, late_pattern, shortened
 
@@ -38,6 +38,16 @@ _NARROW: Final = late_pattern(
 """Characters that take one column each: those of European languages, and of our own lines."""
 
 
+def coloured(stream: Any) -> bool:
+    """Colour only on a terminal; NO_COLOR and FORCE_COLOR decide before that."""
+    environment = os.environ  # noqa: TID251  a matter of the terminal, not of settings
+    if environment.get("NO_COLOR"):
+        return False
+    if environment.get("FORCE_COLOR"):
+        return True
+    return bool(stream.isatty()) and environment.get("TERM") != "dumb"
+
+
 def streamed(names: Row, rows: Iterable[Row], *, whole: bool = False) -> bool:
     """Draw rows as they come, in little memory; whether there were any.
 
@@ -46,11 +56,12 @@ def streamed(names: Row, rows: Iterable[Row], *, whole: bool = False) -> bool:
     Args:
         whole: the last cell is wanted whole, however many lines it takes.
     """
-    pages = _split_into_pages(rows)
-    first = next(pages, None)
+    text = table_text(names, rows, whole=whole)
+    first = next(text, None)
     if first is None:
         return False
-    _draw(names, chain([first], pages), whole=whole)
+    for part in chain([first], text):
+        click.echo(part, nl=False, color=coloured(sys.stdout))
     return True
 
 
@@ -60,11 +71,12 @@ def _split_into_pages(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield page
 
 
-def _draw(names: Row, pages: Iterable[Sequence[Row]], *, whole: bool) -> None:
+def table_text(names: Row, rows: Iterable[Row], *, whole: bool = False) -> Iterator[str]:
+    """The same as text, page by page; nothing where there is no row."""
     wanted = [_size(name) for name in names]
     words = [_longest_word(name) for name in names]
     beside = len(names)  # columns; the last cell stands below its row where words lack the room
-    for number, page in enumerate(pages):
+    for number, page in enumerate(_split_into_pages(rows)):
         rows = [[*map(_narrow, row[:-1]), _last(row[-1], whole=whole)] for row in page]
         columns = list(zip(*rows, strict=True))
         wanted = [max(w, *map(_size, c)) for w, c in zip(wanted, columns, strict=True)]
@@ -77,8 +89,8 @@ def _draw(names: Row, pages: Iterable[Sequence[Row]], *, whole: bool) -> None:
         room = _width() - len(GAP) * (beside - 1)
         widths = _fitting(wanted[:beside], words[:beside], room)
         if number == 0:
-            _echo_heading(names, widths)
-        click.echo("\n".join(_table_lines(rows, widths)))
+            yield _heading(names, widths)
+        yield "".join(f"{line}\n" for line in _table_lines(rows, widths))
 
 
 def _least(wanted: Sequence[int], words: Sequence[int]) -> int:
@@ -115,13 +127,12 @@ def _longest_word(text: str) -> int:
     return max([indented, *map(_size, others)])
 
 
-def _echo_heading(names: Row, widths: Sequence[int]) -> None:
-    colour = coloured(sys.stdout)
-    for line in _table_lines([names], widths):
-        click.echo(click.style(line, bold=True), color=colour)
+def _heading(names: Row, widths: Sequence[int]) -> str:
+    lines = [click.style(line, bold=True) for line in _table_lines([names], widths)]
     rule = "─" if (sys.stdout.encoding or "utf-8").lower().startswith("utf") else "-"
     below = _width() if len(widths) < len(names) else 0
-    click.echo(rule * max(sum(widths) + len(GAP) * (len(widths) - 1), below))
+    lines.append(rule * max(sum(widths) + len(GAP) * (len(widths) - 1), below))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _table_lines(rows: Iterable[Row], widths: Sequence[int]) -> Iterator[str]:
@@ -176,6 +187,24 @@ def _wrapped(text: str, width: int) -> list[str]:
         else:
             line, used = line + word, used + size
     return [*lines, line]
+
+
+def fold_at_blanks(text: str) -> str:
+    """The same in lines that fit the terminal; a longer word, such as a link, stays whole."""
+    return "\n".join(_folded(line, _width()) for line in text.split("\n"))
+
+
+def _folded(text: str, room: int) -> str:
+    """One line as several, which begin where its own text begins."""
+    indent = text[: len(text) - len(text.lstrip(" "))]
+    lines, line = list[str](), ""
+    for word in _WORD.findall(text) if len(text) > room else (text,):
+        if line and _size(click.unstyle(line + word)) > room:
+            lines.append(line)
+            line = indent + word.lstrip(" ")
+        else:
+            line += word
+    return "\n".join([*lines, line])
 
 
 def _chopped(word: str, width: int) -> list[str]:

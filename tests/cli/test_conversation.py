@@ -324,8 +324,19 @@ def test_a_narrow_terminal_still_shows_every_column(house: Project) -> None:
         assert any(line.startswith("…") or line.endswith("…") for line in lines)
         for column in ("needs", "50 %", "Add"):
             assert column in lines[3] + lines[4], lines
-    with terminal(house, "log", size=(20, 80)) as t:
-        assert max(map(len, t.rest().splitlines())) <= 80
+    for command, env in (("log", {"PAGER": "cat"}), ("show", {}), ("inbox", {})):
+        with terminal(house, command, "-q", size=(20, 80), env=env) as t:
+            lines = t.rest().splitlines()
+            assert max(map(len, lines)) <= 80
+            assert not [line for line in lines if line.rstrip().endswith(("mor", "an"))]
+
+
+def test_a_pager_shows_the_log_at_a_terminal_but_for_an_agent(house: Project) -> None:
+    house.call("start", "Add login")
+    pager = {"PAGER": "sed s/^/|/"}
+    for env, is_paged in ((pager, True), ({**pager, "CLAUDECODE": "1"}, False)):
+        with terminal(house, "log", env=env) as t:
+            assert ("|1 " in t.rest()) is is_paged
 
 
 @pytest.mark.slow("whole runs")

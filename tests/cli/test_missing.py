@@ -111,7 +111,9 @@ def test_a_payload_taken_by_hand_is_gone_and_its_session_named_among_decisions(
     for words in (("audit", "trail", "--session", session_id), ("log", session_id)):
         done = house.call(*words)
         lines = done.out.splitlines()
-        (at,) = [n for n, line in enumerate(lines) if "answers_given" in line]
+        (at,) = [
+            n for n, line in enumerate(lines) if "answers_given" in line.lower().replace(" ", "_")
+        ]
         assert "gone" in (lines[at].split()[-1], lines[at + 1].strip()), words
         assert "  erased" not in done.out, words
     whole = house.decided("Add SSO")
@@ -141,8 +143,9 @@ def test_what_an_erasure_took_is_erased_though_the_session_was_damaged_since(
     assert [one["erased"] for one in steps] == [True] * 11 + [False] * 2
     assert all("event 2" in one["damage"] for one in steps)
     table = house.call("audit", "trail").out
-    assert (table.count("  erased"), table.count("  gone")) == (11, 1)
-    assert house.call("log", session_id).out.count("  gone") == 1
+    # Eleven payloads, and the status with which the session closed.
+    assert (table.count("  erased\n"), table.count("  gone\n")) == (12, 1)
+    assert house.call("log", session_id).out.count(": gone\n") == 1
 
 
 @each("value", ["data = 'no JSON'", "data = 7", "data = x'ff'", "recorded_at = 'yesterday'"])
@@ -151,9 +154,9 @@ def test_the_log_of_a_damaged_session_shows_what_is_there(house: Project, value:
     session_id = broken(house, lambda log, _: log.execute(change))
     done = house.call("log", session_id)
     assert done.code == 4
-    assert "decision_recorded" in done.out
-    (line,) = [line for line in done.out.splitlines() if "answers_given" in line]
-    assert line.endswith("  damaged") == value.startswith("data"), line
+    assert "decision recorded" in done.out
+    (line,) = [line for line in done.out.splitlines() if "Answers given" in line]
+    assert line.endswith(": damaged") == value.startswith("data"), line
     assert done.err.count("\n") == 1
     assert f"session {session_id}, event 4: " in done.err
 

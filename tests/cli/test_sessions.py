@@ -221,12 +221,12 @@ def test_show_says_who_decided_what_and_the_log_has_a_line_for_each_event(house:
     assert "Brief an agent with: preflights prompt" in shown
     assert "Brief" not in house.call("show", "-q").out
     lines = house.call("log").out.splitlines()[2:]
-    names = [line.split()[2] for line in lines if line[0].isdigit()]
+    names = [line[14:].partition(":")[0] for line in lines if line[0].isdigit()]
     assert names == [
-        *("intention_declared", "category_detected", "question_asked"),
-        *("answers_given", "answer_accepted", "patch_proposed"),
-        *("decision_acknowledged", "decision_recorded", "artifact.due"),
-        *("artifact.written", "artifact_filed"),
+        *("Intention declared by a script (Ada)", "  category detected", "  question asked"),
+        *("Answers given by a script (Ada)", "  answer accepted", "  patch proposed"),
+        *("Decision acknowledged by Ada Lovelace", "  decision recorded", "  document due"),
+        *("Document written by a script", "  artifact filed"),
     ]
     assert lines[-1].startswith("Session ")
     exported = house.call("admin", "export", "last").out
