@@ -8,6 +8,7 @@ from preflights_cli import dialogue
 from preflights_cli import options as answer_options
 from preflights_cli.common import Voice, is_terminal, key_option, with_lead_options, writing_command
 from preflights_cli.inbox import the_one
+from preflights_cli.names import SESSION
 from preflights_cli.options import with_reason_options
 from preflights_cli.rendering import say_session_result
 from preflights_es.kernel.ids import short_session
@@ -21,7 +22,7 @@ from preflights_es.words.decisions import StatedReasons
 
 
 @click.command()
-@click.argument("session")
+@click.argument("session", type=SESSION)
 @click.argument("answer", nargs=-1, metavar="[KEY=]VALUE...")
 @click.option("--relayed", is_flag=True, help="Pass a person's words on; for agents and scripts.")
 @click.option(
@@ -73,7 +74,7 @@ def _refuse_nothing(answer: tuple[str, ...], reasons: StatedReasons | None) -> N
 
 
 @click.command()
-@click.argument("session")
+@click.argument("session", type=SESSION)
 @click.argument("answer", nargs=-1, metavar="KEY=VALUE...")
 @with_reason_options
 @key_option
@@ -98,7 +99,7 @@ def revise_command(
 
 
 @click.command()
-@click.argument("session", required=False)
+@click.argument("session", type=SESSION, required=False)
 @click.option("--no-input", is_flag=True, help="Ask no question; finish open calls and documents.")
 @with_lead_options
 @writing_command
@@ -124,7 +125,7 @@ def resume_command(session: str | None, no_input: bool, app: Request, voice: Voi
 
 
 @click.command()
-@click.argument("session")
+@click.argument("session", type=SESSION)
 @click.option("--reason", default="", metavar="TEXT", help="Reason; it is recorded.")
 @click.option("--force", is_flag=True, help="Also end a session that cannot decide its last Input.")
 @key_option

@@ -22,6 +22,7 @@ from preflights_cli.common import (
     require_option_value,
 )
 from preflights_cli.decisions import who
+from preflights_cli.names import SESSION
 from preflights_cli.recordings import recorded_by
 from preflights_cli.sessions import ERASED, GONE, UNREAD, indented, what_of
 from preflights_cli.table import minute, refuse_backwards, streamed, time_range_options
@@ -71,7 +72,7 @@ def audit_command() -> None:
 
 
 @audit_command.command("verify", short_help="Verify every hash chain, and report damage.")
-@click.argument("session", nargs=-1)
+@click.argument("session", type=SESSION, nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="Include every project in this log.")
 @click.option(
     "--against",

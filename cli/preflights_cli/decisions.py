@@ -18,6 +18,7 @@ from preflights_cli.common import (
     require_option_value,
     tell_behind,
 )
+from preflights_cli.names import Name
 from preflights_cli.table import DAY_LENGTH, Moment, streamed
 from preflights_es.kernel.errors import RecordWithoutSession
 from preflights_es.kernel.events import Actor
@@ -114,7 +115,11 @@ LISTING: Final = "sessions --status damaged"
     help="Decisions in force at the end of this day, or at this time (UTC without an offset).",
 )
 @click.option(
-    "--category", metavar="NAME", callback=require_option_value, help="Only this category."
+    "--category",
+    metavar="NAME",
+    type=Name("topic"),
+    callback=require_option_value,
+    help="Only this category.",
 )
 @click.option(
     "--query",

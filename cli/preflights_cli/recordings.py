@@ -20,6 +20,7 @@ from preflights_cli.common import (
     reading_command,
     require_option_value,
 )
+from preflights_cli.names import SESSION
 from preflights_es.history.imports import ActorInputs, Review, SessionChange
 from preflights_es.history.transfer import Collision, TransferredSession
 from preflights_es.kernel.errors import Refused
@@ -43,7 +44,7 @@ SHOWN_MAX: Final = 20  # sessions of a file that are named one by one
 
 
 @click.command()
-@click.argument("session", required=False)
+@click.argument("session", type=SESSION, required=False)
 @click.option(
     "-o",
     "--output",

@@ -10,6 +10,7 @@ import click
 
 from preflights_cli import EXIT_ENVIRONMENT, EXIT_REFUSED
 from preflights_cli.common import Voice, bar, count_in_words, reading_command, require_option_value
+from preflights_cli.names import SESSION
 from preflights_cli.options import keyed, mode_of, parse_name_value_pairs
 from preflights_cli.recordings import BAR_BYTES, session_file
 from preflights_cli.rendering import shown_of
@@ -153,7 +154,7 @@ def _say_run(voice: Voice, result: Rerun) -> None:
 
 
 @click.command()
-@click.argument("session", nargs=-1, metavar="[SESSION|FILE.jsonl]...")
+@click.argument("session", type=SESSION, nargs=-1, metavar="[SESSION|FILE.jsonl]...")
 @click.option(
     "--all", "everything", is_flag=True, help="Show every difference, not only the first."
 )
@@ -291,8 +292,8 @@ def _say_generation(voice: Voice, result: Replayed) -> None:
 
 
 @click.command()
-@click.argument("a", metavar="SESSION|FILE.jsonl")
-@click.argument("b", metavar="SESSION|FILE.jsonl")
+@click.argument("a", type=SESSION, metavar="SESSION|FILE.jsonl")
+@click.argument("b", type=SESSION, metavar="SESSION|FILE.jsonl")
 @click.option(
     "--all", "everything", is_flag=True, help="Show every difference, not only the first event's."
 )

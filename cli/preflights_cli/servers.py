@@ -25,6 +25,7 @@ from preflights_cli.common import (
     with_lead_options,
 )
 from preflights_cli.inbox import settling
+from preflights_cli.names import SESSION
 from preflights_es.kernel.errors import ExtraMissing
 from preflights_es.kernel.text import escaped_text, shortened
 from preflights_es.use.request import Request
@@ -37,7 +38,7 @@ PACKAGES: Final = ("h11", "jinja2", "markdown_it", "markupsafe", "mdurl", "starl
 
 
 @click.command(short_help="Show decisions and sessions in a browser.")
-@click.argument("session", required=False, metavar="[SESSION|FILE.jsonl]")
+@click.argument("session", type=SESSION, required=False, metavar="[SESSION|FILE.jsonl]")
 @click.option(
     "--port",
     type=click.IntRange(0, PORT_MAX),

@@ -12,6 +12,7 @@ import click
 from msgspec import UNSET
 
 from preflights_cli.common import Voice, reading_command, tell_behind
+from preflights_cli.names import SESSION
 from preflights_cli.table import (
     PAGE,
     format_date_only,
@@ -163,7 +164,7 @@ def _say_sessions(
 
 
 @click.command()
-@click.argument("session", default="last")
+@click.argument("session", type=SESSION, default="last")
 @reading_command
 def show_command(session: str, app: Request, voice: Voice) -> int:
     """Show one session: what is decided, by whom, and what is open.
@@ -190,7 +191,7 @@ def show_command(session: str, app: Request, voice: Voice) -> int:
 
 
 @click.command()
-@click.argument("session", required=False)
+@click.argument("session", type=SESSION, required=False)
 @click.option("--for", "task", metavar="TASK", help="What the agent is about to do, in words.")
 @reading_command
 def prompt_command(session: str | None, task: str | None, app: Request, voice: Voice) -> int:
@@ -233,7 +234,7 @@ _UNSAID: Final = ("", None, (), False, UNSET, UNSEEN)
 
 
 @click.command()
-@click.argument("session", default="last")
+@click.argument("session", type=SESSION, default="last")
 @reading_command
 def log_command(session: str, app: Request, voice: Voice) -> int:
     """Show the events of a session; with --json one a line, as `admin export` writes them.

@@ -26,6 +26,7 @@ from preflights_cli.common import (
     writing_command,
 )
 from preflights_cli.decisions import LISTING
+from preflights_cli.names import SESSION
 from preflights_cli.table import format_date_only, streamed
 from preflights_es.history.erasure import Doomed, Quotes
 from preflights_es.kernel.errors import PreflightsError
@@ -124,7 +125,7 @@ def backup_command(file: str, app: Request, voice: Voice) -> int:
 
 
 @click.command()
-@click.argument("session", default="last")
+@click.argument("session", type=SESSION, default="last")
 @click.option("--stdout", "to_stdout", is_flag=True, help="Print the document; write nothing.")
 @click.option("--check", is_flag=True, help="Only compare; exit code 1 when the file differs.")
 @reading_where("to_stdout", "check")
@@ -256,7 +257,7 @@ _HOW: Final = {
 
 
 @click.command()
-@click.argument("session", nargs=-1, required=True)
+@click.argument("session", type=SESSION, nargs=-1, required=True)
 @click.option("--quoting", is_flag=True, help="Also erase the sessions that quote them.")
 @click.option("--reason", default="", metavar="TEXT", help="Reason; it is recorded, and stays.")
 @click.option("--yes", is_flag=True, help="Do not ask; needed without a terminal.")

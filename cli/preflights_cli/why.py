@@ -10,6 +10,7 @@ import click
 
 from preflights_cli.common import Voice, reading_command, tell_behind
 from preflights_cli.decisions import KINDS, who
+from preflights_cli.names import Name
 from preflights_cli.rendering import shown_of
 from preflights_cli.table import DAY_LENGTH, minute
 from preflights_es.kernel.events import UNSEEN, Actor, SourceSession
@@ -41,8 +42,13 @@ SPEAKERS: Final = {**{kind: f"by {who}" for kind, who in KINDS.items()}, "model"
 
 
 @click.command()
-@click.argument("what", metavar="UID|FIELD|ARTIFACT|FILE", default="last")
-@click.argument("field", required=False)
+@click.argument(
+    "what",
+    metavar="UID|FIELD|ARTIFACT|FILE",
+    type=Name("session", "decision", "field"),
+    default="last",
+)
+@click.argument("field", type=Name("field"), required=False)
 @click.option("--all", "everything", is_flag=True, help="Of a file: also replaced decisions.")
 @reading_command
 def why_command(what: str, field: str | None, everything: bool, app: Request, voice: Voice) -> int:

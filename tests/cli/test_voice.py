@@ -121,17 +121,36 @@ def test_shells_are_taught_our_words(house: Project, shell: str, words: str) -> 
     assert "_PREFLIGHTS_COMPLETE" in done.out
 
 
-def test_completion_knows_commands_and_options_without_importing_them(house: Project) -> None:
-    def completed(words: str, at: int) -> list[str]:
-        env = {"_PREFLIGHTS_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(at)}
-        out = house.run(env=env).out
-        return [line.partition(",")[2] for line in out.splitlines()]
+def completed(house: Project, words: str, at: int) -> list[str]:
+    env = {"_PREFLIGHTS_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(at)}
+    done = house.run(env=env)
+    assert (done.code, done.err) == (0, "")
+    return [line.partition(",")[2] for line in done.out.splitlines() if line]
 
-    assert completed("preflights s", 1) == ["start", "show", "sessions", "sync"]
-    assert completed("preflights admin re", 2) == ["render", "renumber"]
-    assert completed("preflights note a", 2) == ["add"]
-    assert "--supersedes" in completed("preflights start --", 2)
-    assert completed("preflights nosuch --", 2) != []
+
+def test_completion_offers_sessions_decisions_and_topics_and_changes_nothing(
+    house: Project,
+) -> None:
+    assert completed(house, "preflights show ", 2) == ["last"]
+    decided = house.decided()["session_id"][-8:]
+    note = house.call("note", "milk", "--json").json["session_id"][-8:]
+    before = house.recorded()
+    assert completed(house, "preflights show ", 2) == ["last", note, decided]
+    assert completed(house, f"preflights diff last {decided[:3]}", 3) == [decided]
+    assert completed(house, "preflights start x --supersedes ", 4) == ["ADR-0001"]
+    assert completed(house, "preflights why st", 2) == ["Strategy"]
+    assert completed(house, "preflights decisions --category ", 3) == ["Authentication"]
+    assert house.recorded() == before
+    (house.folder / "preflights.toml").write_text("nonsense")
+    assert completed(house, "preflights show ", 2) == []
+
+
+def test_completion_knows_commands_and_options_without_importing_them(house: Project) -> None:
+    assert completed(house, "preflights s", 1) == ["start", "show", "sessions", "sync"]
+    assert completed(house, "preflights admin re", 2) == ["render", "renumber"]
+    assert completed(house, "preflights note a", 2) == ["add"]
+    assert "--supersedes" in completed(house, "preflights start --", 2)
+    assert completed(house, "preflights nosuch --", 2) != []
     code = (
         "import sys; from preflights_cli.main import preflights; import click\n"
         "below = [preflights.get_command(None, name) for name in ('admin', 'note')]\n"

@@ -25,6 +25,7 @@ from preflights_cli.common import (
     with_lead_options,
     writing_command,
 )
+from preflights_cli.names import DECISION, SESSION, Name
 from preflights_cli.options import from_file, keyed, with_reason_options
 from preflights_cli.rendering import say_session_result
 from preflights_es.features.clarification import display
@@ -148,6 +149,7 @@ def question_options(command: Callable[..., R]) -> Callable[..., R]:
         click.option(
             "--topic",
             metavar="TOPIC",
+            type=Name("topic"),
             callback=require_option_value,
             help="What the question is about.",
         ),
@@ -245,6 +247,7 @@ def mark_options(command: Callable[..., R]) -> Callable[..., R]:
     "--supersedes",
     multiple=True,
     metavar="DECISION",
+    type=DECISION,
     callback=each_given,
     help="The decision that this one replaces; several with --accept.",
 )
@@ -367,7 +370,7 @@ def _refuse_contradictions(
 
 
 @click.command()
-@click.argument("session", required=False)
+@click.argument("session", type=SESSION, required=False)
 @by_option
 @sign_option
 @click.option(
@@ -378,6 +381,7 @@ def _refuse_contradictions(
     "--supersedes",
     multiple=True,
     metavar="DECISION",
+    type=DECISION,
     callback=each_given,
     help="Replace a decision that differs; repeatable.",
 )

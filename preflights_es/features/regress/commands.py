@@ -22,6 +22,7 @@ from preflights_cli.common import (
     reading_command,
     require_option_value,
 )
+from preflights_cli.names import SESSION
 from preflights_cli.options import (
     check_report_files,
     parse_name_value_pairs,
@@ -72,7 +73,7 @@ EXAMPLES: Final = {
 
 
 @click.command()
-@click.argument("session", nargs=-1, metavar="[SESSION|FILE|FOLDER]...")
+@click.argument("session", type=SESSION, nargs=-1, metavar="[SESSION|FILE|FOLDER]...")
 @click.option(
     "--workflow",
     metavar="NAME",

@@ -1,0 +1,97 @@
+"""What a shell completes: the names of sessions, decisions and topics. A key press reads the log,
+and writes nothing; what cannot be read completes to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+import click
+
+from preflights_es.kernel.errors import PreflightsError
+from preflights_es.kernel.ids import decision_name, short_session
+from preflights_es.kernel.ports import Access
+from preflights_es.kernel.text import escaped_text, late_pattern, one_line, shortened
+from preflights_es.runtime.inputs import ANY, LAST, is_listed
+from preflights_es.use.bootstrap import opened_process
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from preflights_es.use.process import Process
+
+OFFERED: Final = 30  # newest sessions, and newest decisions
+HELP_MAX: Final = 60  # characters beside a name
+_ONE_WORD: Final = late_pattern(r"[\w.-]+")
+"""What a shell takes without quotes."""
+
+Kind = Literal["session", "decision", "topic", "field"]
+
+
+class Name(click.ParamType[str]):
+    """The name of one of some kinds of things."""
+
+    name = "text"
+
+    def __init__(self, *kinds: Kind) -> None:
+        self._kinds = kinds
+
+    def shell_complete(
+        self,
+        ctx: click.Context,
+        param: click.Parameter,  # noqa: ARG002  click's signature
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        found: dict[str, str] = {}
+        with suppress(PreflightsError, OSError):
+            database = ctx.params.get("db") or ctx.find_root().params.get("db")
+            program = opened_process(Path.cwd(), database=database, access=Access.READ)
+            with closing(program.process) as process:
+                for kind in self._kinds:
+                    found |= dict(_names_of_kind(process, kind))
+        begin = incomplete.casefold()
+        return [
+            CompletionItem(name, help=shortened(escaped_text(one_line(text)), HELP_MAX))
+            for name, text in found.items()
+            if name.casefold().startswith(begin) and _ONE_WORD.fullmatch(name)
+        ]
+
+
+SESSION: Final = Name("session")
+DECISION: Final = Name("decision")
+
+
+def _names_of_kind(process: Process, kind: Kind) -> Iterator[tuple[str, str]]:
+    """Pairs of a name and what it names, the newest first."""
+    if kind == "session":
+        yield LAST, "the newest session that the command takes"
+        heads = process.store.heads(process.project, OFFERED)
+        for head in heads:
+            if is_listed(process.runner, head, ANY):
+                yield short_session(head.session_id), _view_of(process, head.session_id)[0]
+        return
+    given = process.store.numbers(process.project).items()
+    newest = sorted(given, key=lambda one: one[0].number, reverse=True)[:OFFERED]
+    for numbered, session_id in newest:
+        intention, category, fields = _view_of(process, session_id)
+        if kind == "decision":
+            yield decision_name(numbered.number, session_id), intention
+        elif kind == "topic" and category:
+            yield category, ""
+        elif kind == "field":
+            yield from ((name, value) for name, value in fields)
+
+
+def _view_of(process: Process, session_id: str) -> tuple[str, str, tuple[tuple[str, str], ...]]:
+    """The intention of a session, and category and fields of what it decides."""
+    try:
+        view = process.runner.load(session_id).view
+    except PreflightsError:
+        return "", "", ()
+    patch = getattr(view, "patch", None)
+    return view.intention, *((patch.category, patch.fields) if patch is not None else ("", ()))
