@@ -87,6 +87,7 @@ mutants: $(READY)
 
 pictures: $(READY)
 	PYTHONPATH=.:cli $(BIN)/python docs/pictures.py
+	$(BIN)/python docs/picture.py
 
 freeze: $(READY)
 	$(BIN)/python -m tests.store.freeze

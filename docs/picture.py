@@ -1,26 +1,29 @@
-"""Draws what `docs/demo.sh` prints as `docs/demo.svg`: python docs/picture.py
+"""Draws what `docs/demo-scenes.sh` prints as `docs/demo.svg`: python docs/picture.py
 
-Ids, hashes, dates and times become fixed ones, so that the same output gives the same picture.
+The scenes follow each other by CSS alone, once, and the last one stays; a reader who wants no
+motion sees that one. Ids, hashes, dates and times become fixed ones, so that the same output gives
+the same picture.
 """
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import Final
 
-from rich._export_format import CONSOLE_SVG_FORMAT
-from rich.console import Console
-from rich.terminal_theme import MONOKAI
-from rich.text import Text
-
 DOCS: Final = Path(__file__).resolve().parent
 PICTURE: Final = DOCS / "demo.svg"
-WIDTH: Final = 88  # characters of a line
+WIDTH, HEIGHT = 900, 500
+SECONDS: Final = 15.0  # of all scenes
+COLUMNS, ROWS = 104, 23  # of a scene
+LINE: Final = 18.5  # pixels of a row
+TOP: Final = 66  # pixels above the first row
+STEP_S: Final = 0.04  # between two rows that appear
 
 # The longer ones first; each stand-in is as long as what it stands for, so that columns stay.
 FIXED: Final = (
@@ -32,35 +35,80 @@ FIXED: Final = (
     (r"\b[0-9a-f]{12}\b", "2c5d6f3a91c2"),
     (r"\b[0-9a-f]{8}\b", "6f3a91c2"),
     (r"\b\d{4}-\d\d-\d\d\b", "2026-01-12"),
-    (r"\b\d\d:\d\d UTC\b", "09:30 UTC"),
+    (r"\b\d\d:\d\d(?=\s+UTC\b)", "09:30"),
 )
+STYLE: Final = """\
+text { font: 13.5px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; }
+text { fill: #d9dee7; white-space: pre; }
+.title { font-weight: 700; font-size: 15px; fill: #fff; }
+.command { font-weight: 700; fill: #98e024; }
+.scene:not(:last-of-type) { opacity: 0; }
+@media (prefers-reduced-motion: no-preference) {
+.row { animation: appear .1s both; }
+@keyframes appear { from { opacity: 0; } }
+"""
 
 
 def printed() -> str:
     """What the demo prints, with the program beside this Python."""
     here = os.environ  # noqa: TID251  handed on to the demo
-    env = {**here, "BIN": str(Path(sys.executable).parent), "FORCE_COLOR": "1", "TZ": "UTC"}
-    demo = ["/bin/sh", str(DOCS / "demo.sh")]
-    done = subprocess.run(demo, env=env, capture_output=True, text=True, check=True)  # noqa: S603  ours
-    text = done.stdout.strip("\n")
+    env = {**here, "BIN": str(Path(sys.executable).parent), "NO_COLOR": "1", "TZ": "UTC"}
+    demo = ["/bin/sh", str(DOCS / "demo-scenes.sh")]
+    done = subprocess.run(  # noqa: S603  ours
+        demo, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True
+    )
+    text = done.stdout.replace("\r", "").strip("\n")
     for pattern, fixed in FIXED:
         text = re.sub(pattern, fixed, text)
     return text
 
 
 def drawn(text: str) -> str:
-    """The picture of a terminal that shows a text; it loads no font from elsewhere."""
-    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
-    for line in text.split("\n"):
-        shown = Text.from_ansi(line)
-        if line.startswith("$ "):
-            shown.stylize("bold green", 0, 1)
-            shown.stylize("bold", 2)
-        console.print(shown, soft_wrap=False)
-    form = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
-    return console.export_svg(
-        title="preflights", theme=MONOKAI, code_format=form, unique_id="preflights"
+    """The picture of a terminal that shows one scene after the other; it loads nothing."""
+    scenes = [scene.partition("\n") for scene in re.split(r"^@ ", text, flags=re.MULTILINE)[1:]]
+    each = SECONDS / len(scenes)
+    turns, groups = list[str](), list[str]()
+    for number, (title, _, shown) in enumerate(scenes):
+        begin, end = (round(100 * at / len(scenes), 2) for at in (number, number + 1))
+        is_last = number == len(scenes) - 1
+        hidden = "" if is_last else f" {end}% {{ opacity: 0; }}"
+        turns.append(
+            f"@keyframes scene{number} {{ 0% {{ opacity: {int(not number)}; }} "
+            f"{begin}% {{ opacity: 1; }}{hidden} }}\n"
+            f"#scene{number} {{ animation: scene{number} {SECONDS:g}s step-end both; }}\n"
+        )
+        rows = "\n".join(_rows(shown.strip("\n"), number * each))
+        head = f'<text class="title" x="20" y="40">{number + 1} {escape(title)}</text>'
+        groups.append(f'<g class="scene" id="scene{number}">\n{head}\n{rows}\n</g>')
+    said = escape(", ".join(title for title, _, _ in scenes))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'aria-label="{said}">\n<style>\n{STYLE}{"".join(turns)}}}\n</style>\n'
+        f'<rect width="{WIDTH}" height="{HEIGHT}" rx="8" fill="#1b1f27"/>\n'
+        + "\n".join(groups)
+        + "\n</svg>"
     )
+
+
+def _rows(shown: str, begins_s: float) -> Iterator[str]:
+    """Rows of a scene, which appear one after the other; a long command takes several."""
+    rows = [(row, line[:2] == "$ ") for line in shown.split("\n") for row in _folded(line)]
+    for number, (row, is_command) in enumerate(rows[:ROWS]):
+        y = round(TOP + LINE * number, 1)
+        delay = round(begins_s + STEP_S * number, 2)
+        kind = " command" if is_command else ""
+        style = f'class="row{kind}" style="animation-delay: {delay:g}s"'
+        if row:
+            yield f'<text {style} x="20" y="{y:g}">{escape(row, quote=False)}</text>'
+
+
+def _folded(line: str) -> Iterator[str]:
+    while len(line) > COLUMNS:
+        end = line.rfind(" ", 0, COLUMNS)
+        end = end if end > len(line) - len(line.lstrip()) else COLUMNS
+        yield line[:end]
+        line = f"    {line[end:].lstrip()}"
+    yield line
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ GAP: Final = "  "  # between columns
 PAGE: Final = 500  # rows that are measured together, and held
 
 _WORD: Final = late_pattern(r" *[^ ]+")
+_LABEL: Final = late_pattern(r" *(?:[^ ]+ {2,})?")
 _NARROW: Final = late_pattern(
     "[ -~\xa1-\xac\xae-\u02af\u2010-\u2027\u2030-\u205e\u20ac\u2190-\u2193\u2500-\u257f]*"
 )
@@ -195,8 +196,9 @@ def fold_at_blanks(text: str) -> str:
 
 
 def _folded(text: str, room: int) -> str:
-    """One line as several, which begin where its own text begins."""
-    indent = text[: len(text) - len(text.lstrip(" "))]
+    """One line as several, which begin where its own text begins, or that behind its label."""
+    label = _LABEL.match(text)
+    indent = " " * (label.end() if label and label.end() < room // 2 else 0)
     lines, line = list[str](), ""
     for word in _WORD.findall(text) if len(text) > room else (text,):
         if line and _size(click.unstyle(line + word)) > room:
