@@ -18,6 +18,7 @@ import click
 
 from preflights_cli import EXIT_INTERRUPTED
 from preflights_cli.advice import advised
+from preflights_cli.german import NOTICES
 from preflights_cli.table import coloured, fold_at_blanks
 from preflights_es.kernel.errors import Notice, StoreUnavailable
 from preflights_es.kernel.ids import short_session
@@ -59,6 +60,8 @@ class Voice:
         self.as_json = as_json
         self.quiet = quiet
         self.verbose = verbose
+        self.is_german = False
+        """Whether a German session goes on: then notices are German where they have words."""
 
     def say(self, text: str = "") -> None:
         """The command's result, as text."""
@@ -105,6 +108,8 @@ class Voice:
         say = self.detail if notice.code in DETAILS else self.warn
         say = self.remark if notice.code in REMARKS else say
         text = advised(notice.text, notice.code, notice.fields)
+        if self.is_german and notice.code in NOTICES:
+            text = NOTICES[notice.code].format(**notice.fields)
         if notice.code in SAID:
             click.echo(escaped_text(text), err=True)
         else:

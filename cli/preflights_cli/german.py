@@ -236,6 +236,20 @@ GERMAN: Final = {
 """Each English sentence of a dialogue, and the same in German."""
 
 
+NOTICES: Final = {
+    "folder_found": "Dokumente liegen in {folder}; `decisions` in preflights.toml ändert das",
+    "sessions_kept": (
+        "Sitzungen liegen neben den Dokumenten, für dein Team: {path}. "
+        "`[records] sessions = false` schaltet das ab."
+    ),
+    "contradicts": (
+        "widerspricht: {path} {title}. `--supersedes {path}` ersetzt es, `--keep {path}=GRUND` "
+        "behält beides; sonst nennt `preflights prompt` beide als Konflikt"
+    ),
+}
+"""By their codes, what is said at a terminal while a German session goes on."""
+
+
 def spoken(session: View) -> Say:
     """How a dialogue about a session speaks: as its questions do."""
     is_german = getattr(session, "language", None) == "de"

@@ -43,8 +43,8 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """The session as its JSON says it, with the words that a command line takes."""
     companion: Callable[[Question, str], str] = lambda _question, _value: ""
     """The key under which a choice is said in own words; empty where the choice says enough."""
-    labels: Mapping[str, str] = {}
-    """What people read in place of a field's name, by the key of its question."""
+    label: Callable[[View, str], str] = lambda session, key: dict(session.labels).get(key, "")
+    """What people read for the field of a key that is asked; empty where nothing is."""
     advice: Mapping[str, str] = {}
     """What to do about what was not done, by its code."""
     conversation: str = ""
@@ -165,8 +165,8 @@ def _say_erased(voice: Voice, session_id: str, erased: ErasedBy) -> None:
 def say_question(voice: Voice, session: View, question: Question) -> None:
     """A question with the label and the key under which it is answered, and numbered options."""
     say, shown_by = spoken(session), shown_of(session.workflow)
-    label = shown_by.labels.get(question.id) or dict(session.labels).get(question.id)
-    names = f"  ({say(label)}, {question.id})" if label else ""
+    label = shown_by.label(session, question.id)
+    names = f"  ({label}, {question.id})" if label else ""
     voice.say(voice.bold(escaped_text(question.question)) + escaped_text(names))
     for text in shown_by.explained(session, ""):
         voice.say(f"  {escaped_text(one_line(text))}")

@@ -379,7 +379,7 @@ def test_a_dialogue_in_german_is_german_to_its_end(house: Project) -> None:
     env = {"XDG_CONFIG_HOME": str(house.folder / "none")}  # the pack asks, not the reference
     with terminal(house, "start", "Wir brauchen einen Login für den Shop", env=env) as t:
         asked = t.expect("> ")
-        assert "Die Absicht nennt das Thema: Authentication." in asked
+        assert "Die Absicht nennt das Thema: Anmeldung." in asked
         assert "Wie melden sich die Nutzer an?" in asked
         t.type("?")
         assert "Gib eine Zahl von 1 bis 4 an" in t.expect("> ")
@@ -436,4 +436,6 @@ def test_a_german_session_has_no_sentence_of_the_english_one(house: Project) -> 
     english = [one for one in GERMAN if not re.search(r"[{}]", one) and len(one) > len("Weil: ")]
     assert [one for one in english if one in told] == []
     assert "angenommen, 100 %" in told
+    assert "Sitzungen liegen neben den Dokumenten" in told
+    assert not {"Messaging", "Broker"}.intersection(re.findall(r"\w+", told))
     assert "widerspricht: ADR-0001" in told

@@ -84,7 +84,7 @@ def test_nothing_is_accepted_without_a_word_about_what_differs(house: Project, n
     told = house.call("accept", "last", "--by", "Ada")
     short, id_ = old["uid"][-8:], new["session_id"][-8:]
     assert told.code == 3
-    line = f"  Contradicts {short}, ADR-0001 of {related['date']}: Database, Type: PostgreSQL\n"
+    line = f"  Contradicts {short}, ADR-0001 of {related['date']}: Database: PostgreSQL\n"
     assert line in told.out
     assert f"\n  preflights accept {id_} --by NAME --supersedes {short}\n" in told.out
     assert f"\n  preflights accept {id_} --by NAME --keep {short}=REASON\n" in told.out
@@ -345,9 +345,9 @@ def test_a_person_is_asked_about_each(both: Project) -> None:
         t.press("a")
         seen = t.expect(r"\[k\]eep both, \[l\]eave\? ")
         assert "Contradicts" in seen
-        assert "Database, Type: MySQL" in seen
+        assert "Database: MySQL" in seen
         t.press("r\r")  # in one burst
-        assert "Database, Type: PostgreSQL" in t.expect(r"\[k\]eep both, \[l\]eave\? ")
+        assert "Database: PostgreSQL" in t.expect(r"\[k\]eep both, \[l\]eave\? ")
         t.press("k")
         t.expect("stay in force\\? ")
         for blank in ("", "tbd"):

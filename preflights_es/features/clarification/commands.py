@@ -38,6 +38,7 @@ from preflights_es.use import sessions
 from preflights_es.use.request import Request
 from preflights_es.use.use_cases import NewAcceptance, NewSession
 from preflights_es.words.decisions import Choices
+from preflights_es.words.language import language_of
 from preflights_es.words.questions import Option, WrittenQuestion, lacking, written_question
 from preflights_es.words.workflow import View
 
@@ -315,6 +316,9 @@ def start_command(
         **{name: value for name, value in said.items() if value is not None},
     )
     _refuse_contradictions(new, app, is_accepting=accepting, is_silent=intention is None)
+    settings = app.process.settings
+    said_language = settings.language if settings.is_language_said else None
+    voice.is_german = (said_language or language_of(new.text)) == "de"
     found = sessions.start_session(app, new)
     if new.workflow == WORKFLOW.name and not found.is_recalled:
         display.tell_found(voice, found)

@@ -28,7 +28,6 @@ from preflights_cli.options import alternative
 from preflights_cli.rendering import describe_session, say_refusals, session_exit_code
 from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.features.clarification.display import (
-    LABELS,
     as_clarification,
     decisions_awaiting_choice,
     gate_line,
@@ -36,6 +35,7 @@ from preflights_es.features.clarification.display import (
     provenance_lines,
     rationale_lines,
     related_decision_line,
+    topic_name,
 )
 from preflights_es.features.clarification.domain.values import SCOPE, select_suggested_values
 from preflights_es.features.clarification.domain.views import (
@@ -87,6 +87,7 @@ def run(
     Raises:
         Left, KeyboardInterrupt: the person left.
     """
+    voice.is_german = as_clarification(session).language == "de"
     _say_detected(voice, session)
     is_asked = bool(session.questions)
     if is_asked:
@@ -101,7 +102,7 @@ def _say_detected(voice: Voice, session: View) -> None:
     found = as_clarification(session)
     is_found = found.provenance and found.provenance[0].source == "detected"
     if is_found and found.turn == 1 and not found.stated:
-        topic = escaped_text(found.provenance[0].value)
+        topic = escaped_text(topic_name(found, found.provenance[0].value))
         said = "This is about {topic}, as the intention says."
         voice.hint(spoken(session)(said, topic=topic))
 
@@ -199,7 +200,7 @@ def _say_proposal(voice: Voice, session: View) -> None:
         what = "an architecture decision record" if found.kind == "adr" else "a task"
         voice.say(say(f"This becomes {what}:"))
         gate = (gate_line(found, say),) if found.gate else ()
-        for line in (*provenance_lines(found.provenance, say), *rationale_lines(found, say), *gate):
+        for line in (*provenance_lines(found), *rationale_lines(found, say), *gate):
             voice.say(f"  {line}")
         for old in list_superseded(found):
             voice.say(f"  {say('replaces {name}', name=_numbered_decision_title(old))}")
@@ -247,7 +248,7 @@ def _revised(app: Request, voice: Voice, session: View) -> View:
     """Revise one answer, and answer the questions that follow."""
     again = answerable(app, session.session_id)
     try:
-        question = _chosen_again(voice, spoken(session), again)
+        question = _chosen_again(voice, session, again)
         given = ask_for_answer(voice, session, question)
     except ConversationLeft:
         voice.say(spoken(session)("Nothing was changed."))
@@ -256,13 +257,14 @@ def _revised(app: Request, voice: Voice, session: View) -> View:
     return conversed(app, voice, replace(session, refusals=()), _turn)
 
 
-def _chosen_again(voice: Voice, say: Say, again: list[tuple[str, Question]]) -> Question:
+def _chosen_again(voice: Voice, session: View, again: list[tuple[str, Question]]) -> Question:
     """The question that the person wants to answer anew; the last one unless they say which."""
+    say = spoken(session)
     if len(again) == 1:
         return again[0][1]
     voice.say(say("Which answer?"))
     for number, (name, question) in enumerate(again, 1):
-        voice.say(f"  {number}. {escaped_text(say(LABELS.get(question.id, name)))}")
+        voice.say(f"  {number}. {escaped_text(topic_name(session, name, question.id))}")
     while True:
         text = read_typed_line(f"> ({len(again)}) ").strip() or str(len(again))
         for number, (name, question) in enumerate(again, 1):
@@ -486,7 +488,7 @@ def resolved(
     said, say = said or Choices(), spoken(session)
     while found := decisions_awaiting_choice(session):
         for one in found:
-            voice.say(related_decision_line(one, say))
+            voice.say(related_decision_line(session, one))
             said = _ask_choice_about_decision(said, one, say)
         session = accept(said, session)
     return session

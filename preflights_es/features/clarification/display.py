@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Final
 
 from msgspec.structs import replace
@@ -59,6 +60,22 @@ SOURCES = {
 }
 
 
+@cache
+def _german_names() -> Mapping[str, str]:
+    """What the shipped topics are called, by category and by key."""
+    from preflights_es.features.clarification.domain.pack import load_pack  # its classes cost time
+
+    topics = load_pack().topics
+    return {name: one.german_name for one in topics for name in (one.category, one.key)}
+
+
+def topic_name(session: View, name: str, key: str = "") -> str:
+    """A category, or the field of a key, as the session's language calls it."""
+    found, say = as_clarification(session), spoken(session)
+    is_german = found.language == "de"
+    return (is_german and _german_names().get(key or name)) or say(LABELS.get(key, name))
+
+
 def as_clarification(session: View) -> ClarificationView:
     """A session as a clarification."""
     assert isinstance(session, ClarificationView), "the caller checked the workflow"
@@ -79,7 +96,7 @@ def describe_clarification(voice: Voice, session: View) -> None:
     for line in filter(None, (found.origin, str(found.signature or ""))):
         voice.say(f"  {escaped_text(line)}")
     gate = (gate_line(found, say),) if found.gate else ()
-    said = provenance_lines(found.provenance, say, keyed=bool(found.to_do))
+    said = provenance_lines(found, keyed=bool(found.to_do))
     for line in (*_known_decision_lines(found, say), *said, *rationale_lines(found, say), *gate):
         voice.say(f"  {line}")
     for path in found.artifacts:
@@ -89,7 +106,7 @@ def describe_clarification(voice: Voice, session: View) -> None:
     is_open = bool(decisions_awaiting_choice(session))
     related = [one for one in found.related if is_open or not one.needs_choice]
     for one in related[:RELATED_MAX]:
-        voice.say(f"  {related_decision_line(one, say)}")
+        voice.say(f"  {related_decision_line(session, one)}")
     if (more := len(related) - RELATED_MAX) > 0:
         voice.say(
             f"  and {more:,} more: `preflights accept {short_session(found.session_id)} --json`"
@@ -140,7 +157,7 @@ def tell_found(voice: Voice, session: View) -> None:
     answered = {one.key: one.source == "stated" for one in found.provenance}
     others = []
     for one in found.stated:
-        said = escaped_text(f"{one.category}: {one.value}")
+        said = escaped_text(f"{topic_name(found, one.category)}: {one.value}")
         if answered.get(one.key):
             voice.hint(say(_STATED, said=said, id=id_, key=one.key))
         elif one.key not in answered:
@@ -233,21 +250,19 @@ def _optional_field_lines(session: View) -> Iterator[str]:
         )
 
 
-def provenance_lines(
-    provenance: tuple[Provenance, ...], say: Say = english, *, keyed: bool = False
-) -> list[str]:
+def provenance_lines(found: ClarificationView, *, keyed: bool = False) -> list[str]:
     """One line a value, with how it came about; with its key, where it can be revised."""
-    provenance = tuple(p for p in provenance if (p.key, p.value) != (CATEGORY_KEY, OTHER))
-    labels = [say(LABELS.get(p.key, p.field)) for p in provenance]
-    names = [
-        escaped_text(f"{label} ({p.key})" if keyed else label)
-        for label, p in zip(labels, provenance, strict=True)
-    ]
+    say, names, values = spoken(found), list[str](), list[str]()
+    shown = [p for p in found.provenance if (p.key, p.value) != (CATEGORY_KEY, OTHER)]
+    for p in shown:
+        label = topic_name(found, p.field, p.key)
+        names.append(escaped_text(f"{label} ({p.key})" if keyed else label))
+        value = topic_name(found, p.value) if p.key == CATEGORY_KEY else p.value
+        values.append(escaped_text(one_line(value)))
     width = max(map(len, names), default=0)
     return [
-        f"{name:<{width}}  {escaped_text(one_line(p.value))}"
-        f"  ({say(SOURCES[p.source])}{_speaker_suffix(p, say)})"
-        for name, p in zip(names, provenance, strict=True)
+        f"{name:<{width}}  {value}  ({say(SOURCES[p.source])}{_speaker_suffix(p, say)})"
+        for name, value, p in zip(names, values, shown, strict=True)
     ]
 
 
@@ -339,6 +354,10 @@ def _explained(session: View, option: str) -> list[str]:
     return [text for text in (one.description, against) if text]
 
 
+def _question_label(session: View, key: str) -> str:
+    return topic_name(session, dict(session.labels).get(key, ""), key)
+
+
 def _default(session: View) -> str:
     """The option that Enter takes."""
     offer = as_clarification(session).offer
@@ -355,12 +374,16 @@ EVOLUTIONS: Final = {
 }
 
 
-def related_decision_line(one: RelatedDecision, say: Say = english) -> str:
+def related_decision_line(session: View, one: RelatedDecision) -> str:
     """An older decision in one line: how this one stands to it, its uid, date, field and value."""
+    say = spoken(session)
     number = f", ADR-{one.number:04}" if one.number is not None else ""
-    named = {say("Decision") if n == OPEN_FIELD else n: one_line(value) for n, value in one.values}
-    topic = () if one.category in (OTHER, *named) else (one.category,)
-    what = ", ".join((*topic, *(f"{name}: {value}" for name, value in named.items())))
+    (first, value), *others = one.values or (("", ""),)
+    topic = topic_name(session, one.category)
+    if one.category == OTHER:
+        topic = say("Decision") if first == OPEN_FIELD else first
+    more = (f"{name}: {one_line(other)}" for name, other in others)
+    what = ", ".join((f"{topic}: {one_line(value)}", *more))
     name = f"{short_session(one.uid)}{number}"
     stands = {"stands": say(EVOLUTIONS[one.evolution]), "date": one.date}
     return escaped_text(say("{stands} {name} of {date}: {what}", **stands, name=name, what=what))
@@ -401,7 +424,7 @@ SHOWN: Final = Shown(
     below=_optional_field_lines,
     completed=completed,
     companion=_companion,
-    labels=LABELS,
+    label=_question_label,
     conversation="preflights_es.features.clarification.conversation",
     sources=SOURCES,
 )

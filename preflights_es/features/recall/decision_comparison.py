@@ -252,8 +252,9 @@ def tell_differing(request: Request, handle: Handle, chosen: Collection[str] = (
     for row in _differing_foreign_records(request, state):
         if row.path in named or row.path in chosen:
             continue
-        said = escaped_text(f"contradicts: {row.path} {one_line(row.title)}")
-        request.notice("contradicts", said, path=row.path)
+        title = one_line(row.title)
+        said = escaped_text(f"contradicts: {row.path} {title}")
+        request.notice("contradicts", said, path=row.path, title=title)
 
 
 def _differing_foreign_records(request: Request, state: ClarificationState) -> Iterator[ForeignRow]:

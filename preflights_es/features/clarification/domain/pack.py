@@ -47,6 +47,7 @@ class Both(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 _GERMAN_NOUN: Final = late_pattern(
     r"\{value\} (?:f\u00fcr|als|zum) (?:d(?:ie|as|en|er|em) )?(.+?)(?: verwenden)?"
 )
+_GERMAN_ASKED: Final = late_pattern(r"Welche[rs]? (.+)\?")
 _GERMAN_VALUE: Final = late_pattern(r"(?:\b(?:mit|in|auf|durch) )?\{value\}")
 """Of German titles: what the value is used for, and where it stands."""
 
@@ -121,6 +122,12 @@ class Topic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if found := _GERMAN_NOUN.fullmatch(title):
             return found[1]
         return " ".join(_GERMAN_VALUE.sub("", title).split())
+
+    @property
+    def german_name(self) -> str:
+        """What its question asks for; else what is decided."""
+        asked = _GERMAN_ASKED.fullmatch(self.question.de)
+        return asked[1] if asked else self.noun("de")
 
     def as_category(self, language: Language) -> Category:
         """The row of the tables that asks for it; `topics` finds it, not keywords."""
