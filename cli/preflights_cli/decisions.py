@@ -37,6 +37,7 @@ from preflights_es.use.holding import Unused, unused
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Who
 from preflights_es.use.work_tree import project_path
+from preflights_es.words.decisions import field_label
 from preflights_es.words.signing import IN_SHORT
 
 DOUBTFUL_MAX: Final = 5  # records that are named each, where it is not understood what they say
@@ -305,7 +306,7 @@ def who(actor: Actor | Who) -> str:
 
 def _decision_values_cell(decided: DecisionRow) -> str:
     return ", ".join(
-        f"{name}: {one_line(value)}{_suggested_value_mark(decided, name)}"
+        f"{field_label(name)}: {one_line(value)}{_suggested_value_mark(decided, name)}"
         for name, value in decided.fields
     )
 

@@ -203,6 +203,23 @@ GERMAN: Final = {
     "words": "hat einen Platzhalter, der nichts entscheidet: gib eine Auswahl, ihre Nummer oder "
     "eigene Worte an",
     "was left undecided: the question stays open": "ist unentschieden: die Frage bleibt offen",
+    "is no question of this session": "ist keine Frage dieser Sitzung",
+    "takes one value: put quotes around words that belong together": (
+        "nimmt einen Wert: setze Wörter, die zusammengehören, in Anführungszeichen"
+    ),
+    "was answered 'Other (specify)' without the text": "braucht zu 'Other (specify)' einen Text",
+    "has more than 120 characters": "hat mehr als 120 Zeichen",
+    "cannot be answered any more: the decision is accepted": (
+        "nimmt keine Antwort mehr: die Entscheidung ist angenommen"
+    ),
+    "a question is still open": "eine Frage ist noch offen",
+    "it is proposed already: a person has to accept it": (
+        "es ist schon vorgeschlagen: ein Mensch muss es annehmen"
+    ),
+    "the session moved on since the patch was shown": "die Sitzung ist inzwischen weiter",
+    "one of the paths is no pattern of a path": "einer der Pfade ist kein Muster",
+    "a decision in force was kept instead": "eine geltende Entscheidung wurde behalten",
+    "it does not fit the session as it stands": "es passt nicht zum Stand der Sitzung",
     "it is accepted already": "es ist schon angenommen",
     "no reason was given": "kein Grund ist genannt",
     "a reason is a placeholder, which says nothing": "ein Grund ist ein Platzhalter",

@@ -32,7 +32,7 @@ from preflights_es.use.why_results import (
     WhyResponse,
     WhySession,
 )
-from preflights_es.words.decisions import HELD, alternative_text
+from preflights_es.words.decisions import HELD, alternative_text, field_label
 from preflights_es.words.questions import asked_elsewhere
 
 DIGEST: Final = 12  # characters of a SHA-256, in words for people
@@ -111,7 +111,7 @@ def _say_holding(app: Request, voice: Voice, found: HoldsHere) -> int:
 def _of_held(one: Held) -> Iterator[tuple[str, str]]:
     """What is said of a decision that holds: names and texts, empty where there is nothing."""
     day, by = one.accepted_at[:DAY_LENGTH], one.accepted_by
-    yield "decided", ", ".join(f"{name}: {one_line(value)}" for name, value in one.fields)
+    yield "decided", ", ".join(f"{field_label(n)}: {one_line(v)}" for n, v in one.fields)
     yield "because", one_line(one.because)
     yield "not", ", ".join(map(one_line, one.instead_of))
     yield ("accepted", f"{day} by {_actor_in_words(by)}") if by else ("dated", day)

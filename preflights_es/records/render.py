@@ -455,9 +455,8 @@ def _render_field_value(field: RecordField, record: Record) -> str:
         how = _phrase_in_language(
             record, f"answered by {{}}{own}", _phrase_in_language(record, _BY[field.by])
         )
-    label = (
-        _phrase_in_language(record, "Decision") if field.name == OPEN_FIELD else inline(field.name)
-    )
+    is_open = field.name == OPEN_FIELD
+    label = _phrase_in_language(record, "Decision") if is_open else inline(field.name)
     return f"{label}: **{inline(field.value)}** ({how})"
 
 

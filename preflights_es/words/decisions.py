@@ -539,6 +539,13 @@ the whole project has another value at one place: a person has to choose. `same`
 """
 OPEN_FIELD = "Description"
 """Of what is decided in own words: two say nothing of each other. People read *Decision*."""
+
+
+def field_label(name: str) -> str:
+    """What people read in place of a field's name."""
+    return "Decision" if name == OPEN_FIELD else name
+
+
 EXCEPTION = "exception"
 """The reason why the older decision stays in force, where the new one is an exception to it."""
 

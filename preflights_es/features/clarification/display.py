@@ -29,10 +29,10 @@ from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.words.decisions import (
     EXCEPTION,
     HELD,
-    OPEN_FIELD,
     Related,
     Speaker,
     alternative_text,
+    field_label,
     list_superseded,
 )
 from preflights_es.words.questions import Question
@@ -381,7 +381,7 @@ def related_decision_line(session: View, one: RelatedDecision) -> str:
     (first, value), *others = one.values or (("", ""),)
     topic = topic_name(session, one.category)
     if one.category == OTHER:
-        topic = say("Decision") if first == OPEN_FIELD else first
+        topic = say(field_label(first))
     more = (f"{name}: {one_line(other)}" for name, other in others)
     what = ", ".join((f"{topic}: {one_line(value)}", *more))
     name = f"{short_session(one.uid)}{number}"
