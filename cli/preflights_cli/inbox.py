@@ -163,7 +163,8 @@ NAMED_MAX: Final = 3  # decisions that one contradicts
 def one_by_one(app: Request, voice: Voice, proposed: Sequence[View]) -> int:
     """Show each proposal, and take the person's word on it; 130 where the person stops."""
     asked = [one for one in proposed if shown_of(one.workflow).conversation]
-    if not asked or not _person_confirms(f"\nLook at {_count_proposals(asked)} now, one by one?"):
+    what = f"{_count_proposals(asked)} of agents and scripts"
+    if not asked or not _person_confirms(f"\nLook at {what} now, one by one?"):
         return 0
     for number, one in enumerate(asked, 1):
         voice.say(f"\n{number} of {len(asked)}:")

@@ -112,7 +112,7 @@ def test_a_person_confirms_proposals_one_by_one(house: Project) -> None:
     _proposed(house, "Add login")
     later = _proposed(house, "Add login again", "Magic Link")
     with terminal(house, "inbox") as t:
-        t.expect("Look at 2 proposals now, one by one")
+        t.expect("Look at 2 proposals of agents and scripts now, one by one")
         t.type("y")
         before = t.proposal()
         assert "1 of 2:\nAdd login" in before
