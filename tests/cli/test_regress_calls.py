@@ -13,6 +13,7 @@ from tests.cli.program import Project
 from tests.cli.terminal import terminal
 from tests.providers import server
 from tests.providers.server import FakeAPI, Reply
+from tests.redaction.test_redaction import OPENAI, SHAPES
 
 REGRESS: Final = ("regress", "--workflow", "calls")
 LIVE: Final = (*REGRESS, "--model", "new", "--live")
@@ -216,3 +217,46 @@ def test_what_is_nothing_to_calls_is_refused(
 ) -> None:
     code, _, message = said.partition(" ")
     here(*REGRESS, *words).refused(int(code), message)
+
+
+@pytest.mark.slow("whole runs")
+def test_no_secret_of_an_answer_a_judgement_or_a_change_is_written(
+    here: Callable[..., Any], empty: Project, api: FakeAPI, tmp_path: Path
+) -> None:
+    """Each answer has the credential of another vendor."""
+    secrets = [secret for secret, _ in SHAPES]
+
+    def leaking(request: server.Request) -> server.Sent:
+        number = int(request.body["messages"][0]["content"].strip("?").split()[-1])
+        said = json.dumps({"use": secrets[number % len(secrets)], "of": "kim@example.com"})
+        return server.text(said if request.body["model"] == "new" else "none")(request)
+
+    api.script(leaking)
+    files = [tmp_path / kind for kind in ("html", "junit", "json")]
+    reports = [word for file in files for word in ("--report", f"{file.name}={file}")]
+    change = ("--set", f"/api_key={OPENAI}")
+    done = here(*LIVE, *change, "--words", *reports)
+    cases = json.loads(files[2].read_text())["cases"]
+    rows = [
+        f'{case["session_id"]},1,"{secret}",Ada,"of {OPENAI}, kim@example.com"'
+        for case, secret in zip(cases, secrets, strict=False)
+    ]
+    (empty.folder / "right.csv").write_text("session,call,expected,by,why\n" + "\n".join(rows))
+    assert here("calls", "judge", "--from", "right.csv").code == 0
+    shown = here(
+        "calls", "judge", cases[-1]["session_id"], "1", "--expect", json.dumps({"use": OPENAI})
+    )
+    written = {file.name: file.read_text() for file in files}
+    written |= {"terminal": f"{done}", "judged": f"{shown}"}
+    for file in filter(Path.is_file, empty.log.parent.rglob("log.db*/*")):
+        written[file.name] = file.read_text()
+    for file in empty.log.parent.glob("log.db*"):
+        written |= {file.name: file.read_bytes().decode(errors="replace")} if file.is_file() else {}
+    assert [name for name in written if name.endswith(".jsonl")], "answers are kept"
+    leaks = {
+        (name, secret)
+        for name, text in written.items()
+        for secret in (*secrets, "kim@example.com")
+        if secret in text or json.dumps(secret)[1:-1] in text
+    }
+    assert not leaks

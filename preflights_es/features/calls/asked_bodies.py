@@ -14,6 +14,8 @@ from preflights_es.kernel.lead import BACKOFF_MS, WAIT_MAX_MS
 from preflights_es.providers.capabilities import CONCURRENCY, Api
 from preflights_es.providers.http_body import decode_body_text
 from preflights_es.providers.remote import RemoteProvider
+from preflights_es.redaction.answers import redact_answer
+from preflights_es.redaction.patterns import SECRETS
 from preflights_es.system.kept_lines import KeptLines
 from preflights_es.use.leads import Leads
 from preflights_es.words.pairs import PairsAsked
@@ -51,6 +53,7 @@ class BodyAsker:
     def __init__(self, leads: Leads, kept: KeptLines[KeptAnswer], run: PairsAsked) -> None:
         self._leads = leads
         self._kept = kept
+        self._kinds = (*SECRETS, *leads.settings.redact_calls)
         self._left = run.calls_max
         self._margin = run.margin
         self._providers: dict[tuple[str, Api], RemoteProvider] = {}
@@ -102,7 +105,7 @@ class BodyAsker:
                 if asked <= RETRIES:
                     await asyncio.sleep(wait_ms / 1_000)
                 continue
-            text, _ = decode_body_text(got.body)
+            text = redact_answer(decode_body_text(got.body)[0], got.content_type, self._kinds).text
             kept = KeptAnswer(
                 session=one.call.session_id,
                 call=one.call.call,

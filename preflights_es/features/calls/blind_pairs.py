@@ -33,14 +33,13 @@ from preflights_es.features.calls.judging import (
     NewJudgement,
     read_expected_value,
     record_judgements,
+    redact_expected_value,
 )
 from preflights_es.features.calls.kept_answers import KeptAnswer, read_last_run
 from preflights_es.features.calls.pairs import read_assertions
 from preflights_es.features.calls.recorded_calls import read_asked_calls
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.text import shown_lines
-from preflights_es.redaction.masking import redact_hidden
-from preflights_es.redaction.patterns import SECRETS
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.request import Request
 
@@ -94,7 +93,7 @@ def words_shown(answer: ReadAnswer) -> str:
     return "\n".join(filter(None, (words_of_answer(answer), *tools)))
 
 
-def compare_with_value(shown: BlindPair, expected: str) -> str:
+def _compare_with_value(shown: BlindPair, expected: str) -> str:
     """What a right value says of both answers."""
     call = msgspec.structs.replace(shown.call, expected=expected)
     both = [is_right(call, answer, ()) for answer in (shown.left, shown.right)]
@@ -133,7 +132,6 @@ class BlindRun:
         """
         self._request = request
         self._assertions = read_assertions(request.process.settings.root)
-        self._kinds = (*SECRETS, *request.process.settings.redact_calls)
         self.seed = seed or int(request.process.runner.new_id()[-7:], 16)
         self._session = session
         kept = read_last_run(request.process)
@@ -169,7 +167,12 @@ class BlindRun:
         """What the right value that a person said makes of a pair; empty without one."""
         if shown is None or shown.call.expected is None:
             return ""
-        return compare_with_value(shown, shown.call.expected)
+        return _compare_with_value(shown, shown.call.expected)
+
+    def compare_typed_value(self, shown: BlindPair, said: str) -> str:
+        """The same, of a value that is not recorded yet."""
+        expected = redact_expected_value(self._request, read_expected_value(said))
+        return _compare_with_value(shown, expected)
 
     def mark_words(self, shown: BlindPair) -> tuple[MarkedWords, MarkedWords]:
         """The words of both answers, each with whether the other side has it."""
@@ -202,12 +205,11 @@ class BlindRun:
     def _judgement(
         self, shown: BlindPair, answer: ReadAnswer, right: bool, by: str
     ) -> NewJudgement:
-        words = redact_hidden(words_shown(answer)[:ANSWER_KEPT_MAX], self._kinds).text
         call = shown.call
         return NewJudgement(
             session=call.session_id,
             call=call.call,
-            answer=words,
+            answer=words_shown(answer)[:ANSWER_KEPT_MAX],
             digest=digest_answer(answer),
             is_right=right,
             by=by,

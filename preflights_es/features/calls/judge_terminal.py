@@ -16,7 +16,6 @@ from preflights_es.features.calls.blind_pairs import (
     BlindRun,
     Choice,
     MarkedWords,
-    compare_with_value,
     mark_differing_words,
     words_shown,
 )
@@ -84,7 +83,7 @@ def _judge_each(voice: Voice, run: BlindRun, pairs: Sequence[BlindPair], by: str
             pending = None
         if key == "v":
             value = _ask_value()
-            voice.say(compare_with_value(shown, value))
+            voice.say(run.compare_typed_value(shown, value))
             pending = partial(run.expect, shown, value, by)
         elif key != "n":
             pending = partial(run.judge, shown, KEYS[key], by)

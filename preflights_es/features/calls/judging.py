@@ -21,6 +21,9 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.json import canonical_json, decode_plain_json
 from preflights_es.kernel.text import one_line, shortened
+from preflights_es.redaction.bodies import redact_body
+from preflights_es.redaction.masking import redact_hidden
+from preflights_es.redaction.patterns import SECRETS
 from preflights_es.runtime.runner import Handle, InputGroup
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
@@ -63,6 +66,13 @@ def read_expected_value(text: str) -> str:
         return canonical_json(decode_plain_json(text.encode())).decode()
     except (ValueError, RecursionError, UnicodeEncodeError):
         return canonical_json(text).decode()
+
+
+def redact_expected_value(request: Request, expected: str) -> str:
+    """A right value, as JSON, without what a call loses as well."""
+    kinds = (*SECRETS, *request.process.settings.redact_calls)
+    value, _ = redact_body(decode_plain_json(expected.encode()), kinds)
+    return canonical_json(value).decode()
 
 
 def record_judgements(request: Request, new: Sequence[NewJudgement]) -> JudgedCalls:
@@ -117,7 +127,9 @@ def _build_inputs(
     for one in judgements:
         actor = _choose_judge(request, one.by)
         why = request.process.sanitizer.cleaned_fields(CallJudged, {"why": one.why})["why"]
-        now = (one.is_right, one.expected, why)
+        why = redact_hidden(why, request.process.settings.redact_calls).text
+        expected = one.expected and redact_expected_value(request, one.expected)
+        now = (one.is_right, expected, why)
         if said.get((actor, one.call, one.digest)) == now:
             continue
         said[actor, one.call, one.digest] = now
@@ -128,7 +140,7 @@ def _build_inputs(
             answer=one.answer,
             digest=one.digest,
             is_right=one.is_right,
-            expected=one.expected,
+            expected=expected,
             why=why,
         )
         yield new, request.process.runner.new_id()

@@ -385,7 +385,7 @@ def _describe_changes(asked: PairsAsked) -> Iterator[tuple[ChangeKind, str]]:
     if asked.model:
         yield "model", f"model {asked.model}"
     for pointer, text in asked.values:
-        yield "parameter", f"parameter {pointer}={text}"
+        yield "parameter", redact(f"parameter {pointer}={text}").text
 
 
 def _read_words(path: str) -> str:

@@ -58,6 +58,7 @@ from preflights_es.features.regress.verdict import MARGIN, PAIRS_MARGIN
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import iso, short_session
 from preflights_es.kernel.text import ANSWER_MAX, escaped_text, shortened
+from preflights_es.redaction.masking import redact
 from preflights_es.system import clock_ids
 from preflights_es.use.request import Request
 from preflights_es.words.pairs import PairsAsked
@@ -377,7 +378,9 @@ def _repeating(asked: Mapping[str, Any]) -> tuple[str, ...]:
         "--from-model": asked["from_model"],
         "--seed": asked["seed_"],
     }
-    words = [word for name, values in many.items() for value in values for word in (name, value)]
+    words = []
+    for name, values in many.items():
+        words += [word for value in values for word in (name, redact(value).text)]
     for name, value in once.items():
         words += () if value is None else (name, str(value))
     words += [f"--{name}" for name in ("live", "recorded") if asked[f"is_{name}"]]
