@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.features.calls.domain.asking import ordered_json
+from preflights_es.features.calls.domain.dialects import ordered_json
 from preflights_es.kernel.errors import StoreUnavailable
 from preflights_es.settings.load import cached
 from preflights_es.store.urls import SqliteFile

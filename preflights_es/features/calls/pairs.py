@@ -25,7 +25,6 @@ from preflights_es.features.calls.domain.asking import (
     CallPair,
     agreement_of_sides,
     digest_answer,
-    ordered_json,
     parse_assertions,
     value_of_answer,
 )
@@ -41,6 +40,7 @@ from preflights_es.features.calls.domain.change import (
 from preflights_es.features.calls.domain.dialects import (
     ReadAnswer,
     answers_agree,
+    ordered_json,
     turns_of_request,
     words_of_turns,
 )

@@ -15,6 +15,7 @@ from preflights_es.features.calls.domain.dialects import (
     json_string,
     json_text,
     parse_json_text,
+    split_pointer,
 )
 from preflights_es.features.calls.domain.events import LeftOut
 from preflights_es.kernel.errors import Refused
@@ -147,8 +148,8 @@ def read_values_at(record: dict[str, Any], places: Places) -> dict[str, Any]:
 
 def _value_at(value: Any, pointer: str) -> Any:
     """None where nothing stands; JSON that is held as a text is entered, too."""
-    for part in pointer.split("/")[1:]:
-        step, value = part.replace("~1", "/").replace("~0", "~"), read_structure(value)
+    for step in split_pointer(pointer):
+        value = read_structure(value)
         if isinstance(value, list) and step.isdecimal() and len(step) < 10:
             value = dict(enumerate(value)).get(int(step))
         else:

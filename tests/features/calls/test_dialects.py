@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from preflights_es.features.calls.domain.dialects import (
     Dialect,
     ReadAnswer,
-    answer_as_turns,
     answers_agree,
     continues,
-    count_shared_turns,
     join_request,
     read_answer,
     recognize_dialect,
@@ -397,15 +395,6 @@ def test_cache_marks_and_shapes_make_no_difference() -> None:
     assert not continues([other, said], [earlier], ReadAnswer(text="a cat"))
 
 
-@each("dialect", ["openai-chat", "anthropic", "openai-responses", "other"])
-def test_an_answer_as_turns_is_what_a_request_goes_on_with(dialect: Dialect) -> None:
-    words = ReadAnswer(text="hi there")
-    answers = [words, ReadAnswer(refusal="no")]
-    answers += [] if dialect == "other" else [READ, ReadAnswer(tools=(CALL, CALL))]
-    for answer in answers:
-        assert continues([ASKED, *answer_as_turns(dialect, answer), ASKED], [ASKED], answer)
-
-
 def test_turns_are_words_for_people() -> None:
     png = "data:image/png;base64," + "A" * 16384
     turns: list[Any] = [
@@ -521,8 +510,6 @@ def test_turns_of_any_shape_are_compared_and_shown(
 ) -> None:
     assert len(words_of_turns(turns)) == len(turns)
     assert not continues(turns, turns, ReadAnswer(text="x" + text))
-    assert count_shared_turns(turns, earlier) <= min(len(turns), len(earlier))
-    assert count_shared_turns([*turns, 1], turns) == len(turns)
     recognize_dialect("", {"messages": turns, "tools": earlier, "input": text})
 
 

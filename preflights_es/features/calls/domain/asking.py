@@ -18,7 +18,10 @@ from preflights_es.features.calls.domain.dialects import (
     Dialect,
     ReadAnswer,
     answers_agree,
+    ordered_json,
     parse_json_text,
+    read_json_or_text,
+    split_pointer,
     words_of_answer,
 )
 from preflights_es.kernel.errors import Refused
@@ -61,14 +64,6 @@ class AskedCall(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return ordered_json(self.request)
 
 
-_ordered: Final = msgspec.json.Encoder(order="sorted").encode
-
-
-def ordered_json(value: object) -> str:
-    """JSON with names in order, so that equal values are equal texts."""
-    return _ordered(value).decode()
-
-
 def digest_answer(answer: ReadAnswer) -> str:
     """SHA-256 of what counts in an answer: equal for two that agree."""
     said = [_canonical_answer_text(words_of_answer(answer))]
@@ -96,17 +91,11 @@ def value_of_answer(answer: ReadAnswer) -> Any:
     Its JSON or else its text; of one that calls tools, their names and arguments as well.
     """
     words = words_of_answer(answer)
-    value = parse_json_text(words)
-    said = words if value is ABSENT else value
+    said = read_json_or_text(words)
     if not answer.tools:
         return said
-    tools = [{"name": name, "arguments": _value_of(given)} for name, given in answer.tools]
+    tools = [{"name": name, "arguments": read_json_or_text(given)} for name, given in answer.tools]
     return {"tools": tools, **({"text": said} if words else {})}
-
-
-def _value_of(text: str) -> Any:
-    value = parse_json_text(text)
-    return text if value is ABSENT else value
 
 
 # 1. Assertions ---------------------------------------------------------------------------------
@@ -179,8 +168,7 @@ def _is_same(found: Any, wanted: Any) -> bool:
 
 
 def _at_pointer(value: Any, pointer: str) -> Any:
-    for part in pointer.split("/")[1:]:
-        name = part.replace("~1", "/").replace("~0", "~")
+    for name in split_pointer(pointer):
         if isinstance(value, dict):
             value = value.get(name, ABSENT)
         elif isinstance(value, list) and name.isdecimal() and int(name) < len(value):

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.features.calls.domain.dialects import turns_of_request
+from preflights_es.features.calls.domain.dialects import split_pointer, turns_of_request
 
 SYSTEM: Final = "system"
 """In place of the old words of a prompt: all that stands as system text."""
@@ -55,7 +55,7 @@ def changed_body(body: dict[str, Any], change: CallsChange) -> dict[str, Any] | 
         if changed == before:
             return None
     for pointer, value in change.values:
-        changed = _with_value(changed, _pointer_parts(pointer), value)
+        changed = _with_value(changed, split_pointer(pointer), value)
     return changed if isinstance(changed, dict) and changed != body else None
 
 
@@ -71,7 +71,7 @@ def system_texts(body: Mapping[str, Any]) -> list[str]:
 
 def is_pointer(pointer: str) -> bool:
     """Whether a text is a JSON Pointer to a part of a request that is asked again."""
-    return pointer.startswith("/") and _pointer_parts(pointer)[0] not in UNSTREAMED
+    return pointer.startswith("/") and split_pointer(pointer)[0] not in UNSTREAMED
 
 
 def _with_words(value: Any, old: str, new: str) -> Any:
@@ -82,10 +82,6 @@ def _with_words(value: Any, old: str, new: str) -> Any:
     if isinstance(value, dict):
         return {name: _with_words(one, old, new) for name, one in value.items()}
     return value
-
-
-def _pointer_parts(pointer: str) -> list[str]:
-    return [one.replace("~1", "/").replace("~0", "~") for one in pointer.split("/")[1:]]
 
 
 def _with_value(held: Any, parts: list[str], value: Any) -> Any:

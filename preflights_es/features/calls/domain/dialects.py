@@ -100,13 +100,6 @@ def join_request(rest: Any, before: Sequence[Any]) -> Any:
     return {**rest, field: [*before, *rest[field]]}
 
 
-def count_shared_turns(turns: Sequence[Any], earlier: Sequence[Any]) -> int:
-    """How many first turns are the same to the last byte, so that an earlier call can hold them."""
-    pairs = enumerate(zip(turns, earlier, strict=False))
-    differing = (at for at, (new, old) in pairs if new != old or json_text(new) != json_text(old))
-    return next(differing, min(len(turns), len(earlier)))
-
-
 # --- 3. Answers ---
 
 
@@ -328,25 +321,6 @@ class _Gathered:
 # --- 4. Answers among turns ---
 
 
-def answer_as_turns(dialect: Dialect, answer: ReadAnswer) -> list[dict[str, Any]]:
-    """The turns by which the next request of the conversation carries an answer, without ids."""
-    words = words_of_answer(answer)
-    turn: dict[str, Any] = {"role": "assistant", "content": words}
-    if dialect == "anthropic":
-        blocks: list[dict[str, Any]] = [{"type": "text", "text": words}] if words else []
-        for name, given in answer.tools:
-            blocks.append({"type": "tool_use", "name": name, "input": _value_of(given)})
-        return [{"role": "assistant", "content": blocks}]
-    calls = [{"name": name, "arguments": given} for name, given in answer.tools]
-    if dialect == "openai-responses":
-        items: list[dict[str, Any]] = [{"type": "function_call", **call} for call in calls]
-        return [turn, *items] if words or not items else items
-    if calls:
-        turn["content"] = words or None
-        turn["tool_calls"] = [{"type": "function", "function": call} for call in calls]
-    return [turn]
-
-
 def continues(
     request_turns: Sequence[Any], earlier_turns: Sequence[Any], earlier_answer: ReadAnswer
 ) -> bool:
@@ -390,7 +364,7 @@ def words_of_turns(turns: Sequence[Any]) -> list[tuple[str, str]]:
                 case "text" | "refusal":
                     lines.append(piece.words)
                 case "call":
-                    spaced = json.dumps(_value_of(piece.words), ensure_ascii=False)
+                    spaced = json.dumps(read_json_or_text(piece.words), ensure_ascii=False)
                     lines.append(f"[calls {piece.name} {one_line(spaced)}]")
                 case "result":
                     lines.append(f"[result: {one_line(piece.words)}]")
@@ -515,7 +489,12 @@ def parse_json_text(text: str) -> Any:
     return ABSENT if is_too_deep(data) else value
 
 
-_sorted: Final = msgspec.json.Encoder(order="sorted").encode
+_ordered: Final = msgspec.json.Encoder(order="sorted").encode
+
+
+def ordered_json(value: object) -> str:
+    """JSON with names in order, so that equal values are equal texts."""
+    return _ordered(value).decode()
 
 
 def json_text(value: object) -> str:
@@ -526,12 +505,18 @@ def json_text(value: object) -> str:
 def _arguments(given: object) -> str:
     """Of a tool call: no text is no arguments, one that is no JSON stays as it is."""
     value = parse_json_text(given or "{}") if isinstance(given, str) else given
-    return str(given) if value is ABSENT else _sorted(value).decode()
+    return str(given) if value is ABSENT else ordered_json(value)
 
 
-def _value_of(arguments: str) -> Any:
-    value = parse_json_text(arguments)
-    return arguments if value is ABSENT else value
+def read_json_or_text(text: str) -> Any:
+    """The value that a text stands for, or the text where it is no JSON."""
+    value = parse_json_text(text)
+    return text if value is ABSENT else value
+
+
+def split_pointer(pointer: str) -> list[str]:
+    """The steps of a JSON Pointer (RFC 6901)."""
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 
 def whole_text(text: str) -> str:
