@@ -164,6 +164,8 @@ def test_right_values_are_recorded_once_and_a_script_counts_for_nothing(empty: P
     assert empty.call("calls", "judge", "--from", "right.csv").out.startswith("1 ")
     again = empty.call("calls", "judge", "--from", "right.csv", "--json").json
     assert (again["judged"], again["present"]) == (0, 1)
+    report = empty.call("regress", "--workflow", "calls", "--model", "m2").out
+    assert "People judged an answer differently 1 time: the newer word counts." in report
     script = {"PREFLIGHTS_ACTOR": "script:ci"}
     for by in ((), ("--by", "Ada")):
         found = empty.call("calls", "judge", id_, "1", "--expect", f"x{by}", *by, env=script)

@@ -222,7 +222,7 @@ class CallJudgements(msgspec.Struct, frozen=True):
     """The right value, read from its JSON; UNSET without one."""
     right: dict[str, bool] = {}
     """Whether an answer is right, by its digest."""
-    differing: int = 0
+    disputed: int = 0
     """Judgements of the same that another person contradicted."""
 
 
@@ -241,7 +241,7 @@ def collect_judgements(state: CallsState) -> dict[int, CallJudgements]:
             and before.by != one.by
             and (before.is_right, before.expected) != said
         ):
-            now = msgspec.structs.replace(now, differing=now.differing + 1)
+            now = msgspec.structs.replace(now, disputed=now.disputed + 1)
         latest[one.call, one.digest] = one
         if one.expected is not None:
             expected = decode_plain_json(one.expected.encode())

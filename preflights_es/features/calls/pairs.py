@@ -132,7 +132,7 @@ class CallPairs:
         self._left_out: Counter[str] = Counter()
         """Calls, by why they are not asked."""
         self._system: set[str] = set()
-        self._undecided = 0
+        self._undecided = self._disputed = 0
         self._unchanged: Counter[str] = Counter()
         """Calls of the unchanged side that were asked, and of these the unanswered."""
 
@@ -155,6 +155,7 @@ class CallPairs:
                 self._left_out[left_out] += 1
             else:
                 self._system |= {*system_texts(body)}
+                self._disputed += call.disputed
                 sides = (self._side(call, body), self._side(call, changed, is_changed=True))
                 found.append(CallToAsk(*sides))
         if not found:
@@ -298,6 +299,9 @@ class CallPairs:
         """See `SessionPairs`."""
         asked, unanswered = self._unchanged["asked"], self._unchanged["unanswered"]
         found = [f"{_count(n, 'call')} left out: {why}." for why, n in self._left_out.items()]
+        if self._disputed:
+            times = _count(self._disputed, "time")
+            found.append(f"People judged an answer differently {times}: the newer word counts.")
         if not self._asked.is_live:
             return (*found, NOT_ASKED)
         if self._undecided:

@@ -65,4 +65,5 @@ def list_asked_calls(session_id: str, head: str, events: Sequence[Event]) -> Ite
             at=call.recorded.at if call.made_at is None else call.made_at,
             expected=expected,
             judged=tuple(of_call.right.items()) if of_call else (),
+            disputed=of_call.disputed if of_call else 0,
         )

@@ -182,7 +182,7 @@ EXAMPLES: Final = {
     callback=require_option_value,
     help="Keep one line a run; show them.",
 )
-@click.option("--words", is_flag=True, help="Of calls: let reports hold what was said.")
+@click.option("--words", is_flag=True, help="Of calls: let HTML and JSON hold what was said.")
 @report_options(FORMATS)
 @reading_command
 def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **asked: Any) -> int:
@@ -219,9 +219,13 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
     )
     if asked["accept"]:
         report = accept_report_group(app, report, asked["accept"], by, why=why)
-    filed = report if pairs is None or asked["words"] else report_without_words(report)
+    bare = report if pairs is None else report_without_words(report)
+    filed = report if asked["words"] else bare
+
+    def render(form: str) -> str:
+        return render_regression_report(bare if form == "junit" else filed, form)
+
     if wanted:
-        render = partial(render_regression_report, filed)
         write_report_files(render, wanted, replacing=asked["replaces"])
     voice.json(filed)
     if all(file != "-" for _, file in wanted):

@@ -57,6 +57,8 @@ class AskedCall(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The answer that is known to be right: JSON or text; None where none is."""
     judged: tuple[tuple[str, bool], ...] = ()
     """What persons said of answers: pairs of `digest_answer` and whether it is right."""
+    disputed: int = 0
+    """How often another person contradicted that, or the right value; the newer word counts."""
 
     @cached_property
     def request_text(self) -> str:
