@@ -8,6 +8,7 @@ import re
 import signal
 import sqlite3
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -263,6 +264,21 @@ def test_a_log_that_stays_locked_is_told(empty: Project, api: FakeAPI) -> None:
     assert len(found.out.splitlines()) == 6
     assert "the log took nothing at the end: " in found.err
     assert "the log lacks 6 calls" in found.err
+
+
+def test_ctrl_c_ends_the_wait_for_a_locked_log(empty: Project, api: FakeAPI) -> None:
+    assert record(empty, api, "gone").code == 0
+    with closing(sqlite3.connect(empty.log, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        started = empty.started("calls", "record", "--", *PROGRAM, "raw", env=keys(api))
+        assert started.stdout is not None
+        assert all(started.stdout.readline() for _ in range(6))
+        while Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text().count(" ") > 1:
+            time.sleep(0.01)
+        started.send_signal(signal.SIGINT)
+        _, err = started.communicate(timeout=60)
+    assert started.returncode == 1, err
+    assert b"the log lacks 6 calls" in err
 
 
 def test_a_provider_that_is_gone_is_recorded_and_replayed(empty: Project) -> None:

@@ -299,6 +299,11 @@ class Handover:
         self._put_missing()
         self._hold(msgspec.structs.replace(exchange, number=self._number + 1), exchange.at)
 
+    def heed_interrupt(self) -> None:
+        """Let Ctrl-C end the wait for the log, from here on: what is missing is told."""
+        with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, another thread
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._task.cancel)
+
     async def close(self) -> None:
         """Wait until all is recorded; what the log does not take for a while is given up."""
         self._put_missing()
@@ -462,6 +467,7 @@ async def _record_run(
             proxy = _RecordingProxy(client, routes, handover)
             async with serve_program(proxy.answer) as address:
                 code = await run_program(command, build_environment(env, address, routes))
+                handover.heed_interrupt()
     finally:
         await handover.close()
     return RecordedRun(
