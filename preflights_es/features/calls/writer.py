@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import Empty, Queue
 from threading import Thread
 from typing import Any, BinaryIO, Final
 
@@ -240,7 +240,7 @@ def _say(said: Recorded) -> None:
     sys.stdout.buffer.flush()
 
 
-def _read_frames(source: BinaryIO, frames: SimpleQueue[Any]) -> None:
+def _read_frames(source: BinaryIO, frames: Queue[Any]) -> None:
     """Until the proxy has no more; then None."""
     while len(head := source.read(LENGTH)) == LENGTH:
         size = int.from_bytes(head, "big")
@@ -251,7 +251,7 @@ def _read_frames(source: BinaryIO, frames: SimpleQueue[Any]) -> None:
     frames.put(None)
 
 
-def _gather(frames: SimpleQueue[Any], most: int) -> list[Any]:
+def _gather(frames: Queue[Any], most: int) -> list[Any]:
     """The next frame, and those that come soon after it."""
     gathered, end = [frames.get()], time.monotonic() + GATHERED_S
     while gathered[-1] is not None and len(gathered) < most:
@@ -265,7 +265,7 @@ def _gather(frames: SimpleQueue[Any], most: int) -> list[Any]:
 def main() -> None:
     """Record until standard input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program's, not ours
-    frames: SimpleQueue[Any] = SimpleQueue()
+    frames: Queue[Any] = Queue(TOGETHER_MAX)  # others wait in the proxy, where they are counted
     Thread(target=_read_frames, args=(sys.stdin.buffer, frames), daemon=True).start()
     begun = frames.get()
     if begun is None:
