@@ -69,6 +69,9 @@ ask("plain", body=iter([b'{"a"', b": 1}"]), **{"Transfer-Encoding": "chunked"})
 ask("plain", Expect="100-continue")
 ask("plain", body=bytes([255, 0]))
 ask("plain", Connection="Upgrade, HTTP2-Settings", Upgrade="h2c", **{"HTTP2-Settings": "AAMAAABk"})
+mark = os.urandom(8).hex()
+form = f"--{mark}\\r\\n\\r\\n".encode() + bytes([255, 0]) + f"\\r\\n--{mark}--\\r\\n".encode()
+ask("plain", body=form, **{"Content-Type": f"multipart/form-data; boundary={mark}"})
 old = socket.create_connection((at.hostname, at.port))
 old.sendall(f"POST {at.path}/plain HTTP/1.0\\r\\nContent-Length: 2\\r\\n\\r\\n{{}}".encode())
 print(old.makefile("rb").read().splitlines()[0])
@@ -184,7 +187,7 @@ def test_odd_programs_and_servers_are_served_and_replayed(empty: Project) -> Non
         "longer broke off",
         plain,
         "plain 200 b''",
-        *[plain] * 4,
+        *[plain] * 5,
         "b'HTTP/1.0 200 OK'",
     ]
     assert first.out == "".join(f"{line}\n" for line in lines), first

@@ -153,7 +153,7 @@ class Player:
         from aiohttp import web
 
         body = await request.read()
-        asked, left_out = read_request_body(body, "")
+        asked, left_out = read_request_body(body, request.headers.get("content-type", ""))
         source = SourceCall(
             line=0, route=route, method=request.method, path=path, request=asked, left_out=left_out
         )

@@ -148,12 +148,16 @@ def read_request_body(body: bytes, content_type: str) -> tuple[Any, tuple[LeftOu
     """The JSON of a body, else its text; of one that is no text its hash, and what is left out."""
     if not body:
         return None, ()
+    same, boundary = body, content_type.partition("boundary=")[2].partition(";")[0].strip('" ')
+    if boundary:
+        # Of a form with files: each client draws it anew, and a replay has to find the call.
+        same = body.replace(boundary.encode(), b"boundary")
     try:
-        text = body.decode()
+        text = same.decode()
     except UnicodeDecodeError:
-        digest = sha256(body).hexdigest()
-        left_out = LeftOut(part="request", size=len(body), type=content_type, sha256=digest)
-        return digest, (left_out,)
+        digest, size = sha256(body).hexdigest(), len(body)
+        left_out = LeftOut(part="request", size=size, type=content_type, sha256=digest)
+        return sha256(same).hexdigest(), (left_out,)
     value = parse_json_text(text)
     return (text if value is ABSENT else value), ()
 
