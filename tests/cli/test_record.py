@@ -18,6 +18,8 @@ from zlib import crc32
 
 import pytest
 
+from preflights_es.features.calls.writer import LENGTH, RunBegun, write_frame
+from preflights_es.kernel.events import Actor
 from tests.cli.program import Project, Result
 from tests.providers.server import (
     FakeAPI,
@@ -238,6 +240,14 @@ def test_a_killed_writer_is_started_anew_and_nothing_is_lost(empty: Project, api
     found = record(empty, api, "raw", "kills", "raw", "kills", "raw")
     assert found.code == 0, found
     assert len(recorded_calls(empty)) == 6 + 6 + 6
+
+
+def test_a_writer_ends_at_what_it_cannot_read(empty: Project) -> None:
+    begun = RunBegun("run", "app", str(empty.log), "p", Actor("script"), 256)
+    writer = (sys.executable, "-P", "-m", "preflights_es.features.calls.writer")
+    sent = write_frame(begun) + (1).to_bytes(LENGTH, "big") + b"x"
+    found = empty.run(program=writer, stdin=sent)
+    assert "DecodeError" in found.err or "ValidationError" in found.err, found
 
 
 @pytest.mark.slow("whole runs")

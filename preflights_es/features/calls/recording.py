@@ -318,9 +318,9 @@ class Handover:
         self.missed += sum(frame.at is not None for frame in self._held)
 
     def _hold(self, frame: Exchange | MissedExchanges, at: int | None) -> None:
-        self._number = frame.number
         held = _HeldFrame(write_frame(frame), at)
         self._held.append(held)
+        self._number = frame.number
         self._size += len(held.data)
         self._more.set()
 
@@ -565,7 +565,7 @@ class _RecordingProxy:
                 method=request.method,
                 path=path,
                 headers=headers,
-                body_type=request.headers.get("content-type", ""),
+                body_type=_valid_text(request.headers.get("content-type", "")),
                 body=body,
                 status=0 if out is None else out.status,
                 pieces=tuple(pieces),
@@ -595,4 +595,10 @@ class _RecordingProxy:
 
 
 def _kept(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple((n.lower(), v) for n, v in headers.items() if n.lower() in _KEPT_HEADERS)
+    kept = ((name.lower(), value) for name, value in headers.items())
+    return tuple((name, _valid_text(value)) for name, value in kept if name in _KEPT_HEADERS)
+
+
+def _valid_text(value: str) -> str:
+    """Of a header, whose bytes may be no UTF-8."""
+    return value.encode("utf-8", "replace").decode()

@@ -156,7 +156,8 @@ def read_request_body(body: bytes, content_type: str) -> tuple[Any, tuple[LeftOu
         text = same.decode()
     except UnicodeDecodeError:
         digest, size = sha256(body).hexdigest(), len(body)
-        left_out = LeftOut(part="request", size=size, type=content_type, sha256=digest)
+        kind = content_type.partition(";")[0]
+        left_out = LeftOut(part="request", size=size, type=kind, sha256=digest)
         return sha256(same).hexdigest(), (left_out,)
     value = parse_json_text(text)
     return (text if value is ABSENT else value), ()
@@ -246,13 +247,15 @@ def _say(said: Recorded) -> None:
 
 def _read_frames(source: BinaryIO, frames: Queue[Any]) -> None:
     """Until the proxy has no more; then None."""
-    while len(head := source.read(LENGTH)) == LENGTH:
-        size = int.from_bytes(head, "big")
-        data = source.read(size)
-        if len(data) < size:
-            break
-        frames.put(_decode(data))
-    frames.put(None)
+    try:
+        while len(head := source.read(LENGTH)) == LENGTH:
+            size = int.from_bytes(head, "big")
+            data = source.read(size)
+            if len(data) < size:
+                break
+            frames.put(_decode(data))
+    finally:
+        frames.put(None)  # also where a frame cannot be read: the proxy gives up that one alone
 
 
 def _gather(frames: Queue[Any], most: int) -> list[Any]:
