@@ -93,7 +93,7 @@ def read_recorded_calls(request: Request, session: str) -> RecordedCalls:
     return RecordedCalls(first, calls, missed)
 
 
-def replay_run(
+async def replay_run(
     request: Request,
     recorded: RecordedCalls,
     command: Sequence[str],
@@ -111,7 +111,9 @@ def replay_run(
         CallCleaner(request.process.log_id(), "record", request.process.settings.redact_calls),
         request.process.settings.of(WORKFLOW).ignore,
     )
-    code = asyncio.run(_run_with(player, command, routes, env))
+    async with serve_program(player.answer) as address:
+        told = build_environment(env, address, routes, lends_keys=True)
+        code = await run_program(command, told)
     return ReplayedRun(
         session_id=recorded.session_id,
         exit_code=code,
@@ -121,14 +123,6 @@ def replay_run(
         not_asked=tuple(sorted({call.number for call in recorded.calls} - player.served)),
         missed=recorded.missed,
     )
-
-
-async def _run_with(
-    player: Player, command: Sequence[str], routes: Sequence[Route], env: Mapping[str, str]
-) -> int:
-    async with serve_program(player.answer) as address:
-        told = build_environment(env, address, routes, lends_keys=True)
-        return await run_program(command, told)
 
 
 class Player:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 from collections.abc import Callable
 from typing import Final
@@ -94,7 +95,7 @@ def record_command(
     routes = _routes(given, variables)
     if keep_calls_private(app):
         notice_where_calls_lie(app)
-    made = record_run(_describe_run(app, command), command, routes, surroundings())
+    made = asyncio.run(record_run(_describe_run(app, command), command, routes, surroundings()))
     voice.json(made)
     if made.trouble:
         voice.warn(f"the log took nothing at the end: {made.trouble}")
@@ -151,7 +152,7 @@ def replay_command(
     used = {call.recorded.request.route for call in recorded.calls} - {"openai", "anthropic"}
     named = {one.partition("=")[0] for one in given}
     routes = _routes((*given, *sorted(used - named)), variables, needs_urls=False)
-    made = replay_run(app, recorded, command, routes=routes, env=surroundings())
+    made = asyncio.run(replay_run(app, recorded, command, routes=routes, env=surroundings()))
     voice.json(made)
     for why in made.differences[:DIFFERENCES_SHOWN]:
         voice.warn(why)

@@ -64,7 +64,6 @@ _OF_REQUEST: Final = _OF_ONE_CONNECTION.union(
 _KEPT_HEADERS: Final = frozenset(
     ("content-type", "content-encoding", "request-id", "x-request-id", "retry-after")
 )
-THE_PROGRAM_LEFT: Final = "the program left"
 
 
 def require_aiohttp() -> None:
@@ -276,16 +275,14 @@ class _HeldFrame(NamedTuple):
 class Handover:
     """What waits until the writer has recorded it; a writer that died is started anew."""
 
-    def __init__(self, begun: RunBegun, held_max: int = HELD_MAX) -> None:
+    def __init__(self, begun: RunBegun) -> None:
         self._begun = begun
-        self._held_max = held_max
         self._held = deque[_HeldFrame]()
         """The last has the number `_number`; there is no gap."""
         self._size = self._number = 0
         self._missing: MissedExchanges | None = None
         self._is_closing = self._has_given_up = False
         self._more = asyncio.Event()
-        self._writer: asyncio.subprocess.Process | None = None
         self._task = asyncio.ensure_future(self._keep_writing())
         self.calls = self.missed = 0
         self.session_id = self.trouble = ""
@@ -293,7 +290,7 @@ class Handover:
     def put(self, exchange: Exchange, size: int) -> None:
         """Hand a call of so many bytes over; one that finds no room is counted."""
         self.calls += 1
-        if self._has_given_up or self._size + size > self._held_max:
+        if self._has_given_up or self._size + size > HELD_MAX:
             self._miss(exchange.at, "there was no room in memory")
             return
         self._put_missing()
@@ -355,7 +352,7 @@ class Handover:
 
     async def _write_until_end(self, together: int) -> bool:
         """Whether the writer recorded something before it ended."""
-        writer = self._writer = await asyncio.create_subprocess_exec(
+        writer = await asyncio.create_subprocess_exec(
             sys.executable,
             "-P",
             "-m",
@@ -434,7 +431,7 @@ class RecordedRun(Result, frozen=True, tag_field="format", tag="calls-record/1")
     """Why the log took nothing at the end; empty where it took all."""
 
 
-def record_run(
+async def record_run(
     begun: RunBegun, command: Sequence[str], routes: Sequence[Route], env: Mapping[str, str]
 ) -> RecordedRun:
     """Run a program and record its calls.
@@ -442,15 +439,9 @@ def record_run(
     Raises:
         Refused: the program is not found, or a proxy of the environment cannot be used.
     """
-    find_program(command, env)
-    return asyncio.run(_record_run(begun, command, routes, env))
-
-
-async def _record_run(
-    begun: RunBegun, command: Sequence[str], routes: Sequence[Route], env: Mapping[str, str]
-) -> RecordedRun:
     from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 
+    find_program(command, env)
     is_https = any(route.url.startswith("https:") for route in routes)
     connector = TCPConnector(limit=0, ssl=_trusted_certificates() if is_https else True)
     handover = Handover(begun)
@@ -533,7 +524,7 @@ class _RecordingProxy:
         size = len(body)
         out: Any = None
         headers: tuple[tuple[str, str], ...] = ()
-        ended = THE_PROGRAM_LEFT
+        ended = "the program left"
         began = time.perf_counter()
         try:
             async with self._ask(request, name, path, body) as response:
