@@ -211,17 +211,20 @@ class RunWriter:
         before, erased = intake.counts.refused.copy(), intake.counts.erased
         calls = [read_exchange(run, one) for one in frames if isinstance(one, Exchange)]
         intake.take(calls, lambda _: None)
-        for one in frames:
-            if isinstance(one, MissedExchanges):
-                self._count_missed(intake, one)
-        refused = intake.counts.refused - before
+        missed = [one for one in frames if isinstance(one, MissedExchanges)]
         last = frames[-1].number
-        for why, count in refused.items():
+        if refused := intake.counts.refused - before:
             times = [call.at for call in calls if call.at is not None]
-            missed = MissedExchanges(
-                number=-last, count=count, first_at=times[0], last_at=times[-1], why=why
+            one = MissedExchanges(
+                number=-last,
+                count=refused.total(),
+                first_at=times[0],
+                last_at=times[-1],
+                why="; ".join(refused),
             )
-            self._count_missed(intake, missed)
+            missed.append(one)
+        for one in missed:
+            self._count_missed(intake, one)
         return Recorded(
             upto=last,
             session_id=min(intake.counts.sessions, default=""),
