@@ -23,6 +23,7 @@ from preflights_es.redaction.patterns import SECRETS, SecretKind, compile_patter
 
 _LINE: Final = r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z"
 _DATA: Final = r"(data: ?)([^\r\n]*)([\r\n]*)"
+_STREAMS: Final = ("text/event-stream", "application/x-ndjson", "application/jsonl")
 _STREAM: Final = r"[\ufeff\s]*(?:event|data|id|retry)?:"
 
 
@@ -35,7 +36,7 @@ def redact_answer(
         content_type: of its header. A text that begins as a stream is one, whatever its type.
     """
     named = (content_type or "").partition(";")[0].strip().lower()
-    is_stream = named == "text/event-stream" or compile_pattern(_STREAM).match(text)
+    is_stream = named in _STREAMS or compile_pattern(_STREAM).match(text)
 
     def redact_once(text: str) -> Redacted:
         if is_stream:
@@ -76,11 +77,11 @@ def _redact_stream(text: str, kinds: tuple[SecretKind, ...]) -> Redacted:
 
 def _blocks_of(lines: Sequence[str]) -> Iterator[list[str]]:
     """The lines of an event's data, and those between events."""
-    for is_data, group in groupby(lines, key=lambda line: line.startswith("data:")):
+    for _, group in groupby(lines, key=lambda line: line.startswith("data:")):
         block = list(group)
-        if is_data and len(block) > 1 and parse_json_text(_payload(block)) is None:
+        if len(block) > 1 and parse_json_text(_payload(block)) is None:
             alone = [parse_json_text(_payload([line])) for line in block]
-            # Some servers leave out the empty line between events.
+            # Some servers leave out the empty line between events; others send lines of JSON.
             if any(found and not found.ending for found in alone):
                 yield from ([line] for line in block)
                 continue

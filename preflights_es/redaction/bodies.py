@@ -142,7 +142,8 @@ def _collect_strings(value: Any, found: list[BodyString], place: BodyPlace) -> N
 
 
 _IDS: Final = ("index", "item_id", "output_index", "content_index", "summary_index")
-_DELTAS: Final = frozenset({"delta", "content_block", "choices", "candidates"})
+_DELTAS: Final = frozenset({"delta", "content_block", "choices", "candidates", "message"})
+_WHOLE_DELTAS: Final = ("delta", "response")  # of OpenAI's Responses; of Ollama
 _PIECES: Final = frozenset(
     {"content", "reasoning_content", "reasoning", "refusal", "arguments", "text", "thinking"}
     | {"partial_json"}
@@ -166,7 +167,7 @@ def _collect_of_object(
             _collect_strings(item, found, inner)
             continue
         channel = None
-        if place.in_stream and name == "delta":  # of OpenAI's Responses: the event says of what
+        if place.in_stream and name in _WHOLE_DELTAS:  # the event says of what
             channel = (*place.ids, str(fields.get("type")))
         elif place.in_delta and name in _PIECES:
             channel = (*place.ids, name)

@@ -236,6 +236,18 @@ def test_events_without_an_empty_line_between_them_are_events(content_type: str 
     assert redact_answer(stream, content_type) == (expected, ("token",))
 
 
+@pytest.mark.parametrize("field", ["message", "response"])
+def test_lines_of_json_are_a_stream(field: str) -> None:
+    said = "the key is ", *OPENAI, " here"
+    held = ({"content": one} if field == "message" else one for one in said)
+    text = "".join(json.dumps({"model": "m", field: one, "done": False}) + "\n" for one in held)
+    redacted = redact_answer(text, "application/x-ndjson")
+    assert redacted.kinds == ("key",)
+    lines = map(json.loads, redacted.text.splitlines())
+    pieces = [one[field]["content"] if field == "message" else one[field] for one in lines]
+    assert "".join(pieces) == "the key is [redacted:key] here"
+
+
 def test_a_secret_in_another_field_or_line_goes() -> None:
     fields = event({"error": {"message": f"bad key {OPENAI}"}}) + f": {GITHUB}\n\n"
     expected = event({"error": {"message": "bad key [redacted:key]"}}) + ": [redacted:token]\n\n"
