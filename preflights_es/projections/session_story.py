@@ -64,7 +64,7 @@ _CAME_TO: Final = {
     "error": "failed",
     "truncated": "{was} cut off",
     "refused": "{was} a refusal",
-    "invalid_json": "{was} no valid JSON",
+    "invalid_json": "{was} not valid JSON",
     "schema_violation": "did not match the schema",
     "code_in_output": "held source code",
     "multiple_artifacts": "held more than one JSON value",

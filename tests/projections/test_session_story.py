@@ -68,7 +68,7 @@ def story(name: str, workflow: str = "clarification", number: int = 0) -> str:
             "extraction",
             "a_note_that_no_model_could_read_is_filed_by_hand",
             (
-                "The model was asked twice; both answers were no valid JSON; the rules took over; "
+                "The model was asked twice; both answers were not valid JSON; the rules took over; "
                 "Ada Lovelace filed an item. 2 calls, 868 -> 56 tokens, 4 s."
             ),
         ),
@@ -76,7 +76,7 @@ def story(name: str, workflow: str = "clarification", number: int = 0) -> str:
             "metrics",
             "a_model_is_asked_once_more",
             (
-                "The model was asked twice; one answer was no valid JSON; one answer was used. "
+                "The model was asked twice; one answer was not valid JSON; one answer was used. "
                 "2 calls, 1,315 -> 65 tokens, 4 s."
             ),
         ),

@@ -78,7 +78,7 @@ def stamp(at: int | None) -> str:
 
 
 def millis(took: int | None) -> str:
-    """The same of milliseconds; `?` where it was not measured."""
+    """A span of milliseconds; `?` where it was not measured."""
     return "?" if took is None else span(took / 1_000)
 
 
