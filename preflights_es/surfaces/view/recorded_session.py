@@ -41,7 +41,7 @@ from preflights_es.words.workflow import HEAD, View
 
 PAYLOAD: Final = 100_000  # characters of a payload on a page
 LOOK: Final = 4_000  # characters of one beside the timeline, and of a text of a call
-CARDS: Final = 40  # on a page
+CARDS: Final = 20  # on a page
 MESSAGES: Final = 50  # of a call, the last ones
 TEXTS: Final = 150_000  # characters of what was sent and answered, and of what people saw
 AROUND: Final = 400  # characters around a difference
@@ -256,41 +256,57 @@ class SessionCard(msgspec.Struct, frozen=True, kw_only=True):
     """Whether not all of it is on the card."""
 
 
-def list_cards(
-    at: Looked,
-    part: pictures.TimelinePart,
-    version: int,
-    prices: Sequence[Price],
-    current: ViewAtEvent,
-) -> tuple[list[SessionCard], int]:
-    """Those of the events of a part, in their order, around the one that is shown; and how many
-    are left out.
-    """
-    shown = {mark.version for mark in part.marks}
-    told = {
-        one.numbers.version: one for one in list_told_calls(at.read) if one.numbers.version in shown
-    }
-    settled = {one for one in shown if is_settled(at.read.events[one - 1])}
+class NearCards(msgspec.Struct, frozen=True):
+    """What of a part becomes a card: what is nearest to the event that is shown."""
+
+    calls: list[ToldCall]
+    settled: list[pictures.TimelineMark]
+    """Events that answer a question, or settle a proposal."""
+    left_out: int
+    is_last: bool
+    """Whether the part ends with the session."""
+
+
+def choose_cards(at: Looked, part: pictures.TimelinePart, version: int) -> NearCards:
+    """At most `CARDS` of a part."""
+    marks = {mark.version: mark for mark in part.marks}
+    told = {n: one for one in list_told_calls(at.read) if (n := one.numbers.version) in marks}
+    settled = {one: mark for one, mark in marks.items() if is_settled(at.read.events[one - 1])}
     begins = sorted({*told, *settled})
     first = max(min(bisect_left(begins, version) - CARDS // 2, len(begins) - CARDS), 0)
     near = begins[first : first + CARDS]
-    calls = [told[one] for one in near if one in told]
-    texts = sum(min(len(one.messages), MESSAGES) + 1 for one in calls)
+    return NearCards(
+        [told[one] for one in near if one in told],
+        [settled[one] for one in near if one in settled],
+        len(begins) - len(near),
+        is_last=part.last == len(at.stored),
+    )
+
+
+def list_cards(
+    at: Looked, near: NearCards, stood: Mapping[int, ViewAtEvent], prices: Sequence[Price]
+) -> list[SessionCard]:
+    """The cards in their order.
+
+    Args:
+        stood: the session before each event that settles something, and at its end.
+    """
+    texts = sum(min(len(one.messages), MESSAGES) + 1 for one in near.calls)
     most = max(min(LOOK, TEXTS // max(texts, 1)), AROUND // 2)
     found = []
-    for _, step in groupby(calls, lambda one: one.numbers.call.rpartition(".")[0] or id(one)):
+    for _, step in groupby(near.calls, lambda one: one.numbers.call.rpartition(".")[0] or id(one)):
         cards = tuple(_call_card(one, prices, most) for one in step)
         behind = [(one.call.answered or 0, *one.call.followed) for one in cards]
         versions = [one.call.numbers.version for one in cards]
         found.append(SessionCard(versions=(*versions, *chain(*behind)), calls=cards))
-    marks = [mark for mark in part.marks if mark.version in near and mark.version in settled]
-    room = TEXTS // (len(near) + 1)
-    found += (_fit_card(card, room) for card in _list_seen_cards(at, marks))
-    view = current.view
-    if view and view.questions and part.last == len(at.stored):
-        card = SessionCard(versions=(part.last,), question=view.questions[0], shape=view.shape())
+    room = TEXTS // (len(near.settled) + 1)
+    found += (_fit_card(card, room) for card in _list_seen_cards(at, near.settled, stood))
+    last = len(at.stored)
+    view = stood[last].view
+    if view and view.questions and near.is_last:
+        card = SessionCard(versions=(last,), question=view.questions[0], shape=view.shape())
         found.append(_fit_card(card, room))
-    return sorted(found, key=lambda card: card.versions[0]), len(begins) - len(near)
+    return sorted(found, key=lambda card: card.versions[0])
 
 
 def is_settled(event: Event | None) -> bool:
@@ -330,9 +346,10 @@ def _fit_card(card: SessionCard, room: int) -> SessionCard:
     return replace(card, question=question, chosen=chosen, shape={}, proposal={}, is_cut=True)
 
 
-def _list_seen_cards(at: Looked, marks: Sequence[pictures.TimelineMark]) -> Iterator[SessionCard]:
+def _list_seen_cards(
+    at: Looked, marks: Sequence[pictures.TimelineMark], stood: Mapping[int, ViewAtEvent]
+) -> Iterator[SessionCard]:
     """What people answered and settled, each as they saw it."""
-    stood = standings(at, [mark.version - 1 for mark in marks])
     for mark in marks:
         new = at.read.events[mark.version - 1]
         before = stood[mark.version - 1]

@@ -28,6 +28,7 @@ from preflights_es.surfaces.view.recorded_session import (
     LOOK,
     PAYLOAD,
     Looked,
+    choose_cards,
     indent_json,
     list_cards,
     list_view_changes,
@@ -73,14 +74,15 @@ def session_page(asked: PageRequest) -> Page:
     version = versions[place] if versions else typed
     first = pictures.part_of(place + 1)
     part = shown.part(first, prices)
-    stood = standings(at, (version - 1, version, last))
+    marks = {mark.version: mark for mark in part.marks}
+    near = choose_cards(at, part, version)
+    before = (mark.version - 1 for mark in near.settled)
+    stood = standings(at, {version - 1, version, last, *before})
     now, current = stood[version], stood[last]
     one = at.stored[version - 1]
     text = _stored_payload_text(one)
     intention = current.view.intention if current.view else ""
     named = f"Session {short_session(one.session_id)}"
-    here = timeline.part(version, prices).marks[0]
-    cards, more = list_cards(at, part, version, prices, current=current)
     values = {
         "title": shortened(one_line(intention), 60) or named,
         "named": named,
@@ -96,16 +98,16 @@ def session_page(asked: PageRequest) -> Page:
         "last": last,
         "version": version,
         "one": one,
-        "mark": here,
+        "mark": marks.get(version) or timeline.part(version).marks[0],
         "earlier": versions[place - 1] if place > 0 else 0,
         "later": versions[place + 1] if place + 1 < len(versions) else 0,
         "before": versions[first - 2] if first > 1 else 0,
         "after": next(iter(versions[first - 1 + pictures.PART :]), 0),
         "ends": (versions[0], versions[-1]) if versions else (0, 0),
         "is_long": is_long,
-        "cards": cards,
-        "more": more,
-        "names": {step.version: step.name for step in part.marks},
+        "cards": list_cards(at, near, stood, prices),
+        "more": near.left_out,
+        "names": {n: mark.name for n, mark in marks.items()},
         "now": now,
         "changes": list_view_changes(stood[version - 1], now),
         "look": _pretty(one, text)[:LOOK],
