@@ -64,11 +64,12 @@ def say_foreign(
 
 def _foreign_record_rows(found: Sequence[ForeignRow]) -> Iterable[list[str]]:
     """Where records lie in several folders, or two bear one number, the path names each."""
-    labels = Counter(row.label for row in found)
+    labels = [row.label for row in found]
+    counts = Counter(labels)
     are_apart = len({row.path.rpartition("/")[0] for row in found}) > 1
-    for row in found:
-        label = row.path if are_apart or labels[row.label] > 1 else row.label
-        yield [label, _foreign_status_in_words(row), row.date, one_line(row.title)]
+    for row, label in zip(found, labels, strict=True):
+        name = row.path if are_apart or counts[label] > 1 else label
+        yield [name, _foreign_status_in_words(row), row.date, one_line(row.title)]
 
 
 def _foreign_status_in_words(row: ForeignRow) -> str:

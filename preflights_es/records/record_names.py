@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal, NamedTuple
 
@@ -74,8 +75,12 @@ class NumberedName(NamedTuple):
         return f"{self.before}{number:0{len(self.digits)}d}{self.after}"
 
 
+@lru_cache(maxsize=4096)
 def numbered_name(name: str) -> NumberedName | None:
-    """A name that bears a number; a day, a month or a year is no number."""
+    """A name that bears a number; a day, a month or a year is no number.
+
+    A list asks it of each record several times.
+    """
     found = _NAMED.match(name)
     if found is None or day_of_file_name(name) or _MONTH.match(name):
         return None

@@ -119,7 +119,7 @@ class ForeignRow(Result, frozen=True):
     @property
     def label(self) -> str:
         """How a list names it: `ADR-0007`, `ADR-2026-007`, or its path."""
-        name = numbered_name(PurePosixPath(self.path).name)
+        name = numbered_name(self.path.rpartition("/")[2])
         if name is not None and name.number == self.number:
             return name.label
         return self.path if self.number is None else f"ADR-{self.number:04}"

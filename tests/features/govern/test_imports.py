@@ -140,6 +140,12 @@ CASES = (
     ("requirements.txt", "# in C:\\\nflask", "flask"),
     ("pyproject.toml", '[project]\nname = "a\u2028b"\ndependencies = ["flask"]', "flask"),
     # Other files that import or install.
+    ("a.py", "try: import redis\nexcept A:\n  import kafka\nelse:\n  import flask", ALL),
+    (
+        "a.py",
+        "match x:\n  case 1:\n    while y: import redis\n    else: import kafka",
+        "redis kafka",
+    ),
     ("a.pyx", "cdef int x\nimport redis", "redis"),
     ("a.pth", "import redis", "redis"),
     ("a.py", "run_module('redis')\nfind_spec('kafka')", "redis kafka"),

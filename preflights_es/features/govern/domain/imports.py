@@ -144,7 +144,7 @@ def _read_used_names(place: str, text: str) -> Iterator[UsedName]:
                 left = _compile_import_form(kind, form).sub(_keep_no_comment, left)
             elif kind == "python":
                 if (tree := _python_tree(left)) is not None:
-                    yield from _read_python_tree(tree)
+                    yield from _read_python_tree(tree, left)
                     break  # all that it imports
             elif kind in _READERS:
                 yield from _READERS[kind](left)
@@ -300,18 +300,28 @@ def _python_tree(text: str) -> ast.Module | None:
         return None
 
 
-def _read_python_tree(tree: ast.Module) -> Iterator[UsedName]:
+def _read_python_tree(tree: ast.Module, text: str) -> Iterator[UsedName]:
     """What a whole source imports, and what a `setup.py` installs."""
     import ast
 
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             yield from (UsedName(one.name, "module") for one in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module != "unittest.mock":
             yield from (UsedName(f"{node.module}.{one.name}", "module") for one in node.names)
-        elif isinstance(node, ast.keyword) and node.arg in _SETUP:
+    for node in ast.walk(tree) if "_require" in text else ():
+        if isinstance(node, ast.keyword) and node.arg in _SETUP:
             texts = (one.value for one in ast.walk(node.value) if isinstance(one, ast.Constant))
             yield from _required(one for one in texts if isinstance(one, str))
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """All statements; an expression holds none, and there are ten times as many of these."""
+    waiting: list[ast.AST] = [tree]
+    for node in waiting:
+        yield node
+        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+            waiting += getattr(node, block, ())
 
 
 def _read_unquoted(text: str) -> Iterator[UsedName]:
