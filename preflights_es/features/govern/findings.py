@@ -21,6 +21,7 @@ from preflights_es.features.govern.changes import (
     SessionChanges,
     at_commit,
     content_of,
+    contents,
     converted,
     events_of,
     files_at,
@@ -273,6 +274,11 @@ def gate_findings(request: Request, change: ChangeSet, *, is_required: bool) -> 
             "kept or redacted by that"
         )
         yield finding("gate-changed", level, text, settings)
+    inner = [one for one in change.files if one.folder and one.name in (FILE, PYPROJECT)]
+    texts = ((one, text or b"") for one, text in contents(root, inner))
+    if paths := [one.path for one, text in texts if one.name == FILE or b"preflights" in text]:
+        text = f"{files_said(paths)}: commands in that folder go by these settings from now on"
+        yield finding("gate-changed", level, text, paths)
 
 
 _RUNS: Final = late_pattern(r"\.(?:ya?ml|sh|mk)$|(?:^|/)(?:Makefile|Jenkinsfile|justfile)$")

@@ -151,6 +151,9 @@ RUNS: Final = "steps:\n- run: preflights check --base origin/main\n"
         ("pyproject.toml", None, "[tool.preflights.records]\nsessions = false\n", True),
         ("pyproject.toml", None, "[project]\nname = 'x'\n", False),
         ("preflights.toml", None, "[records]\nsessions = true\n", False),
+        ("lib/preflights.toml", None, 'project = "other"\n', True),
+        ("lib/pyproject.toml", None, '[tool.preflights]\nproject = "other"\n', True),
+        ("lib/pyproject.toml", None, "[project]\nname = 'x'\n", False),
     ],
 )
 def test_a_change_of_what_runs_the_check_or_of_what_is_kept_is_told(

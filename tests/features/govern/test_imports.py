@@ -146,6 +146,13 @@ CASES = (
         "match x:\n  case 1:\n    while y: import redis\n    else: import kafka",
         "redis kafka",
     ),
+    ("Dockerfile", "ARG DB=mysql:8\nARG UID\nFROM ${DB}", "mysql:8"),
+    ("compose.yml", "services:\n  db:\n    image: ${DB:-mysql:8}", "mysql:8"),
+    (
+        "go.mod",
+        "replace a.org/b => x.org/c v1.2.0\n\ta.org/b v1.0.0 => y.org/d v1.0.0",
+        "x.org/c y.org/d",
+    ),
     ("a.pyx", "cdef int x\nimport redis", "redis"),
     ("a.pth", "import redis", "redis"),
     ("a.py", "run_module('redis')\nfind_spec('kafka')", "redis kafka"),
