@@ -80,8 +80,7 @@ from preflights_es.use.work_tree import WorkTree, project_path
 NOT_WRITTEN: Final = "none"  # instead of a digest
 FINDING, UNVERIFIED, NO_BASE = 1, 4, 6
 NAMES_MAX: Final = 10_000
-"""What a file imports: nobody writes more, and each name is held against all that was turned
-down."""
+"""Of one file: no source has more, and each is held against all that was turned down."""
 COMPARED_MAX: Final = 1_000_000
 """How often patterns of records without a session are held against paths: strangers may write any
 number of them, and they only tell. Those of decisions are all compared."""

@@ -289,7 +289,7 @@ def _words(stored: Mapping[str, bytes], one: ChangedFile) -> set[bytes]:
 
 
 def _changed_settings(root: Path, change: ChangeSet) -> list[str]:
-    """Keys of the settings that say what is kept of a session, as far as they differ."""
+    """Keys of the settings that say which sessions become files, and redacted how, that differ."""
 
     def before(name: str) -> str | None:
         with suppress(Unreadable):
