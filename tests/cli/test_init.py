@@ -26,6 +26,7 @@ from tests.each import each
 WORKFLOW = ".github/workflows/preflights.yml"
 HOOK = ".pre-commit-config.yaml"
 ROOT = Path(__file__).parents[2]
+ACTION = ROOT / "docs" / "action" / "action.yml"
 GOLDEN = ROOT / "replays" / "clarification" / "keyword_skips_the_generic_question.jsonl"
 
 
@@ -44,11 +45,7 @@ def test_what_is_written_meets_its_schemas_replays_sessions_and_keeps_edits(empt
     entries = {one["id"]: one["entry"] for one in repo["hooks"]}
     assert entries["preflights-check"] == "preflights-es check --staged"
     assert len(entries) == 2
-    command = ["-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
-    done = subprocess.run(
-        [sys.executable, *command, str(empty.folder / WORKFLOW)], capture_output=True, check=False
-    )
-    assert done.returncode == 0, done.stdout
+    _meets("vendor.github-workflows", empty.folder / WORKFLOW)
     folders = ("replays", "docs/decisions/.sessions", ".preflights/artifacts/.sessions")
     assert f"for folder in {' '.join(folders)}; do" in (empty.folder / WORKFLOW).read_text()
     pattern = "|".join(map(re.escape, folders))
@@ -61,6 +58,12 @@ def test_what_is_written_meets_its_schemas_replays_sessions_and_keeps_edits(empt
     states = ["edited", "edited", "present"]
     assert (code, [one["state"] for one in files.values()]) == (0, states)
     assert {path: (empty.folder / path).read_bytes() for path in before} == before
+
+
+def _meets(schema: str, file: Path) -> None:
+    command = ["-m", "check_jsonschema", "--builtin-schema", schema, str(file)]
+    done = subprocess.run([sys.executable, *command], capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_another_shape_is_named_with_the_text_to_paste(empty: Project) -> None:
@@ -192,11 +195,9 @@ def _host() -> Iterator[tuple[str, list[dict[str, Any]]]]:
 class _Runner:
     """Runs the steps as the host does: a shell that stops at errors, files for what they say."""
 
-    def __init__(
-        self, project: Project, workflow: Any, folder: Path, api: str, job: str = "regress"
-    ) -> None:
+    def __init__(self, project: Project, steps: list[Any], folder: Path, api: str) -> None:
         self._project = project
-        self._steps = _steps(workflow, job)
+        self._steps = steps
         self._folder = folder
         self._api = api
         self.summary = folder / "summary.md"
@@ -224,6 +225,12 @@ class _Runner:
             "BASE": "HEAD~1",
             "CI": "true",
             "PIP_NO_INDEX": "1",
+            "FOLDERS": "replays docs/decisions/.sessions",
+            # The action builds this repository, beside what is installed here.
+            "GITHUB_ACTION_PATH": str(ACTION.parent),
+            "PIP_NO_BUILD_ISOLATION": "false",
+            "PIP_NO_DEPS": "1",
+            **({"PIP_TARGET": str(self._folder)} if "id" in step else {}),
         }
         shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
         return subprocess.run(
@@ -250,7 +257,7 @@ def test_the_steps_replay_comment_once_and_update(
 ) -> None:
     api, comments = host
     comments += [{"id": i + 1, "user": {"login": "ada"}, "body": "hm"} for i in range(130)]
-    runner = _Runner(empty, workflow, tmp_path / "runner", api)
+    runner = _Runner(empty, _steps(workflow), tmp_path / "runner", api)
 
     assert runner.run()[0] == 0
     assert "No recorded sessions lie in this repository." in runner.summary.read_text()
@@ -286,7 +293,7 @@ def test_the_steps_check_the_change(house: Project, tmp_path: Path) -> None:
     house.git("commit", "--quiet", "--message", "Begin")
     (house.folder / "app.py").write_text("import sys\n")
     house.git("commit", "--quiet", "--all", "--message", "Edit")
-    runner = _Runner(house, workflow, tmp_path / "runner", "", "decisions")
+    runner = _Runner(house, _steps(workflow, "decisions"), tmp_path / "runner", "")
     code, log = runner.run()
     assert code == 1, log
     assert "::error file=app.py" in log.rpartition("::stop-commands::")[2]
@@ -294,6 +301,28 @@ def test_the_steps_check_the_change(house: Project, tmp_path: Path) -> None:
     assert title == "## Preflights check"
     assert text
     assert all(line.startswith("    ") for line in text), "code: no markup, no mention"
+
+    runner = _Runner(house, _action()["runs"]["steps"], tmp_path / "action", "")
+    assert runner.run()[0] == 1
+    assert "## Preflights check\n" in runner.summary.read_text()
+    assert "No recorded sessions" not in runner.summary.read_text()
+    assert list((tmp_path / "action").glob("preflights_es-*.dist-info"))
+
+
+def _action() -> Any:
+    return YAML(typ="safe").load(ACTION.read_text())
+
+
+def test_the_action_has_the_steps_of_the_workflow(workflow: Any) -> None:
+    _meets("vendor.github-actions", ACTION)
+    folders = _action()["inputs"]["folders"]["default"]
+    own = {one["name"]: one for job in workflow["jobs"] for one in _steps(workflow, job)}
+    for step in _action()["runs"]["steps"]:
+        if "run" in step:
+            step["run"] = step["run"].replace("in $FOLDERS;", f"in {folders};")
+        if step["name"] != "Install Preflights":
+            wanted = own[step["name"]]
+            assert {key: step.get(key) for key in wanted} == wanted
 
 
 def test_files_lie_at_the_root_and_a_program_that_is_not_found_is_named(empty: Project) -> None:
