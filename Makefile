@@ -5,8 +5,9 @@ PYTHON ?= python3
 VENV ?= .venv$(if $(filter python3,$(PYTHON)),,-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])'))
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+SITE := build/site
 
-.PHONY: help demo test test-slow test-all test-part check style types format bench mutants pictures freeze lock clean
+.PHONY: help demo test test-slow test-all test-part check style types format bench mutants pictures docs freeze lock clean
 
 help:
 	@echo "make demo       a decision and its replay, a day of six workflows, and a coding agent"
@@ -17,6 +18,7 @@ help:
 	@echo "make bench      measures speed and writes docs/performance.md"
 	@echo "make mutants    puts 300 small errors into the kernel; its tests have to find nine of ten"
 	@echo "make pictures   takes the pictures of the pages in docs/ with Chromium"
+	@echo "make docs       builds the site of these pages in build/site/site; a dead link ends it"
 	@echo "make format     mends format and what lint can mend"
 	@echo "make freeze     writes the statements and tables of SQLite, and the index of packs, anew"
 	@echo "make lock       writes constraints.txt anew"
@@ -88,6 +90,15 @@ mutants: $(READY)
 pictures: $(READY)
 	PYTHONPATH=.:cli $(BIN)/python docs/pictures.py
 	$(BIN)/python docs/picture.py
+
+# The generator follows no links to folders: the tree is laid out anew, and each record gets a line of the contents.
+docs: $(READY)
+	rm -rf $(SITE)
+	mkdir -p $(SITE)/pages
+	cp README.md CHANGELOG.md CONTRIBUTING.md $(SITE)/pages
+	cp -R docs $(SITE)/pages/docs
+	{ cat docs/site/mkdocs.yml; ls docs/decisions/0*.md | sed 's/^/      - /'; } > $(SITE)/mkdocs.yml
+	$(BIN)/zensical build --strict --config-file $(SITE)/mkdocs.yml
 
 freeze: $(READY)
 	$(BIN)/python -m tests.store.freeze

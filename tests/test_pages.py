@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
+from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -50,6 +54,47 @@ def test_the_index_lists_every_page() -> None:
     index = ROOT / "docs" / "index.md"
     listed = {path for path, _ in _LINK.findall(index.read_text("utf-8"))}
     assert {page.name for page in index.parent.glob("*.md")} - {index.name} <= listed
+
+
+class Leading(HTMLParser):
+    """Where a page of the site leads, what it loads, and its anchors."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.found: list[tuple[str, str]] = []
+        self.ids: set[str] = set()
+        self.feed(page.read_text("utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [(tag, value) for name, value in attrs if value and name in ("href", "src")]
+        self.ids |= {value for name, value in attrs if value and name == "id"}
+
+
+@pytest.mark.slow("whole runs")
+def test_the_site_shows_every_page_has_no_dead_link_and_loads_nothing_from_elsewhere(
+    tmp_path: Path,
+) -> None:
+    words = ["make", f"--old-file={sys.prefix}/.ready", "docs", f"VENV={sys.prefix}"]
+    done = subprocess.run(
+        [*words, f"SITE={tmp_path}"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    site = tmp_path / "site"
+    pages = {page: Leading(page) for page in site.rglob("*.html") if page.name != "404.html"}
+    menu = {(site / unquote(address)).resolve() for _, address in pages[site / "index.html"].found}
+    for page in PAGES:
+        shown = site / page.relative_to(ROOT).with_suffix(".html")
+        assert (shown.with_name("index.html") if page.stem == "README" else shown) in menu, page
+    for page, leads in pages.items():
+        for tag, address in leads.found:
+            parts = urlsplit(address)
+            if parts.scheme or parts.netloc:
+                assert tag == "a", f"{page.name} loads {address}"
+                continue
+            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            assert target.is_file(), f"{page.name} leads to {address}"
+            anchor = unquote(parts.fragment)
+            assert not anchor or anchor in pages[target].ids, f"{page.name} leads to {address}"
 
 
 @pytest.mark.slow("whole runs")
