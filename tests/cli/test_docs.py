@@ -56,6 +56,7 @@ import preflights_cli
 import preflights_es
 from preflights_cli.commands import SECTIONS, Lazy, commands
 from preflights_cli.main import preflights
+from preflights_es.features.calls.domain import events as calls
 from preflights_es.features.calls.domain.asking import ASSERTIONS, parse_assertions
 from preflights_es.features.clarification.domain import pack
 from preflights_es.features.planning.domain import events as planning
@@ -810,7 +811,7 @@ def test_every_option_of_a_command_is_documented(heading: str) -> None:
 
 
 def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
-    found = [tables_of_keys(number) for number in range(5)]
+    found = [tables_of_keys(number) for number in range(6)]
     # Providers have a page of their own; the seeds' names are theirs.
     providers = set(Options.__struct_fields__)
     assert found[0] == {one.name for one in FIELDS} - providers | {"provider"}
@@ -823,6 +824,7 @@ def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
     assert found[2] == set(pack.CategoryTable.__struct_fields__)
     assert found[3] == set(pack.SecondaryTable.__struct_fields__)
     assert found[4] == set(planning.PlanningTable.__struct_fields__)
+    assert found[5] == set(calls.CallsTable.__struct_fields__)
 
 
 def tables_of_keys(number: int) -> set[str]:
