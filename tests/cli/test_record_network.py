@@ -191,6 +191,7 @@ def test_odd_programs_and_servers_are_served_and_replayed(empty: Project) -> Non
         "b'HTTP/1.0 200 OK'",
     ]
     assert first.out == "".join(f"{line}\n" for line in lines), first
+    assert "the words of these calls lie in " in first.err
     assert not any(b"h2c" in head or b"100-continue" in head for head in server.heads)
     again = empty.run("calls", "replay", "last", *command)
     assert (again.code, again.out) == (0, first.out), again
@@ -230,9 +231,11 @@ def test_an_environment_that_cannot_be_used_is_refused(empty: Project) -> None:
         assert "SECRET" not in found.err
 
 
-def test_no_proxy_of_all_stays_so(empty: Project) -> None:
+def test_no_proxy_of_all_stays_so_and_without_calls_no_place_is_named(empty: Project) -> None:
     said = ("--", sys.executable, "-c", "import os; print(os.environ['NO_PROXY'])")
-    assert empty.run("calls", "record", *said, env={"NO_PROXY": "*"}).out == "*\n"
+    found = empty.run("calls", "record", *said, env={"NO_PROXY": "*"})
+    assert (found.code, found.out) == (1, "*\n")
+    assert "these calls lie in" not in found.err
 
 
 @pytest.mark.needs("node")

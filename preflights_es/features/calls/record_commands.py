@@ -93,10 +93,11 @@ def record_command(
     """
     require_aiohttp()
     routes = _routes(given, variables)
-    if keep_calls_private(app):
-        notice_where_calls_lie(app)
+    is_first = keep_calls_private(app)
     made = asyncio.run(record_run(_describe_run(app, command), command, routes, surroundings()))
     voice.json(made)
+    if is_first and made.recorded:
+        notice_where_calls_lie(app)
     if made.trouble:
         voice.warn(f"the log took nothing at the end: {made.trouble}")
     if made.missed:
