@@ -99,11 +99,16 @@ def tell_session_story(read: Read, prices: Sequence[Price] = ()) -> Story:
     for event in read.events:
         if isinstance(event, SessionErased):
             why = f": {_said(event.reason)}" if event.reason else ""
-            return Story(f"{_who(event)} erased it on {iso(event.at)[:10]}{why}")
+            return Story(_capitalized(f"{_who(event)} erased it on {iso(event.at)[:10]}{why}"))
     calls = [one for one in list_session_calls(read) if one.provider not in NO_MODELS]
     clauses = [*_tell_calls(read, calls), *_tell_people(read.events)]
-    sentence = "; ".join(clauses)
-    return Story(sentence[:1].upper() + sentence[1:], _sum_up(calls, prices), _tell_fault(read))
+    sentence = _capitalized("; ".join(clauses))
+    return Story(sentence, _sum_up(calls, prices), _tell_fault(read))
+
+
+def _capitalized(text: str) -> str:
+    """With a capital at its beginning; the others stay as they are."""
+    return text[:1].upper() + text[1:]
 
 
 # 1. Models -----------------------------------------------------------------------------------
@@ -262,15 +267,15 @@ def _tell_fault(read: Read) -> str:
     *before, last = read.events or (None,)
     if not isinstance(last, Input) or None in before or read.trouble == "damaged":
         return ""
-    head = f"the last Input, at event {len(read.events)}, could not be decided"
+    head = f"The last Input, at event {len(read.events)}, could not be decided"
     decider = read.workflow.decider
     try:
         kernel.decide(decider, kernel.fold(decider, filter(None, before)), last)
     except WorkflowMissing:
         raise
     except Exception as error:  # the bug that the log holds: it is what is to be told
-        return f"{head.capitalize()}: {type(error).__name__}: {_said(str(error))}"
-    return f"{head.capitalize()}; today's code decides it once the session is resumed"
+        return f"{head}: {type(error).__name__}: {_said(str(error))}"
+    return f"{head}; today's code decides it once the session is resumed"
 
 
 def _times(count: int) -> str:

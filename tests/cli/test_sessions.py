@@ -388,3 +388,13 @@ def test_a_damaged_session_is_listed_and_hides_no_other(house: Project) -> None:
         done = house.call(*command.split(), broken)
         assert (done.code, "damaged log" in done.err) == (4, True), done
     assert house.call("answer", broken, "OAuth").code == 4
+
+
+def test_show_says_what_models_came_to_in_one_sentence(house: Project) -> None:
+    id_ = house.started_session("Add OAuth login")
+    assert "model was asked" not in house.call("show", id_).out
+    house.call("start", "Keep orders safe", "--provider", "sim", "--seed", "7")
+    shown = " ".join(house.call("show", "last").out.split())
+    assert "The model was asked once; its answer was used. 1 call, " in shown
+    assert " tokens, " in shown
+    assert "model was asked" not in house.call("show", "last", "--json").out

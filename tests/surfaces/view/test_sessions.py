@@ -252,7 +252,7 @@ def test_the_head_says_what_happened_and_why_a_session_is_faulted_or_who_erased_
     assert "2 calls, 2 s." in page
     cut = golden("two_phases_without_a_keyword")[0][:1]
     page = words(of_file(cut).text(path(cut)))
-    assert "The last input, at event 1, could not be decided; today's code" in html.unescape(page)
+    assert "The last Input, at event 1, could not be decided; today's code" in html.unescape(page)
 
 
 def test_a_step_of_a_model_is_one_card_with_its_retries(of_file: OpenFile) -> None:
@@ -334,6 +334,8 @@ def test_an_erased_session_says_who_did_what_without_texts(shop: Project, pages:
     page = pages.text(f"/sessions/{id_}?at=1")
     assert "Zanzibar" not in page
     assert "It was erased." in page
+    assert re.search(r"A script \(Ada\) erased it on \d{4}-\d\d-\d\d\.", words(page))
+    assert "Its texts were erased." in page
     assert "its payloads were erased" in page
     assert "holds from event 1 to here" in page
     assert "Zanzibar" not in pages.text(f"/sessions/{id_}")
