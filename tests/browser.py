@@ -88,12 +88,15 @@ class Browser:
         ]
 
     def requests(self) -> list[str]:
-        """Addresses that were asked for since the last time, the page's own among them."""
+        """Addresses that were asked for since the last time, the page's own among them; what the
+        first tab of the browser asks itself for is none.
+        """
         entries = (json.loads(one["message"])["message"] for one in self._log("performance"))
         return [
             entry["params"]["request"]["url"]
             for entry in entries
             if entry["method"] == "Network.requestWillBeSent"
+            and not entry["params"]["documentURL"].startswith("chrome:")
         ]
 
     def errors(self) -> list[str]:

@@ -32,6 +32,7 @@ from preflights_es.use.request import Request
 
 PORT: Final = 8718
 PORT_MAX: Final = 65_535
+PORTS: Final = 10  # that are tried where the first is taken
 NAMES_SHOWN: Final = 10
 NAME_SHOWN: Final = 40  # characters
 PACKAGES: Final = ("h11", "jinja2", "markdown_it", "markupsafe", "mdurl", "starlette", "uvicorn")
@@ -43,8 +44,7 @@ PACKAGES: Final = ("h11", "jinja2", "markdown_it", "markupsafe", "mdurl", "starl
     "--port",
     type=click.IntRange(0, PORT_MAX),
     metavar="PORT",
-    default=PORT,
-    help=f"The port, {PORT} by default; 0 for any that is free.",
+    help=f"The port; 0 for any that is free. Default: the first free one from {PORT} on.",
 )
 @click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
 @click.option("--read-only", is_flag=True, help="Show only; nothing can be answered or accepted.")
@@ -59,7 +59,7 @@ PACKAGES: Final = ("h11", "jinja2", "markdown_it", "markupsafe", "mdurl", "starl
 @reading_where("read_only", "export")
 def view_command(
     session: str | None,
-    port: int,
+    port: int | None,
     no_browser: bool,
     read_only: bool,
     export: str | None,
@@ -113,7 +113,9 @@ def view_command(
                 path, why = f"/sessions/{newest}", f"it shows {named.name} alone"
                 imports = f"preflights admin import {quote(session)}"
         _ = app.process.project  # every page shows it
-        listening = stack.enter_context(server.bound(port))
+        listening = stack.enter_context(
+            server.bound(PORT, PORTS) if port is None else server.bound(port)
+        )
         keys = Keys.new()
         site = Site(
             request=app,

@@ -15,6 +15,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from preflights_es.surfaces.view.server import bound
 from tests.cli.program import TIMEOUT_S, Project
 from tests.cli.terminal import Terminal, terminal
 from tests.each import each
@@ -46,6 +47,15 @@ def ended(t: Terminal) -> None:
     """By Ctrl-C."""
     t.interrupt()
     assert t.code() == 130
+
+
+def test_the_next_free_port_is_taken_where_none_was_named(house: Project) -> None:
+    with bound(0) as first:
+        port = first.getsockname()[1]
+        with bound(port, 5) as second:
+            assert port < second.getsockname()[1] < port + 5
+        done = house.call("view", "--no-browser", "--port", str(port))
+        assert (done.code, f"port {port} of 127.0.0.1 cannot be used" in done.err) == (5, True)
 
 
 @pytest.mark.slow("whole runs")

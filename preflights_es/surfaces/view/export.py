@@ -47,7 +47,7 @@ POLICY: Final = (
 NAV: Final = (("decisions", "/"), ("sessions", "/sessions"))
 SCRIPTS: Final = ("verify.js", "proof.js")
 SEARCH: Final = "search.js"
-STATIC: Final = (*SCRIPTS, SEARCH, "icon.svg", "sessions.css", "view.css")
+STATIC: Final = (*SCRIPTS, SEARCH, "page.js", "icon.svg", "sessions.css", "view.css")
 _LINK: Final = re.compile(r' (href|src|action|data-index)="(/[^"]*)"')
 _ID: Final = re.compile(r"[0-9a-f][0-9a-f-]*")
 
@@ -303,7 +303,7 @@ class _Building:
                 "last": len(parts),
                 "link": lambda page: f"/sessions?page={page}",
             }
-            frame = Frame(path, asks=f"Verify these {len(rows)} sessions" if rows else "Verify")
+            frame = Frame(path, asks=_count_in_button(len(rows), "session"))
             command = "preflights sessions --all --all-workflows"
             text = self._page(frame, "exported_sessions.html", values, command)
             self.listed[path] = sha256(text).hexdigest()
@@ -323,7 +323,7 @@ class _Building:
             values = project_pages.decisions_page_values(rows, known, str(number), lambda: rows)
             values |= {"topics": topics, "days": bars(days, "") if days else None}
             count = sum(len(group) for *_, group in values["groups"])
-            asks = f"Verify these {count} decisions" if count else "Verify"
+            asks = _count_in_button(count, "decision")
             frame = Frame(path, asks=asks, is_searched=True)
             text = self._page(frame, "decisions.html", values, "preflights decisions")
             self.listed[path] = sha256(text).hexdigest()
@@ -362,6 +362,11 @@ class _Building:
     def _put(self, path: str, content: bytes) -> None:
         assert OURS.fullmatch(path), path
         self.files[path] = content
+
+
+def _count_in_button(count: int, what: str) -> str:
+    """The words of the button of a list."""
+    return f"Verify these {count} {what}s" if count > 1 else f"Verify this {what}"
 
 
 def _published_calls(read: Read, said: set[int]) -> dict[int, ProviderCall]:

@@ -151,6 +151,7 @@ FILES: Final = {
     "decisions.js": "text/javascript",
     "icon.svg": "image/svg+xml",
     "judge.js": "text/javascript",
+    "page.js": "text/javascript",
     "sessions.css": "text/css",
     "sessions.js": "text/javascript",
     "view.css": "text/css",

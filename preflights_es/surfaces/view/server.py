@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from errno import EADDRINUSE
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
@@ -226,17 +227,21 @@ def application(site: Site, ends: Callable[[], bool] = lambda: False) -> ASGIApp
 
 
 @contextmanager
-def bound(port: int) -> Iterator[socket.socket]:
-    """A socket on the loopback address.
+def bound(port: int, tries: int = 1) -> Iterator[socket.socket]:
+    """A socket on the loopback address, by the first of some ports that is free.
 
     Raises:
-        StoreUnavailable: the port is taken.
+        StoreUnavailable: none is.
     """
-    try:
-        found = socket.create_server((LOOPBACK, port))
-    except OSError as error:
-        message = f"port {port} of {LOOPBACK} cannot be used: {error.strerror or error}"
-        raise StoreUnavailable(message) from error
+    for last in range(1, tries + 1):
+        try:
+            found = socket.create_server((LOOPBACK, port + last - 1))
+            break
+        except OSError as error:
+            if last < tries and error.errno == EADDRINUSE:
+                continue
+            message = f"port {port} of {LOOPBACK} cannot be used: {error.strerror or error}"
+            raise StoreUnavailable(message) from error
     with found:
         yield found
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -55,6 +57,9 @@ def site(
     later = ready(shop, "Use PostgreSQL for the orders")
     uid = shown(shop, found["superseded"])["uid"]
     assert shop.call("accept", later, "--by", "Ada", "--supersedes", uid).code == 0
+    earlier = "UPDATE projected_decisions SET accepted_at = accepted_at - 345600000000"
+    with closing(sqlite3.connect(shop.log, isolation_level=None)) as log:  # four days
+        log.execute(f"{earlier} WHERE session_id = '{found['accepted']}'")
     found["question"] = begun(shop, "Choose a feature flag service")
     found["proposal"] = ready(shop, "Use Stripe for payments")
     found["differing"] = ready(shop, "Use MySQL for the orders")
@@ -79,6 +84,7 @@ def site(
 
 
 PAGES: Final = (
+    *("/sessions", "/sessions?q=orders&with=waits", "/usage"),
     *("/", "/?all=1", "/?q=orders", "/?as-of=2026-01-01", "/nothing"),
     *("/decisions/accepted", "/decisions/superseded"),
     *("/inbox", "/inbox/question", "/inbox/proposal", "/inbox/accepted"),
@@ -143,6 +149,28 @@ def test_the_slider_goes_back_by_keyboard(browser: Browser, site: Opened) -> Non
     browser.shows("return document.activeElement.id", "day")
     browser.press(Keys.ARROW_RIGHT)
     browser.shows("return new URL(location.href).searchParams.has('as-of')", False)
+
+
+def test_lists_refresh_by_themselves_and_what_one_needs_is_copied(
+    browser: Browser, site: Opened
+) -> None:
+    for page in ("sessions", "inbox"):
+        browser.visit(f"{site.address}/{page}")
+        new = begun(site.shop, f"Choose a database for the {page}")
+        link = f"return document.querySelector('[data-fresh] a[href$=\"{new}\"]') !== null"
+        browser.shows(link, True)
+    grants = ["clipboardReadWrite", "clipboardSanitizedWrite"]
+    allowed = {"permissions": grants, "origin": site.address}
+    browser.driver.execute_cdp_cmd("Browser.grantPermissions", allowed)
+    browser.driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
+    browser.visit(f"{site.address}/decisions/{site.sessions['accepted']}")
+    browser.run("document.querySelector('main .copy').focus()")
+    browser.press(Keys.ENTER)
+    browser.shows("return document.getElementById('copied').textContent", "Copied")
+    read = "return navigator.clipboard.readText()"
+    assert browser.run(read) == site.sessions["accepted"]
+    browser.run("[...document.querySelectorAll('footer .copy')].at(-1).click()")
+    browser.shows(read, f"{site.address}/decisions/{site.sessions['accepted']}")
 
 
 def _back_a_day(browser: Browser, site: Opened) -> None:

@@ -34,6 +34,11 @@ pytestmark = pytest.mark.needs("chromium")
 GOLDENS: Final = Path(__file__).parents[3] / "replays" / "clarification"
 VERDICT: Final = "return document.getElementById('proof').dataset.verdict ?? ''"
 SAID: Final = "return document.querySelector('#proof ul').innerText"
+ASKED: Final = """
+const place = document.getElementById("proof");
+if (!place.dataset.asked) { place.dataset.asked = "once"; place.querySelector("button").click(); }
+return place.dataset.verdict ?? "";
+"""
 CHECK: Final = "document.querySelector('#proof button').click()"
 
 
@@ -261,15 +266,13 @@ def test_a_list_verifies_the_page_of_each_decision_and_names_the_one_that_does_n
     shop.decided(title, key="db_type=PostgreSQL")
     exported(shop)
     browser.visit(address)
-    browser.run(CHECK)
-    assert browser.until(VERDICT) != "bad"
+    assert browser.until(ASKED) != "bad"
     assert browser.run(SAID).splitlines()[0].endswith("2 decisions hold, 0 signed, 0 broken")
     text = (folder / page).read_text("utf-8")
     (folder / page).write_text(text.replace(">OAuth</b>", ">0Auth</b>"), "utf-8")
     for path in ("", "sessions/index.html"):
         browser.visit(address + path)
-        browser.run(CHECK)
-        assert browser.until(VERDICT) == "bad"
+        assert browser.until(ASKED) == "bad"
         said = browser.run(SAID)
         assert said.splitlines()[0].endswith("1 decision holds, 0 signed, 1 broken"), said
         assert f"OAuth for authentication”: its page {page} was changed after the export" in said
@@ -277,8 +280,7 @@ def test_a_list_verifies_the_page_of_each_decision_and_names_the_one_that_does_n
         assert "This page does not hold" in top
         assert browser.run("return document.querySelectorAll('.badge.good').length") == 0
     browser.visit((folder / "index.html").as_uri())
-    browser.run(CHECK)
-    assert browser.until(VERDICT) == "doubt"
+    assert browser.until(ASKED) == "doubt"
     assert "The pages of these decisions: a browser lets no page of a folder" in browser.run(SAID)
 
 
@@ -496,7 +498,7 @@ def test_hostile_words_stand_as_text(browser: Browser, shop: Project, address: s
     assert len(pages) > 30
     for page in pages:
         holds(browser, f"{address}{page.parent.name}/{page.name}")
-        assert browser.run("return [window.evil ?? 0, document.scripts.length]") == [0, 4]
+        assert browser.run("return [window.evil ?? 0, document.scripts.length]") == [0, 5]
     assert browser.errors() == []
     assert all(one.startswith(address) for one in browser.requests())
 

@@ -17,6 +17,7 @@
     get("found").replaceWith(next);
     document.querySelector("footer").replaceWith(page.querySelector("footer"));
     history.replaceState(null, "", to);
+    document.dispatchEvent(new Event("shown"));
     ready();
     if (had && had !== "q") get(had)?.focus();
   }
@@ -40,6 +41,7 @@
     });
   }
 
+  document.addEventListener("fresh", ready);
   get("q").addEventListener("input", (event) => soon({ q: event.target.value.trim() }));
   ready();
 })();

@@ -29,6 +29,6 @@ const searchable = (() => {
   });
   form.addEventListener("submit", (event) => event.preventDefault());
   found.before(matches);
-  for (const one of [form, day?.closest("section")]) one?.removeAttribute("hidden");
+  for (const one of [form, day?.max >= 3 && day.closest("section")]) one && one.removeAttribute("hidden"); // a slider over two days says nothing
   return (rows) => { known = rows; show(); };
 })();
