@@ -88,8 +88,8 @@ class Browser:
         ]
 
     def requests(self) -> list[str]:
-        """Addresses that were asked for since the last time, the page's own among them; what the
-        first tab of the browser asks itself for is none.
+        """Addresses that were asked for since the last time, the page's own among them; without
+        what the first tab of the browser asks itself for.
         """
         entries = (json.loads(one["message"])["message"] for one in self._log("performance"))
         return [
