@@ -21,7 +21,7 @@ from preflights_cli.common import (
 from preflights_cli.names import Name
 from preflights_cli.table import DAY_LENGTH, Moment, streamed
 from preflights_es.kernel.errors import RecordWithoutSession
-from preflights_es.kernel.events import Actor
+from preflights_es.kernel.events import ACTOR_WORDS, Actor
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.records.record_list import UnreadRecord
@@ -102,7 +102,6 @@ def say_record(voice: Voice, app: Request, named: RecordWithoutSession) -> None:
             voice.say(escaped_text(f'  {name:<10}  "{one_line(text)}"'))
 
 
-KINDS: Final = {"user": "a person", "agent": "an agent", "script": "a script"}
 CATEGORY: Final = "Category"  # the field under which its origin stands
 LISTING: Final = "sessions --status damaged"
 """The command that lists what could not be folded; also what is faulted for that reason."""
@@ -302,7 +301,7 @@ def who(actor: Actor | Who) -> str:
         return '"{}"'.format(actor.name.replace('"', "'"))
     if actor.kind == "user":
         return actor.name or "a person"
-    return f"{KINDS[actor.kind]}{f' ({actor.name})' if actor.name else ''}"
+    return f"{ACTOR_WORDS[actor.kind]}{f' ({actor.name})' if actor.name else ''}"
 
 
 def _decision_values_cell(decided: DecisionRow) -> str:

@@ -9,11 +9,11 @@ from typing import Final
 import click
 
 from preflights_cli.common import Voice, reading_command, tell_behind
-from preflights_cli.decisions import KINDS, who
+from preflights_cli.decisions import who
 from preflights_cli.names import Name
 from preflights_cli.rendering import shown_of
 from preflights_cli.table import DAY_LENGTH, minute
-from preflights_es.kernel.events import UNSEEN, Actor, SourceSession
+from preflights_es.kernel.events import ACTOR_WORDS, UNSEEN, Actor, SourceSession
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import WRITERS
@@ -38,7 +38,10 @@ from preflights_es.words.questions import asked_elsewhere
 DIGEST: Final = 12  # characters of a SHA-256, in words for people
 RESPONSE_MAX: Final = 300  # characters of a provider's response, in words for people
 
-SPEAKERS: Final = {**{kind: f"by {who}" for kind, who in KINDS.items()}, "model": "by a model"}
+SPEAKERS: Final = {
+    **{kind: f"by {who}" for kind, who in ACTOR_WORDS.items()},
+    "model": "by a model",
+}
 
 
 @click.command()

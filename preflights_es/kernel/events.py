@@ -21,6 +21,12 @@ from msgspec import UNSET, UnsetType
 from preflights_es.kernel.text import ANSWER_MAX
 
 ActorKind = Literal["user", "agent", "script"]
+ACTOR_WORDS: Final[Mapping[str, str]] = {
+    "user": "a person",
+    "agent": "an agent",
+    "script": "a script",
+}
+"""What people read in place of the name that an actor does not have."""
 
 INT_MAX: Final = 2**63 - 1  # the largest whole number that every database keeps
 NUMBER_MAX: Final = 999_999_999  # of a record; a document's name has six digits at most

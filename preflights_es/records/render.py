@@ -16,6 +16,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.kernel.errors import LogFromFuture
+from preflights_es.kernel.events import ACTOR_WORDS
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import (
     caseless,
@@ -354,7 +355,7 @@ def related_name(related: Related) -> str:
 
 
 _HOW = {"stated": "stated in the intention", "suggested": "a model read it out of what was said"}
-_BY = {"user": "a person", "agent": "an agent", "script": "a script", "model": "a model"}
+_BY = {**ACTOR_WORDS, "model": "a model"}
 
 
 def _render_chosen_option(record: Record) -> str:

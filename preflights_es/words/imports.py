@@ -12,7 +12,17 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from preflights_es.kernel.events import Actor, Count, Decision, Event, Evidence, Input, Typed, Value
+from preflights_es.kernel.events import (
+    ACTOR_WORDS,
+    Actor,
+    Count,
+    Decision,
+    Event,
+    Evidence,
+    Input,
+    Typed,
+    Value,
+)
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Decider, actor_in
 from preflights_es.words.workflow import ShownPart, View, Workflow
@@ -66,8 +76,7 @@ class ImportState(msgspec.Struct, frozen=True):
 
 def origin_of(importer: Actor, accepted_by: str | None) -> str:
     """What is known of a session that came with a file, in a few words."""
-    kinds = {"user": "a person", "agent": "an agent", "script": "a script"}
-    by = f"imported by {importer.name or kinds[importer.kind]}"
+    by = f"imported by {importer.name or ACTOR_WORDS[importer.kind]}"
     if accepted_by is None:
         return f"{by}: who spoke is as the file says"
     return f"{by}; accepted by {accepted_by or 'a person'}, as the file says"

@@ -24,6 +24,7 @@ from preflights_es.features.clarification.domain.views import (
     RelatedDecision,
     gate_words,
 )
+from preflights_es.kernel.events import ACTOR_WORDS
 from preflights_es.kernel.ids import decision_name, short_session
 from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.words.decisions import (
@@ -40,7 +41,6 @@ from preflights_es.words.workflow import View
 
 CATEGORY_KEY: Final = HeuristicsConfig().category.id
 
-_KINDS = {"user": "a person", "agent": "an agent", "script": "a script"}
 ADVICE = {
     "already_answered": ": change it with `preflights revise`",
     "already_proposed": " (--by NAME)",
@@ -121,7 +121,7 @@ def _clarification_status_phrase(found: ClarificationView, say: Say) -> str:
     """Where it stands; of a proposal also who proposed it."""
     by = found.acknowledged_by
     if found.status == "proposed" and by is not None:
-        return say("proposed by {who}", who=escaped_text(by.name or say(_KINDS[by.kind])))
+        return say("proposed by {who}", who=escaped_text(by.name or say(ACTOR_WORDS[by.kind])))
     way = found.evidence.brought if found.evidence else ""
     is_declined = found.status == "abandoned" and found.patch is not None
     stands = "declined" if is_declined else found.status.replace("_", " ")
@@ -270,9 +270,9 @@ def _speaker_suffix(one: Provenance, say: Say) -> str:
     if one.source in ("detected", "stated", "suggested"):
         return ""  # the source says who
     relayer = one.relayed_by
-    who = escaped_text(relayer.name or _KINDS[relayer.kind]) if relayer else ""
+    who = escaped_text(relayer.name or ACTOR_WORDS[relayer.kind]) if relayer else ""
     relayed = say(", relayed by {who}", who=who) if who else ""
-    return f", {say(f'by {_KINDS[one.by]}')}{relayed}"
+    return f", {say(f'by {ACTOR_WORDS[one.by]}')}{relayed}"
 
 
 def rationale_lines(found: ClarificationView, say: Say = english) -> list[str]:
@@ -309,7 +309,7 @@ def gate_line(found: ClarificationView, say: Say = english) -> str:
 def _said_by(speaker: Speaker) -> str:
     if speaker == "model":
         return "  (offered by the model)"
-    return "" if speaker == "user" else f"  (by {_KINDS[speaker]})"
+    return "" if speaker == "user" else f"  (by {ACTOR_WORDS[speaker]})"
 
 
 def _companion(question: Question, value: str) -> str:

@@ -31,6 +31,7 @@ from preflights_es.features.metrics.domain.sql_check import (
     tables_of,
 )
 from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.events import ACTOR_WORDS
 from preflights_es.kernel.text import late_pattern, one_line, problem, visible
 from preflights_es.store.frozen import PROJECTED
 from preflights_es.system.files import Unreadable, regular
@@ -454,8 +455,7 @@ class _Sql:
     def actor(self, *path: str) -> str:
         """A name, or what kind of actor it is that has none."""
         name, kind = self.decided(*path, "name"), self.decided(*path, "kind")
-        kinds = {"user": "a person", "agent": "an agent", "script": "a script"}
-        without = " ".join(f"WHEN '{one}' THEN '{told}'" for one, told in kinds.items())
+        without = " ".join(f"WHEN '{one}' THEN '{told}'" for one, told in ACTOR_WORDS.items())
         return f"coalesce(nullif({name}, ''), CASE {kind} {without} END)"
 
     def kind(self, *path: str) -> str:

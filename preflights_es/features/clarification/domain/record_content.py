@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from preflights_es.features.clarification.domain.state import (
     ClarificationState,
     acknowledgement_day,
@@ -15,7 +13,7 @@ from preflights_es.features.clarification.domain.state import (
     title_of,
 )
 from preflights_es.features.clarification.domain.values import Provenance
-from preflights_es.kernel.events import ActorKind
+from preflights_es.kernel.events import ACTOR_WORDS, ActorKind
 from preflights_es.kernel.text import caseless, one_line
 from preflights_es.words.decisions import Record, RecordField, ShownQuestion, Speaker, named_instead
 from preflights_es.words.questions import Option
@@ -94,15 +92,8 @@ def _collect_shown_questions(state: ClarificationState) -> tuple[ShownQuestion, 
 def _writer(state: ClarificationState) -> str:
     """Who wrote the questions: an agent, a person, or the model that leads or led."""
     if state.found.writer is not None:
-        return state.found.writer.name or _KINDS[state.found.writer.kind]
+        return state.found.writer.name or ACTOR_WORDS[state.found.writer.kind]
     return state.offer.offered_by or (state.led.lead.model if state.led.lead else "") or "a model"
-
-
-_KINDS: Final[dict[ActorKind, str]] = {
-    "user": "a person",
-    "agent": "an agent",
-    "script": "a script",
-}
 
 
 def _considered(state: ClarificationState) -> tuple[str, ...]:
