@@ -6,10 +6,10 @@ import click
 
 from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import Voice, current_folder, require_option_value
+from preflights_cli.health import diagnose
 from preflights_es.kernel.ports import Access
 from preflights_es.kernel.text import escaped_text
 from preflights_es.use.bootstrap import opened_process
-from preflights_es.use.health import diagnose
 
 MARKS = {"ok": "ok", "note": "note", "wrong": "MEND"}
 """How a line begins; what has to be mended stands out."""

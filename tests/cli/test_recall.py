@@ -50,8 +50,8 @@ def test_a_question_finds_its_decision_and_nothing_found_is_no_error(
     done = house.call("recall")
     assert (done.code, len(done.err.splitlines())) == (2, 1)
     assert "Missing argument 'QUESTION'" in done.err
-    recall(house, "login")
-    assert house.call("show", "last", "--json").json["session_id"] == decided[1]
+    asked = recall(house, "login")
+    assert house.call("show", "last", "--json").json["session_id"] == asked["session_id"]
 
 
 def test_the_rules_stand_in_for_a_model_and_each_recall_replays(

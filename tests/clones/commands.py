@@ -51,6 +51,7 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
     "why": (("why", "DECIDED"),),
     "check": (("check",), ("check", "--staged", "--json"), ("check", "--base", "HEAD")),
     "usage": (("usage",),),
+    "doctor": (("doctor",), ("doctor", "--json")),
     "admin erase": (("admin", "erase", "DECIDED", "--dry-run"),),
     "audit trail": (("audit", "trail"), ("audit", "trail", "--json")),
     "audit verify": (("audit", "verify"), ("audit", "verify", "--against", "odd.jsonl")),

@@ -12,5 +12,5 @@ FEATURE = Feature(
             "Write files for coding agents, for a CI, or for plans.",
         ),
     },
-    offers={"agent_setup": "agent_files:agent_setup"},
+    offers={"agent_setup": "init_command:agent_setup"},
 )

@@ -11,7 +11,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from shutil import which
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 import msgspec
@@ -75,29 +74,6 @@ def agent_files(
     root = settings.root
     files = (*_instructions(root, agents), *_templates_of_agents(root, agents))
     return ProjectFiles(files=tuple(_update_agent_file(root, one, writes=writes) for one in files))
-
-
-def agent_setup(
-    settings: Settings,
-) -> Iterator[tuple[AgentName, Literal["ok", "note", "wrong"], str, str]]:
-    """How each agent of this repository is set up: its state, what was found, and the cure."""
-    for agent in agents_found(settings):
-        files = agent_files(settings, (agent,), writes=False).files
-        cure = f"`preflights init --agent {agent}` writes what is missing"
-        lacking = [file.path for file in files if file.state in ("missing", "stale")]
-        unclear = [f"{file.path}: {file.why}" for file in files if file.state == "unclear"]
-        if len(lacking) == len(files):
-            yield agent, "note", "seen, and not set up", cure
-        elif unclear:
-            yield agent, "wrong", "; ".join(unclear), "mend the file, then run `preflights init`"
-        elif lacking:
-            found = f"not as this version writes it: {', '.join(lacking)}"
-            yield agent, "wrong", found, cure
-        elif which(PROGRAM) is None:
-            found = f"its files start `{PROGRAM}`, which is not on the PATH"
-            yield agent, "wrong", found, "add the folder of the program to PATH"
-        else:
-            yield agent, "ok", "set up", ""
 
 
 # 1. Which files -----------------------------------------------------------------------------------

@@ -6,13 +6,19 @@ import shlex
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from shutil import which
-from typing import Final, get_args
+from typing import Final, Literal, get_args
 
 import click
 
 from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import Voice, current_folder
-from preflights_es.features.agents.agent_files import AGENTS, PROGRAM, agent_files, agents_found
+from preflights_es.features.agents.agent_files import (
+    AGENTS,
+    PROGRAM,
+    AgentName,
+    agent_files,
+    agents_found,
+)
 from preflights_es.features.agents.project_files import (
     Host,
     ProjectFile,
@@ -137,3 +143,26 @@ def _try(voice: Voice) -> None:
             f"CI cannot install {requirement!r}: {trouble}. Install Preflights from a repository "
             "that CI reads (uv tool install git+URL) and run this again, or edit that line"
         )
+
+
+def agent_setup(
+    settings: Settings,
+) -> Iterator[tuple[AgentName, Literal["ok", "note", "wrong"], str, str]]:
+    """How each agent of this repository is set up: its state, what was found, and the cure."""
+    for agent in agents_found(settings):
+        files = agent_files(settings, (agent,), writes=False).files
+        cure = f"`preflights init --agent {agent}` writes what is missing"
+        lacking = [file.path for file in files if file.state in ("missing", "stale")]
+        unclear = [f"{file.path}: {file.why}" for file in files if file.state == "unclear"]
+        if len(lacking) == len(files):
+            yield agent, "note", "seen, and not set up", cure
+        elif unclear:
+            yield agent, "wrong", "; ".join(unclear), "mend the file, then run `preflights init`"
+        elif lacking:
+            found = f"not as this version writes it: {', '.join(lacking)}"
+            yield agent, "wrong", found, cure
+        elif which(PROGRAM) is None:
+            found = f"its files start `{PROGRAM}`, which is not on the PATH"
+            yield agent, "wrong", found, "add the folder of the program to PATH"
+        else:
+            yield agent, "ok", "set up", ""
