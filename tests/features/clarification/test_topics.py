@@ -272,8 +272,8 @@ def own_words(text: str) -> Input:
             "Two fonts in the shop",
         ),
         (
-            (replace(by_pack("Calm down"), scope="shop"), own_words("Two fonts and no more")),
-            "Calm down: Two fonts and no more",
+            (replace(by_pack("Calm down"), scope="shop"), own_words("Two fonts")),
+            "Calm down: Two fonts",
         ),
         ((by_pack("Where do scans go?"), own_words("In files")), "Where do scans go? In files"),
         ((by_pack("Make the shop calmer"), own_words("A calmer font")), "A calmer font"),

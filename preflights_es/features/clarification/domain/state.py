@@ -382,7 +382,7 @@ def with_article(scope: str, intention: str) -> str:
 
 
 SHORT_MAX: Final = 6  # words of a value that a topic stands before; more are a sentence of its own
-BARE_MAX: Final = 5  # words of a value that does not say what it is about
+BARE_MAX: Final = 3  # words of a value that does not say what it is about
 SUBJECT_MAX: Final = 8  # words of an intention that a title takes as its subject
 
 
