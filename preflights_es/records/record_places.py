@@ -43,7 +43,7 @@ from preflights_es.records.record_names import (
 from preflights_es.system import git
 from preflights_es.system.files import Unreadable, read_cache, read_file_beginning, write_cache
 
-FINDER: Final = f"{__version__}/4"  # a new number when folders are found in another way
+FINDER: Final = f"{__version__}/5"  # a new number when folders are found in another way
 KEPT_MAX: Final = 20_000_000  # bytes
 FOLDERS_MAX: Final = 200
 PAGES_MAX: Final = 20_000  # of folders without a usual name that are read
@@ -77,6 +77,8 @@ class _CachedFolders(msgspec.Struct, frozen=True, array_like=True):
     folders: tuple[RecordFolder, ...]
     pages: msgspec.Raw
     """By path, a `Page` of a folder without a usual name."""
+    left_out: tuple[str, ...] = ()
+    """Folders beyond `FOLDERS_MAX`."""
 
 
 class RecordPlaces:
@@ -134,6 +136,11 @@ class RecordPlaces:
         return self.folders if kept is None else self._with_said(kept)
 
     @property
+    def left_out(self) -> tuple[str, ...]:
+        """Folders of records that are too many to be read; errors as above."""
+        return self._kept.left_out if self.folders and self._kept else ()
+
+    @property
     def new(self) -> str:
         """Where a new record goes, relative to the root; errors as above."""
         if self._new is None:
@@ -189,7 +196,8 @@ class RecordPlaces:
         if tree is None and self._index:
             tree = listed_pages(self._root, self._env)
         found, pages = found_folders(self._root, tree, key.usual, pages)
-        self._kept = _CachedFolders(key, found, pages)
+        left_out = tuple(one.path for one in found[FOLDERS_MAX:])
+        self._kept = _CachedFolders(key, found[:FOLDERS_MAX], pages, left_out)
         if (cache := self._cache()) is not None:
             write_cache(cache, self._kept)
         return self._kept
@@ -235,8 +243,8 @@ def found_folders(
     found += [RecordFolder(path, "content") for path in made if path not in said]
     found += said.values()
     found.sort(key=lambda one: one.path)
-    found = [_without_ignored(root, one, tree) for one in found[:FOLDERS_MAX]]
-    return tuple(found), msgspec.Raw(msgspec.msgpack.encode(looked))
+    read = (_without_ignored(root, one, tree) for one in found[:FOLDERS_MAX])
+    return (*read, *found[FOLDERS_MAX:]), msgspec.Raw(msgspec.msgpack.encode(looked))
 
 
 def listed_pages(root: Path, env: Mapping[str, str]) -> list[str] | None:

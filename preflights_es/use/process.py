@@ -283,11 +283,16 @@ class Process:
 
     def records(self) -> Records:
         """What lies in the folders of records, ours and those of others."""
-        from preflights_es.records.record_list import records_in
+        from preflights_es.records.record_list import UnreadRecord, records_in
+        from preflights_es.records.record_places import FOLDERS_MAX
 
-        settings, folders = self.settings, self.record_places.folders
-        said = FEATURES.port("said")
-        return records_in(settings.root, folders, records_cache(settings, "records"), said)
+        settings, places = self.settings, self.record_places
+        cache, said = records_cache(settings, "records"), FEATURES.port("said")
+        found = records_in(settings.root, places.folders, cache, said)
+        if not (left_out := places.left_out):
+            return found
+        why = f"of {FOLDERS_MAX + len(left_out):,} folders of records, {FOLDERS_MAX} are read"
+        return replace(found, unread=(*found.unread, UnreadRecord(left_out[0], why)))
 
     @made_once
     def session_files(self) -> SessionFiles:

@@ -14,6 +14,7 @@ from preflights_es.kernel.errors import ArtifactOutside, RecordWithoutSession
 from preflights_es.records.documents import Documents
 from preflights_es.records.files import front_of
 from preflights_es.records.foreign_records import foreign_record
+from preflights_es.records.record_places import FOLDERS_MAX
 from tests.cli.clones import cloned, committed
 from tests.cli.program import Project
 from tests.cli.test_sessions import in_force
@@ -493,6 +494,16 @@ def test_records_of_several_folders_are_named_by_their_paths(house: Project) -> 
     unread = [(one["file"], one["level"]) for one in found if one["rule"] == "unread-record"]
     names = ("0002-use-vite.rst", "0003-use-x.md")
     assert unread == [(f"web/docs/adr/{name}", "note") for name in names]
+
+
+def test_folders_of_records_beyond_the_limit_are_named(house: Project) -> None:
+    for n in range(FOLDERS_MAX + 2):
+        filed(house, f"{n:03}/adr/0001-use-x.md", n="1", title=f"Use {n}")
+    for _ in range(2):  # found, and kept
+        said = house.call("decisions").err
+        assert f"'{FOLDERS_MAX}/adr' is left out: of 202 folders of records, 200 are read" in said
+    unread = finding(house, "unread-record")
+    assert (unread["file"], unread["level"]) == (f"{FOLDERS_MAX}/adr", "note")
 
 
 def test_a_submodule_is_named_before_it_is_written_to(house: Project) -> None:
