@@ -19,7 +19,7 @@ import click
 from preflights_cli import EXIT_INTERRUPTED
 from preflights_cli.advice import advised
 from preflights_cli.german import NOTICES
-from preflights_cli.table import coloured, fold_at_blanks
+from preflights_cli.table import coloured, folded_for
 from preflights_es.kernel.errors import Notice, StoreUnavailable
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.json import canonical_json
@@ -44,7 +44,6 @@ _OBEYED: Final = late_pattern(f"[\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-
 
 DETAILS: Final = ("document_finished", "document_left")
 """Notices that most do not want to read."""
-FOLDED_FROM: Final = 20  # characters; a terminal is hardly narrower
 WAITING_MAX: Final = 70  # characters of the line that is shown while a model is at work
 REMARKS: Final = ("calls_private", "folder_found", "record_removed", "sessions_kept")
 """Notices that warn of nothing; `-q` leaves them out."""
@@ -66,7 +65,7 @@ class Voice:
     def say(self, text: str = "") -> None:
         """The command's result, as text."""
         if not self.as_json:
-            click.echo(_folded_for(sys.stdout, text), color=coloured(sys.stdout))
+            click.echo(folded_for(sys.stdout, text), color=coloured(sys.stdout))
 
     def paged(self, text: Iterable[str]) -> None:
         """A long result, in the user's pager; as it is where no person sits at a terminal."""
@@ -81,16 +80,16 @@ class Voice:
     def hint(self, text: str) -> None:
         """What may come next; `-q` leaves it out."""
         if not (self.as_json or self.quiet):
-            click.echo(self.dim(_folded_for(sys.stdout, text)), color=coloured(sys.stdout))
+            click.echo(self.dim(folded_for(sys.stdout, text)), color=coloured(sys.stdout))
 
     def warn(self, text: str) -> None:
         """Something to know, on stderr."""
-        click.echo(_folded_for(sys.stderr, f"warning: {escaped_text(text)}"), err=True)
+        click.echo(folded_for(sys.stderr, f"warning: {escaped_text(text)}"), err=True)
 
     def remark(self, text: str) -> None:
         """Something to know once, on stderr; `-q` leaves it out."""
         if not self.quiet:
-            click.echo(_folded_for(sys.stderr, escaped_text(text)), err=True)
+            click.echo(folded_for(sys.stderr, escaped_text(text)), err=True)
 
     def detail(self, text: str) -> None:
         """More than most want to know: with `-v`, on stderr."""
@@ -161,13 +160,6 @@ def escaped(json: bytes | bytearray) -> bytes:
 def _as_json(found: re.Match[str]) -> str:
     units = found.group().encode("utf-16-be").hex()
     return re.sub("(.{4})", r"\\u\1", units)
-
-
-def _folded_for(stream: Any, text: str) -> str:
-    """A text of which a terminal breaks no word."""
-    if len(text) <= FOLDED_FROM or not stream.isatty():
-        return text
-    return fold_at_blanks(text)
 
 
 def is_terminal() -> bool:

@@ -215,6 +215,7 @@ def _drop_output() -> None:
 
 def _misused(error: click.ClickException, arguments: Iterable[str]) -> int:
     """click's own words, on one line, and where to read on."""
+    from preflights_cli.table import folded_for
     from preflights_es.kernel.text import escaped_text, one_line, shortened
 
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
@@ -225,7 +226,7 @@ def _misused(error: click.ClickException, arguments: Iterable[str]) -> int:
     path = context.command_path if context else f"preflights {command}".rstrip()
     words = _misplaced(error) or one_line(error.format_message())
     message = shortened(escaped_text(words), MESSAGE_MAX).removesuffix(".")
-    click.echo(f"preflights: {message} (see `{path} --help`)", err=True)
+    click.echo(folded_for(sys.stderr, f"preflights: {message} (see `{path} --help`)"), err=True)
     return error.exit_code
 
 
@@ -250,6 +251,7 @@ def _environment_failed(error: OSError) -> int:
 
 def _report_failure(error: Exception, arguments: Sequence[str]) -> int:
     from preflights_cli.advice import error_with_advice
+    from preflights_cli.table import folded_for
     from preflights_es.kernel.errors import PreflightsError, SessionFaulted
     from preflights_es.kernel.text import escaped_text, shortened
 
@@ -259,7 +261,8 @@ def _report_failure(error: Exception, arguments: Sequence[str]) -> int:
     if not isinstance(error, PreflightsError):
         return _bug(error, arguments)
     message = error_with_advice(error)
-    click.echo(f"preflights: {shortened(escaped_text(message), MESSAGE_MAX)}", err=True)
+    said = f"preflights: {shortened(escaped_text(message), MESSAGE_MAX)}"
+    click.echo(folded_for(sys.stderr, said), err=True)
     if "--json" in arguments:
         import json  # ASCII, whatever was typed: also what is no text at all
 

@@ -25,6 +25,7 @@ Row = Sequence[str]
 PIPE_WIDTH: Final = 80  # characters where there is no terminal to ask
 CELL_MAX: Final = 60  # characters of a cell but the last; the rest is cut off
 BRIEF_MAX: Final = 120  # characters of the last cell, where it is not wanted whole
+FOLDED_FROM: Final = 20  # characters; a terminal is hardly narrower
 WORD_MAX: Final = 32  # characters of a word that a column makes room for; a longer one is broken
 BELOW: Final = "    "  # in front of a last cell that stands below its row
 COLUMN_MIN: Final = 4  # characters; a narrower terminal breaks lines itself
@@ -190,8 +191,10 @@ def _wrapped(text: str, width: int) -> list[str]:
     return [*lines, line]
 
 
-def fold_at_blanks(text: str) -> str:
-    """The same in lines that fit the terminal; a longer word, such as a link, stays whole."""
+def folded_for(stream: Any, text: str) -> str:
+    """A text of which a terminal breaks no word; a longer word, such as a link, stays whole."""
+    if len(text) <= FOLDED_FROM or not stream.isatty():
+        return text
     return "\n".join(_folded(line, _width()) for line in text.split("\n"))
 
 
