@@ -44,6 +44,11 @@ def test_what_is_equal_finds_itself_first_and_then_what_is_of_one_kind() -> None
     assert found == [("A", None), ("b", "b"), (None, "x"), ("c", "C")]
 
 
+def test_what_is_too_long_to_align_stands_side_by_side() -> None:
+    many = [str(n) for n in range(4_000)]
+    assert [*aligned(many, many[1:], (str,))][-2:] == [("3998", "3999"), ("3999", None)]
+
+
 def test_time_makes_no_difference_and_a_refused_answer_stands_alone() -> None:
     (stream,) = golden("other_without_text_leaves_the_question_open")
     later = [replace(one, data=(one.data or b"").replace(b'"at":1', b'"at":2')) for one in stream]
