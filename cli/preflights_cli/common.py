@@ -62,10 +62,11 @@ class Voice:
         self.is_german = False
         """Whether a German session goes on: then notices are German where they have words."""
 
-    def say(self, text: str = "") -> None:
-        """The command's result, as text."""
+    def say(self, text: str = "", *, is_copied: bool = False) -> None:
+        """The command's result, as text; what people copy keeps its lines."""
         if not self.as_json:
-            click.echo(folded_for(sys.stdout, text), color=coloured(sys.stdout))
+            shown = text if is_copied else folded_for(sys.stdout, text)
+            click.echo(shown, color=coloured(sys.stdout))
 
     def paged(self, text: Iterable[str]) -> None:
         """A long result, in the user's pager; as it is where no person sits at a terminal."""

@@ -217,11 +217,11 @@ def prompt_command(session: str | None, task: str | None, app: Request, voice: V
         of_project = compose_brief(app, task or "")
         tell_behind(app, voice)
         voice.json(of_project)
-        voice.say(of_project.prompt.rstrip("\n"))
+        voice.say(of_project.prompt.rstrip("\n"), is_copied=True)
         return 0
     found = sessions.prompt(app, session)
     voice.json(found)
-    voice.say(found.prompt.rstrip("\n"))
+    voice.say(found.prompt.rstrip("\n"), is_copied=True)
     return 0
 
 

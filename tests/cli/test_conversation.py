@@ -329,6 +329,10 @@ def test_a_narrow_terminal_still_shows_every_column(house: Project) -> None:
             lines = t.rest().splitlines()
             assert max(map(len, lines)) <= 80
             assert not [line for line in lines if line.rstrip().endswith(("mor", "an"))]
+    with terminal(house, "prompt", size=(20, 40)) as t:
+        assert max(map(len, t.rest().splitlines())) > 40, "what people copy keeps its lines"
+    with terminal(house, "show", "no-such-session", size=(20, 40)) as t:
+        assert max(map(len, t.rest().splitlines())) <= 40
 
 
 def test_a_pager_shows_the_log_at_a_terminal_but_for_an_agent(house: Project) -> None:

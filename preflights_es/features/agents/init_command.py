@@ -112,7 +112,7 @@ def _to_commit(settings: Settings, files: Iterable[ProjectFile]) -> Iterator[str
 
 def _say_project_file(voice: Voice, file: ProjectFile, *, prints: bool) -> None:
     if prints:
-        voice.say(f"# {file.path}\n{shown_lines(file.content)}")
+        voice.say(f"# {file.path}\n{shown_lines(file.content)}", is_copied=True)
         return
     if file.written:
         voice.say(f"Wrote {file.path}.")
@@ -120,7 +120,7 @@ def _say_project_file(voice: Voice, file: ProjectFile, *, prints: bool) -> None:
     why = f"is left as it is: {escaped_text(file.why)}; add this yourself:"
     voice.say(f"{file.path} {why if file.why else SAID[file.state]}")
     if file.state == "unclear":
-        voice.say(shown_lines(file.content))
+        voice.say(shown_lines(file.content), is_copied=True)
 
 
 def _warn(voice: Voice) -> None:
