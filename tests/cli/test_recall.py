@@ -52,6 +52,7 @@ def test_a_question_finds_its_decision_and_nothing_found_is_no_error(
     assert "Missing argument 'QUESTION'" in done.err
     asked = recall(house, "login")
     assert house.call("show", "last", "--json").json["session_id"] == asked["session_id"]
+    assert house.call("prompt", "last", "--json").json["session_id"] == decided[1]
 
 
 def test_the_rules_stand_in_for_a_model_and_each_recall_replays(

@@ -167,7 +167,7 @@ def test_each_acceptance_says_what_was_seen_of_who_was_at_work(house: Project) -
     assert house.call("show", two, "--json").json["evidence"] == seen
     words = "CODEX_CI, CODEX_THREAD_ID, a terminal"
     assert f"seen: {words}" in house.call("why", two).out
-    told = f"evidence='{words}'".replace(" ", "")
+    told = f"evidence {words}".replace(" ", "")
     for command in (("log", two), ("audit", "trail", "--session", two)):
         assert told in "".join(house.call(*command).out.split())
     assert "019d-of-the-agent" not in house.call("log", two, "--json").out, "never a value"
