@@ -21,7 +21,8 @@ from preflights_es.kernel.errors import LLMAPIError
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.providers.base import GivenProvider
-from preflights_es.runtime.inputs import Finder, Inputs
+from preflights_es.runtime.finder import Finder
+from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle
 from preflights_es.testing import Reply, ScriptedProvider
 from preflights_es.use.use_cases import NewSession

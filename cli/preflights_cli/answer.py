@@ -14,7 +14,7 @@ from preflights_cli.rendering import say_session_result
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text
 from preflights_es.runtime.features import FEATURES
-from preflights_es.runtime.inputs import LAST
+from preflights_es.runtime.finder import LAST
 from preflights_es.use import sessions
 from preflights_es.use.inbox import resumable
 from preflights_es.use.request import Request

@@ -15,7 +15,7 @@ from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ids import decision_name, short_session
 from preflights_es.kernel.ports import Access
 from preflights_es.kernel.text import escaped_text, late_pattern, one_line, shortened
-from preflights_es.runtime.inputs import ANY, LAST, is_listed
+from preflights_es.runtime.finder import ANY, LAST, is_listed
 from preflights_es.use.bootstrap import opened_process
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, shortened
 from preflights_es.runtime.features import FEATURES
-from preflights_es.runtime.inputs import LAST
+from preflights_es.runtime.finder import LAST
 from preflights_es.use.archives import (
     ExportedPart,
     SessionFile,

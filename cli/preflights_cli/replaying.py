@@ -20,7 +20,7 @@ from preflights_es.history.replayer import Rerun
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import escaped_text, shortened
-from preflights_es.runtime.inputs import LAST
+from preflights_es.runtime.finder import LAST
 from preflights_es.use.archives import SessionFile
 from preflights_es.use.replays import Again, Replayed, SessionDiff, compare_sessions, replays, rerun
 from preflights_es.use.request import Request

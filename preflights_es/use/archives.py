@@ -19,7 +19,7 @@ from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.ports import Arrival, Head, Stored
 from preflights_es.projections.projection import Read
-from preflights_es.runtime.inputs import LAST
+from preflights_es.runtime.finder import LAST
 from preflights_es.store import jsonl
 from preflights_es.store.stored_events import verified
 from preflights_es.system.files import new_file

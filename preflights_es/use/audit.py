@@ -35,7 +35,7 @@ from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.projections.projection import Read
 from preflights_es.records.session_files import SIZE_MAX, SessionFolder, name_session_file
-from preflights_es.runtime.inputs import ANY
+from preflights_es.runtime.finder import ANY
 from preflights_es.runtime.runner import EventReader
 from preflights_es.settings.load import Settings
 from preflights_es.store import audit_evidence as checkpoints

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.runtime.inputs import LAST
+from preflights_es.runtime.finder import LAST
 from preflights_es.runtime.runner import Step
 from preflights_es.use.filed_sessions import FiledSession
 from preflights_es.use.process import Process

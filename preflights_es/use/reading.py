@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from preflights_es.kernel.errors import AnotherVersion, UnknownSession
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Head
-from preflights_es.runtime.inputs import ANY, Finder
+from preflights_es.runtime.finder import ANY, Finder
 from preflights_es.runtime.runner import Handle
 from preflights_es.use.filed_sessions import FiledSession, FiledSessions
 from preflights_es.use.process import FileLog, Process

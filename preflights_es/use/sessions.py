@@ -27,7 +27,7 @@ from preflights_es.kernel.ids import iso, milliseconds
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.projections.usage import COUNTED, sum_costs
 from preflights_es.runtime.features import FEATURES, IMPORTS, WORKFLOWS
-from preflights_es.runtime.inputs import ANY, LAST, is_listed
+from preflights_es.runtime.finder import ANY, LAST, is_listed
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.store import stored_events
 from preflights_es.store.sql import SqlStore

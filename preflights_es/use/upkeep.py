@@ -17,7 +17,7 @@ from preflights_es.kernel.errors import ErasedSession, LogDamaged, PreflightsErr
 from preflights_es.kernel.events import ArtifactDue
 from preflights_es.runtime.derived_rows import reopened
 from preflights_es.runtime.features import FEATURES
-from preflights_es.runtime.inputs import ANY
+from preflights_es.runtime.finder import ANY
 from preflights_es.runtime.projector import ProjectionState
 from preflights_es.store import frozen
 from preflights_es.store.audit_evidence import SqlAuditing

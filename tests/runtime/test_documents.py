@@ -25,7 +25,8 @@ from preflights_es.records.files import hash_of
 from preflights_es.records.record_folder import RecordFolder
 from preflights_es.records.record_list import records_in
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.runtime.inputs import Finder, Inputs
+from preflights_es.runtime.finder import Finder
+from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
 from preflights_es.use.use_cases import NewSession

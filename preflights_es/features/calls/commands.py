@@ -39,7 +39,7 @@ from preflights_es.features.calls.use import (
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, one_line, shortened, shown_lines
-from preflights_es.runtime.inputs import LAST
+from preflights_es.runtime.finder import LAST
 from preflights_es.use.request import Request
 from preflights_es.use.upkeep import Erased, erase, plan_erasure
 from preflights_es.words.workflow import View

@@ -54,7 +54,8 @@ from preflights_es.kernel.lead import WRITERS, Lead, Setup
 from preflights_es.kernel.text import ANSWER_MAX, INTENTION_MAX, escaped_text, one_line
 from preflights_es.redaction.masking import redact, response_redacted
 from preflights_es.runtime.features import FEATURES
-from preflights_es.runtime.inputs import RECENT, WantedInput
+from preflights_es.runtime.finder import RECENT
+from preflights_es.runtime.inputs import WantedInput
 from preflights_es.runtime.runner import Handle, ProposedInput, Step
 from preflights_es.use.acceptance import Acceptances
 from preflights_es.use.answers import normalize_answer_pairs, with_taken

@@ -33,7 +33,7 @@ from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.values import Mark
 from preflights_es.kernel.errors import Refused, UnknownSession
 from preflights_es.kernel.text import escaped_text
-from preflights_es.runtime.inputs import LAST
+from preflights_es.runtime.finder import LAST
 from preflights_es.use import sessions
 from preflights_es.use.request import Request
 from preflights_es.use.use_cases import NewAcceptance, NewSession

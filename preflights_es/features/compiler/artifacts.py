@@ -34,7 +34,7 @@ from preflights_es.kernel.ids import SHORT, iso, iso_or_none
 from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.projections.artifacts import PlanRow, decode_plan_row
 from preflights_es.records.files import checked_folder, found_hash
-from preflights_es.runtime.inputs import LAST
+from preflights_es.runtime.finder import LAST
 from preflights_es.runtime.runner import Handle, ProposedInput, Step
 from preflights_es.use.acceptance import Acceptances, begin_acceptance, notice_agent
 from preflights_es.use.answers import finish_due_documents

@@ -43,7 +43,7 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import Decision
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import one_line
-from preflights_es.runtime.inputs import LAST
+from preflights_es.runtime.finder import LAST
 from preflights_es.runtime.runner import Handle
 from preflights_es.store.guarded_query import (
     LOG_TABLES,

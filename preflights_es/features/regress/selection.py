@@ -28,7 +28,7 @@ from preflights_es.kernel.ports import Head, Stream
 from preflights_es.projections.sessions import SessionColumns, fold_session_rows
 from preflights_es.providers.capabilities import ALIASES
 from preflights_es.runtime.features import FEATURES
-from preflights_es.runtime.inputs import LAST
+from preflights_es.runtime.finder import LAST
 from preflights_es.store.log_rows import head_of
 from preflights_es.use.process import build_projection_reader
 from preflights_es.use.request import Request
