@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
@@ -12,8 +13,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import msgspec
 
 from preflights_es.features.calls.domain import dialects
+from preflights_es.features.calls.domain.dialects import json_mapping, json_text
 from preflights_es.features.calls.domain.events import CALL_MAX, CallSource, LeftOut
-from preflights_es.features.calls.source_calls import SourceCall
+from preflights_es.features.calls.source_calls import SourceCall, read_word
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import NAME_MAX, one_line, shortened
 from preflights_es.redaction.answers import redact_answer
@@ -66,7 +68,8 @@ class CallCleaner:
 
     def clean(self, call: SourceCall, input_id: str) -> CleanedCall:
         """The call as it may be recorded."""
-        request, kinds = call.request, tuple[str, ...]()
+        request, answer = self._hash_users(call.request, call.answer)
+        call, kinds = msgspec.structs.replace(call, answer=answer), tuple[str, ...]()
         if not any(one.part == "request" for one in call.left_out):  # else it is a hash
             request, kinds = redact_body(request, self._kinds)
         data = call.answer.encode("utf-8", "surrogatepass")
@@ -86,6 +89,19 @@ class CallCleaner:
             size=min(len(canonical_json(request)) + len(answer.encode()), CALL_MAX),
             left_out=left_out,
         )
+
+    def _hash_users(self, request: Any, answer: str) -> tuple[Any, str]:
+        """Both with hashes for the ids of a user; some answers repeat them."""
+        metadata = json_mapping(json_mapping(request).get("metadata"))
+        for name, holder in (("user", json_mapping(request)), ("user_id", metadata)):
+            if not (id_ := read_word(holder.get(name))):
+                continue
+            hashed = name_user(self._log_id, id_)
+            renamed = {**holder, name: hashed}
+            request = renamed if name == "user" else {**request, "metadata": renamed}
+            before = rf'(?<="{name}":)(\s*){re.escape(json_text(id_))}'
+            answer = re.sub(before, rf'\g<1>"{hashed}"', answer)
+        return request, answer
 
     def _name_by_content(self, call: SourceCall) -> str:
         """Equal calls without an id of their own are told apart by how many came before."""
