@@ -286,7 +286,8 @@ def recognize_source(source: SourceFile, known: Mapping[str, str] | None = None)
         return SourceGuess("jsonl", f"JSON Lines, read with {told}", pointers)
     names = shortened(one_line(", ".join(first)), 80)
     where = "say --request /NAME and --response /NAME"
-    return SourceGuess(None, f"JSON with the names {names}: {where}" if first else "no JSON")
+    what = f"JSON with the names {names}" if first else "its first line is no JSON object"
+    return SourceGuess(None, f"{what}: {where}")
 
 
 _GUESSES: Final = {
