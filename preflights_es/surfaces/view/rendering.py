@@ -19,7 +19,15 @@ import msgspec
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from preflights_es.kernel.ids import EARLIEST, EPOCH, LATEST, decision_name, iso, short_session
+from preflights_es.kernel.ids import (
+    EARLIEST,
+    EPOCH,
+    LATEST,
+    decision_name,
+    iso,
+    milliseconds,
+    short_session,
+)
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines, span
 from preflights_es.projections.usage import Cost, ProviderCall, UsageTotals
@@ -349,6 +357,7 @@ def _environment() -> Environment:
         **own_filters,
         day=lambda at: (at or "").partition("T")[0],
         minute=lambda at: f"{at[:16].replace('T', ' ')} UTC",  # 2026-11-23T12:00
+        began=lambda id_: iso(milliseconds(id_) * 1_000)[:DAY_LENGTH],
         tree=_tree,
         read=_render_record_text,
     )

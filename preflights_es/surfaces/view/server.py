@@ -56,6 +56,8 @@ from preflights_es.surfaces.view.rendering import (
 FORM_MAX: Final = 1_000_000  # bytes of what a form sends
 FIELDS_MAX: Final = 5_000  # of a form
 PREPARES_S: Final = 0.2  # behind the start: the first answer goes first, and a browser takes longer
+LARGE: Final = 2_000  # sessions that are folded while a page waits
+REFRESH_S: Final = 2  # until a browser asks again whether the tables are made
 KEPT: Final = "private, max-age=31536000, immutable"
 """Of files whose address changes with their content."""
 FORM_TOKEN: Final = "form_token"  # noqa: S105  the field's name
@@ -102,9 +104,37 @@ def _route(way: Way) -> Route:
             settles=site.settles,
             worded=site.worded,
         )
+        if folded := await run_in_threadpool(http.app.state.preparation.count_sessions):
+            why = f"The tables of {folded:,} sessions are made once. The page opens when they are."
+            response = error_page_response(site, HTTPStatus.OK, why, "Preparing tables")
+            response.headers["refresh"] = str(REFRESH_S)
+            return response
         return await run_in_threadpool(_respond_with_page, site, way.served, asked)
 
     return Route(way.path, handled, methods=[way.method])
+
+
+class _Preparation:
+    """Folds a large log at the first look, so that no page waits for it without a word."""
+
+    def __init__(self, site: Site) -> None:
+        self._process = site.request.process
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._sessions: int | None = None
+
+    def count_sessions(self) -> int:
+        """How many sessions are being folded; 0 where a page can be shown."""
+        with self._lock:
+            if self._sessions is None:
+                process = self._process
+                self._sessions = process.following.counts()["sessions"]
+                states = process.projector.states() if self._sessions > LARGE else ()
+                if not all(state.is_current for state in states):
+                    self._thread = threading.Thread(target=process.projector.caught_up, daemon=True)
+                    self._thread.start()
+                    return self._sessions
+            return self._sessions if self._thread and self._thread.is_alive() else 0
 
 
 def _respond_with_page(site: Site, served: Served, asked: PageRequest) -> Response:
@@ -223,6 +253,7 @@ def application(site: Site, ends: Callable[[], bool] = lambda: False) -> ASGIApp
     handlers: Any = {HTTPException: refused, Exception: broke}
     app = Starlette(routes=routes(), exception_handlers=handlers)
     app.state.site, app.state.ends, app.state.live = site, ends, 0
+    app.state.preparation = _Preparation(site)
     return Guard(app, site.keys, site.port)
 
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from preflights_cli.advice import advised
 from preflights_es.kernel.ports import Access, Stored
-from preflights_es.surfaces.view import session_list, sessions
+from preflights_es.surfaces.view import server, session_list, sessions
 from preflights_es.surfaces.view.pictures import PART
 from preflights_es.surfaces.view.recorded_session import CARDS, sides
 from preflights_es.surfaces.view.rendering import Site
@@ -122,6 +122,24 @@ def test_sums_are_of_the_newest_sessions_where_there_are_many(
     monkeypatch.setattr(session_list, "SUMMED", 3)
     assert "More than 3 sessions" in words(pages.text("/sessions"))
     assert "4 sessions" in words(pages.text("/sessions?page=2"))
+
+
+def test_a_first_look_at_a_large_log_says_that_tables_are_made(
+    shop: Project, opened: Open, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(server, "LARGE", 1)
+    for number in range(2):
+        shop.call("start", f"Add login {number}", "--json")
+    with closing(sqlite3.connect(shop.log, isolation_level=None)) as log:
+        log.execute("DELETE FROM projections")
+    pages = opened()
+    page = pages.get("/sessions")
+    assert page.headers["refresh"]
+    while "refresh" in page.headers:
+        assert "The tables of 2 sessions are made once." in words(page.text)
+        page = pages.get("/sessions")
+    assert "2 sessions" in words(page.text)
+    assert "refresh" not in pages.get("/").headers
 
 
 def test_a_long_list_comes_in_pages(shop: Project, pages: Pages, monkeypatch: Any) -> None:
