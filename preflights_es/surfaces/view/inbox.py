@@ -10,6 +10,7 @@ from msgspec import UNSET
 
 from preflights_es.kernel.errors import AmbiguousSession, Refused, SessionMoved, UnknownSession
 from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.json import canonical_json, decode_plain_json
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.runner import Handle
 from preflights_es.surfaces.view.rendering import (
@@ -83,7 +84,8 @@ def _inbox_session_page(
     """
     waits = waiting_of(session)
     shape: dict[str, Any] = session.shape()
-    # What is accepted here has to be seen here: a plan is read where its command shows it.
+    # A decision is accepted here; a plan is read here, and approved where its command shows it.
+    artifact = shape.get("artifact")
     is_seen = "patch" in shape
     settles = (
         asked.settles(waits) if waits else f"preflights show {short_session(session.session_id)}"
@@ -98,6 +100,7 @@ def _inbox_session_page(
         "options": lambda asked: [option for option in asked.options if not _is_other(option)],
         "decides": handle.workflow.filed.decided is not None,
         "again": _revisable_answers(handle, shape) if session.to_do or session.can_accept else [],
+        "plan": decode_plain_json(canonical_json(artifact.payload)) if artifact else None,
         "accepts": session.can_accept and is_seen,
         "differing": [o for o in shape.get("related", ()) if o.needs_choice and session.can_accept],
         "settles": settles,

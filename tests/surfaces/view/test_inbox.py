@@ -381,3 +381,14 @@ def test_accepting_what_is_in_force_already_keeps_that(shop: Project, pages: Pag
     assert (done.status_code, str(done.url)) == (200, f"{ADDRESS}/inbox/{session}")
     assert "Kept instead: ADR-0001" in words(done.text)
     assert len(shop.call("decisions", "--json").json["decisions"]) == 1
+
+
+def test_a_plan_can_be_read_and_is_approved_at_a_terminal(shop: Project, pages: Pages) -> None:
+    assert shop.call("init", "--plans").code == 0
+    requirements = shop.folder / ".preflights" / "requirements.md"
+    requirements.write_text(f"{requirements.read_text()}\nCustomers pay by invoice.\n")
+    shop.call("plan", "project")
+    plan = shop.newest()
+    page = words(pages.text(f"/inbox/{plan}"))
+    assert "What would be approved domains name Stub responsibility No model wrote this." in page
+    assert f"Settle it at a terminal: preflights approve {plan[-8:]}" in page
