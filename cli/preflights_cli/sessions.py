@@ -5,6 +5,7 @@ session.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from itertools import chain, islice
 from typing import Any, Final
 
@@ -25,7 +26,12 @@ from preflights_cli.table import (
 )
 from preflights_es.kernel import ids
 from preflights_es.kernel.completions import Message
-from preflights_es.kernel.errors import LogDamaged, RecordWithoutSession
+from preflights_es.kernel.errors import (
+    AnotherVersion,
+    LogDamaged,
+    RecordWithoutSession,
+    WorkflowMissing,
+)
 from preflights_es.kernel.events import (
     UNSEEN,
     Actor,
@@ -254,6 +260,9 @@ def log_command(session: str, app: Request, voice: Voice) -> int:
 
         voice.lines(b"".join(map(jsonl.encode_event_line, found.stored)))
     elif found.stored:
+        with suppress(WorkflowMissing, AnotherVersion):  # its events are listed all the same
+            if found.damage is None:
+                voice.say(escaped_text(str(sessions.tell_story(app, session))))
         _say_events(voice, found)
     if found.damage is not None:
         raise found.damage

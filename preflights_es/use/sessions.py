@@ -242,18 +242,20 @@ def show(request: Request, session: str) -> View:
 
 
 def tell_story(request: Request, session: str) -> Story:
-    """What happened in a session, in a sentence, with what it cost.
+    """What happened in a session, as far as it can be read, in a sentence, with what it cost.
 
     Raises:
         UnknownSession, AmbiguousSession: none or several match.
-        LogDamaged, SessionFaulted: it cannot be read.
+        AnotherVersion, WorkflowMissing: the code that reads it is not here.
     """
     from preflights_es.projections.session_story import tell_session_story  # few commands tell it
     from preflights_es.use.usage import price
 
     at = request.reading.session(session)
-    prices = [price(one) for one in at.process.settings.prices]
-    return tell_session_story(at.process.history(at.session_id), prices)
+    head = at.head
+    assert head is not None, "it was found"
+    read = at.process.projector.reader.read(at.process.following.stream(head))
+    return tell_session_story(read, [price(one) for one in at.process.settings.prices])
 
 
 def _notice_clash(request: Request, handle: Handle) -> None:
