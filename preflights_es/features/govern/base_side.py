@@ -63,6 +63,8 @@ class BaseSide(NamedTuple):
     """Files that it has, and of which it is known whether it reads them."""
     unread: tuple[str, ...] = ()
     """Files that are too large, or not in this clone."""
+    texts: Mapping[str, bytes] = {}
+    """Of pages, by path."""
 
 
 class _Tree(NamedTuple):
@@ -106,6 +108,7 @@ def base_side(request: Request, change: ChangeSet, troubled: Collection[str]) ->
             new=frozenset(new),
             looked=frozenset(found),
             unread=tuple(path for path in laid if path not in found),
+            texts={path: text for path, text in found.items() if is_page(path)},
         )
 
 

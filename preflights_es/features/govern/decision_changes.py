@@ -167,6 +167,16 @@ class BothSides:
         found = (one for one in self.records_here if one.is_held and one.path in looked)
         return [one for one in found if one.path not in known]
 
+    def is_edited(self, was: ForeignRow, now: ForeignRow) -> bool:
+        """Whether the change edits a record's text, in more than white space.
+
+        What was decided there may stand in any of its sentences.
+        """
+        before, files = self.base.texts.get(was.path), {one.path: one for one in self._change.files}
+        if before is None or now.path not in files:
+            return False
+        return before.split() != (content_of(self._root, files[now.path]) or b"").split()
+
     @cached_property
     def _missing(self) -> Sequence[ForeignRow]:
         of_session = {row.artifact for row in filter(is_counted, self.here)}
@@ -268,6 +278,7 @@ def decision_changes(
     records: Sequence[ForeignRow],
     touched: Mapping[str, str],
     is_signed: Callable[[str], bool],
+    is_edited: Callable[[ForeignRow, ForeignRow], bool],
 ) -> Iterator[DecisionChange]:
     """What differs from the base, of decisions that are held here and of records.
 
@@ -276,6 +287,7 @@ def decision_changes(
         records: all records without a session that lie here.
         touched: session files of the change, by the uid of their decision.
         is_signed: whether what a session of the change, given by its id, brings is signed.
+        is_edited: whether the change edits the text of a record.
     """
     every = [*rows]
     own = {row.uid: row for row in every if isinstance(row, DecisionRow)}
@@ -302,7 +314,7 @@ def decision_changes(
             yield DecisionChange(
                 row, path, what, was_decided=False, is_signed=is_signed(row.session_id)
             )
-    yield from _of_records(base, records, titles)
+    yield from _of_records(base, records, titles, is_edited)
 
 
 def _name_related_decision(one: Related) -> str:
@@ -333,7 +345,10 @@ def _describe_changed_fields(was: Row, now: Row, names: Iterable[str]) -> str:
 
 
 def _of_records(
-    base: BaseSide, records: Sequence[ForeignRow], superseded: Iterable[str]
+    base: BaseSide,
+    records: Sequence[ForeignRow],
+    superseded: Iterable[str],
+    is_edited: Callable[[ForeignRow, ForeignRow], bool],
 ) -> Iterator[DecisionChange]:
     titles = {*superseded}
     here = RecordsHere(base, records)
@@ -352,6 +367,8 @@ def _of_records(
             what = f"is {_STANDS.get(now.status, now.status)}{by}"
         else:
             what = _describe_changed_fields(was, now, _FOREIGN) or _successor_changed(was, now)
+        if not what and was.is_held and is_edited(was, now):
+            what = "says otherwise: its text"
         if what:
             yield DecisionChange(
                 was,

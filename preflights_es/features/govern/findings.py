@@ -172,7 +172,9 @@ def change_findings(
     paths = {one.name.removesuffix(".jsonl"): one.path for one in sessions.now}
     proves = _proof(request, sides, paths, signatures, unsigned=unsigned)
     level: Level = "warning" if signatures is None else "error"
-    found = decision_changes(sides.base, sides.rows, sides.records, paths, is_signed=proves)
+    found = decision_changes(
+        sides.base, sides.rows, sides.records, paths, is_signed=proves, is_edited=sides.is_edited
+    )
     for one in found:
         yield _changed_decision_finding(one, level)
     for session in sides.abandoned:

@@ -134,6 +134,11 @@ def test_a_branch_moves_no_folder_in_which_its_base_decided_since(
     assert ("record-lost", "error") in rules(found)
 
 
+def test_a_record_that_is_only_wrapped_anew_says_the_same(team: Project, tmp_path: Path) -> None:
+    write(team, RECORD, KAFKA.format("accepted").replace("\n", "\r\n").replace("Use ", "Use  "))
+    assert judged(team, tmp_path) == (0, [])
+
+
 WORKFLOW: Final = ".github/workflows/ci.yml"
 RUNS: Final = "steps:\n- run: preflights check --base origin/main\n"
 
@@ -249,6 +254,11 @@ ELSEWHERE: Final[dict[str, tuple[Files, Files, str]]] = {
         {"adr/0010-a.adoc": "= Use a broker\n:status: accepted\n\n== Decision\n\nKafka\n"},
         {"adr/0010-a.adoc": "= Use a broker\n:status: accepted\n\n== Decision\n\nRabbitMQ\n"},
         "adr/0010-a.adoc (Use a broker) says otherwise: what was chosen",
+    ),
+    "what was decided, below no heading": (
+        {"adr/0010-a.md": page("Use a broker") + "\nWe take Kafka.\n"},
+        {"adr/0010-a.md": page("Use a broker") + "\nWe take RabbitMQ.\n"},
+        "adr/0010-a.md (Use a broker) says otherwise: its text",
     ),
     "a part that does not hold any more": (
         {"adr/0010-a.md": page("Use Redux")},

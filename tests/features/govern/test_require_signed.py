@@ -281,7 +281,8 @@ def test_a_record_that_becomes_accepted_without_a_session_is_an_error(team: Team
     assert (one["file"], "is the record of no session" in one["message"]) == (RECORD, True)
     team.git("branch", "--force", "base")
     team.brings(RECORD, text.format("accepted") + "\nA word more.\n")
-    assert judged(team) == (0, {}), "it was accepted before"
+    code, found = judged(team)
+    assert (code, [*found]) == (1, ["decision-changed"]), "what it says may stand in any sentence"
 
 
 def test_a_record_that_names_a_session_without_a_decision_is_one_of_no_session(team: Team) -> None:
