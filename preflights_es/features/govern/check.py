@@ -291,7 +291,7 @@ def _imports(
     """What changed files import or install, and did not before, where a decision turned it down.
 
     Args:
-        level: of files that are not looked at.
+        level: of files that are not looked at, and of more files than were moved.
     """
     uses, unread = _read_uses(tree.root, change)
     modules = _new_modules(tree.root, change)
@@ -311,9 +311,12 @@ def _imports(
     former = _former(tree.root, change, [file for one in met for file in uses[one]])
     for what, names in found:
         paths = what.row.paths
-        moved = {
-            one for path in gone if not paths or tree.matched(paths, path) for one in former[path]
-        }
+        moved = [
+            path
+            for path in gone
+            if (not paths or tree.matched(paths, path))
+            and products.find_option_use(what.what.name, former[path], ())
+        ]
         by_file = defaultdict[str, list[UsedName]](list)
         for one in names:
             for file in uses[one]:
@@ -323,10 +326,12 @@ def _imports(
             for path, ones in by_file.items()
             if (not paths or tree.matched(paths, path))
             for first in islice((one for one in ones if not is_own(one, path, tree.root)), 1)
-            if not products.find_option_use(what.what.name, former[path] | moved, ())
+            if not products.find_option_use(what.what.name, former[path], ())
         }
-        if new:
-            yield _turned_down_finding(tree.root, what, new, change)
+        if len(new) > len(moved):  # else they may be the same files elsewhere
+            yield _turned_down_finding(
+                tree.root, what, new, change, level=level if moved else "error"
+            )
 
 
 SUBMODULE: Final = "a submodule. Read what the commit that it names brings"
@@ -429,7 +434,7 @@ def _former(root: Path, change: ChangeSet, met: Iterable[ChangedFile]) -> dict[s
 
 
 def _turned_down_finding(
-    root: Path, what: Barred, new: dict[str, UsedName], change: ChangeSet
+    root: Path, what: Barred, new: dict[str, UsedName], change: ChangeSet, level: Level
 ) -> Finding:
     paths = sorted(new)
     one = new[paths[0]]
@@ -442,7 +447,7 @@ def _turned_down_finding(
     lines = (decode_file_text(content_of(root, file) or b"") or "").splitlines()
     line = next((at for at, said in enumerate(lines, 1) if one.name in said), None)
     more = {"decision": what.name, "session_id": what.row.session_id, "line": line}
-    return finding("turned-down", "error", text, paths, **more)
+    return finding("turned-down", level, text, paths, **more)
 
 
 # 3. Decisions among themselves ----------------------------------------------------------------

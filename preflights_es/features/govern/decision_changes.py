@@ -173,8 +173,8 @@ class BothSides:
         What was decided there may stand in any of its sentences.
         """
         before, files = self.base.texts.get(was.path), {one.path: one for one in self._change.files}
-        if before is None or now.path not in files:
-            return False
+        if before is None or now.path not in files or now is was:
+            return False  # what is lost is said as that
         return before.split() != (content_of(self._root, files[now.path]) or b"").split()
 
     @cached_property

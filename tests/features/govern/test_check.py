@@ -269,6 +269,18 @@ def test_what_a_change_moves_is_not_new(shop: Project) -> None:
     assert checked(shop)[:2] == (0, {})
 
 
+def test_more_files_than_a_change_moves_are_told(shop: Project) -> None:
+    """One source may have become two, or a new one uses what another does that was renamed."""
+    write(shop, ORDERS, "import pymongo\n")
+    decide(shop)
+    commit(shop)
+    shop.git("mv", ORDERS, "src/moved.py")
+    write(shop, "src/more.py", "import pymongo\n")
+    code, found, _ = checked(shop)
+    (one,) = found["turned-down"]
+    assert (code, one["level"], one["files"]) == (0, "warning", ["src/more.py", "src/moved.py"])
+
+
 def test_what_a_change_moves_to_where_it_was_turned_down_is_new(shop: Project) -> None:
     write(shop, "tools/old.py", "import pymongo\n")
     decide(shop, "--path", "src/**")
