@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import zip_longest
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
@@ -56,6 +57,17 @@ class _Placed(NamedTuple):
     event: Encoded
 
 
+BY_EVENT: Final[tuple[Callable[[_Placed], Hashable], ...]] = (
+    attrgetter("event"),
+    lambda placed: placed.event[0],
+)
+BY_TURN: Final[tuple[Callable[[Sequence[_Placed]], Hashable], ...]] = (
+    lambda turn: tuple(placed.event for placed in turn),
+    lambda turn: turn[0].event[0],
+)
+"""What is the same, and what is of one type; of a turn it is the type of its Input."""
+
+
 def align_sessions(
     codec: Codec, a: Sequence[Stored], b: Sequence[Stored], *, types_only: bool = False
 ) -> Iterator[EventPair]:
@@ -72,8 +84,8 @@ def align_sessions(
     """
     try:
         sides = [_turns(_placed(codec, one, types_only) for one in stored) for stored in (a, b)]
-        for turn, other in aligned(sides[0], sides[1], (_whole, _input_type)):
-            for one, two in aligned(turn or (), other or (), (_event, _type)):
+        for turn, other in aligned(sides[0], sides[1], BY_TURN):
+            for one, two in aligned(turn or (), other or (), BY_EVENT):
                 yield _pair(one, two)
     except (ValueError, RecursionError) as error:
         found = f"its payload cannot be compared: {error}"
@@ -107,22 +119,6 @@ def _turns(events: Iterable[_Placed]) -> list[list[_Placed]]:
             found.append([])
         found[-1].append(one)
     return found
-
-
-def _whole(turn: Sequence[_Placed]) -> Hashable:
-    return tuple(one.event for one in turn)
-
-
-def _input_type(turn: Sequence[_Placed]) -> Hashable:
-    return turn[0].event[0]
-
-
-def _event(one: _Placed) -> Hashable:
-    return one.event
-
-
-def _type(one: _Placed) -> Hashable:
-    return one.event[0]
 
 
 def _placed(codec: Codec, stored: Stored, types_only: bool) -> _Placed:
