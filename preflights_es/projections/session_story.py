@@ -23,6 +23,7 @@ from preflights_es.kernel.completions import (
 )
 from preflights_es.kernel.errors import WorkflowMissing
 from preflights_es.kernel.events import (
+    ACTOR_WORDS,
     Decision,
     Event,
     Input,
@@ -255,11 +256,11 @@ def _deed(new: Input) -> str:
 
 
 def _who(new: Input) -> str:
+    kind, words = new.actor.kind, ACTOR_WORDS[new.actor.kind]
     name = shortened(one_line(new.actor.name), NAME_SHOWN)
-    if new.actor.kind == "user":
-        return name or "a person"
-    kind = "an agent" if new.actor.kind == "agent" else "a script"
-    return f"{kind} ({name})" if name else kind
+    if not name:
+        return words
+    return name if kind == "user" else f"{words} ({name})"
 
 
 def _tell_fault(read: Read) -> str:
