@@ -588,7 +588,7 @@ def test_the_files_of_a_change(shop: Project, case: str) -> None:
         b"# coding: utf-7\n+AGkAbQBwAG8AcgB0 pymongo\n",
         b"\xff\xfe\nimport pymongo\n",
         # Where the strings of one reading end is no matter of the other.
-        b'# coding: utf-7\n"""+IiIi-\nimport pymongo\n+IiIi- +IiIi-\n',
+        b'# coding: utf-7\n"""+ACIAIgAi-\nimport pymongo\n+ACIAIgAi- +ACIAIgAi-\n',
     ],
 )
 def test_no_encoding_hides_an_import(shop: Project, content: bytes) -> None:
