@@ -15,9 +15,9 @@ from msgspec import UNSET
 from preflights_cli.common import Voice, reading_command, tell_behind
 from preflights_cli.names import SESSION
 from preflights_cli.table import (
+    DAY_LENGTH,
     PAGE,
     format_date_only,
-    minute,
     refuse_backwards,
     second,
     streamed,
@@ -147,7 +147,7 @@ def _say_sessions(
     are_asked = any(row.calls for row in first)
     columns: dict[str, Callable[[SessionRow], str]] = {
         "id": lambda row: ids.short_session(row.session_id),
-        "began": lambda row: minute(row.began_at).removesuffix(" UTC"),
+        "began": lambda row: row.began_at[:DAY_LENGTH],
         "workflow": lambda row: row.workflow,
         "status": lambda row: row.status.replace("_", " "),
     }
