@@ -41,7 +41,7 @@ from preflights_es.words.workflow import HEAD, View
 
 PAYLOAD: Final = 100_000  # characters of a payload on a page
 LOOK: Final = 4_000  # characters of one beside the timeline, and of a text of a call
-CARDS: Final = 20  # on a page
+CARDS: Final = 10  # on a page: of 100 events, it stays below 64 KB
 MESSAGES: Final = 50  # of a call, the last ones
 TEXTS: Final = 150_000  # characters of what was sent and answered, and of what people saw
 AROUND: Final = 400  # characters around a difference

@@ -118,7 +118,7 @@ def cost(costs: Iterable[Cost]) -> str:
 
 def share(x: float, part: TimelinePart) -> str:
     """A place or a width of a timeline, as a share of its own."""
-    return f"{x / part.width:.3%}"
+    return f"{x / part.width:.2%}"
 
 
 def spaced(name: str) -> str:
