@@ -234,9 +234,9 @@ def test_what_cannot_be_replaced_is_refused_before_anything_is_asked(
     sessions = known(house)
     with terminal(house, "start", "Keep logs in a database", "--supersedes", *words) as t:
         told = t.rest()
-        assert said in told
+        assert said in told.replace("\n", " ")
         assert t.code() == 1
-    assert told.count("\n") == 1
+    assert told.count("preflights:") == 1
     assert known(house) == sessions
 
 

@@ -51,11 +51,15 @@ class _Quiet(SimpleHTTPRequestHandler):
         super().end_headers()
 
 
+class _Host(ThreadingHTTPServer):
+    request_queue_size = 64  # of the usual 5, a browser fills all: the next one waits for 44 s
+
+
 @pytest.fixture
 def address(shop: Project) -> Iterator[str]:
     """Of the site, as a host serves it."""
     handler = partial(_Quiet, directory=str(shop.folder / "site"))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with _Host(("127.0.0.1", 0), handler) as server:
         thread = Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}/"
