@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import chain, islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from msgspec import UNSET
@@ -54,6 +54,9 @@ from preflights_es.use.sessions import LoggedSession, Unread, log
 from preflights_es.words.event_names import event_in_words
 from preflights_es.words.questions import Question
 from preflights_es.words.signing import made_with
+
+if TYPE_CHECKING:
+    from preflights_es.projections.audit import LoggedStep
 
 
 def _refuse_unknown(app: Request, status: str) -> None:
@@ -272,13 +275,15 @@ def log_command(session: str, app: Request, voice: Voice) -> int:
 def _say_events(voice: Voice, found: LoggedSession) -> None:
     stored, taken = found.stored, erased(found.stored)
     holds = not isinstance(found.damage, LogDamaged)
+    from preflights_es.projections.audit import steps_of
+
     rows = (
         (
-            str(one.version),
-            _format_recorded_at(second, one),
-            _event_sentence(one, _event_in_short(one, event, taken, holds=holds), event),
+            str(step.stored.version),
+            _format_recorded_at(second, step.stored),
+            _event_sentence(step, _event_in_short(step.stored, event, taken, holds=holds)),
         )
-        for one, event in zip(stored, found.events, strict=True)
+        for step, event in zip(steps_of(stored, read, ""), found.events, strict=True)
     )
     voice.paged(table_text(("", "UTC", "what happened"), rows, whole=True))
     first = stored[0]
@@ -286,15 +291,16 @@ def _say_events(voice: Voice, found: LoggedSession) -> None:
     voice.hint(f"Session {first.session_id} of {began} in project {escaped_text(first.project)}")
 
 
-def _event_sentence(one: Stored, what: str, event: Event | Unread | None) -> str:
+def _event_sentence(step: LoggedStep, what: str) -> str:
     """`Answers given by a script (Ada): auth_strategy OAuth`; a Decision stands under its Input."""
     from preflights_cli.decisions import who
     from preflights_es.projections.audit import speaker_kind_of_event
 
-    name = indented(event_in_words(one.type), is_input=bool(one.input_id))
-    kind = speaker_kind_of_event(one)
+    provider = step.model.provider if step.model else ""
+    name = indented(event_in_words(step.stored.type, provider), is_input=bool(step.stored.input_id))
+    kind = speaker_kind_of_event(step.stored)
     if kind is not None and kind != "model":
-        named = event.actor.name if isinstance(event, Input) else ""
+        named = step.event.actor.name if isinstance(step.event, Input) else ""
         name = f"{name[0].upper()}{name[1:]} by {who(Actor(kind, named))}"
     return f"{name}: {what}" if what else name
 

@@ -37,7 +37,6 @@ from preflights_es.kernel.events import (
 )
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.lead import (
-    WRITERS,
     FellBack,
     LeadTaken,
     ResponseRejected,
@@ -48,13 +47,12 @@ from preflights_es.kernel.lead import (
 from preflights_es.kernel.text import one_line, shortened, span
 from preflights_es.projections.projection import Read
 from preflights_es.projections.usage import Cost, Price, ProviderCall, list_session_calls, sum_costs
+from preflights_es.words.event_names import NO_MODELS
 from preflights_es.words.questions import Refusal
 from preflights_es.words.workflow import SpokenCall
 
 SAID_MAX: Final = 300  # characters of a reason, or of what an error says
 NAME_SHOWN: Final = 60  # characters of a person's name
-NO_MODELS: Final = (*WRITERS, "mock")
-"""Providers by which no model is asked: who wrote the answer, or the rules themselves."""
 
 _CAME_TO: Final = {
     "timeout": "timed out",

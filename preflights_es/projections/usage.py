@@ -1,7 +1,7 @@
 """`usage`: every call of a model, what it took and what came of it; costs where they are known.
 
-What the rules answer in a model's place is no call. One row a request, with its outcome, and one
-for each response that came too late: it was paid all the same.
+What the rules, an agent or a person answer in a model's place is no call. One row a request, with
+its outcome, and one for each response that came too late: it was paid all the same.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from preflights_es.kernel.events import Event, Input, ResponseIgnored
 from preflights_es.kernel.lead import FellBack, ResponseAccepted, ResponseRejected
 from preflights_es.kernel.ports import Row, Stored
 from preflights_es.projections.projection import Projection, Read, database_integer, database_text
+from preflights_es.words.event_names import NO_MODELS
 from preflights_es.words.workflow import MadeCall
 
 K = TypeVar("K")
@@ -32,7 +33,6 @@ Kind = Literal["workflow", "model", "prompt"]
 KINDS: Final[tuple[Kind, ...]] = ("workflow", "model", "prompt")
 """What sums over time can be by."""
 PER: Final = 1_000_000  # tokens that a price is for
-RULES: Final = "mock"  # the provider that is no model: the rules answer
 
 
 # 1. Rows -------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ _CALLS: Final = frozenset((CompletionRequested, CompletionReceived, CompletionFa
 def fold_usage_rows(read: Read) -> tuple[Row, ...]:
     """The calls of every decodable session, also of erased and damaged ones."""
     found = list_session_calls(read)
-    return tuple(msgspec.structs.astuple(call) for call in found if call.provider != RULES)
+    return tuple(msgspec.structs.astuple(call) for call in found if call.provider not in NO_MODELS)
 
 
 def list_session_calls(read: Read) -> list[ProviderCall]:

@@ -22,13 +22,22 @@ _PLAIN: Final = {
 """By a tag without its version; all others are named by their tag."""
 
 
-def event_in_words(tag: object) -> str:
+NO_MODELS: Final = {"mock": "rules", "agent": "agent", "person": "person"}
+"""Who writes the answers of a provider that is no model: the rules, or the actor of a command."""
+
+
+def event_in_words(tag: object, provider: str = "") -> str:
     """`answer refused` of `NAME.answer_refused.v1`; `session closed` where the tag has one word.
 
     Args:
         tag: of a damaged database it may be anything.
+        provider: of the call that the event is part of.
     """
     name = str(tag).rsplit(".", 1)[0]
     family, _, what = name.partition(".")
     words = what if "_" in what else f"{family} {what}".rstrip()
-    return _PLAIN.get(name) or words.replace("_", " ")
+    plain = _PLAIN.get(name)
+    if plain is None:
+        return words.replace("_", " ")
+    who = NO_MODELS.get(provider)
+    return plain.replace("model", who).replace("rules's", "rules'") if who else plain

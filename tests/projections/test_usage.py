@@ -14,7 +14,6 @@ from preflights_es.kernel.lead import FellBack, ResponseRejected
 from preflights_es.projections.projection import Read
 from preflights_es.projections.usage import (
     KINDS,
-    RULES,
     Cost,
     Price,
     ProviderCall,
@@ -23,6 +22,7 @@ from preflights_es.projections.usage import (
     used,
     used_over_time,
 )
+from preflights_es.words.event_names import NO_MODELS
 from tests.each import each
 from tests.projections.recording import goldens
 from tests.projections.test_decisions import read
@@ -72,14 +72,14 @@ def price(model: str = "m-1", day: int = 0, paid: str = "3", said: str = "15") -
 
 
 def test_every_request_of_a_model_in_every_golden_session_is_a_row() -> None:
-    of_rules = 0
+    by_others = 0
     for events in goldens():
         session = read(events)
         if session.workflow.shown.made_calls is not None:
             continue  # of another program: tests/cli/test_calls.py
         every = [e for e in session.events if isinstance(e, CompletionRequested)]
-        asked = [e for e in every if e.provider != RULES]
-        of_rules += len(every) - len(asked)
+        asked = [e for e in every if e.provider not in NO_MODELS]
+        by_others += len(every) - len(asked)
         found = calls(session)
         assert [row["call"] for row in found if row["attempt"]] == [e.call for e in asked]
         own = {e.call for e in asked}
@@ -89,7 +89,7 @@ def test_every_request_of_a_model_in_every_golden_session_is_a_row() -> None:
         for row, request in zip(found, asked, strict=False):
             assert (row["provider"], row["model"]) == (request.provider, request.model)
             assert row["prompt"] == ", ".join(name for name, _ in request.prompts)
-    assert of_rules > 0
+    assert by_others > 0
 
 
 def made(*events: Event) -> Read:

@@ -22,6 +22,14 @@ def test_an_event_has_a_plain_name(tag: object, words: str) -> None:
     assert event_in_words(tag) == words
 
 
+@each(
+    ("provider", "words"),
+    [("sim", "model answered"), ("mock", "rules answered"), ("agent", "agent answered")],
+)
+def test_an_answer_that_no_model_wrote_is_not_named_as_one(provider: str, words: str) -> None:
+    assert event_in_words("completion.received.v1", provider) == words
+
+
 def test_no_two_events_of_a_workflow_share_a_name() -> None:
     for workflow in WORKFLOWS.values():
         names = [event_in_words(event.tag) for event in workflow.decider.events]

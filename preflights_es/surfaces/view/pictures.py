@@ -28,7 +28,7 @@ from preflights_es.projections.usage import Cost, Price, ProviderCall
 from preflights_es.store.stored_events import erased, erased_before
 from preflights_es.use.results import DecisionRow
 from preflights_es.words.decisions import EXCEPTION, Related, list_superseded
-from preflights_es.words.event_names import event_in_words
+from preflights_es.words.event_names import NO_MODELS, event_in_words
 from preflights_es.words.questions import Refusal
 from preflights_es.words.workflow import Workflow
 
@@ -162,7 +162,7 @@ class SessionTimeline(msgspec.Struct, frozen=True):
         call = self.calls.get(step.stored.version)
         if which == "refused":
             return _is_bad(step.event, call)
-        return (call is not None and which == "model") or lane_of(step.stored) == which
+        return _lane_of_step(step, call) == which
 
     def overview(self) -> list[OverviewBar]:
         """All of it, in at most `PART` bars."""
@@ -206,8 +206,8 @@ class SessionTimeline(msgspec.Struct, frozen=True):
     ) -> TimelineMark:
         return TimelineMark(
             version=step.stored.version,
-            lane="model" if call else lane_of(step.stored),
-            name=event_in_words(step.stored.type),
+            lane=_lane_of_step(step, call),
+            name=event_in_words(step.stored.type, step.model.provider if step.model else ""),
             is_input=step.role == "input",
             follows=step.follows,
             actor=step.actor,
@@ -227,6 +227,13 @@ class SessionTimeline(msgspec.Struct, frozen=True):
         if step.stored.data is not None:
             return "damaged"
         return "erased" if step.stored.version in self.erased else "gone"
+
+
+def _lane_of_step(step: LoggedStep, call: ProviderCall | None) -> Lane:
+    """Who wrote the answer of a call, where no model did."""
+    lane: Lane = "model" if call else lane_of(step.stored)
+    who = NO_MODELS.get(step.model.provider) if step.model and lane == "model" else None
+    return next((one for one in LANES if one == who), lane)
 
 
 def lane_of(one: Stored) -> Lane:

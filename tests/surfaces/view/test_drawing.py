@@ -7,9 +7,19 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.surfaces.view.pictures import BARS_MAX, NODE, NODES_MAX, WIDTH, bars, graph
+from preflights_es.surfaces.view.pictures import (
+    BARS_MAX,
+    NODE,
+    NODES_MAX,
+    WIDTH,
+    SessionTimeline,
+    bars,
+    graph,
+)
 from preflights_es.use.results import DecisionRow
 from preflights_es.words.decisions import EXCEPTION, KeptDecision, Related
+from tests.projections.recording import golden
+from tests.projections.test_decisions import read
 
 
 def row(number: int, supersedes: int | None = None, **more: Any) -> DecisionRow:
@@ -31,6 +41,18 @@ def row(number: int, supersedes: int | None = None, **more: Any) -> DecisionRow:
 
 def other(number: int) -> Related:
     return Related(f"{number:012}", f"Decision {number}", number)
+
+
+def test_what_no_model_wrote_stands_in_the_lane_of_its_writer() -> None:
+    for name, workflow, who in (
+        ("an_agent_writes_the_question", "clarification", "agent"),
+        ("the_rules_stand_in", "recall", "model"),
+        ("a_person_rejects_a_plan", "compiler", "rules"),
+    ):
+        part = SessionTimeline.of(read(golden(name, workflow)[0])).part(1)
+        lanes = {mark.lane for mark in part.marks if mark.name.endswith((" asked", " answered"))}
+        assert who in lanes, name
+        assert ("model" in lanes) == (who == "model"), name
 
 
 def test_the_bars_stand_where_their_days_are_and_say_what_is_before() -> None:
