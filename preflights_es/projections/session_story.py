@@ -164,7 +164,10 @@ def _tell_lead(events: Sequence[Event | None]) -> Iterator[str]:
         for event in decisions:
             if isinstance(event, FellBack):
                 asked = any("_asked." in one.tag for one in decisions)
-                yield "the rules asked instead" if asked else "the rules took over"
+                if event is decisions[-1]:
+                    yield "the step ended without a result"
+                else:
+                    yield "the rules asked instead" if asked else "the rules took over"
             if isinstance(event, StepFailed | StepStalled | CompletionRequested | LeadTaken):
                 last = event
     if isinstance(last, StepStalled):
