@@ -48,6 +48,7 @@ AROUND: Final = 400  # characters around a difference
 VALUE_SHOWN: Final = 1_000  # characters of a value whose parts are shown
 CHANGES: Final = 30  # of what an event changed, and differences of a replay
 
+NAMED: Final = ("id", "sha256")  # of a plan, which a card shows itself
 EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
 
 
@@ -368,7 +369,9 @@ def _list_seen_cards(
         if isinstance(new, Signable):
             state = before.handle.session.state
             seen = {} if shape.get("provenance") else at.read.workflow.shown.proposal(state, new)
-            proposal = pruned(decode_plain_json(canonical_json(seen)))
+            said = pruned(decode_plain_json(canonical_json(seen)))
+            plan = before.told.get("artifact", {}).get("payload", {})
+            proposal = {name: one for name, one in said.items() if name not in NAMED} | plan
             yield replace(card, act=new.act, proposal=proposal)
             continue
         questions = {one.id: one for _, one in asked}

@@ -308,6 +308,11 @@ def test_what_a_person_saw_is_shown_with_what_they_chose_and_accepted(of_file: O
     page = words(cards_of(of_file(events).text(path(events))))
     assert "Who may cancel an order? In own words: tbd Not taken: " in page
     assert "In own words: A clerk 14 " in page
+    events = golden("a_person_rejects_a_plan", "compiler")[0]
+    cards = cards_of(of_file(events).text(path(events)))
+    assert "Rejected" in cards
+    assert "sha256" not in cards
+    assert cards.count("No model wrote this.") == 2, "as it was written, and as it was seen"
     events = golden("a_proposal_is_revised_before_a_person_accepts")[0]
     page = words(cards_of(of_file(events).text(path(events))))
     assert re.search("agent Proposed .* by an agent .coder.* person Accepted", page)
