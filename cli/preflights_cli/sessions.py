@@ -155,9 +155,11 @@ def _say_sessions(
         "status": lambda row: row.status.replace("_", " "),
     }
     if are_asked:
+        from preflights_es.projections.session_story import cost_in_words
+
         columns["model"] = lambda row: ", ".join(row.models)
         columns["calls"] = lambda row: f"{row.calls:,}" if row.calls else ""
-        columns["cost"] = lambda row: ", ".join(f"{one.amount} {one.currency}" for one in row.costs)
+        columns["cost"] = lambda row: ", ".join(map(cost_in_words, row.costs))
     columns["intention"] = lambda row: one_line(row.intention)
     if streamed(
         tuple(columns), ([cell(row) for cell in columns.values()] for row in chain(first, rows))
@@ -273,10 +275,11 @@ def log_command(session: str, app: Request, voice: Voice) -> int:
 
 
 def _say_events(voice: Voice, found: LoggedSession) -> None:
-    stored, taken = found.stored, erased(found.stored)
-    holds = not isinstance(found.damage, LogDamaged)
     from preflights_es.projections.audit import steps_of
 
+    stored, taken = found.stored, erased(found.stored)
+    holds = not isinstance(found.damage, LogDamaged)
+    read = [one if isinstance(one, Event) else None for one in found.events]
     rows = (
         (
             str(step.stored.version),

@@ -186,7 +186,7 @@ def _sum_up(calls: Sequence[ProviderCall], prices: Sequence[Price]) -> str:
     )
     if read or wrote:
         parts.append(f"{sum(read):,} -> {sum(wrote):,} tokens")
-    parts += [f"{_rounded(one)} {one.currency}" for one in call_costs(calls, prices)]
+    parts += map(cost_in_words, call_costs(calls, prices))
     if took := [one.latency_ms for one in calls if one.latency_ms is not None]:
         parts.append(span(sum(took) / 1_000))
     return ", ".join(parts)
@@ -200,11 +200,12 @@ def call_costs(calls: Iterable[ProviderCall], prices: Sequence[Price]) -> tuple[
     return sum_costs(map(msgspec.structs.asdict, calls), prices)
 
 
-def _rounded(cost: Cost) -> str:
-    """To four places, or to two digits where it is less."""
+def cost_in_words(cost: Cost) -> str:
+    """`0.0049 USD`: to four places, or to two digits where it is less."""
     amount = Decimal(cost.amount)
     places = max(4, 1 - amount.adjusted()) if amount else 0
-    return f"{round(amount, places):f}".rstrip("0").rstrip(".") if amount % 1 else f"{amount:f}"
+    text = f"{round(amount, places):f}".rstrip("0").rstrip(".") if amount % 1 else f"{amount:f}"
+    return f"{text} {cost.currency}"
 
 
 # 2. People -----------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from preflights_es.kernel.ids import (
 )
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines, span
+from preflights_es.projections.session_story import cost_in_words
 from preflights_es.projections.usage import Cost, ProviderCall, UsageTotals
 from preflights_es.records.record_text import document_in_markdown
 from preflights_es.runtime.features import FEATURES
@@ -113,7 +114,7 @@ def tokens(call: ProviderCall | UsageTotals) -> str:
 
 def cost(costs: Iterable[Cost]) -> str:
     """`0.5 EUR, 1 USD`."""
-    return ", ".join(f"{one.amount} {one.currency}" for one in costs)
+    return ", ".join(map(cost_in_words, costs))
 
 
 def share(x: float, part: TimelinePart) -> str:
