@@ -16,6 +16,7 @@ from preflights_es.kernel.completions import (
     CompletionRequested,
 )
 from preflights_es.kernel.events import Event, Input
+from preflights_es.kernel.lead import ResponseAccepted, ResponseRejected
 from preflights_es.kernel.ports import Stored
 from preflights_es.projections.projection import Read
 
@@ -120,6 +121,8 @@ def _model_behind_event(event: Event | None, requests: dict[str, Model]) -> Mode
     match event:
         case CompletionRequested():
             return requests[event.call]
+        case ResponseAccepted() | ResponseRejected():
+            return requests.get(event.call)
         case CompletionReceived() | CompletionFailed():
             asked = requests.get(event.call, Model("", ""))
             return Model(asked.provider, event.model or asked.model)
