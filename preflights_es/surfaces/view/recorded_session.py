@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from functools import cached_property, partial
 from itertools import chain, groupby, islice, takewhile
 from typing import Any, Final
@@ -44,6 +45,7 @@ LOOK: Final = 4_000  # characters of one beside the timeline, and of a text of a
 CARDS: Final = 10  # on a page: of 100 events, it stays below 64 KB
 MESSAGES: Final = 50  # of a call, the last ones
 TEXTS: Final = 150_000  # characters of what was sent and answered, and of what people saw
+LINES: Final = 200  # of a difference that is marked line by line
 AROUND: Final = 400  # characters around a difference
 VALUE_SHOWN: Final = 1_000  # characters of a value whose parts are shown
 CHANGES: Final = 30  # of what an event changed, and differences of a replay
@@ -189,17 +191,40 @@ class DivergenceSide(msgspec.Struct, frozen=True):
     """A value as it was recorded or computed, around its first difference."""
 
     same: str
-    differs: str
+    parts: tuple[tuple[str, bool], ...]
+    """What is in the middle, in lines, each with whether only this side has it."""
     behind: str
 
+    @property
+    def differs(self) -> str:
+        """All that is in the middle."""
+        return "".join(text for text, _ in self.parts)
 
-def sides(recorded: Any, computed: Any) -> tuple[DivergenceSide, DivergenceSide]:
-    """Both sides of a difference, each with what only it has in the middle."""
+
+def sides(recorded: Any, computed: Any, most: int = LOOK) -> tuple[DivergenceSide, DivergenceSide]:
+    """Both sides of a difference, each with what only it has in the middle.
+
+    Args:
+        most: characters of the middle.
+    """
     a, b = (one if isinstance(one, str) else indent_json(one) for one in (recorded, computed))
     start = _common(a, b)
     shorter = min(len(a), len(b)) - start
     end = min(_common(a[::-1], b[::-1]), shorter)
-    return _side(a, start, end), _side(b, start, end)
+    middles = [shortened(text[start : len(text) - end], most) for text in (a, b)]
+    one, other = _mark_lines(*middles)
+    return _side(a, start, end, one), _side(b, start, end, other)
+
+
+def _mark_lines(a: str, b: str) -> tuple[tuple[tuple[str, bool], ...], ...]:
+    lines = a.splitlines(keepends=True), b.splitlines(keepends=True)
+    if max(map(len, lines)) > LINES:
+        return ((a, True),), ((b, True),)
+    marked: tuple[list[tuple[str, bool]], ...] = ([], [])
+    for tag, *at in SequenceMatcher(None, *lines, autojunk=False).get_opcodes():
+        for n, (first, end) in enumerate((at[:2], at[2:])):
+            marked[n].append(("".join(lines[n][first:end]), tag != "equal"))
+    return tuple(tuple(part for part in side if part[0]) for side in marked)
 
 
 def _common(a: str, b: str) -> int:
@@ -213,12 +238,11 @@ def indent_json(value: Any) -> str:
     return msgspec.json.format(canonical_json(value), indent=2).decode()
 
 
-def _side(text: str, start: int, end: int) -> DivergenceSide:
+def _side(text: str, start: int, end: int, parts: tuple[tuple[str, bool], ...]) -> DivergenceSide:
     before, behind = text[:start], text[len(text) - end :]
-    differs = text[start : len(text) - end]
     if len(before) > AROUND:
         before = f"…{before[-AROUND:]}"
-    return DivergenceSide(before, shortened(differs, LOOK), shortened(behind, AROUND))
+    return DivergenceSide(before, parts, shortened(behind, AROUND))
 
 
 # 3. Cards ------------------------------------------------------------------------------------
@@ -319,8 +343,7 @@ def _call_card(call: ToldCall, prices: Sequence[Price], most: int) -> CallCard:
     sent = []
     for one in call.messages[-MESSAGES:]:
         differs = one.before not in ("", one.text)
-        side = sides(one.before, one.text)[1] if differs else None
-        side = side and replace(side, differs=shortened(side.differs, most))
+        side = sides(one.before, one.text, most)[1] if differs else None
         sent.append((replace(one, text=shortened(one.text, most)), side))
     try:
         said = decode_plain_json(call.answer.encode()) if len(call.answer) <= most else None

@@ -559,6 +559,14 @@ def test_sides_have_in_the_middle_what_only_they_have(
     assert tuple((one.same, one.differs, one.behind) for one in found) == expected
 
 
+def test_lines_that_both_sides_have_between_differences_are_not_marked() -> None:
+    found = sides("for 4\nsame\nsame\nend 4.", "for 3\nsame\nsame\nend 3.")
+    assert [one.parts for one in found] == [
+        (("4\n", True), ("same\nsame\n", False), ("end 4", True)),
+        (("3\n", True), ("same\nsame\n", False), ("end 3", True)),
+    ]
+
+
 # 7. Sizes ------------------------------------------------------------------------------------
 
 
