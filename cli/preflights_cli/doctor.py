@@ -23,7 +23,8 @@ MARKS = {"ok": "ok", "note": "note", "wrong": "MEND"}
 def doctor_command(ctx: click.Context, as_json: bool, db: str | None) -> int:
     """Look at the installation, the log, records, agents and keys; say what has to be mended.
 
-    It asks no model and no server, and changes nothing. Exit code 1: something has to be mended.
+    It asks no model and no server, and changes nothing but our caches. Exit code 1: something has
+    to be mended.
 
     \b
     Examples:

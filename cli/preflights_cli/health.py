@@ -1,6 +1,6 @@
 """How an installation stands, subject by subject, and what cures what is wrong.
 
-Only looks: no model is asked, no network is used, and nothing is written or made.
+Only looks: no model is asked, no network is used, and nothing but our caches is written.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from preflights_es.runtime.features import FEATURES
 from preflights_es.settings.load import surroundings
 from preflights_es.settings.places import cache_folder
 from preflights_es.settings.signing import signers_of, signing_key
-from preflights_es.store.urls import SqliteFile, parse_log_address, shown_url
+from preflights_es.store.urls import Address, SqliteFile, file_of, parse_log_address, shown_url
+from preflights_es.system.git import program_path, read_git_text
 from preflights_es.use.filed_sessions import FOREIGN, FiledSessions
 from preflights_es.use.foreign import number_clashes_of, read_foreign_records
 from preflights_es.use.installed_source import command_with, installed_extras
@@ -31,6 +32,7 @@ from preflights_es.use.upkeep import read_log_status
 
 LOCAL: Final = ("", "localhost", "127.0.0.1", "::1")
 """Hosts of a log that is asked: any other is reached by a network."""
+NOT_ASKED: Final = ": a server is not asked here"
 NAMED_MAX: Final = 3  # files of one trouble that a line names
 UPGRADED: Final = "`preflights admin db upgrade` brings it up to date"
 """Said of a log of an older version; commands that record do it by themselves."""
@@ -69,17 +71,19 @@ def diagnose(opened: Callable[[], Request]) -> Health:
     lines = [*_program_lines()]
     try:
         request = opened()
-    except PreflightsError as error:
-        lines.append(HealthLine("settings", "wrong", str(error), "mend them, and run this again"))
+    except (PreflightsError, OSError) as error:
+        subject = "files" if isinstance(error, OSError) else "settings"
+        cure = "mend this first: the rest was not looked at"
+        lines.append(HealthLine(subject, "wrong", str(error), cure))
         return Health(lines=tuple(lines))
     try:
         for subject, look in SUBJECTS.items():
             if subject in NEEDS_LOG and any(_lacks_log(line) for line in lines):
-                lines.append(HealthLine(subject, "note", "not looked at before the log is mended"))
+                lines.append(HealthLine(subject, "note", "not looked at without the log"))
                 continue
             try:
                 lines += look(request)
-            except PreflightsError as error:
+            except (PreflightsError, OSError) as error:
                 lines.append(HealthLine(subject, "wrong", str(error)))
     finally:
         request.close()
@@ -87,7 +91,8 @@ def diagnose(opened: Callable[[], Request]) -> Health:
 
 
 def _lacks_log(line: HealthLine) -> bool:
-    return line.state == "wrong" and line.subject in ("log", "project")
+    is_lost = line.state == "wrong" and line.subject in ("log", "project")
+    return is_lost or line.found.endswith(NOT_ASKED)
 
 
 def _program_lines() -> Iterator[HealthLine]:
@@ -116,13 +121,36 @@ def _settings_lines(request: Request) -> Iterator[HealthLine]:
     yield HealthLine("settings", "ok", ", ".join(files) or "none: the defaults hold")
 
 
+def _git_lines(request: Request) -> Iterator[HealthLine]:
+    root, env = request.process.settings.root, surroundings()
+    program = program_path("git", env)
+    if program is None:
+        yield HealthLine("git", "note", "not on the PATH: `check` needs it", "install git")
+    elif (root / ".git").exists() and not read_git_text(("rev-parse", "--git-dir"), root, env):
+        yield HealthLine("git", "wrong", f"git cannot read {root}", "`git status` says why")
+    else:
+        yield HealthLine("git", "ok", program)
+
+
+def _is_elsewhere(address: Address) -> bool:
+    """Whether it may take a network to ask a log; libpq reads variables, too."""
+    if isinstance(address, SqliteFile):
+        return False
+    env, said = surroundings(), dict(address.query)
+    if address.host:
+        said["host"] = address.host
+    names = ("host", "hostaddr", "service")
+    hosts = (str(said.get(name) or env.get(f"PG{name.upper()}", "")) for name in names)
+    return any(host not in LOCAL and not host.startswith("/") for host in hosts)
+
+
 def _log_lines(request: Request) -> Iterator[HealthLine]:
     told = request.process.settings
     address = parse_log_address(told.database)
     shown = shown_url(address)
-    if not isinstance(address, SqliteFile) and (address.host or "") not in LOCAL:
-        found = f"{shown}: a server is not asked here"
-        yield HealthLine("log", "note", found, "`preflights admin db status` asks it")
+    if _is_elsewhere(address):
+        cure = "`preflights admin db status` asks it"
+        yield HealthLine("log", "note", f"{shown}{NOT_ASKED}", cure)
         return
     try:
         status = read_log_status(request)
@@ -131,23 +159,36 @@ def _log_lines(request: Request) -> Iterator[HealthLine]:
         cure = "`preflights admin db upgrade` makes it, or mend the address"
         yield HealthLine("log", "wrong", found, cure)
         return
-    if status.schema is None:
+    except PreflightsError as error:
+        cure = "" if isinstance(address, SqliteFile) else "start the server, or mend the address"
+        yield HealthLine("log", "wrong", f"{shown}: {error}", cure)
+        return
+    file = file_of(address)
+    if status.schema is None and file and (place := _unwritable(file)) and not told.is_read_only:
+        found = f"none yet, and {place} is no folder that may be written"
+        yield HealthLine("log", "wrong", found, "move it away, or `chmod u+w` it")
+    elif status.schema is None:
         yield HealthLine("log", "ok", f"none yet; the first session makes {shown}")
     elif status.schema != status.schema_known:
         found = f"{shown} has tables of version {status.schema}, known is {status.schema_known}"
         yield HealthLine("log", "note", found, UPGRADED)
     else:
-        held = f"{status.sessions:,} sessions, {status.events:,} events"
+        held = f"sessions: {status.sessions:,}, events: {status.events:,}"
         yield HealthLine("log", "ok", f"{shown}, {held}")
-    file = Path(told.database)
     if told.is_read_only:
         cure = "let it be written: until then commands use a log that stands in"
-        yield HealthLine("log", "note", f"git's folder of {shown} is read-only", cure)
-    elif status.schema and status.engine == "sqlite" and not os.access(file, os.W_OK):
+        yield HealthLine("log", "note", f"{shown} is read-only", cure)
+    elif status.schema and file and not os.access(file, os.W_OK):
         yield HealthLine("log", "wrong", f"{shown} may not be written", "`chmod u+w` it")
     elif told.stand_in is not None:
         found = f"{told.stand_in} holds sessions that the log lacks"
         yield HealthLine("log", "wrong", found, "`preflights sync` takes them over")
+
+
+def _unwritable(file: Path) -> Path | None:
+    """What keeps a file from being made."""
+    place = next(one for one in file.absolute().parents if os.path.lexists(one))
+    return None if place.is_dir() and os.access(place, os.W_OK) else place
 
 
 def _project_lines(request: Request) -> Iterator[HealthLine]:
@@ -181,9 +222,7 @@ def _session_file_lines(request: Request) -> Iterator[HealthLine]:
         return
     files = [one.file for one in FiledSessions(process).files(whole=True)]
     counted = Counter(file.compared for file in files)
-    yield HealthLine(
-        "session files", "ok", f"{len(files)}, of which {counted['same']} are as the log"
-    )
+    yield HealthLine("session files", "ok", f"{counted['same']} of {len(files)} are as the log")
     if more := sum(counted[one] for one in FOREIGN):
         found = f"{more} hold sessions or events that the log lacks"
         yield HealthLine("session files", "note", found, "`preflights sync` takes them over")
@@ -191,7 +230,7 @@ def _session_file_lines(request: Request) -> Iterator[HealthLine]:
         found = f"{counted['behind']} lack events of the log"
         yield HealthLine("session files", "note", found, "`preflights sync` writes them")
     for file in [file for file in files if file.told][:NAMED_MAX]:
-        cure = "`preflights sync` names them all; restore the file from git, or remove it"
+        cure = "`preflights sync` names them all; git may hold it as it was"
         yield HealthLine("session files", "wrong", file.told, cure)
 
 
@@ -246,6 +285,7 @@ def _cache_lines(_request: Request) -> Iterator[HealthLine]:
 
 SUBJECTS: Final[dict[str, Callable[[Request], Iterator[HealthLine]]]] = {
     "settings": _settings_lines,
+    "git": _git_lines,
     "log": _log_lines,
     "project": _project_lines,
     "records": _records_lines,

@@ -434,7 +434,10 @@ def stand_in(common: Path, env: Mapping[str, str]) -> Path | None:
 
 
 def _state_folder(env: Mapping[str, str]) -> Path:
-    home = Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
+    try:
+        home = Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
+    except RuntimeError as error:
+        raise SettingsError("your home folder cannot be found: set HOME") from error
     if sys.platform == "win32":
         return Path(env.get("LOCALAPPDATA") or home / "AppData" / "Local")
     if sys.platform == "darwin":

@@ -51,6 +51,11 @@ def damaged_log(project: Project) -> None:
     project.log.write_bytes(b"SQLite format 3\0" + bytes(4000))
 
 
+def a_file_in_place_of_the_log(project: Project) -> None:
+    shutil.rmtree(project.log.parent)
+    project.log.parent.write_text("")
+
+
 def log_of_another_version(project: Project) -> None:
     with sqlite3.connect(project.log) as log:
         log.execute("UPDATE alembic_version SET version_num = '9999'")
@@ -94,6 +99,24 @@ PLANTED: dict[str, tuple[Plant, str, str, str]] = {
         "log",
         "none at /nowhere/log.db",
         "admin db upgrade",
+    ),
+    "a repository that git cannot read": (
+        written(".git/config", "[core\n"),
+        "git",
+        "git cannot read",
+        "git status",
+    ),
+    "a file where the log's folder goes": (
+        a_file_in_place_of_the_log,
+        "log",
+        "no folder that may be written",
+        "move it away",
+    ),
+    "a name that is too long for a file": (
+        seen(PREFLIGHTS_PROJECT="shop", PREFLIGHTS_DATABASE_URL=f"/{'x' * 300}/log.db"),
+        "log",
+        "File name too long",
+        "",
     ),
     "a record of no known encoding": (
         written(f"{RECORDS}/0002-use-kafka.md", b"\xff\xfe\x00\xd8 Status"),
@@ -198,6 +221,22 @@ def test_a_sound_installation_is_well_and_stays_as_it_is(house: House) -> None:
     assert "ANTHROPIC_API_KEY" in models
     assert key not in str(lines)
     assert (house.log.read_bytes(), house.git("status", "--short")) == (log, before)
+
+
+@pytest.mark.parametrize(
+    ("url", "env"),
+    [
+        ("postgresql://ada:secret@db.invalid/log", {}),
+        ("postgresql:///log?host=db.invalid", {}),
+        ("postgresql:///log", {"PGHOST": "db.invalid"}),
+    ],
+)
+def test_a_log_on_a_server_is_not_asked(house: House, url: str, env: dict[str, str]) -> None:
+    lines = lines_of(house, 0, PREFLIGHTS_DATABASE_URL=url, **env)
+    found = {line["subject"]: line["found"] for line in lines if line["state"] == "note"}
+    assert found["log"].endswith("a server is not asked here")
+    assert {"project", "records", "session files"} < {*found}
+    assert "secret" not in str(lines)
 
 
 def test_people_read_lines_and_what_has_to_be_mended(house: House) -> None:
