@@ -14,6 +14,7 @@ from pathlib import Path
 from shutil import which
 from typing import Final, Literal
 
+from preflights_cli.common import count_in_words
 from preflights_es.kernel import __version__
 from preflights_es.kernel.errors import NoLog, PreflightsError
 from preflights_es.providers.capabilities import KEY_VARIABLES
@@ -173,8 +174,9 @@ def _log_lines(request: Request) -> Iterator[HealthLine]:
         found = f"{shown} has tables of version {status.schema}, known is {status.schema_known}"
         yield HealthLine("log", "note", found, UPGRADED)
     else:
-        held = f"sessions: {status.sessions:,}, events: {status.events:,}"
-        yield HealthLine("log", "ok", f"{shown}, {held}")
+        sessions = count_in_words(status.sessions, "session")
+        events = count_in_words(status.events, "event")
+        yield HealthLine("log", "ok", f"{shown}, {sessions}, {events}")
     if told.is_read_only:
         cure = "let it be written: until then commands use a log that stands in"
         yield HealthLine("log", "note", f"{shown} is read-only", cure)
