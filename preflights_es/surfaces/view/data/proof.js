@@ -70,7 +70,7 @@ async function session(id, place, sum) {
   };
   await compare(document, "this page");
   for (const path of "asks" in place.dataset && !isFolder ? Object.keys(known.pages) : []) {
-    const answer = await fetch(place.dataset.root + path);
+    const answer = await fetch(place.dataset.root + path, { cache: "no-store" }); // as it is now, not as a visit before saw it
     const bytes = await answer.arrayBuffer();
     if (!answer.ok || preflights.hex(await preflights.digest(bytes)) !== known.pages[path]) bad(`: its page ${path} was changed after the export`);
     else await compare(new DOMParser().parseFromString(new TextDecoder().decode(bytes), "text/html"), path);
