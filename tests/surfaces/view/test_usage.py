@@ -114,7 +114,7 @@ def asked(shop: Project) -> list[UsageTotals]:
 def test_without_a_call_the_page_says_so_and_hostile_names_stand_as_text(
     pages: Pages, shop: Project
 ) -> None:
-    assert "No model was asked anything." in words(pages.text("/usage"))
+    assert "Preflights asked no model." in words(pages.text("/usage"))
     page = pages.text("/usage?since=<script>&by=<script>")
     assert "<script>" not in page
 
