@@ -126,6 +126,10 @@ def _tell_calls(read: Read, calls: Sequence[ProviderCall]) -> Iterator[str]:
         if kind:
             noun = "call" if kind in _WITHOUT_ANSWER else "answer"
             yield _count_of_all(count, len(made), noun, flaw_in_words(kind, count))
+    if spoken := read.workflow.shown.spoken_calls:
+        failed = len(made) - bad[""]
+        if cut := sum(bool(one.ended) for _, one in spoken(read.events)) - failed:
+            yield _count_of_all(cut, len(made), "answer", "{was} not whole")
     if used:
         yield _count_of_all(used, len(made), "answer", "{was} used")
     if late := sum(one.outcome == "late" for one in calls):

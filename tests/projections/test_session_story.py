@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 from msgspec.structs import replace
 
+from preflights_es.features.calls.domain.events import CallKept
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
 from preflights_es.kernel.events import Actor, SessionAbandoned, SessionErased
 from preflights_es.kernel.lead import ResponseRejected, decode_response_text
@@ -89,7 +90,10 @@ def story(name: str, workflow: str = "clarification", number: int = 0) -> str:
         (
             "calls",
             "a_conversation_of_each_dialect",
-            "A program asked a model 5 times; one call failed. 5 calls, 9 -> 2 tokens.",
+            (
+                "A program asked a model 5 times; one call failed; one answer was not whole. "
+                "5 calls, 9 -> 2 tokens."
+            ),
         ),
     ],
 )
@@ -188,3 +192,15 @@ def test_a_conversation_of_another_program_is_told_in_any_dialect() -> None:
         ("user", "And now?"),
     ]
     assert calls[1].refused == "status 529; no answer; overloaded"
+
+
+def test_an_answer_that_met_the_limit_of_its_length_is_told_as_cut() -> None:
+    found = read(golden("a_call_is_judged", "calls")[0])
+    events = [
+        replace(one, stop="length") if isinstance(one, CallKept) else one for one in found.events
+    ]
+    cut = replace(found, events=tuple(events))
+    assert tell_session_story(cut).sentence.startswith(
+        "A program asked a model once; its answer was not whole; Ada Lovelace judged"
+    )
+    assert [one.refused for one in list_told_calls(cut)] == ["cut off (length)"]

@@ -93,6 +93,10 @@ def list_made_calls(events: Sequence[Event | None]) -> Iterator[tuple[int, MadeC
             )
 
 
+CUT: Final = ("length", "max_tokens", "max_output_tokens", "incomplete")
+"""What dialects call an answer that met the limit of its length."""
+
+
 def list_spoken_calls(events: Sequence[Event | None]) -> Iterator[tuple[int, SpokenCall]]:
     """The same places, with what was said; turns that the call before sent are counted alone."""
     places = [place for place, _ in list_made_calls(events)]
@@ -108,6 +112,7 @@ def list_spoken_calls(events: Sequence[Event | None]) -> Iterator[tuple[int, Spo
         turns = dialects.turns_of_request(call.request)[sent.keeps if goes_on else 0 :]
         read = dialects.read_answer(call.dialect, answer.type, answer.text)
         failed = "" if 200 <= call.kept.status < 300 else f"status {call.kept.status}"
+        cut = f"cut off ({call.kept.stop})" if call.kept.stop in CUT else ""
         yield (
             place,
             SpokenCall(
@@ -115,7 +120,7 @@ def list_spoken_calls(events: Sequence[Event | None]) -> Iterator[tuple[int, Spo
                 messages=(*([] if goes_on else first), *dialects.words_of_turns(turns)),
                 answer=dialects.words_of_answer(read),
                 tools=read.tools,
-                ended="; ".join(filter(None, (failed, answer.ended, read.error))),
+                ended="; ".join(filter(None, (failed, cut, answer.ended, read.error))),
             ),
         )
         number, said_first = call.number, first
