@@ -4,6 +4,7 @@ session.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import chain, islice
@@ -331,6 +332,8 @@ def indented(name: str, *, is_input: bool) -> str:
     return name if is_input else f"  {name}"
 
 
+_HASH: Final = re.compile(r"\A([0-9a-f]{8})[0-9a-f]{56}\Z")
+_TIMES: Final = 10**15  # what is more is no count: microseconds since 1970, of 2001 or later
 _HIDDEN: Final = frozenset(
     ("at", "actor", "heuristics", "pack", "inlined", "setup", "context", "project", "told", "uid")
 ) | {"call", "prompts", "request_id", "sha256"}
@@ -356,8 +359,13 @@ def _field_in_words(name: str, value: object, *, is_named: bool) -> str:
     return f"{words.replace('_', ' ')} {text}" if is_named else text
 
 
+def _number_in_words(value: int) -> str:
+    return f"{value:,}" if value < _TIMES else ids.iso(value)[:16].replace("T", " ")
+
+
 def _short_field_value(value: object) -> str:
     if isinstance(value, str):
+        value = _HASH.sub(r"\1…", value)
         return f'"{shortened(one_line(value), WHAT_MAX)}"' if " " in value else one_line(value)
     if isinstance(value, Evidence):
         return shortened(one_line(str(value)), WHAT_MAX)
@@ -375,6 +383,6 @@ def _short_field_value(value: object) -> str:
         return shortened((" " if is_pair else ", ").join(map(_short_field_value, value)), WHAT_MAX)
     names = getattr(value, "__struct_fields__", None)
     if names is None:
-        return f"{value:,}" if isinstance(value, int) else str(value)
-    inner = (getattr(value, name) for name in names)
+        return _number_in_words(value) if isinstance(value, int) else str(value)
+    inner = (getattr(value, name) for name in names if name not in _HIDDEN)
     return " ".join(_short_field_value(one) for one in inner if one not in _UNSAID)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 
 import pytest
 
 import preflights_es
+from preflights_cli.sessions import what_of
 from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import Refused
@@ -18,6 +20,7 @@ from preflights_es.use.answers import finish_due_documents
 from tests.cli.program import Project
 from tests.each import each
 from tests.projections.recording import Recording, golden
+from tests.projections.test_decisions import read
 from tests.records.reading import section
 from tests.store.given import sql
 
@@ -398,3 +401,10 @@ def test_show_says_what_models_came_to_in_one_sentence(house: Project) -> None:
     assert "The model was asked once; its answer was used. 1 call, " in shown
     assert " tokens, " in shown
     assert "model was asked" not in house.call("show", "last", "--json").out
+
+
+def test_the_log_says_times_as_dates_and_cuts_hashes() -> None:
+    events = read(golden("a_person_rejects_a_plan", "compiler")[0]).events
+    said = "; ".join(what_of(event) for event in events if event is not None)
+    assert re.search(r"created at 20\d\d-\d\d-\d\d \d\d:\d\d;", said)
+    assert not re.search("[0-9a-f]{64}", said)
