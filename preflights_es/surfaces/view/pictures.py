@@ -501,6 +501,8 @@ def graph(rows: Iterable[DecisionRow]) -> Graph | None:
     ]
     if not pairs:
         return None
+    # Two that stay beside each other name each other: one line, from the older to the newer.
+    pairs = [*{(pair[2], frozenset((pair[0].uid, pair[1].uid))): pair for pair in pairs}.values()]
     drawn: dict[str, tuple[str, str, str, bool]] = {}
     for new, old, _ in pairs:
         for node in (

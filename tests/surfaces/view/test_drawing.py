@@ -87,6 +87,10 @@ def test_a_graph_is_of_a_few_related_decisions_and_tells_edges_apart() -> None:
     found = graph([row(1), row(2), row(3, kept=kept)])
     assert found is not None
     assert [edge.kind for edge in found.edges] == ["exception", "beside"]
+    both = [KeptDecision(other(n), "both are used") for n in (1, 2)]
+    found = graph([row(1, kept=(both[1],)), row(2, kept=(both[0],))])
+    assert found is not None
+    assert len(found.edges) == 1, "they name each other"
 
 
 def test_a_newer_decision_stands_right_of_what_it_replaced() -> None:
