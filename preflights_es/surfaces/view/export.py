@@ -37,6 +37,7 @@ from preflights_es.use.results import DecisionRow
 from preflights_es.use.usage import price
 from preflights_es.use.why import of_patch
 from preflights_es.use.why_results import Why
+from preflights_es.words.event_names import NO_MODELS
 
 TEXT_MAX: Final = 100_000  # characters of a payload on a page
 TEXTS_MAX: Final = 300_000  # the same of all payloads of a page; marks make a few bytes of each
@@ -242,7 +243,8 @@ class _Building:
         calls = _published_calls(read, said)
         line = pictures.SessionTimeline([*steps(read)], calls, frozenset())
         prices = [price(one) for one in self.request.process.settings.prices]
-        used = usage.used(map(msgspec.structs.asdict, calls.values()), by=(), prices=prices)
+        asked = [one for one in calls.values() if one.provider not in NO_MODELS]
+        used = usage.used(map(msgspec.structs.asdict, asked), by=(), prices=prices)
         times = [one.recorded_at for one in stored]
         told = Told(
             id_,
