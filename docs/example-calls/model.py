@@ -1,6 +1,6 @@
 """Stands for a model: reads mails by their words, and runs a command that asks it.
 
-    python docs/example-calls/model.py preflights regress --workflow calls --model small-2 --live
+    python3 docs/example-calls/model.py preflights regress --workflow calls --model small-2 --live
 
 `large-1` knows that whoever asks for money back wants a refund; `small-2` looks at the first word
 that it knows. Nothing leaves this machine.
