@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
     from preflights_es.use.process import Process
 
-OFFERED: Final = 30  # newest sessions, and newest decisions
+OFFERED: Final = 30  # newest sessions that begin as typed, and newest decisions
+LOOKED_AT: Final = 5_000  # newest sessions, recorded calls among them
 HELP_MAX: Final = 60  # characters beside a name
 _ONE_WORD: Final = late_pattern(r"[\w.-]+")
 """What a shell takes without quotes."""
@@ -48,13 +50,13 @@ class Name(click.ParamType[str]):
         from click.shell_completion import CompletionItem
 
         found: dict[str, str] = {}
+        begin = incomplete.casefold()
         with suppress(PreflightsError, OSError):
             database = ctx.params.get("db") or ctx.find_root().params.get("db")
             program = opened_process(Path.cwd(), database=database, access=Access.READ)
             with closing(program.process) as process:
                 for kind in self._kinds:
-                    found |= dict(_names_of_kind(process, kind))
-        begin = incomplete.casefold()
+                    found |= dict(_names_of_kind(process, kind, begin))
         return [
             CompletionItem(name, help=shortened(escaped_text(one_line(text)), HELP_MAX))
             for name, text in found.items()
@@ -66,14 +68,19 @@ SESSION: Final = Name("session")
 DECISION: Final = Name("decision")
 
 
-def _names_of_kind(process: Process, kind: Kind) -> Iterator[tuple[str, str]]:
-    """Pairs of a name and what it names, the newest first."""
+def _names_of_kind(process: Process, kind: Kind, begin: str) -> Iterator[tuple[str, str]]:
+    """Pairs of a name and what it names, the newest first; of sessions those that begin so."""
     if kind == "session":
         yield LAST, "the newest session that the command takes"
-        heads = process.store.heads(process.project, OFFERED)
-        for head in heads:
-            if is_listed(process.runner, head, ANY):
-                yield short_session(head.session_id), _view_of(process, head.session_id)[0]
+        heads = process.store.heads(process.project, LOOKED_AT)
+        found = (
+            head.session_id
+            for head in heads
+            if short_session(head.session_id).startswith(begin)
+            and is_listed(process.runner, head, ANY)
+        )
+        for session_id in islice(found, OFFERED):
+            yield short_session(session_id), _view_of(process, session_id)[0]
         return
     given = process.store.numbers(process.project).items()
     newest = sorted(given, key=lambda one: one[0].number, reverse=True)[:OFFERED]

@@ -145,6 +145,17 @@ def test_completion_offers_sessions_decisions_and_topics_and_changes_nothing(
     assert completed(house, "preflights show ", 2) == []
 
 
+def test_completion_finds_an_older_session_and_passes_over_recorded_calls(
+    house: Project, tmp_path: Path
+) -> None:
+    decided = house.decided()["session_id"][-8:]
+    calls = tmp_path / "calls.jsonl"
+    line = '{"request": {"model": "m", "messages": []}, "response": {"n": %d}}'
+    calls.write_text("\n".join(line % n for n in range(40)))
+    assert house.call("calls", "import", str(calls)).code == 0
+    assert completed(house, "preflights show ", 2) == ["last", decided]
+
+
 def test_completion_knows_commands_and_options_without_importing_them(house: Project) -> None:
     assert completed(house, "preflights s", 1) == ["start", "show", "sessions", "sync"]
     assert completed(house, "preflights admin re", 2) == ["render", "renumber"]
