@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from preflights_es.kernel.ports import Access
 from preflights_es.surfaces.view.rendering import Keys
 from preflights_es.surfaces.view.server import Site, bound, serving
 from preflights_es.use.bootstrap import opened_process
@@ -41,8 +42,8 @@ COMMANDS: Final = (
         *(WHY, "The database is too slow for them"),
     ),
     (
-        *("Use MySQL for the reports", "--scope", "reports", "--exception", "ADR-0001"),
-        *(WHY, "The tool for reports reads nothing else"),
+        *("Use MySQL for the orders", "--path", "src/reports/**"),
+        *("--keep", "ADR-0001=The tool for reports reads nothing else"),
     ),
 )
 """Words behind `start`."""
@@ -75,7 +76,7 @@ def main() -> int:
 
 @contextmanager
 def _served(shop: Path) -> Iterator[Site]:
-    program = opened_process(shop, terminal=True, creates=False)
+    program = opened_process(shop, terminal=True, access=Access.READ)
     with closing(program.process), bound(0) as listening:
         site = Site(program.request(), Keys.new(), listening.getsockname()[1])
         server = serving(site)
