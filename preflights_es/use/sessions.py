@@ -347,7 +347,8 @@ def _search_listed_sessions(
             found, calls = ([kept] if kept else []), called.get(head.session_id, [])
             if kept is None or kept["version"] != head.version:
                 found, calls = process.projector.folded(head, "sessions", "usage")
-            began = kept["began_at"] if kept else milliseconds(head.session_id) * 1_000
+            dated = kept or (found[0] if found else None)
+            began = dated["began_at"] if dated else milliseconds(head.session_id) * 1_000
             moved = found[0]["moved_at"] if found else began
             row = replace(
                 _session_list_row(request, head, found[0] if found else None, began),

@@ -171,6 +171,9 @@ PARTS: Final = 8
 def test_the_commands_of_each_page_do_what_it_says(part: int, tmp_path: Path, home: Path) -> None:
     for page in [one for one in PAGES if one != SIGNING][part::PARTS]:
         shop = new_shop(tmp_path / page.replace("/", "-"), home)
+        if page == "README.md":
+            (shop.folder / "docs" / "adr").mkdir(parents=True)
+            (shop.folder / "docs" / "adr" / "0012-use-redux-for-state.md").write_text(RECORD)
         if page in ("README.md", "docs/calls.md"):
             shutil.copytree(ROOT / CALLS, shop.folder / CALLS)
         _does_what_it_says(page, shop)
@@ -180,6 +183,10 @@ def test_the_commands_of_each_page_do_what_it_says(part: int, tmp_path: Path, ho
 @pytest.mark.slow("whole runs")
 def test_the_commands_of_the_page_about_signing_do_what_it_says(shop: Project) -> None:
     _does_what_it_says(SIGNING, shop)
+
+
+RECORD: Final = "# 12. Use Redux for state\n\nDate: 2023-04-11\n\n## Status\n\nAccepted\n"
+"""What the team of the README has already."""
 
 
 def _does_what_it_says(page: str, shop: Project) -> None:
