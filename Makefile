@@ -57,8 +57,9 @@ test: $(READY) style
 	wait $$types; types=$$?; echo "$(BIN)/mypy"; cat $(VENV)/types.txt; \
 	exit $$((tests || types))
 
+# Half of the time they wait (for locks, kills, servers and browsers): twice as many as there are processors.
 test-slow: $(READY)
-	$(PYTEST) $(WORKERS) -m "(slow or hypothesis) and not live"
+	$(PYTEST) $(WORKERS) -n $$((2 * $$(nproc 2>/dev/null || echo 2))) -m "(slow or hypothesis) and not live"
 
 test-all: test test-slow
 

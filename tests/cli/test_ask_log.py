@@ -238,7 +238,9 @@ def test_every_metric_runs_on_a_log_of_real_sessions(
     # It brings the rows of the log up to date.
     assert log.call("ask", "proposed decisions", "--run")["result"]["rows"] == [[1]]
     found = {metric.name: log.rows_of(metric) for metric in METRICS}
-    assert not [name for name, rows in found.items() if not rows or rows[0][0] in (0, None)]
+    assert found.pop("latency")[0][0] >= 0  # a simulated call may take no millisecond
+    empty = {name: rows for name, rows in found.items() if not rows or rows[0][0] in (0, None)}
+    assert not empty, empty
     log.call("accept", ready, "--by", "Ada")
     assert log.call("ask", "proposed decisions", "--run")["result"]["rows"] == [[0]]
 
