@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 from contextlib import closing
+from functools import partial
 
 import pytest
 
@@ -15,6 +16,7 @@ from preflights_es.features.clarification.clarifications import clarifications_o
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import Refused
 from preflights_es.store.frozen import MATCHES_MAX
+from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
 from preflights_es.use.answers import finish_due_documents
 from tests.cli.program import Project
@@ -22,7 +24,6 @@ from tests.each import each
 from tests.projections.recording import Recording, golden
 from tests.projections.test_decisions import read
 from tests.records.reading import section
-from tests.store.given import sql
 
 BRIEF_BYTES_MAX = 1_500  # under 500 tokens of any script: a token has three bytes or more
 
@@ -45,10 +46,11 @@ def test_the_age_of_a_session_counts_from_its_beginning(house: Project) -> None:
     house.call("sessions")
     (events,) = golden("keyword_skips_the_generic_question")
     ages = (3_700, 90_000, 259_205)
-    with closing(sql(house.log.parent)) as store:
-        for number, seconds in enumerate(ages, 1):
+    for number, seconds in enumerate(ages, 1):
+        then = clock_ids.now() - seconds * 1_000_000
+        with closing(SqlStore(str(house.log), partial(int, then), clock_ids.salt)) as store:
             began = Recording(events, number)
-            began.session_id = ids.uuid7(clock_ids.now() // 1_000 - seconds * 1_000, bytes(10))
+            began.session_id = ids.uuid7(then // 1_000, bytes(10))
             batch = began.next()
             assert batch is not None
             store.append([batch])
