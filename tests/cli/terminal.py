@@ -86,7 +86,8 @@ class Terminal:
         self._child.send(keys.encode())
 
     def interrupt(self) -> None:
-        """Ctrl-C."""
+        """Ctrl-C, once the program waits: between a prompt and its wait, readline hears none."""
+        time.sleep(0.05)
         self._child.sendintr()
 
     def end(self) -> None:
