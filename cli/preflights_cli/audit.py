@@ -13,14 +13,7 @@ from msgspec.structs import replace
 
 from preflights_cli import EXIT_DAMAGED
 from preflights_cli.advice import advised
-from preflights_cli.common import (
-    Voice,
-    bar,
-    count_in_words,
-    escaped,
-    reading_command,
-    require_option_value,
-)
+from preflights_cli.common import Voice, bar, escaped, reading_command, require_option_value
 from preflights_cli.decisions import who
 from preflights_cli.names import SESSION
 from preflights_cli.recordings import recorded_by
@@ -30,7 +23,7 @@ from preflights_es.history.verification import Broken, CheckpointComparison, Gro
 from preflights_es.kernel.events import Actor, Event, Evidence
 from preflights_es.kernel.ids import iso, short_session
 from preflights_es.kernel.json import canonical_json
-from preflights_es.kernel.text import escaped_text
+from preflights_es.kernel.text import count_in_words, escaped_text
 from preflights_es.runtime.derived_rows import Astray
 from preflights_es.use.archives import ImportedBy
 from preflights_es.use.audit import (

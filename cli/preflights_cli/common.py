@@ -442,11 +442,6 @@ def bar(voice: Voice, label: str, *, least: int = BAR_FROM) -> Drawn:
     return drawn
 
 
-def count_in_words(number: int, what: str) -> str:
-    """`1 session`, `2,000 sessions`."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def tell_scrubbed(app: Request, voice: Voice, *, scrubbed: bool) -> None:
     """Warn where erased bytes are not overwritten yet."""
     if not scrubbed:

@@ -14,9 +14,9 @@ from pathlib import Path
 from shutil import which
 from typing import Final, Literal
 
-from preflights_cli.common import count_in_words
 from preflights_es.kernel import __version__
 from preflights_es.kernel.errors import NoLog, PreflightsError
+from preflights_es.kernel.text import count_in_words
 from preflights_es.providers.capabilities import KEY_VARIABLES
 from preflights_es.runtime.features import FEATURES
 from preflights_es.settings.load import surroundings

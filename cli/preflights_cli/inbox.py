@@ -13,20 +13,12 @@ import msgspec
 
 from preflights_cli import EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_WAITING, dialogue
 from preflights_cli.advice import error_with_advice
-from preflights_cli.common import (
-    Voice,
-    bar,
-    by_option,
-    count_in_words,
-    is_terminal,
-    sign_option,
-    writing_where,
-)
+from preflights_cli.common import Voice, bar, by_option, is_terminal, sign_option, writing_where
 from preflights_cli.rendering import session_exit_code, shown_of
 from preflights_cli.table import CELL_MAX, streamed
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.text import escaped_text, one_line, shortened
+from preflights_es.kernel.text import count_in_words, escaped_text, one_line, shortened
 from preflights_es.use import sessions
 from preflights_es.use.filed_sessions import FiledSession
 from preflights_es.use.inbox import Waiting, inbox, list_proposed_sessions

@@ -14,7 +14,6 @@ from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import (
     Voice,
     bar,
-    count_in_words,
     creating_command,
     is_terminal,
     reading_command,
@@ -25,7 +24,7 @@ from preflights_es.history.imports import ActorInputs, Review, SessionChange
 from preflights_es.history.transfer import Collision, TransferredSession
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.text import escaped_text, shortened
+from preflights_es.kernel.text import count_in_words, escaped_text, shortened
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.finder import LAST
 from preflights_es.use.archives import (

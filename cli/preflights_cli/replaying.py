@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 import click
 
 from preflights_cli import EXIT_ENVIRONMENT, EXIT_REFUSED
-from preflights_cli.common import Voice, bar, count_in_words, reading_command, require_option_value
+from preflights_cli.common import Voice, bar, reading_command, require_option_value
 from preflights_cli.names import SESSION
 from preflights_cli.options import keyed, mode_of, parse_name_value_pairs
 from preflights_cli.recordings import BAR_BYTES, session_file
@@ -19,7 +19,7 @@ from preflights_es.history.child import ABSENT_TEXT, Divergence
 from preflights_es.history.replayer import Rerun
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.json import canonical_json
-from preflights_es.kernel.text import escaped_text, shortened
+from preflights_es.kernel.text import count_in_words, escaped_text, shortened
 from preflights_es.runtime.finder import LAST
 from preflights_es.use.archives import SessionFile
 from preflights_es.use.replays import Again, Replayed, SessionDiff, compare_sessions, replays, rerun

@@ -18,7 +18,6 @@ from preflights_cli import EXIT_REFUSED
 from preflights_cli.advice import advised
 from preflights_cli.common import (
     Voice,
-    count_in_words,
     creating_command,
     is_terminal,
     reading_where,
@@ -27,7 +26,7 @@ from preflights_cli.common import (
 from preflights_cli.inbox import settling
 from preflights_cli.names import SESSION
 from preflights_es.kernel.errors import ExtraMissing
-from preflights_es.kernel.text import escaped_text, shortened
+from preflights_es.kernel.text import count_in_words, escaped_text, shortened
 from preflights_es.use.request import Request
 
 PORT: Final = 8718

@@ -16,7 +16,6 @@ from preflights_cli.advice import error_with_advice
 from preflights_cli.common import (
     Voice,
     bar,
-    count_in_words,
     creating_command,
     is_terminal,
     reading_command,
@@ -31,7 +30,7 @@ from preflights_cli.table import format_date_only, streamed
 from preflights_es.history.erasure import Doomed, Quotes
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.text import escaped_text, shortened
+from preflights_es.kernel.text import count_in_words, escaped_text, shortened
 from preflights_es.use.request import Request
 from preflights_es.use.upkeep import (
     Erased,

@@ -254,3 +254,8 @@ class Secret:
 
     def __format__(self, spec: str) -> str:
         return format(MASK, spec)
+
+
+def count_in_words(number: int, what: str) -> str:
+    """`1 session`, `2,000 sessions`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

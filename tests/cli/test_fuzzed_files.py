@@ -15,11 +15,10 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from preflights_cli.common import count_in_words
 from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.text import escaped_text
+from preflights_es.kernel.text import count_in_words, escaped_text
 from preflights_es.store import jsonl
 from tests import fuzzing
 from tests.bounds import bounded

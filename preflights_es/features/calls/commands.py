@@ -12,7 +12,6 @@ from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import (
     Voice,
     bar,
-    count_in_words,
     creating_command,
     is_terminal,
     reading_command,
@@ -38,7 +37,7 @@ from preflights_es.features.calls.use import (
 )
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.text import escaped_text, one_line, shortened, shown_lines
+from preflights_es.kernel.text import count_in_words, escaped_text, one_line, shortened, shown_lines
 from preflights_es.runtime.finder import LAST
 from preflights_es.use.request import Request
 from preflights_es.use.upkeep import Erased, erase, plan_erasure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from msgspec.structs import replace
 
-from preflights_cli.common import Voice, count_in_words, require_option_value, writing_command
+from preflights_cli.common import Voice, require_option_value, writing_command
 from preflights_cli.options import read_input_file
 from preflights_es.features.calls.judging import (
     FILE_MAX,
@@ -16,6 +16,7 @@ from preflights_es.features.calls.judging import (
     record_judgements,
 )
 from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.text import count_in_words
 from preflights_es.use.request import Request
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from preflights_cli.common import Voice, count_in_words, is_terminal
+from preflights_cli.common import Voice, is_terminal
 from preflights_es.features.calls.blind_pairs import (
     BlindPair,
     BlindRun,
@@ -21,7 +21,7 @@ from preflights_es.features.calls.blind_pairs import (
 )
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.text import escaped_text, shown_lines
+from preflights_es.kernel.text import count_in_words, escaped_text, shown_lines
 from preflights_es.use.request import Request
 
 TURNS_SHOWN: Final = 4  # of a question, the last ones

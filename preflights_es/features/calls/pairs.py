@@ -52,7 +52,7 @@ from preflights_es.features.calls.kept_answers import (
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.json import decode_plain_json, is_too_deep
-from preflights_es.kernel.text import one_line, shortened
+from preflights_es.kernel.text import count_in_words, one_line, shortened
 from preflights_es.projections.usage import price_of
 from preflights_es.providers.capabilities import MAX_TOKENS, OPENAI_LIKE
 from preflights_es.redaction.masking import redact
@@ -298,16 +298,18 @@ class CallPairs:
     def notes(self) -> tuple[str, ...]:
         """See `SessionPairs`."""
         asked, unanswered = self._unchanged["asked"], self._unchanged["unanswered"]
-        found = [f"{_count(n, 'call')} left out: {why}." for why, n in self._left_out.items()]
+        found = [
+            f"{count_in_words(n, 'call')} left out: {why}." for why, n in self._left_out.items()
+        ]
         if self._disputed:
-            times = _count(self._disputed, "time")
+            times = count_in_words(self._disputed, "time")
             found.append(f"People judged an answer differently {times}: the newer word counts.")
         if not self._asked.is_live:
             return (*found, NOT_ASKED)
         if self._undecided:
             found.append(
-                f"{_count(self._undecided, 'session')} with answers that differ, and no right "
-                f"value, assertion or judgement to decide: {self._advice}"
+                f"{count_in_words(self._undecided, 'session')} with answers that differ, and no "
+                f"right value, assertion or judgement to decide: {self._advice}"
             )
         if asked and asked == unanswered:
             found.append(GONE)
@@ -330,10 +332,6 @@ def _why_left_out(call: AskedCall) -> str:
     if is_too_deep(ordered_json(call.request).encode()):
         return "their requests nest too deep"
     return ""
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _shown(answer: ReadAnswer | None) -> Any:

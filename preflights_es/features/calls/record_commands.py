@@ -10,20 +10,14 @@ from typing import Final
 import click
 
 from preflights_cli import EXIT_REFUSED
-from preflights_cli.common import (
-    Voice,
-    count_in_words,
-    creating_command,
-    each_given,
-    reading_command,
-)
+from preflights_cli.common import Voice, creating_command, each_given, reading_command
 from preflights_es.features.calls.domain.events import SOURCE_MAX
 from preflights_es.features.calls.playing import read_recorded_calls, replay_run
 from preflights_es.features.calls.recording import Route, find_routes, record_run, require_aiohttp
 from preflights_es.features.calls.use import keep_calls_private, notice_where_calls_lie
 from preflights_es.features.calls.writer import TOGETHER_MAX, RunBegun
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.text import one_line, shortened
+from preflights_es.kernel.text import count_in_words, one_line, shortened
 from preflights_es.redaction.masking import redact_hidden
 from preflights_es.redaction.patterns import SECRETS
 from preflights_es.settings.load import surroundings

@@ -18,7 +18,6 @@ from preflights_cli.commands import Lazy
 from preflights_cli.common import (
     Voice,
     by_option,
-    count_in_words,
     creating_command,
     current_folder,
     is_terminal,
@@ -46,7 +45,7 @@ from preflights_es.features.compiler.domain.events import PASSES, PassName
 from preflights_es.features.compiler.domain.state import PlanView, ShownPlan
 from preflights_es.kernel.ids import SHORT, short_session
 from preflights_es.kernel.json import canonical_json
-from preflights_es.kernel.text import escaped_text, one_line, shortened
+from preflights_es.kernel.text import count_in_words, escaped_text, one_line, shortened
 from preflights_es.use.request import Request
 from preflights_es.words.workflow import View
 

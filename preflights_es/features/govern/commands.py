@@ -11,12 +11,12 @@ from typing import Final, Literal
 
 import click
 
-from preflights_cli.common import Voice, bar, count_in_words, reading_command, require_option_value
+from preflights_cli.common import Voice, bar, reading_command, require_option_value
 from preflights_cli.options import check_report_files as check_reports
 from preflights_cli.options import report_options, reports_of, write_report_files
 from preflights_es.features.govern.check import Checked, check_change
 from preflights_es.kernel.json import canonical_json
-from preflights_es.kernel.text import escaped_text
+from preflights_es.kernel.text import count_in_words, escaped_text
 from preflights_es.use.request import Request
 
 FORMATS: Final = ("json", "annotations")

@@ -14,14 +14,7 @@ from typing import Any, Final
 import click
 
 from preflights_cli import EXIT_DAMAGED, EXIT_ENVIRONMENT, EXIT_INCONCLUSIVE, EXIT_REFUSED
-from preflights_cli.common import (
-    Voice,
-    bar,
-    by_option,
-    count_in_words,
-    reading_command,
-    require_option_value,
-)
+from preflights_cli.common import Voice, bar, by_option, reading_command, require_option_value
 from preflights_cli.names import SESSION
 from preflights_cli.options import (
     check_report_files,
@@ -57,7 +50,7 @@ from preflights_es.features.regress.selection import Selection, offers_pairs
 from preflights_es.features.regress.verdict import MARGIN, PAIRS_MARGIN
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import iso, short_session
-from preflights_es.kernel.text import ANSWER_MAX, escaped_text, shortened
+from preflights_es.kernel.text import ANSWER_MAX, count_in_words, escaped_text, shortened
 from preflights_es.redaction.masking import redact
 from preflights_es.system import clock_ids
 from preflights_es.use.request import Request

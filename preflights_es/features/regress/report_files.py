@@ -9,13 +9,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from preflights_cli.common import count_in_words
 from preflights_cli.replaying import format_replay_value
 from preflights_es.features.regress.batches import LOG
 from preflights_es.features.regress.pages import policy, read_page_source
 from preflights_es.features.regress.results import Case, Cause, Outcome, Report
 from preflights_es.kernel.json import canonical_json
-from preflights_es.kernel.text import escaped_text, one_line
+from preflights_es.kernel.text import count_in_words, escaped_text, one_line
 
 GRAVEST_FIRST: Final[tuple[Outcome, ...]] = (
     "failed",

@@ -18,6 +18,7 @@ from preflights_es.features.regress.results import (
     Verdict,
     VerdictWord,
 )
+from preflights_es.kernel.text import count_in_words
 
 ALPHA: Final = 0.05  # of BLOCK, and of the bound of PASS
 MARGIN: Final = 0.02  # the loss that is too small to matter
@@ -106,20 +107,20 @@ def _advice(
         what = "no longer give what people accepted" if one is agreement else "became invalid"
         return (
             "The change is worse: keep what you have. "
-            f"Of {_verdict_count(one.pairs, 'session')}, {one.worse:,} {what}, "
+            f"Of {count_in_words(one.pairs, 'session')}, {one.worse:,} {what}, "
             f"and {one.better:,} got better."
         )
     if word == "PASS":
         return (
             "The change can land: it is not worse than what you have. "
-            f"{_verdict_count(agreement.pairs, 'session')} were compared, enough to exclude that"
+            f"{count_in_words(agreement.pairs, 'session')} were compared, enough to exclude that"
             f" more than {_points(margin)} in 100 get worse."
         )
     unclear = "This run cannot tell whether the change is worse."
     if not agreement.pairs:
         return f"{unclear} No session could be compared with what a person accepted."
     compared = (
-        f"{_verdict_count(agreement.pairs, 'session')} {'was' if agreement.pairs == 1 else 'were'}"
+        f"{count_in_words(agreement.pairs, 'session')} {'was' if agreement.pairs == 1 else 'were'}"
     )
     needed = max(one.pairs_needed for one in tests)
     if hollow:
@@ -128,7 +129,7 @@ def _advice(
         worse = max(one.worse for one in tests)
         unknown = max(one.unknown for one in tests)
         what = f"got worse, and {unknown:,} more came to no result" if unknown else "got worse"
-        sessions = _verdict_count(agreement.pairs, "session")
+        sessions = count_in_words(agreement.pairs, "session")
         return f"{unclear} {worse:,} of {sessions} {what}: look at them."
     differ = max(one.worse + one.better for one in tests)
     of_which = f", of which {differ:,} got worse or better" if differ else ""
@@ -156,7 +157,7 @@ def _describe_failed_calls(cases: Sequence[Case]) -> str:
     if not first:
         return ""
     failed, asked = sum(side.unanswered for side in sides), sum(side.asked for side in sides)
-    return f"{failed:,} of {_verdict_count(asked, 'call')} had no response; the first: {first}"
+    return f"{failed:,} of {count_in_words(asked, 'call')} had no response; the first: {first}"
 
 
 def _noise(cases: Sequence[Case]) -> Noise | None:
@@ -178,9 +179,9 @@ def _strict(cases: Sequence[Case]) -> Verdict:
     if not judged:
         return Verdict(word="INCONCLUSIVE", why=f"No session was judged{also}.")
     if differ:
-        why = f"{differ:,} of {_verdict_count(judged, 'session')} differ{also}."
+        why = f"{differ:,} of {count_in_words(judged, 'session')} differ{also}."
         return Verdict(word="different", why=why)
-    return Verdict(word="same", why=f"No difference in {_verdict_count(judged, 'session')}{also}.")
+    return Verdict(word="same", why=f"No difference in {count_in_words(judged, 'session')}{also}.")
 
 
 def count_measure_pairs(cases: Sequence[Case], measure: Paired) -> PairCounts:
@@ -407,7 +408,7 @@ def describe_power(pairs: int, margin: float) -> str:
     shown, excluded = smallest_loss(0, pairs, ALPHA), loss_bound(0, 0, pairs)
     can_show = f"a loss of {_points(shown)} points" if shown < 1.0 else "no loss"
     return (
-        f"{_verdict_count(pairs, 'session')}, at best enough to show {can_show} and to exclude one"
+        f"{count_in_words(pairs, 'session')}, at best enough to show {can_show} and to exclude one"
         f" of {_points(excluded)}; the margin is {_points(margin)} points"
     )
 
@@ -433,8 +434,8 @@ def _judge_paired_tests(
     if not agreement.pairs:
         lost = ""
         if agreement.unknown:
-            lost = f"{_verdict_count(agreement.unknown, 'session')} came to no result; "
-        needed = _verdict_count(agreement.pairs_needed, "pair")
+            lost = f"{count_in_words(agreement.unknown, 'session')} came to no result; "
+        needed = count_in_words(agreement.pairs_needed, "pair")
         return "INCONCLUSIVE", f"{lost}{needed} would pass a change without loss.".capitalize()
     if all(one.loss_bound < margin for one in tests):
         bounds = ", ".join(f"{one.measure} at most {_points(one.loss_bound)}" for one in tests)
@@ -442,7 +443,7 @@ def _judge_paired_tests(
         return ("INCONCLUSIVE" if hollow else "PASS"), said
     return "INCONCLUSIVE", "; ".join(
         f"{one.measure} may be {_points(one.loss_bound)} points worse{_unknown(one)}:"
-        f" {_verdict_count(one.pairs, 'pair')} can show {_describe_detectable_loss(one)},"
+        f" {count_in_words(one.pairs, 'pair')} can show {_describe_detectable_loss(one)},"
         f" {one.pairs_needed:,} would pass a change without loss"
         for one in tests
         if one.loss_bound >= margin
@@ -470,7 +471,7 @@ def shows_difference(cases: Sequence[Case]) -> bool:
 
 def _is_worse(one: PairedTest) -> str:
     return (
-        f"{one.measure} in {one.worse:,} of {_verdict_count(one.pairs, 'pair')}"
+        f"{one.measure} in {one.worse:,} of {count_in_words(one.pairs, 'pair')}"
         f", better in {one.better:,} (p = {one.p_adjusted:.2g})"
     )
 
@@ -486,10 +487,6 @@ def _describe_detectable_loss(one: PairedTest) -> str:
 def _points(share: float) -> str:
     """Percentage points, rounded up, so that no bound looks better than it is."""
     return f"{math.ceil(share * 1000 - 1e-6) / 10:g}"
-
-
-def _verdict_count(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _round_to_digits(value: float) -> float:
