@@ -13,10 +13,10 @@ import click
 from preflights_cli.advice import error_with_advice
 from preflights_cli.common import Voice, reading_command, require_option_value, tell_behind
 from preflights_cli.names import Name
-from preflights_cli.table import DAY_LENGTH, Moment, streamed
+from preflights_cli.table import Moment, streamed
 from preflights_es.kernel.errors import RecordWithoutSession
 from preflights_es.kernel.events import ACTOR_WORDS, Actor
-from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.ids import DAY_LENGTH, short_session
 from preflights_es.kernel.text import count_in_words, escaped_text, one_line
 from preflights_es.records.record_list import UnreadRecord
 from preflights_es.use.decisions import (

@@ -16,9 +16,7 @@ from msgspec import UNSET
 from preflights_cli.common import Voice, reading_command, tell_behind
 from preflights_cli.names import SESSION
 from preflights_cli.table import (
-    DAY_LENGTH,
     PAGE,
-    format_date_only,
     refuse_backwards,
     second,
     streamed,
@@ -42,7 +40,7 @@ from preflights_es.kernel.events import (
     Signature,
     SourceSession,
 )
-from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.ids import DAY_LENGTH, format_date_only, short_session
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.projections.usage import COUNTED, Counted

@@ -17,7 +17,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 import click
 
-from preflights_es.kernel.ids import EPOCH, iso
+from preflights_es.kernel.ids import DAY_LENGTH, EPOCH, iso
 from preflights_es.kernel.text import escaped_text, late_pattern, shortened
 
 Row = Sequence[str]
@@ -236,7 +236,6 @@ def _width() -> int:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-DAY_LENGTH: Final = 10  # characters of a date such as 2026-11-22
 
 _WEEK: Final = late_pattern(r"\d{4}-?W\d{2}(?!-?\d)")
 """A week without a day: Python takes it for its Monday."""
@@ -309,11 +308,6 @@ def refuse_backwards(since: int | None, until: int | None) -> None:
     if since is not None and until is not None and since > until:
         message = f"found --since {iso(since)} after --until {iso(until)}: expected an earlier time"
         raise click.UsageError(message)
-
-
-def format_date_only(at: int | None) -> str:
-    """The date alone; empty where there is none."""
-    return "" if at is None else iso(at)[:DAY_LENGTH]
 
 
 def second(at: int) -> str:

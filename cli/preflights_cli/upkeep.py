@@ -26,10 +26,10 @@ from preflights_cli.common import (
 )
 from preflights_cli.decisions import LISTING
 from preflights_cli.names import SESSION
-from preflights_cli.table import format_date_only, streamed
+from preflights_cli.table import streamed
 from preflights_es.history.erasure import Doomed, Quotes
 from preflights_es.kernel.errors import PreflightsError
-from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.ids import format_date_only, short_session
 from preflights_es.kernel.text import count_in_words, escaped_text, shortened
 from preflights_es.use.request import Request
 from preflights_es.use.upkeep import (

@@ -12,9 +12,9 @@ from preflights_cli.common import Voice, reading_command, tell_behind
 from preflights_cli.decisions import who
 from preflights_cli.names import Name
 from preflights_cli.rendering import shown_of
-from preflights_cli.table import DAY_LENGTH, minute
+from preflights_cli.table import minute
 from preflights_es.kernel.events import ACTOR_WORDS, UNSEEN, Actor, SourceSession
-from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.ids import DAY_LENGTH, short_session
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import WRITERS
 from preflights_es.kernel.text import escaped_text, one_line, shortened

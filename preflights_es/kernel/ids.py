@@ -69,6 +69,7 @@ def decision_uid(session_id: str) -> str:
 
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+DAY_LENGTH: Final = 10  # characters of a date such as 2026-11-22
 EARLIEST: Final = -62_135_596_800_000_000
 LATEST: Final = 253_402_300_799_999_999
 """The first and the last microsecond that a date can have: of the years 1 and 9999."""
@@ -78,6 +79,11 @@ def iso(at: int) -> str:
     """ISO 8601, UTC, to the microsecond; what no date can have is written as the nearest one."""
     moment = EPOCH + timedelta(microseconds=min(max(at, EARLIEST), LATEST))
     return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def format_date_only(at: int | None) -> str:
+    """The date of it alone; empty where there is no time."""
+    return "" if at is None else iso(at)[:DAY_LENGTH]
 
 
 def iso_or_none(at: int | None) -> str | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import msgspec
 
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.ids import iso
+from preflights_es.kernel.ids import format_date_only, iso
 from preflights_es.projections.usage import KINDS, Kind, UsageTotals, UsedThen
 from preflights_es.surfaces.view.pictures import bars, graph
 from preflights_es.surfaces.view.rendering import (
@@ -24,7 +24,6 @@ from preflights_es.surfaces.view.rendering import (
     address_with_query,
     clock,
     count,
-    date,
     millis,
     page,
     parse_moment,
@@ -302,14 +301,17 @@ class Axis(msgspec.Struct, frozen=True):
     def ends(self, begins: int) -> dict[str, str]:
         """The first and the last moment of a span, as an address says them."""
         if self.step >= DAY:
-            return {"since": date(begins), "until": date(begins + self.step - 1)}
+            return {
+                "since": format_date_only(begins),
+                "until": format_date_only(begins + self.step - 1),
+            }
         first, last = iso(begins), iso(begins + self.step - 1)
         return {"since": first[:16], "until": last[:23]}
 
     def told(self, begins: int) -> str:
         """`2026-11-26`; with the hour where spans are shorter than a day."""
         hour = f" {clock(begins)[:5]}" if self.step < DAY else ""
-        return f"{date(begins)}{hour}"
+        return f"{format_date_only(begins)}{hour}"
 
 
 def stacked(

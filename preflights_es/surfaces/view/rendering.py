@@ -20,10 +20,12 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from preflights_es.kernel.ids import (
+    DAY_LENGTH,
     EARLIEST,
     EPOCH,
     LATEST,
     decision_name,
+    format_date_only,
     iso,
     milliseconds,
     short_session,
@@ -46,7 +48,6 @@ if TYPE_CHECKING:
 
 VALUE_MAX: Final = 300  # characters of a value beside others
 DAY: Final = 86_400_000_000  # microseconds
-DAY_LENGTH: Final = 10  # characters
 _MOMENT: Final = re.compile(
     r"[0-9]{4}(-[0-9]{2}){2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?"
 )
@@ -72,11 +73,6 @@ def parse_moment(text: str, *, is_end: bool = False) -> int | None:
 def clock(at: int | None) -> str:
     """`14:02:11`, UTC."""
     return "" if at is None else f"{moment(at):%H:%M:%S}"
-
-
-def date(at: int | None) -> str:
-    """`2026-11-26`, UTC."""
-    return "" if at is None else iso(at)[:DAY_LENGTH]
 
 
 def stamp(at: int | None) -> str:
@@ -140,7 +136,6 @@ WORDS: Final = {
     one.__name__: one
     for one in (
         clock,
-        date,
         stamp,
         span,
         millis,
@@ -153,7 +148,7 @@ WORDS: Final = {
         spaced,
         tone,
     )
-}
+} | {"date": format_date_only}
 """Filters of templates, by name."""
 
 FILES: Final = {
