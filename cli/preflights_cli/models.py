@@ -16,7 +16,7 @@ from preflights_cli.table import refuse_backwards, streamed, time_range_options
 from preflights_es.kernel.completions import Prompt, prompt
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.text import escaped_text
-from preflights_es.projections.usage import BY, By, UsageTotals
+from preflights_es.projections.usage import BY, By, UsageTotals, costs_in_words
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.load import load_settings
 from preflights_es.use.repository_facts import Facts, read_known_facts
@@ -114,7 +114,7 @@ def _format_known_number(value: Any) -> str:
 
 
 def _format_usage_cost(one: UsageTotals) -> str:
-    known = ", ".join(f"{cost.amount} {cost.currency}" for cost in one.costs)
+    known = costs_in_words(one.costs)
     if not one.unpriced:
         return known
     return f"{known} + {UNKNOWN}" if known else UNKNOWN

@@ -43,7 +43,7 @@ from preflights_es.kernel.events import (
 from preflights_es.kernel.ids import DAY_LENGTH, format_date_only, short_session
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import escaped_text, one_line, shortened
-from preflights_es.projections.usage import COUNTED, Counted
+from preflights_es.projections.usage import COUNTED, Counted, costs_in_words
 from preflights_es.store.stored_events import erased
 from preflights_es.use import sessions
 from preflights_es.use.request import Request
@@ -154,11 +154,9 @@ def _say_sessions(
         "status": lambda row: row.status.replace("_", " "),
     }
     if are_asked:
-        from preflights_es.projections.session_story import cost_in_words
-
         columns["model"] = lambda row: ", ".join(row.models)
         columns["calls"] = lambda row: f"{row.calls:,}" if row.calls else ""
-        columns["cost"] = lambda row: ", ".join(map(cost_in_words, row.costs))
+        columns["cost"] = lambda row: costs_in_words(row.costs)
     columns["intention"] = lambda row: one_line(row.intention)
     if streamed(
         tuple(columns), ([cell(row) for cell in columns.values()] for row in chain(first, rows))

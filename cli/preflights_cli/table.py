@@ -8,16 +8,14 @@ and shown as JSON has them.
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
 from itertools import chain, islice, zip_longest
 from typing import Any, Final, ParamSpec, TypeVar
 
 import click
 
-from preflights_es.kernel.ids import DAY_LENGTH, EPOCH, iso
+from preflights_es.kernel.ids import DAY_LENGTH, iso, parse_moment
 from preflights_es.kernel.text import escaped_text, late_pattern, shortened
 
 Row = Sequence[str]
@@ -237,15 +235,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-_WEEK: Final = late_pattern(r"\d{4}-?W\d{2}(?!-?\d)")
-"""A week without a day: Python takes it for its Monday."""
-
-_DATE: Final = late_pattern(
-    r"[0-9]{4}(-?)(?:[0-9]{2}\1[0-9]{2}|W[0-9]{2}\1[0-9])(?P<rest>.*)", re.DOTALL
-)
-"""A day, and what stands behind it: Python takes any sign there for the one before a time."""
-
-
 class Moment(click.ParamType[int]):
     """A day, or a time, of UTC unless it says otherwise: microseconds since 1970 UTC.
 
@@ -262,26 +251,10 @@ class Moment(click.ParamType[int]):
     ) -> int:
         if isinstance(value, int):
             return value
-        text = str(value).strip()
-        if _WEEK.match(text):
-            self.fail(f"{text!r} is a week: name a day of it, such as 2026-11-22", param, ctx)
-        day = _DATE.fullmatch(text)
         try:
-            if day is None or day["rest"][:1] not in ("", "T", "t", " "):
-                raise ValueError
-            found = datetime.fromisoformat(text)
-        except ValueError:
-            self.fail(
-                f"{text!r} is no date: expected 2026-11-22, or 2026-11-22T14:30+01:00", param, ctx
-            )
-        try:
-            aware = found if found.tzinfo else found.replace(tzinfo=UTC)
-            at = (aware - EPOCH) // timedelta(microseconds=1)
-        except OverflowError:
-            self.fail(f"{text!r} is out of the range of dates", param, ctx)
-        if self._is_end and len(text) <= DAY_LENGTH:
-            return at + timedelta(days=1) // timedelta(microseconds=1) - 1
-        return at
+            return parse_moment(str(value), is_end=self._is_end)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 def time_range_options(what: str) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -89,3 +90,43 @@ def format_date_only(at: int | None) -> str:
 def iso_or_none(at: int | None) -> str | None:
     """The same of a time that may not be known."""
     return None if at is None else iso(at)
+
+
+_WEEK: Final = late_pattern(r"\d{4}-?W\d{2}(?!-?\d)")
+"""A week without a day: Python takes it for its Monday."""
+_DATE: Final = late_pattern(
+    r"[0-9]{4}(-?)(?:[0-9]{2}\1[0-9]{2}|W[0-9]{2}\1[0-9])(?P<rest>.*)", re.DOTALL
+)
+"""A day, and what stands behind it: Python takes any sign there for the one before a time."""
+
+
+def parse_moment(text: str, *, is_end: bool = False) -> int:
+    """A day, or a time of UTC unless it says otherwise, in microseconds since 1970 UTC.
+
+    Args:
+        is_end: of a day, its last moment and not its first.
+
+    Raises:
+        ValueError: it is neither; the message says what is expected.
+    """
+    text = text.strip()
+    if _WEEK.match(text):
+        message = f"{text!r} is a week: name a day of it, such as 2026-11-22"
+        raise ValueError(message)
+    day = _DATE.fullmatch(text)
+    try:
+        if day is None or day["rest"][:1] not in ("", "T", "t", " "):
+            raise ValueError
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        message = f"{text!r} is no date: expected 2026-11-22, or 2026-11-22T14:30+01:00"
+        raise ValueError(message) from None
+    try:
+        aware = found if found.tzinfo else found.replace(tzinfo=UTC)
+        at = (aware - EPOCH) // timedelta(microseconds=1)
+    except OverflowError:
+        message = f"{text!r} is out of the range of dates"
+        raise ValueError(message) from None
+    if is_end and len(text) <= DAY_LENGTH:
+        return at + timedelta(days=1) // timedelta(microseconds=1) - 1
+    return at

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import Any, Final
 
 import msgspec
@@ -46,7 +45,14 @@ from preflights_es.kernel.lead import (
 )
 from preflights_es.kernel.text import one_line, shortened, span
 from preflights_es.projections.projection import Read
-from preflights_es.projections.usage import Cost, Price, ProviderCall, list_session_calls, sum_costs
+from preflights_es.projections.usage import (
+    Cost,
+    Price,
+    ProviderCall,
+    costs_in_words,
+    list_session_calls,
+    sum_costs,
+)
 from preflights_es.words.event_names import NO_MODELS
 from preflights_es.words.questions import Refusal
 from preflights_es.words.workflow import SpokenCall
@@ -190,7 +196,8 @@ def _sum_up(calls: Sequence[ProviderCall], prices: Sequence[Price]) -> str:
     )
     if read or wrote:
         parts.append(f"{sum(read):,} -> {sum(wrote):,} tokens")
-    parts += map(cost_in_words, call_costs(calls, prices))
+    if costs := call_costs(calls, prices):
+        parts.append(costs_in_words(costs))
     if took := [one.latency_ms for one in calls if one.latency_ms is not None]:
         parts.append(span(sum(took) / 1_000))
     return ", ".join(parts)
@@ -202,14 +209,6 @@ _TOKENS: Final = ("input_tokens", "output_tokens")
 def call_costs(calls: Iterable[ProviderCall], prices: Sequence[Price]) -> tuple[Cost, ...]:
     """What calls cost, as far as a price is known."""
     return sum_costs(map(msgspec.structs.asdict, calls), prices)
-
-
-def cost_in_words(cost: Cost) -> str:
-    """`0.0049 USD`: to four places, or to two digits where it is less."""
-    amount = Decimal(cost.amount)
-    places = max(4, 1 - amount.adjusted()) if amount else 0
-    text = f"{round(amount, places):f}".rstrip("0").rstrip(".") if amount % 1 else f"{amount:f}"
-    return f"{text} {cost.currency}"
 
 
 # 2. People -----------------------------------------------------------------------------------

@@ -224,6 +224,16 @@ class Cost(msgspec.Struct, frozen=True):
     """Decimal: no sum of money is rounded on its way."""
 
 
+def costs_in_words(costs: Iterable[Cost]) -> str:
+    """`0.0049 USD, 1 EUR`: to four places, or to two digits where it is less."""
+    return ", ".join(f"{_amount_in_words(Decimal(one.amount))} {one.currency}" for one in costs)
+
+
+def _amount_in_words(amount: Decimal) -> str:
+    places = max(4, 1 - amount.adjusted()) if amount else 0
+    return f"{round(amount, places):f}".rstrip("0").rstrip(".") if amount % 1 else f"{amount:f}"
+
+
 class UsageTotals(msgspec.Struct, frozen=True, kw_only=True):
     """What calls of one kind came to; None is unknown, and never 0."""
 

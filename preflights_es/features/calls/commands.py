@@ -38,6 +38,7 @@ from preflights_es.features.calls.use import (
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import count_in_words, escaped_text, one_line, shortened, shown_lines
+from preflights_es.projections.usage import costs_in_words
 from preflights_es.runtime.finder import LAST
 from preflights_es.use.request import Request
 from preflights_es.use.upkeep import Erased, erase, plan_erasure
@@ -167,7 +168,7 @@ def _list_cells(row: CallsRow) -> tuple[str, ...]:
         f"{row.calls:,}" + (f" ({row.missed:,} missing)" if row.missed else ""),
         f"{row.judged:,}" if row.judged else "",
         row.status,
-        ", ".join(f"{cost.amount} {cost.currency}" for cost in row.costs),
+        costs_in_words(row.costs),
         shortened(one_line(row.about), ABOUT_SHOWN),
     )
 

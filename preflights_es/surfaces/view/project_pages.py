@@ -24,9 +24,9 @@ from preflights_es.surfaces.view.rendering import (
     address_with_query,
     clock,
     count,
+    filter_moment,
     millis,
     page,
-    parse_moment,
 )
 from preflights_es.use.brief import OTHER
 from preflights_es.use.decisions import days, end_of, listing
@@ -402,7 +402,7 @@ def spent(asked: PageRequest) -> Page:
     query = asked.query
     of: Kind = next((one for one in KINDS if one == query.get("by")), "workflow")
     known = {name: query.get(name, "").strip() for name in ("since", "until")}
-    since, until = parse_moment(known["since"]), parse_moment(known["until"], is_end=True)
+    since, until = filter_moment(known["since"]), filter_moment(known["until"], is_end=True)
     between = {
         "since": known["since"] if since is not None else "",
         "until": known["until"] if until is not None else "",

@@ -8,7 +8,7 @@ import hmac
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from hashlib import sha256
 from html import escape
@@ -28,12 +28,12 @@ from preflights_es.kernel.ids import (
     format_date_only,
     iso,
     milliseconds,
+    parse_moment,
     short_session,
 )
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines, span
-from preflights_es.projections.session_story import cost_in_words
-from preflights_es.projections.usage import Cost, ProviderCall, UsageTotals
+from preflights_es.projections.usage import ProviderCall, UsageTotals, costs_in_words
 from preflights_es.records.record_text import document_in_markdown
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.inbox import Waiting
@@ -48,9 +48,6 @@ if TYPE_CHECKING:
 
 VALUE_MAX: Final = 300  # characters of a value beside others
 DAY: Final = 86_400_000_000  # microseconds
-_MOMENT: Final = re.compile(
-    r"[0-9]{4}(-[0-9]{2}){2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?"
-)
 
 
 def moment(at: int) -> datetime:
@@ -58,16 +55,12 @@ def moment(at: int) -> datetime:
     return EPOCH + timedelta(microseconds=min(max(at, EARLIEST), LATEST))
 
 
-def parse_moment(text: str, *, is_end: bool = False) -> int | None:
-    """The beginning or the end of a day (`2026-11-26`), or a time of it (`2026-11-26T14:00`), UTC;
-    None of anything else.
-    """
+def filter_moment(text: str, *, is_end: bool = False) -> int | None:
+    """Of the field of a filter; None where it holds no day or time."""
     try:
-        found = datetime.fromisoformat(text if _MOMENT.fullmatch(text) else "")
+        return parse_moment(text, is_end=is_end)
     except ValueError:
         return None
-    at = (found.replace(tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
-    return at + DAY - 1 if is_end and len(text) == DAY_LENGTH else at
 
 
 def clock(at: int | None) -> str:
@@ -108,11 +101,6 @@ def tokens(call: ProviderCall | UsageTotals) -> str:
     return f"{count(call.input_tokens)} → {count(call.output_tokens)}"
 
 
-def cost(costs: Iterable[Cost]) -> str:
-    """`0.5 EUR, 1 USD`."""
-    return ", ".join(map(cost_in_words, costs))
-
-
 def share(x: float, part: TimelinePart) -> str:
     """A place or a width of a timeline, as a share of its own."""
     return f"{x / part.width:.2%}"
@@ -134,21 +122,8 @@ def tone(status: str) -> str:
 
 WORDS: Final = {
     one.__name__: one
-    for one in (
-        clock,
-        stamp,
-        span,
-        millis,
-        count,
-        percent,
-        value,
-        tokens,
-        cost,
-        share,
-        spaced,
-        tone,
-    )
-} | {"date": format_date_only}
+    for one in (clock, stamp, span, millis, count, percent, value, tokens, share, spaced, tone)
+} | {"cost": costs_in_words, "date": format_date_only}
 """Filters of templates, by name."""
 
 FILES: Final = {

@@ -15,8 +15,8 @@ from preflights_es.surfaces.view.rendering import (
     Page,
     PageRequest,
     address_with_query,
+    filter_moment,
     page,
-    parse_moment,
     positive_number,
 )
 from preflights_es.use.inbox import inbox
@@ -54,8 +54,8 @@ def sessions_page(asked: PageRequest) -> Page:
         model=known["model"],
         prompt=known["prompt"],
         counted=next((name for name in COUNTED if name == happened), None),
-        since=parse_moment(known["since"]),
-        until=parse_moment(known["until"], is_end=True),
+        since=filter_moment(known["since"]),
+        until=filter_moment(known["until"], is_end=True),
         cost_over=_amount(known["cost"]),
         among=None if waiting is None else {one.session_id for one in waiting},
     )
@@ -134,7 +134,7 @@ def _sessions_command_line(known: Mapping[str, str], *, is_status: bool) -> str:
         "--model": known["model"],
         "--with": known["with"] if known["with"] in COUNTED else "",
         "--cost-over": known["cost"] if _amount(known["cost"]) is not None else "",
-        **{f"--{n}": known[n] if parse_moment(known[n]) else "" for n in ("since", "until")},
+        **{f"--{n}": known[n] if filter_moment(known[n]) else "" for n in ("since", "until")},
     }
     said = " ".join(f"{name} {quote(value)}" for name, value in options.items() if value)
     every = "" if known["workflow"] else " --all-workflows"
