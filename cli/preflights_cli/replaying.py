@@ -25,7 +25,7 @@ from preflights_es.use.archives import SessionFile
 from preflights_es.use.replays import Again, Replayed, SessionDiff, compare_sessions, replays, rerun
 from preflights_es.use.request import Request
 from preflights_es.use.results import Drawn
-from preflights_es.words.event_names import event_in_words
+from preflights_es.words.event_names import event_in_words, pointer_in_words, value_of_pointer
 
 VALUE_MAX: Final = 400  # characters of a value that differs
 AROUND: Final = 60  # characters in front of the first difference of long values
@@ -33,14 +33,12 @@ AROUND: Final = 60  # characters in front of the first difference of long values
 
 def say_divergence(voice: Voice, id_: str, divergence: Divergence) -> None:
     """The place, the reason and both values."""
-    where = divergence.pointer or "the whole event"
-    voice.say(
-        f"{id_} differs at version {divergence.version}, {escaped_text(divergence.type)}, "
-        f"{escaped_text(where)}"
-    )
+    name = escaped_text(event_in_words(divergence.type))
+    where = escaped_text(pointer_in_words(divergence.pointer))
+    voice.say(f"{id_} differs at event {divergence.version}, {name}: {where}")
     if divergence.cause:
         voice.say(f"  cause:    {escaped_text(divergence.cause)}")
-    recorded, computed = both_in_words(divergence.recorded, divergence.computed)
+    recorded, computed = both_in_words(divergence.pointer, divergence.recorded, divergence.computed)
     voice.say(f"  recorded: {recorded}")
     voice.say(f"  computed: {computed}")
 
@@ -54,9 +52,9 @@ def _value_text(found: Any) -> str:
     return escaped_text(found if found == ABSENT_TEXT else canonical_json(found).decode())
 
 
-def both_in_words(*values: Any) -> tuple[str, ...]:
+def both_in_words(pointer: str, *values: Any) -> tuple[str, ...]:
     """Two values on a line each; of long ones the place where they first differ."""
-    texts = [*map(_value_text, values)]
+    texts = [_value_text(value_of_pointer(pointer, one)) for one in values]
     pairs = enumerate(zip(*texts, strict=False))
     same = next((n for n, (one, other) in pairs if one != other), min(map(len, texts)))
     begin = max(same - AROUND, 0) if max(map(len, texts)) > VALUE_MAX else 0
@@ -118,12 +116,12 @@ def _say_again(voice: Voice, result: Rerun, *, everything: bool) -> None:
         ran += f", {result.kept} of them recorded"
     if result.mode == "drift":
         ran = f"{result.exact} of {result.exact + len(result.matches)} responses by digest"
-    shown = "" if result.status == "identical" else f", trace {result.child_trace}"
-    voice.say(f"{id_} {title}: {result.status}: {ran}{shown}")
+    voice.say(f"{id_} {title}: {result.status}: {ran}")
     _say_run(voice, result)
     for change in result.changes:
         voice.say(
-            f"  {escaped_text(change.pointer)}: {format_replay_value(change.recorded)}"
+            f"  {escaped_text(pointer_in_words(change.pointer))}: "
+            f"{format_replay_value(change.recorded)}"
             f" -> {format_replay_value(change.child)}"
         )
     if not result.otherwise or everything:
@@ -147,8 +145,9 @@ def _say_run(voice: Voice, result: Rerun) -> None:
             f"{escaped_text(fault.message)} ({fault.file}, line {fault.line})"
         )
     for left in result.left:
-        which = f"the Input at version {left.version}" if left.version else "an answer"
-        voice.say(escaped_text(f"  {which} ({left.type}) does not count: {left.reason}"))
+        which = f"the Input at event {left.version}" if left.version else "an answer"
+        name = event_in_words(left.type)
+        voice.say(escaped_text(f"  {which} ({name}) does not count: {left.reason}"))
     if result.asks and result.status != "identical":
         voice.say(escaped_text(f"  it waits for an answer to {', '.join(result.asks)}"))
 
@@ -265,7 +264,7 @@ def _say_replay(voice: Voice, result: Replayed) -> None:
         voice.say(f"{id_} was erased: its payloads are gone and cannot be replayed")
         return
     if result.status == "identical":
-        voice.say(f"{id_} identical: {result.events} events, trace {result.trace}")
+        voice.say(f"{id_} identical: {count_in_words(result.events, 'event')}")
         if result.undecided:
             voice.hint(f"Its last Input is undecided: preflights resume {id_} decides it.")
         _say_generation(voice, result)
@@ -340,6 +339,7 @@ def _say_pair(voice: Voice, found: SessionDiff, pair: EventPair) -> None:
     if pair.cause:
         voice.say(f"  cause: {escaped_text(pair.cause)}")
     for each in pair.differences:
-        voice.say(f"  {escaped_text(each.pointer)}")
-        for id_, value in zip((one, two), both_in_words(each.a, each.b), strict=True):
+        voice.say(f"  {escaped_text(pointer_in_words(each.pointer))}")
+        values = both_in_words(each.pointer, each.a, each.b)
+        for id_, value in zip((one, two), values, strict=True):
             voice.say(f"    {id_}: {value}")

@@ -5,7 +5,7 @@ session.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
@@ -188,7 +188,7 @@ def show_command(session: str, app: Request, voice: Voice) -> int:
         found = sessions.show(app, session)
         say_session_result(voice, found)
         if not voice.as_json and found.erased is None:
-            story = sessions.tell_story(app, found.session_id)
+            story, _ = sessions.tell_story(app, found.session_id)
             if story.sums or story.trouble:
                 voice.say(voice.dim(escaped_text(str(story))))
     except RecordWithoutSession as error:
@@ -262,16 +262,24 @@ def log_command(session: str, app: Request, voice: Voice) -> int:
 
         voice.lines(b"".join(map(jsonl.encode_event_line, found.stored)))
     elif found.stored:
+        told: Mapping[int, str] = {}
         with suppress(WorkflowMissing, AnotherVersion):  # its events are listed all the same
             if found.damage is None:
-                voice.say(escaped_text(str(sessions.tell_story(app, session))))
-        _say_events(voice, found)
+                from preflights_es.projections.session_story import list_call_sentences
+
+                story, read = sessions.tell_story(app, session)
+                voice.say(escaped_text(str(story)))
+                told = list_call_sentences(read)
+        _say_events(voice, found, told)
     if found.damage is not None:
         raise found.damage
     return 0
 
 
-def _say_events(voice: Voice, found: LoggedSession) -> None:
+def _say_events(voice: Voice, found: LoggedSession, told: Mapping[int, str]) -> None:
+    """Args:
+    told: what is said of some events in place of their fields, by version.
+    """
     from preflights_es.projections.audit import steps_of
 
     stored, taken = found.stored, erased(found.stored)
@@ -281,7 +289,11 @@ def _say_events(voice: Voice, found: LoggedSession) -> None:
         (
             str(step.stored.version),
             _format_recorded_at(second, step.stored),
-            _event_sentence(step, _event_in_short(step.stored, event, taken, holds=holds)),
+            _event_sentence(
+                step,
+                told.get(step.stored.version)
+                or _event_in_short(step.stored, event, taken, holds=holds),
+            ),
         )
         for step, event in zip(steps_of(stored, read, ""), found.events, strict=True)
     )
@@ -332,7 +344,7 @@ _HASH: Final = re.compile(r"\A([0-9a-f]{8})[0-9a-f]{56}\Z")
 _TIMES: Final = 10**15  # what is more is no count: microseconds since 1970, of 2001 or later
 _HIDDEN: Final = frozenset(
     ("at", "actor", "heuristics", "pack", "inlined", "setup", "context", "project", "told", "uid")
-) | {"call", "prompts", "request_id", "sha256"}
+) | {"call", "contract", "program", "prompts", "request_id", "sha256"}
 """Fields that stand elsewhere, are the same everywhere, or say nothing to people."""
 
 

@@ -35,6 +35,7 @@ from preflights_es.kernel.events import (
     Signable,
 )
 from preflights_es.kernel.ids import iso
+from preflights_es.kernel.json import decode_plain_json
 from preflights_es.kernel.lead import (
     FellBack,
     LeadTaken,
@@ -58,6 +59,9 @@ from preflights_es.words.questions import Refusal
 from preflights_es.words.workflow import SpokenCall
 
 SAID_MAX: Final = 300  # characters of a reason, or of what an error says
+QUOTED_MAX: Final = 200  # characters of a message, or of a text of an answer
+ANSWER_MAX: Final = 500  # characters of the values of an answer
+EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
 NAME_SHOWN: Final = 60  # characters of a person's name
 
 _CAME_TO: Final = {
@@ -323,6 +327,11 @@ class ToldCall(msgspec.Struct, frozen=True, kw_only=True):
     followed: tuple[int, ...] = ()
     """Versions of the Decisions that follow from the answer."""
 
+    @property
+    def is_used(self) -> bool:
+        """Whether its answer is taken for what the model said, be it whole or not."""
+        return self.numbers.outcome == "received" and self.numbers.judged in ("", "accepted")
+
 
 def list_told_calls(read: Read) -> list[ToldCall]:
     """Every call of a session that can be read, in order; responses that came too late are part of
@@ -419,3 +428,100 @@ def _why_refused(outcome: Event | None, decisions: Iterable[Event | None]) -> st
         if isinstance(one, ResponseIgnored):
             return "it came too late: the session had gone on"
     return outcome.message if isinstance(outcome, CompletionFailed) else ""
+
+
+# 4. What they said ---------------------------------------------------------------------------
+
+
+def read_answer_value(answer: str) -> Any:
+    """The object or list of an answer that is JSON, without what is empty; None of every other."""
+    try:
+        said = decode_plain_json(answer.encode())
+    except (ValueError, RecursionError):
+        return None
+    return without_empty(said) if isinstance(said, dict | list) else None
+
+
+def without_empty(found: Any) -> Any:
+    """A JSON value without what is empty."""
+    if isinstance(found, dict):
+        inner = {name: without_empty(one) for name, one in found.items()}
+        return {name: one for name, one in inner.items() if one not in EMPTY}
+    return [*map(without_empty, found)] if isinstance(found, list) else found
+
+
+def list_call_sentences(read: Read) -> dict[int, str]:
+    """What the events of calls say, by version: what was sent, what came, why it was refused."""
+    told: dict[int, str] = {}
+    for call in list_told_calls(read):
+        version = call.numbers.version
+        if call.answered == version:  # of another program: its Input stands before the Decision
+            made = iso(call.numbers.at)[:16].replace("T", " ")
+            told[version - 1] = f"made {made}, {_sent_in_words(call)}"
+            told[version] = _answer_in_words(call)
+            continue
+        told[version] = _sent_in_words(call)
+        if call.answered is not None:
+            told[call.answered] = _answer_in_words(call)
+        for after in call.followed[:1] if call.refused and call.numbers.judged else ():
+            told[after] = _said(call.refused)
+    return told
+
+
+def _sent_in_words(call: ToldCall) -> str:
+    numbers, count = call.numbers, call.kept + len(call.messages)
+    model = "" if numbers.model == "unknown" else numbers.model
+    last = _quoted(call.messages[-1].text) if call.messages else ""
+    sent = f"{count:,} messages, the last {last}" if count > 1 else last
+    again = "asked again" if numbers.attempt > 1 else ""
+    return ", ".join(filter(None, (again, model, sent)))
+
+
+def _answer_in_words(call: ToldCall) -> str:
+    """With what it took; what could not be used is named as what came."""
+    value = read_answer_value(call.answer)
+    if value is not None:
+        said = shortened(value_in_words(value), ANSWER_MAX)
+    elif call.answer and not call.is_used:
+        said = f"{len(call.answer):,} characters, no JSON object"
+    else:
+        said = _quoted(call.answer) if call.answer else ""
+    tools = (f"calls {name} {_arguments_in_words(given)}".rstrip() for name, given in call.tools)
+    refused = _said(call.refused) if call.refused and not call.numbers.judged else ""
+    return "; ".join(filter(None, (said, *tools, refused, _measured(call.numbers))))
+
+
+def _measured(numbers: ProviderCall) -> str:
+    read, wrote = numbers.input_tokens, numbers.output_tokens
+    tokens = "" if read is None or wrote is None else f"{read:,} -> {wrote:,} tokens"
+    took = "" if numbers.latency_ms is None else span(numbers.latency_ms / 1_000)
+    return ", ".join(filter(None, (tokens, took)))
+
+
+def _arguments_in_words(given: str) -> str:
+    value = read_answer_value(given)
+    return shortened(one_line(given) if value is None else value_in_words(value), ANSWER_MAX)
+
+
+def value_in_words(value: Any) -> str:
+    """A JSON value without its brackets: `topic Maps; options "one of ours", another`."""
+    match value:
+        case dict():
+            pairs = value.items()
+            return "; ".join(
+                f"{one_line(n).replace('_', ' ')} {value_in_words(v)}" for n, v in pairs
+            )
+        case list():
+            return ", ".join(map(value_in_words, value))
+        case str():
+            return _quoted(value) if " " in value or not value else one_line(value)
+        case bool():
+            return "yes" if value else "no"
+        case None:
+            return "none"
+        case _:
+            return f"{value:,}"
+
+
+def _quoted(text: str) -> str:
+    return f'"{shortened(one_line(text), QUOTED_MAX)}"'

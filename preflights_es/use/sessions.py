@@ -56,6 +56,7 @@ from preflights_es.words.decisions import StatedReasons
 from preflights_es.words.workflow import STATUSES, UNKNOWN, ErasedBy, View
 
 if TYPE_CHECKING:
+    from preflights_es.projections.projection import Read
     from preflights_es.projections.session_story import Story
 
 CHUNK: Final = 200  # sessions whose calls are read at once
@@ -241,7 +242,7 @@ def show(request: Request, session: str) -> View:
     return with_signature(at.process, found)
 
 
-def tell_story(request: Request, session: str) -> Story:
+def tell_story(request: Request, session: str) -> tuple[Story, Read]:
     """What happened in a session, as far as it can be read, in a sentence, with what it cost.
 
     Raises:
@@ -255,7 +256,7 @@ def tell_story(request: Request, session: str) -> Story:
     head = at.head
     assert head is not None, "it was found"
     read = at.process.projector.reader.read(at.process.following.stream(head))
-    return tell_session_story(read, [price(one) for one in at.process.settings.prices])
+    return tell_session_story(read, [price(one) for one in at.process.settings.prices]), read
 
 
 def _notice_clash(request: Request, handle: Handle) -> None:

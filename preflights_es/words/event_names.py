@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 _PLAIN: Final = {
     "artifact.due": "document due",
     "artifact.removed": "document removed",
     "artifact.written": "document written",
+    "calls.judged": "call judged",
+    "calls.kept": "call answered",
+    "calls.recorded": "call recorded",
     "completion.failed": "model failed",
     "completion.received": "model answered",
     "completion.requested": "model asked",
@@ -24,6 +27,32 @@ _PLAIN: Final = {
 
 NO_MODELS: Final = {"mock": "rules", "agent": "agent", "person": "person"}
 """Who writes the answers of a provider that is no model: the rules, or the actor of a command."""
+
+
+CLOSED: Final = frozenset(("kind", "reason", "source", "standing", "status", "type"))
+"""Fields that hold one name of a list of ours, such as `needs_answers`."""
+
+
+def pointer_in_words(pointer: str) -> str:
+    """`patch, field 2, library` of `/patch/fields/1/library`."""
+    words: list[str] = []
+    for part in pointer.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~").replace("_", " ")
+        if not name.isdecimal():
+            words.append(name)
+        elif words and words[-1].endswith("s"):
+            one = words[-1]
+            singular = f"{one[:-3]}y" if one.endswith("ies") else one[:-1]
+            words[-1] = f"{singular} {int(name) + 1}"
+        else:
+            words.append(f"item {int(name) + 1}")
+    return ", ".join(words) or "the whole event"
+
+
+def value_of_pointer(pointer: str, value: Any) -> Any:
+    """The value that stands there; a name of a closed list as its words."""
+    is_name = isinstance(value, str) and pointer.rpartition("/")[2] in CLOSED
+    return value.replace("_", " ") if is_name else value
 
 
 def event_in_words(tag: object, provider: str = "") -> str:

@@ -12,7 +12,12 @@ from preflights_es.kernel.completions import CompletionReceived, CompletionReque
 from preflights_es.kernel.events import Actor, SessionAbandoned, SessionErased
 from preflights_es.kernel.lead import ResponseRejected, decode_response_text
 from preflights_es.projections.projection import Read
-from preflights_es.projections.session_story import SAID_MAX, list_told_calls, tell_session_story
+from preflights_es.projections.session_story import (
+    SAID_MAX,
+    list_call_sentences,
+    list_told_calls,
+    tell_session_story,
+)
 from preflights_es.projections.usage import Price
 from tests.projections.recording import golden, goldens
 from tests.projections.test_decisions import read
@@ -204,3 +209,17 @@ def test_an_answer_that_met_the_limit_of_its_length_is_told_as_cut() -> None:
         "A program asked a model once; its answer was not whole; Ada Lovelace judged"
     )
     assert [one.refused for one in list_told_calls(cut)] == ["cut off (length)"]
+
+
+def test_events_of_calls_are_told_by_what_was_said() -> None:
+    told = [*list_call_sentences(read(golden("a_model_is_asked_once_more")[2])).values()]
+    assert any(" characters, no JSON object; " in text for text in told)
+    assert any(text.startswith("asked again, simllm/1, ") for text in told)
+    assert any(text.startswith("the response is not valid JSON: ") for text in told)
+    told = [*list_call_sentences(read(golden("a_model_leads")[0])).values()]
+    assert any("; topic " in text for text in told)
+    told = [
+        *list_call_sentences(read(golden("a_conversation_of_each_dialect", "calls")[0])).values()
+    ]
+    assert any(text.endswith('gpt-4o, "Where is my parcel?"') for text in told)
+    assert not any("{" in text for text in told)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.words.event_names import event_in_words
+from preflights_es.words.event_names import event_in_words, pointer_in_words
 from tests.each import each
 
 
@@ -35,3 +35,17 @@ def test_no_two_events_of_a_workflow_share_a_name() -> None:
         names = [event_in_words(event.tag) for event in workflow.decider.events]
         assert len(names) == len({*names})
         assert not any("." in name or "_" in name for name in names)
+
+
+@each(
+    ("pointer", "words"),
+    [
+        ("/view/patch/fields/1/library", "view, patch, field 2, library"),
+        ("/categories/0/2", "category 1, item 3"),
+        ("/a~1b/answered_at", "a/b, answered at"),
+        ("/0", "item 1"),
+        ("", "the whole event"),
+    ],
+)
+def test_the_place_of_a_value_is_said_in_words(pointer: str, words: str) -> None:
+    assert pointer_in_words(pointer) == words

@@ -202,7 +202,6 @@ def _say_call(voice: Voice, call: ShownCall) -> None:
     told = (
         call.made_at[:19].replace("T", " ") if call.made_at else "",
         call.model,
-        f"status {call.status}" if call.status != 200 else "",
         call.stop,
         _tokens(call),
     )

@@ -8,8 +8,13 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from preflights_es.features.calls.cleaning import name_user
-from preflights_es.features.calls.domain import WORKFLOW, dialects
-from preflights_es.features.calls.domain.calls import WholeCall, find_provider_name, join_calls
+from preflights_es.features.calls.domain import WORKFLOW
+from preflights_es.features.calls.domain.calls import (
+    WholeCall,
+    find_provider_name,
+    join_calls,
+    tell_whole_calls,
+)
 from preflights_es.features.calls.domain.events import CallRecorded, CallsOpened
 from preflights_es.features.calls.domain.state import CallsView
 from preflights_es.features.calls.intake import Intake
@@ -26,6 +31,7 @@ from preflights_es.system import clock_ids
 from preflights_es.use.request import Request
 from preflights_es.use.results import Drawn, Result, undrawn
 from preflights_es.use.usage import price
+from preflights_es.words.workflow import SpokenCall
 
 NO_POINTERS: Final[Mapping[str, str]] = MappingProxyType({})
 UNREAD_MAX: Final = 20  # lines that are named one by one
@@ -276,7 +282,7 @@ class ShownCall(Result, frozen=True, kw_only=True):
     status: int
     stop: str
     turns: tuple[SpokenTurn, ...]
-    """Those that no earlier call of the session has."""
+    """Those that the call before does not have."""
     answer: str
     tools: tuple[CalledTool, ...]
     """What the model called."""
@@ -319,15 +325,12 @@ def show_calls(request: Request, session: str) -> ShownCalls:
         file=opened.file if opened else "",
         conversation=opened.conversation if opened else "",
         missed=view.missed if isinstance(view, CallsView) else 0,
-        calls=tuple(map(build_shown_call, join_calls(events))),
+        calls=tuple(_build_shown_call(*told) for told in tell_whole_calls(events)),
     )
 
 
-def build_shown_call(call: WholeCall) -> ShownCall:
-    """A call in words, without the turns that an earlier one has."""
-    recorded, kept = call.recorded, call.kept
-    read = dialects.read_answer(call.dialect, recorded.answer.type, recorded.answer.text)
-    turns = dialects.turns_of_request(call.request)[recorded.request.keeps :]
+def _build_shown_call(call: WholeCall, spoken: SpokenCall) -> ShownCall:
+    kept = call.kept
     return ShownCall(
         call=call.number,
         made_at=iso_or_none(call.made_at),
@@ -335,16 +338,16 @@ def build_shown_call(call: WholeCall) -> ShownCall:
         model=kept.model,
         status=kept.status,
         stop=kept.stop,
-        turns=tuple(SpokenTurn(role=r, words=w) for r, w in dialects.words_of_turns(turns)),
-        answer=read.text,
-        tools=tuple(CalledTool(name=name, arguments=given) for name, given in read.tools),
-        ended=recorded.answer.ended,
+        turns=tuple(SpokenTurn(role=role, words=words) for role, words in spoken.messages),
+        answer=spoken.answer,
+        tools=tuple(CalledTool(name=name, arguments=given) for name, given in spoken.tools),
+        ended=spoken.ended,
         input_tokens=kept.input_tokens,
         output_tokens=kept.output_tokens,
         left_out=tuple(
             f"the {one.part}: {one.size:,} bytes of {one.type or 'an unknown type'}, "
             f"SHA-256 {one.sha256}"
-            for one in recorded.left_out
+            for one in call.recorded.left_out
         ),
     )
 

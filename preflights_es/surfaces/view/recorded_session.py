@@ -27,6 +27,8 @@ from preflights_es.projections.session_story import (
     ToldCall,
     call_costs,
     list_told_calls,
+    read_answer_value,
+    without_empty,
 )
 from preflights_es.projections.usage import Cost, Price
 from preflights_es.runtime.runner import Handle, Step
@@ -37,6 +39,7 @@ from preflights_es.use.answers import asked_in
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import refusals, session_of
+from preflights_es.words.event_names import value_of_pointer
 from preflights_es.words.questions import Answers, Question, answers_in
 from preflights_es.words.workflow import HEAD, View
 
@@ -51,7 +54,6 @@ VALUE_SHOWN: Final = 1_000  # characters of a value whose parts are shown
 CHANGES: Final = 30  # of what an event changed, and differences of a replay
 
 NAMED: Final = ("id", "sha256")  # of a plan, which a card shows itself
-EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
 
 
 # 1. As it stood ------------------------------------------------------------------------------
@@ -118,15 +120,7 @@ class ViewAtEvent(msgspec.Struct, frozen=True, dict=True):
         if self.view is None or self.view.status == "erased":
             return {}  # of an erased session the shape is that of an empty one
         shape = decode_plain_json(canonical_json(self.view.shape()))
-        return {name: one for name, one in pruned(shape).items() if name not in HEAD}
-
-
-def pruned(found: Any) -> Any:
-    """A JSON value without what is empty."""
-    if isinstance(found, dict):
-        inner = {name: pruned(one) for name, one in found.items()}
-        return {name: one for name, one in inner.items() if one not in EMPTY}
-    return [*map(pruned, found)] if isinstance(found, list) else found
+        return {name: one for name, one in without_empty(shape).items() if name not in HEAD}
 
 
 def standings(at: Looked, versions: Collection[int]) -> dict[int, ViewAtEvent]:
@@ -169,7 +163,10 @@ class Changed(msgspec.Struct, frozen=True):
 def list_view_changes(before: ViewAtEvent, now: ViewAtEvent) -> list[Changed]:
     """The first of them, in the order of the session's JSON."""
     found = islice(differences(_comparable_view(before), _comparable_view(now)), CHANGES)
-    return [Changed(pointer, *map(_shown_value, both)) for pointer, *both in found]
+    return [
+        Changed(pointer, *(_shown_value(value_of_pointer(pointer, one)) for one in both))
+        for pointer, *both in found
+    ]
 
 
 def _shown_value(one: Any) -> Any:
@@ -178,10 +175,23 @@ def _shown_value(one: Any) -> Any:
     return one if len(canonical_json(one)) <= VALUE_SHOWN else value(one)
 
 
-def _comparable_view(one: ViewAtEvent) -> dict[str, Any]:
+def _comparable_view(one: ViewAtEvent) -> Any:
     if one.view is None:
         return {}
-    return {"status": one.view.status, **one.told}
+    return _named_pairs({"status": one.view.status, **one.told})
+
+
+def _named_pairs(found: Any) -> Any:
+    """A JSON value in which pairs of name and value are an object: their place has a name then."""
+    match found:
+        case [[str(), _], *_] if all(isinstance(one, list) and len(one) == 2 for one in found):
+            return {str(name): _named_pairs(one) for name, one in found}
+        case list():
+            return [*map(_named_pairs, found)]
+        case dict():
+            return {name: _named_pairs(one) for name, one in found.items()}
+        case _:
+            return found
 
 
 # 2. What differs ----------------------------------------------------------------------------
@@ -257,6 +267,9 @@ class CallCard(msgspec.Struct, frozen=True, kw_only=True):
     """Each new message, with what the call before said otherwise, where it had one in its place."""
     said: Any
     """The value of an answer that is JSON; None of every other."""
+    size: int
+    """Characters of the answer."""
+    is_json: bool
 
 
 class SessionCard(msgspec.Struct, frozen=True, kw_only=True):
@@ -345,15 +358,14 @@ def _call_card(call: ToldCall, prices: Sequence[Price], most: int) -> CallCard:
         differs = one.before not in ("", one.text)
         side = sides(one.before, one.text, most)[1] if differs else None
         sent.append((replace(one, text=shortened(one.text, most)), side))
-    try:
-        said = decode_plain_json(call.answer.encode()) if len(call.answer) <= most else None
-    except (ValueError, RecursionError):
-        said = None
+    said = read_answer_value(call.answer)
     return CallCard(
         call=replace(call, answer=shortened(call.answer, most)),
         costs=call_costs((call.numbers,), prices),
         sent=tuple(sent),
-        said=pruned(said) if isinstance(said, dict | list) else None,
+        size=len(call.answer),
+        is_json=said is not None,
+        said=said if len(call.answer) <= most else None,
     )
 
 
@@ -392,7 +404,7 @@ def _list_seen_cards(
         if isinstance(new, Signable):
             state = before.handle.session.state
             seen = {} if shape.get("provenance") else at.read.workflow.shown.proposal(state, new)
-            said = pruned(decode_plain_json(canonical_json(seen)))
+            said = without_empty(decode_plain_json(canonical_json(seen)))
             plan = before.told.get("artifact", {}).get("payload", {})
             proposal = {name: one for name, one in said.items() if name not in NAMED} | plan
             yield replace(card, act=new.act, proposal=proposal)

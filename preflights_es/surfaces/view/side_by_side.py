@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any, Final
 
-from preflights_es.history.alignment import EventPair
+from preflights_es.history.alignment import EventPair, ValueDifference
 from preflights_es.history.whatif import Misused
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
-from preflights_es.surfaces.view.recorded_session import CHANGES, sides
+from preflights_es.surfaces.view.recorded_session import CHANGES, DivergenceSide, sides
 from preflights_es.surfaces.view.rendering import Answer, Elsewhere, Page, PageRequest, page
 from preflights_es.use.sessions import list_session_rows
-from preflights_es.words.event_names import event_in_words
+from preflights_es.words.event_names import value_of_pointer
 
 PAIRS_MAX: Final = 300  # rows of a page
 
@@ -64,9 +64,12 @@ def _rows(pairs: Iterable[EventPair]) -> Iterator[dict[str, Any]]:
             continue
         for pair in run:
             shown = pair.differences[:CHANGES]
-            values = [(each.pointer, *sides(each.a, each.b)) for each in shown]
-            name = event_in_words(pair.type)
-            yield {"same": (), "pair": pair, "name": name, "values": values}
+            yield {"same": (), "pair": pair, "values": [*map(_difference_row, shown)]}
+
+
+def _difference_row(one: ValueDifference) -> tuple[str, DivergenceSide, DivergenceSide]:
+    values = (value_of_pointer(one.pointer, each) for each in (one.a, one.b))
+    return one.pointer, *sides(*values)
 
 
 ROUTES: Final = (page("/diff/{a}", comparison_choice), page("/diff/{a}/{b}", comparison_page))

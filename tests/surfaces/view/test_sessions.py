@@ -280,6 +280,7 @@ def test_a_step_of_a_model_is_one_card_with_its_retries(of_file: OpenFile) -> No
     told = words(page)
     assert "simllm/1 was asked twice clarify.v1 Sent: 2 messages" in told
     assert told.count("Not used: the response is not valid JSON: it ends before") == 2
+    assert page.count("characters, no JSON object</summary>") == 2, "folded, and named"
     assert "Asked again Sent: 2 new messages, behind 2 of the call before assistant new " in told
     assert "Your previous response was invalid JSON." in told
     assert "fell back" in told or "rules took over" in told

@@ -98,10 +98,16 @@ CUT: Final = ("length", "max_tokens", "max_output_tokens", "incomplete")
 
 
 def list_spoken_calls(events: Sequence[Event | None]) -> Iterator[tuple[int, SpokenCall]]:
-    """The same places, with what was said; turns that the call before sent are counted alone."""
-    places = [place for place, _ in list_made_calls(events)]
+    """The same places, with what was said."""
+    places = (place for place, _ in list_made_calls(events))
+    told = (spoken for _, spoken in tell_whole_calls(filter(None, events)))
+    return zip(places, told, strict=True)
+
+
+def tell_whole_calls(events: Iterable[Event]) -> Iterator[tuple[WholeCall, SpokenCall]]:
+    """Each call with what was said; turns that the call before sent are counted alone."""
     number, said_first = 0, list[tuple[str, str]]()
-    for place, call in zip(places, join_calls(filter(None, events)), strict=True):
+    for call in join_calls(events):
         sent, answer = call.recorded.request, call.recorded.answer
         body = dialects.json_mapping(call.request)
         told = [
@@ -114,7 +120,7 @@ def list_spoken_calls(events: Sequence[Event | None]) -> Iterator[tuple[int, Spo
         failed = "" if 200 <= call.kept.status < 300 else f"status {call.kept.status}"
         cut = f"cut off ({call.kept.stop})" if call.kept.stop in CUT else ""
         yield (
-            place,
+            call,
             SpokenCall(
                 kept=sent.keeps + len(first) if goes_on else 0,
                 messages=(*([] if goes_on else first), *dialects.words_of_turns(turns)),
