@@ -217,10 +217,14 @@ class Finder:
 
     def _last(self, of: str) -> str:
         """The newest session of the project, open or closed."""
-        for head in self._newest_first():
-            if is_listed(self._runner, head, of):
-                return head.session_id
+        for session_id in self.list_newest(of):
+            return session_id
         raise UnknownSession(LAST)
+
+    def list_newest(self, of: str = "") -> Iterator[str]:
+        """The sessions that `last` may mean, newest first."""
+        newest = (head for head in self._newest_first() if is_listed(self._runner, head, of))
+        return (head.session_id for head in newest)
 
     def _newest_first(self) -> Iterator[Head]:
         """The project's sessions; a second query only when the first page did not do."""

@@ -31,7 +31,7 @@ from preflights_es.use.archives import ImportedBy, add_import_acceptor, imports
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
-from preflights_es.use.why import refuse_undecided
+from preflights_es.use.why import find_session_with, refuse_undecided
 from preflights_es.words.signing import Signed, fingerprint
 
 ACTORS_MAX: Final = 8  # of those that were met
@@ -202,7 +202,7 @@ def trail(
     want = TrailFilter(since=since, until=until, actor=actor.strip())
     found = TrailSearch(want.actor)
     if decision is not None:
-        at = request.reading.session(decision, of="")
+        at = find_session_with(request, decision, lambda read: bool(read.patches))
         read = at.process.history(at.session_id)
         upto = replace(want, upto=_decided_at(read))
         logged = [*steps(read)]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import reduce
+from itertools import islice
 from typing import Any, Final, NoReturn
 
 import msgspec
@@ -27,9 +28,11 @@ from preflights_es.projections.artifacts import decode_plan_row, plans
 from preflights_es.projections.decisions import PatchRow, filter_decisions_in_force
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.features import FEATURES
+from preflights_es.runtime.finder import ANY, LAST, RECENT
 from preflights_es.use.archives import ImportedBy, imports_of
 from preflights_es.use.decisions import row_of
 from preflights_es.use.process import Process
+from preflights_es.use.reading import FoundSession
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Who
 from preflights_es.use.why_results import (
@@ -104,7 +107,7 @@ def decided_in(request: Request, session: str) -> DecisionRow:
         ErasedSession: what it decided, if anything, is gone.
         Refused: it could not be folded, or has no decision.
     """
-    found = request.reading.session(session)
+    found = find_session_with(request, session, _has_decision)
     read = found.process.history(found.session_id)
     if not read.patches:
         refuse_undecided(read, "no_decision")
@@ -124,7 +127,7 @@ def _resolve_why_target(
     request: Request, what: str, field: str | None
 ) -> tuple[list[tuple[Why, str]], tuple[WhyArtifact, ...], tuple[WhySession, ...]]:
     try:
-        found = request.reading.session(what)
+        found = find_session_with(request, what, _has_origins)
     except RecordWithoutSession:
         raise
     except UnknownSession:
@@ -149,6 +152,31 @@ def _resolve_why_target(
     came = imports_of(process, read)
     values = [_trace_value_origin(process, read, decided, origin, came=came) for origin in origins]
     return values, (), ()
+
+
+def find_session_with(request: Request, typed: str, has: Callable[[Read], bool]) -> FoundSession:
+    """The session that is meant; `last` is the newest that has what is asked for.
+
+    Raises:
+        UnknownSession, AmbiguousSession: none or several match.
+    """
+    if typed != LAST:
+        return request.reading.session(typed)
+    for session_id in islice(request.reading.finder.list_newest(ANY), RECENT):
+        with suppress(PreflightsError):  # one that cannot be read hides no other
+            if has(request.process.history(session_id)):
+                return request.reading.session(session_id)
+    return request.reading.session(LAST)
+
+
+def _has_decision(read: Read) -> bool:
+    return bool(read.patches)
+
+
+def _has_origins(read: Read) -> bool:
+    filed = read.workflow.filed
+    reads = filed.decided is None and bool(_sources(read))
+    return filed.planned is not None or reads or _has_decision(read)
 
 
 def refuse_undecided(read: Read, code: str) -> NoReturn:

@@ -87,12 +87,13 @@ def test_a_proposal_is_no_decision_and_has_no_why(house: Project) -> None:
     assert "(Ada)" in house.call("decisions", "--all").out  # behind "a script"
     house.call("accept", "--again", "last", "--by", "Ada")
     assert [one["acknowledged_by"]["name"] for one in listed(house)] == ["Ada"]
-    house.started_session()
-    assert "has no decision" in house.call("why", "last").err
+    undecided = house.started_session()
+    assert "has no decision" in house.call("why", undecided).err
+    assert "name it by --session" in house.call("audit", "trail", "--decision", undecided).err
     house.call("note", "Call the dentist", *SIM)
-    done = house.call("why", "last")
-    assert (done.code, "has no decision" in done.err) == (1, True)
-    assert "name it by --session" in house.call("audit", "trail", "--decision", "last").err
+    told = house.call("why", "last", "--json").json["values"]
+    assert {one["session_id"] for one in told} == {proposed["session_id"]}
+    assert house.call("audit", "trail", "--decision", "last").code == 0
 
 
 # 2. Why --------------------------------------------------------------------------------------
