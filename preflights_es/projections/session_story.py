@@ -34,7 +34,7 @@ from preflights_es.kernel.events import (
     SessionErased,
     Signable,
 )
-from preflights_es.kernel.ids import iso
+from preflights_es.kernel.ids import DAY_LENGTH, iso
 from preflights_es.kernel.json import decode_plain_json
 from preflights_es.kernel.lead import (
     FellBack,
@@ -45,7 +45,7 @@ from preflights_es.kernel.lead import (
     decode_response_text,
 )
 from preflights_es.kernel.text import one_line, shortened, span
-from preflights_es.projections.projection import Read
+from preflights_es.projections.projection import Read, database_integer, database_text
 from preflights_es.projections.usage import (
     Cost,
     Price,
@@ -54,7 +54,7 @@ from preflights_es.projections.usage import (
     list_session_calls,
     sum_costs,
 )
-from preflights_es.words.event_names import NO_MODELS
+from preflights_es.words.event_names import NO_MODELS, event_in_words
 from preflights_es.words.questions import Refusal
 from preflights_es.words.workflow import SpokenCall
 
@@ -273,18 +273,23 @@ def _who(new: Input) -> str:
 
 
 def _tell_fault(read: Read) -> str:
-    """Why its last Input could not be decided, by today's code; empty where none is left."""
+    """Which Input has no Decision, as the log says it, and what today's code makes of it; empty
+    where none is left."""
     *before, last = read.events or (None,)
     if not isinstance(last, Input) or None in before or read.trouble == "damaged":
         return ""
-    head = f"The last Input, at event {len(read.events)}, could not be decided"
+    stored = read.stored[-1]
+    by = "" if isinstance(last, Outcome) else f" by {_who(last)}"
+    day = iso(database_integer(stored.recorded_at))[:DAY_LENGTH]
+    name = f"Event {len(read.events)}, {event_in_words(stored.type)}{by} on {day},"
+    head = f"{name} has no Decision: {database_text(stored.decider)} failed at it"
     decider = read.workflow.decider
     try:
         kernel.decide(decider, kernel.fold(decider, filter(None, before)), last)
     except WorkflowMissing:
         raise
     except Exception as error:  # the bug that the log holds: it is what is to be told
-        return f"{head}: {type(error).__name__}: {_said(str(error))}"
+        return f"{head}, and today's code does: {type(error).__name__}: {_said(str(error))}"
     return f"{head}; today's code decides it once the session is resumed"
 
 

@@ -129,9 +129,14 @@ def test_an_erased_session_says_who_and_when_and_a_faulted_one_why() -> None:
     erased = replace(found, events=(*(None for _ in found.events), last))
     assert str(tell_session_story(erased)) == "Ada erased it on 2026-09-21: a mistake."
     cut = replace(found, events=found.events[:1])
-    assert "at event 1, could not be decided; today's code" in tell_session_story(cut).trouble
+    assert (
+        "has no Decision: clarification/1 failed at it; today's code"
+        in tell_session_story(cut).trouble
+    )
     broken = replace(cut, workflow=replace(found.workflow, decider=raising(found)))
-    assert tell_session_story(broken).trouble.endswith("could not be decided: ValueError: a bug")
+    assert tell_session_story(broken).trouble.endswith(
+        "failed at it, and today's code does: ValueError: a bug"
+    )
 
 
 def raising(found: Read) -> object:

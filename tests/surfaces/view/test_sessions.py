@@ -270,7 +270,9 @@ def test_the_head_says_what_happened_and_why_a_session_is_faulted_or_who_erased_
     assert "2 calls, 2 s." in page
     cut = golden("two_phases_without_a_keyword")[0][:1]
     page = words(of_file(cut).text(path(cut)))
-    assert "The last Input, at event 1, could not be decided; today's code" in html.unescape(page)
+    page = html.unescape(page)
+    assert "Event 1, intention declared by Ada Lovelace on 20" in page
+    assert ", has no Decision: clarification/1 failed at it; today's code" in page
 
 
 def test_a_step_of_a_model_is_one_card_with_its_retries(of_file: OpenFile) -> None:
