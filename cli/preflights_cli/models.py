@@ -15,7 +15,7 @@ from preflights_cli.common import Voice, reading_command, tell_behind
 from preflights_cli.table import refuse_backwards, streamed, time_range_options
 from preflights_es.kernel.completions import Prompt, prompt
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.text import escaped_text
+from preflights_es.kernel.text import escaped_text, span
 from preflights_es.projections.usage import BY, By, UsageTotals, costs_in_words
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.load import load_settings
@@ -77,7 +77,7 @@ def usage_command(
 
 
 def _say_usage(voice: Voice, found: Sequence[UsageTotals], names: Sequence[By]) -> None:
-    headings = (*names, "calls", "trouble", "tokens in", "out", "median ms", "cost")
+    headings = (*names, "calls", "trouble", "tokens", "median", "cost")
     streamed(headings, (_usage_table_row(one, names) for one in found))
     if any(one.unmeasured for one in found):
         voice.hint("Some calls did not report their tokens: the sums leave them out.")
@@ -90,9 +90,8 @@ def _usage_table_row(one: UsageTotals, names: Sequence[By]) -> tuple[str, ...]:
         *(getattr(one, name) for name in names),
         _format_known_number(one.calls),
         _failed_calls_in_words(one),
-        _format_known_number(one.input_tokens),
-        _format_known_number(one.output_tokens),
-        _format_known_number(one.latency_ms_median),
+        f"{_format_known_number(one.input_tokens)} -> {_format_known_number(one.output_tokens)}",
+        UNKNOWN if one.latency_ms_median is None else span(one.latency_ms_median / 1_000),
         _format_usage_cost(one),
     )
 
