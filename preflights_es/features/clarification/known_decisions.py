@@ -18,7 +18,7 @@ from preflights_es.features.clarification.domain.pack import load_pack
 from preflights_es.features.clarification.domain.rules import detected as detect
 from preflights_es.features.clarification.domain.state import ClarificationState
 from preflights_es.features.clarification.domain.topics import Signal, find, topic_named
-from preflights_es.features.clarification.domain.values import Heuristics, LLMContext
+from preflights_es.features.clarification.domain.values import Heuristics, LLMContext, TopicValue
 from preflights_es.features.recall.decision_comparison import value_named_at
 from preflights_es.features.recall.decision_search import (
     DecisionOrRecord,
@@ -92,7 +92,14 @@ def find_known_decisions(
         if isinstance(one.of, ForeignRow) and not one.of.value and about.category
         if (value := value_named_at(one.of, about.category, place.scope, chosen.inlined))
     }
-    here = [name for name, one in every.items() if name in named or _is_at(place, one.titled)]
+    replaced = {
+        one.name: one
+        for one in _having(searches, found.replaced)
+        if have_same_stems(place.scope, stems(one.titled.scope))
+    }
+    every |= replaced
+    alike = {*named, *replaced}
+    here = [name for name, one in every.items() if name in alike or _is_at(place, one.titled)]
     whole = [name for name, one in of_topic.items() if not one.titled.scope]
     against = dict(_against(searches, about.values))
     every |= {name: one.found for name, one in against.items()}
@@ -115,6 +122,17 @@ def _is_at(place: ComparedDecision, one: Titled) -> bool:
         category=one.category, fields=(), scope=stems(one.scope), subject=subject
     )
     return place.is_at(other) and place.is_of(other)
+
+
+def _having(
+    searches: Sequence[MemorySearch], values: Iterable[TopicValue]
+) -> Iterator[DecisionOrRecord]:
+    """The decisions in force that have one of some values."""
+    for search in searches:
+        for value in values:
+            for one in search.naming(value.value):
+                if canonical(value.value) in map(canonical, one.titled.values):
+                    yield one
 
 
 class _Against(NamedTuple):

@@ -25,7 +25,12 @@ from preflights_es.features.recall.decision_search import (
     stems_of_subject,
 )
 from preflights_es.features.recall.domain import rules
-from preflights_es.features.recall.domain.rules import ComparedDecision, is_related, judge_evolution
+from preflights_es.features.recall.domain.rules import (
+    ComparedDecision,
+    have_same_stems,
+    is_related,
+    judge_evolution,
+)
 from preflights_es.features.recall.word_variants import stems
 from preflights_es.kernel.errors import PreflightsError, ProjectionDamaged
 from preflights_es.kernel.text import escaped_text, late_pattern, one_line
@@ -84,7 +89,7 @@ def _compare_with_related(process: Process, handle: Handle) -> Iterator[OlderDec
         if session_id not in proposed and session_id != handle.session_id
     ]
     may_name = any(map(str.isdecimal, state.opened.intention))
-    if patches or kept or may_name or _turning_down(state):
+    if patches or kept or may_name or _turning_down(state) or _replaced_sessions(state):
         yield from compare_older_decisions(process, handle, patches, kept)
 
 
@@ -122,7 +127,8 @@ def compare_older_decisions(
     older: dict[str, DecidedPatch] = {}
     alike = (one for one, data in proposed.items() if _is_alike(state, data))
     against = _turning_down(state)
-    for session_id in (*alike, *_sessions_named_by_intention(process, handle, state), *against):
+    named = (*_sessions_named_by_intention(process, handle, state), *_replaced_sessions(state))
+    for session_id in (*alike, *named, *against):
         if session_id not in older and (read := _read_older_decision(process, session_id)):
             older[session_id] = read
     for session_id, decided in kept:
@@ -187,6 +193,19 @@ def _turning_down(state: ClarificationState) -> set[str]:
     }
 
 
+def _replaced_values(state: ClarificationState) -> frozenset[str]:
+    """What the intention replaces or rules out."""
+    found = state.found.topics
+    return frozenset(canonical(one.value) for one in found.replaced) if found else frozenset()
+
+
+def _replaced_sessions(state: ClarificationState) -> set[str]:
+    """Sessions of decisions that have such a value, of those that were said first."""
+    replaced, told = _replaced_values(state), state.opened.told
+    having = (one for one in told if not replaced.isdisjoint(map(canonical, one.values or ())))
+    return {one.kept.session_id for one in having} - {""}
+
+
 def _judge_older_evolution(
     state: ClarificationState, old: DecidedPatch, *, is_against: bool
 ) -> Evolution:
@@ -202,6 +221,7 @@ def _judge_older_evolution(
         intention=state.opened.intention,
         scope=stems(state.offer.scope),
         subject=_subject(title_of(state), state.offer.patch.fields),
+        replaced=_replaced_values(state),
     )
     former = ComparedDecision(
         category=old.category,
@@ -263,6 +283,7 @@ def _differing_foreign_records(request: Request, state: ClarificationState) -> I
         return
     records = RecordRows(request.process)
     place, category = stems(state.offer.scope), state.offer.patch.category
+    replaced = _replaced_values(state)
     values = {canonical(value) for _, value in state.offer.patch.fields}
     new = ComparedDecision(
         category=category,
@@ -276,17 +297,20 @@ def _differing_foreign_records(request: Request, state: ClarificationState) -> I
             continue
         if row.value and canonical(row.value) in values:
             continue
-        if row.value and (row.category or not new.has_topic):
+        is_here = have_same_stems(place, stems(row.scope))
+        if is_here and canonical(row.value) in replaced:
+            yield row
+        elif row.value and (row.category or not new.has_topic):
             subject = stems_of_subject(row.title, (row.value,))
             old = ComparedDecision(
                 category=row.category, fields=(), scope=stems(row.scope), subject=subject
             )
-            if new.is_at(old) and new.is_of(old):
+            if is_here and new.is_of(old):
                 yield row
-            continue
-        named = value_named_at(row, category, place, state.opened.inlined)
-        if named and canonical(named) not in values:
-            yield row
+        else:
+            named = value_named_at(row, category, place, state.opened.inlined)
+            if named and canonical(named) not in values:
+                yield row
 
 
 def value_named_at(

@@ -94,6 +94,8 @@ class ComparedDecision(msgspec.Struct, frozen=True, kw_only=True):
     """The stems of what it is for, by language; empty for the whole project."""
     subject: tuple[frozenset[str], ...] = ()
     """The stems of its title without the value; empty where the title is the value."""
+    replaced: frozenset[str] = frozenset()
+    """What its intention replaces or rules out, by `canonical`."""
 
     def is_at(self, other: ComparedDecision) -> bool:
         """Whether both have the same scope."""
@@ -105,6 +107,11 @@ class ComparedDecision(msgspec.Struct, frozen=True, kw_only=True):
             return _is_same_category(self.category, other.category)
         return any(self.subject) and have_same_stems(self.subject, other.subject)
 
+    def replaces(self, other: ComparedDecision) -> bool:
+        """Whether its intention replaces or rules out what the other decided, and it does not."""
+        was, now = ({canonical(value) for _, value in one.fields} for one in (other, self))
+        return not (self.replaced - now).isdisjoint(was)
+
     @property
     def has_topic(self) -> bool:
         """Whether its category says what it is about: no label beside an open decision does."""
@@ -114,6 +121,8 @@ class ComparedDecision(msgspec.Struct, frozen=True, kw_only=True):
 
 def judge_evolution(new: ComparedDecision, old: ComparedDecision) -> Evolution:
     """How the new one stands to the old one, which is in force."""
+    if new.replaces(old) and (not old.scope or new.is_at(old)):
+        return "update" if new.is_at(old) else "exception"
     is_about = new.is_of(old)
     if (is_about or _is_same_category(new.category, old.category)) and (
         not old.scope or new.is_at(old)
@@ -138,7 +147,8 @@ def judge_evolution(new: ComparedDecision, old: ComparedDecision) -> Evolution:
 
 def is_related(new: ComparedDecision, old: ComparedDecision) -> bool:
     """Whether the two are compared: of one category, or the intention names the older one."""
-    return _is_same_category(new.category, old.category) or is_named(new.intention, old)
+    is_alike = _is_same_category(new.category, old.category) or new.replaces(old)
+    return is_alike or is_named(new.intention, old)
 
 
 def is_named(intention: str, old: ComparedDecision) -> bool:

@@ -253,3 +253,28 @@ def test_it_waits_for_a_choice_at_the_same_scope_alone(begun: Any) -> None:
     assert [one.evolution for one in whole.related] == ["contradict"]
     other = begun("Use Kafka for the events", accepts=True, by="Ada")
     assert (other.status, other.known[0].turned_down) == ("accepted", "Kafka")
+
+
+def test_what_is_to_be_replaced_waits_for_a_choice_at_the_same_scope(begun: Any) -> None:
+    whole = begun("Use Moment.js", accepts=True, by="Ada")
+    text, given = "Replace moment with something smaller", {"description": "date-fns"}
+    (asked,) = begun(text).known
+    assert (asked.session_id, asked.same_place) == (whole.session_id, True)
+    waits = begun(text, answers=given, accepts=True, by="Ada")
+    assert (waits.known[0].relation, waits.can_accept) == ("contradicts", True)
+    assert [one.evolution for one in waits.related] == ["update"]
+    some = begun(text, scope="the invoices", answers=given, accepts=True, by="Ada")
+    assert [one.evolution for one in some.related] == ["exception"]
+    kept = begun(text, answers={"description": "moment.js"}, accepts=True, by="Ada")
+    assert not any(one.differs for one in kept.known)
+
+
+def test_a_record_whose_value_is_to_be_replaced_contradicts(begun: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "docs" / "decisions"
+    folder.mkdir(parents=True)
+    text = "# Use Moment.js\n\n## Status\n\nAccepted\n\n## Decision\n\nAs the title says.\n"
+    (folder / "0001-dates.md").write_text(text)
+    given = {"description": "date-fns"}
+    done = begun("Replace moment.js with something smaller", answers=given, accepts=True, by="Ada")
+    assert (done.status, done.known[0].relation) == ("accepted", "contradicts")
+    assert [one.code for one in done.notices if one.code == "contradicts"]
