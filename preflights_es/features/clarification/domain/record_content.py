@@ -11,6 +11,7 @@ from preflights_es.features.clarification.domain.state import (
     language_of,
     response_of,
     title_of,
+    topics_of,
 )
 from preflights_es.features.clarification.domain.values import Provenance
 from preflights_es.kernel.events import ACTOR_WORDS, ActorKind
@@ -37,7 +38,7 @@ def record_from_state(state: ClarificationState) -> Record:
         proposed_by=None if done is None or by_person else done.actor.kind,
         rejected_by=rejected.actor if rejected else None,
         why_rejected=rejected.reason if rejected else "",
-        category=category_of(state),
+        category=_shown_name(state, category_of(state)),
         fields=_clarification_record_fields(state),
         missing=_open_questions(state),
         supersedes=state.standing.supersedes,
@@ -125,10 +126,19 @@ def _clarification_record_fields(state: ClarificationState) -> tuple[RecordField
     known = {field.name: field for field in found[0].fields()}
     sources = {p.key: p for p in state.turns.provenance}
     return tuple(
-        RecordField(name, value, how.source, _value_speaker(how))
+        RecordField(_shown_name(state, name, how.key), value, how.source, _value_speaker(how))
         for name, value in state.offer.patch.fields
         if name in known and (how := sources.get(known[name].id)) is not None
     )
+
+
+def _shown_name(state: ClarificationState, name: str, key: str = "") -> str:
+    """A category, or the field of a key; in German as the question of its topic calls it."""
+    if language_of(state) != "de":
+        return name
+    topics = topics_of(state).values()
+    named = (one for one in topics if (one.key == key if key else one.category == name))
+    return next((one.german_name for one in named), name)
 
 
 def _value_speaker(how: Provenance) -> ActorKind:
