@@ -97,9 +97,8 @@ GERMAN: Final = {
     "not {text}": "nicht {text}",
     "holds for {text}": "gilt für {text}",
     "Decision: ": "Entscheidung: ",
-    "Not taken: {key} is a key of a menu. Say the decision in your own words.": (
-        "Nicht angenommen: {key} ist eine Taste eines Menüs. "
-        "Sag die Entscheidung in eigenen Worten."
+    "Not taken: {text} is no decision. Say it in your own words.": (
+        "Nicht angenommen: {text} ist keine Entscheidung. Sag sie in eigenen Worten."
     ),
     "Decision": "Entscheidung",
     "Because: ": "Weil: ",

@@ -201,6 +201,14 @@ def is_placeholder(text: str) -> bool:
     return PLACEHOLDER.fullmatch(bare) is not None
 
 
+def is_slip(text: str) -> bool:
+    """Whether a text is a digit, a small letter, or marks alone, as of a key; `R` is a language."""
+    bare = stripped(text)
+    if len(bare) == 1:
+        return not bare.isalpha() or bare.islower()
+    return not any(map(str.isalnum, bare))
+
+
 UNDECIDED: Final = late_pattern(
     r"-\d+|idk|dunno|unsure|undecided|no (?:idea|clue)|(?:i am |i['\u2019]m )?not sure(?: yet)?"
     r"|(?:i )?(?:do not|don['\u2019]?t) know(?: yet)?"

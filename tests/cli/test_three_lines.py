@@ -57,12 +57,12 @@ def test_what_no_topic_covers_is_listed_without_one(open_house: Project) -> None
     assert row["category"] == "Other"
 
 
-@each("key", ["n", "k", "r"])
-def test_a_key_of_a_menu_is_no_decision(open_house: Project, key: str) -> None:
+@each("key", ["n", "k", "r", "1", "x", "&&"])
+def test_a_key_is_no_decision(open_house: Project, key: str) -> None:
     with terminal(open_house, "start", "Make it faster") as t:
         t.expect(DECISION)
         t.type(key)
-        said = f"Not taken: {key} is a key of a menu. Say the decision in your own words."
+        said = f"Not taken: {key} is no decision. Say it in your own words."
         assert said in t.expect(DECISION)
         t.type("R")  # a language
         t.proposal()

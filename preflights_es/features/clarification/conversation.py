@@ -66,7 +66,7 @@ from preflights_es.use.inbox import PROPOSED
 from preflights_es.use.request import Request
 from preflights_es.use.use_cases import NewAcceptance
 from preflights_es.words.decisions import Choices, Related, StatedReasons, list_superseded
-from preflights_es.words.questions import Question, is_placeholder
+from preflights_es.words.questions import Question, is_placeholder, is_slip
 from preflights_es.words.workflow import View
 
 
@@ -367,19 +367,18 @@ def _turn(app: Request, voice: Voice, session: View) -> View:
             session,
             question,
             prompt=say("Decision: ") if is_whole else "",
-            is_key=lambda text: _is_key(text, keys) or (is_whole and text in _MENU_KEYS),
+            is_key=lambda text: _is_key(text, keys) or (is_whole and is_slip(text)),
             keys_help=told,
         )
     except Pressed as pressed:
         if not _is_key(pressed.key, keys):
-            click.echo(say(_NO_MENU, key=pressed.key), err=True)
+            click.echo(say(_NO_DECISION, text=escaped_text(pressed.key)), err=True)
             return session
         return _pressed(app, session, pressed.key)
     return submit_dialogue_answer(app, voice, session, given, revise=False)
 
 
-_MENU_KEYS: Final = ("n", "k", "r")
-_NO_MENU: Final = "Not taken: {key} is a key of a menu. Say the decision in your own words."
+_NO_DECISION: Final = "Not taken: {text} is no decision. Say it in your own words."
 _MEANS: Final = {"n": "n: it is not about this.", "t": "t: it is a task, without a decision."}
 
 

@@ -80,7 +80,7 @@ from preflights_es.kernel.events import (
 from preflights_es.kernel.lead import FellBack, LeadChanged, StepRetried, decide_lead_takeover
 from preflights_es.kernel.text import SCOPE_MAX, composed, one_line
 from preflights_es.words.decisions import Accepting, Reach, RejectedAlternative
-from preflights_es.words.questions import Answers, GivenAnswer, is_placeholder, stripped
+from preflights_es.words.questions import Answers, GivenAnswer, is_placeholder, is_slip, stripped
 
 Decisions = tuple[Decision, ...]
 FOUND: Final = ("detected", "stated")  # in the intention: an answer wins over it
@@ -391,6 +391,8 @@ def _answer_verdict(
         judged = rules.resolve_answer(question, answer, other)
         if isinstance(judged, str):
             return ClarificationAnswerRefused(key=key, reason=judged)
+        if key == config.description.id and is_slip(judged.value):
+            return ClarificationAnswerRefused(key=key, reason="placeholder")
         name, resolved = fields[key].name, judged
     return ClarificationAnswerAccepted(
         key=key,
