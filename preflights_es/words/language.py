@@ -219,9 +219,9 @@ _NAME = r"[^\s,;:!?()\"]+(?: [^\s,;:!?()\"]+){0,3}?"
 _SCOPE = r"[^,;:!?()\"]+?"
 _X, _A, _B = rf"(?P<x>{_NAME})", rf"(?P<a>{_NAME})", rf"(?P<x>{_NAME})"
 _Y = rf"(?P<y>{_SCOPE})"
-_ENDS_EN = rf"(?: for {_Y})?(?:,? because (?P<z>.+?))?[.!]?"
-_ENDS_DE = rf"(?: f\u00fcr {_Y})?(?:,? weil (?P<z>.+?))?[.!]?"
-_FOR = rf"(?: f\u00fcr (?P<moved>{_SCOPE}))?"
+_ENDS_EN = rf"(?: for {_Y}(?: instead of (?P<late>{_NAME}))?)?(?:,? because (?P<z>.+?))?[.!]?"
+_ENDS_DE = rf"(?: f\u00fcr {_Y}(?: statt (?P<late>{_NAME}))?)?(?:,? weil (?P<z>.+?))?[.!]?"
+_FOR = rf"(?: f\u00fcr (?P<moved>{_SCOPE})(?: statt (?P<last>{_NAME}))?)?"
 _MOVED = r"(?: (?P<moved>[^,;:!?()\"]+?))?"
 
 ENGLISH: Final[tuple[Pattern[str], ...]] = tuple(
@@ -290,10 +290,14 @@ def _read_matched_form(
         scope = part["moved"]
     naming = _NameRecognition(name_of, is_german=is_german, is_plain=not _shouts(match))
     value = naming.named(begins or part["x"], begins=bool(begins))
-    replaced = naming.named(part["a"], begins=match.start("a") == 0) if part.get("a") else ""
-    if not value or (part.get("a") and not replaced):
+    others = [name for name in ("a", "late", "last") if part.get(name)]
+    if len(others) > 1:
         return None
-    named = (begins or part["x"], part.get("a", ""))
+    former = part[others[0]] if others else ""
+    replaced = naming.named(former, begins=match.start(others[0]) == 0) if others else ""
+    if not value or (former and not replaced):
+        return None
+    named = (begins or part["x"], former)
     known = [one for one in named if name_of(one) or name_of(one.rpartition(" ")[0])]
     if is_bare and not replaced and (not scope or not known or ends_in_verb(scope)):
         return None  # `X for Y` says nothing of what is not known, nor where Y is something to do
