@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from re import Match, Pattern
 from typing import Final, NamedTuple
@@ -54,10 +54,15 @@ def collect_search_words(text: str) -> tuple[str, ...]:
 def count_search_words(text: str) -> Counter[str]:
     """How often each of them stands there, in the order of the text."""
     found, stop_words = (
-        (word[:TERM_MAX] for word in _WORD.findall(fold_letters(text))),
+        (word[:TERM_MAX] for word in split_folded_words(text)),
         read_small_words("stop_words"),
     )
     return Counter(word for word in found if len(word) > 1 and word not in stop_words)
+
+
+def split_folded_words(text: str) -> list[str]:
+    """The words of a text, folded, in its order: letters and digits in a run."""
+    return _WORD.findall(fold_letters(text))
 
 
 _SUFFIX: Final = late_pattern(r"(?<=\w)['\u2019]\w+")  # "customer's"
@@ -102,6 +107,11 @@ def read_small_words(kind: str) -> frozenset[str]:
     """
     data = own_file(__spec__, "small_words.json")
     return frozenset(msgspec.json.decode(data, type=dict[str, str])[kind].split())
+
+
+def has_small_word(words: Iterable[str], kind: str) -> bool:
+    """Whether one of some words, folded, is a small one of a kind."""
+    return not read_small_words(kind).isdisjoint(words)
 
 
 def cut_word_beginnings(text: str) -> frozenset[str]:
@@ -344,9 +354,9 @@ class _NameRecognition(NamedTuple):
         return text if self._is_name(first, begins=begins) and all(more) else ""
 
     def _is_name(self, word: str, *, begins: bool) -> bool:
-        if fold_letters(word) in read_small_words("stop_words") | read_small_words(
-            "no_names"
-        ) or _FILE.search(word):
+        folded = (fold_letters(word),)
+        is_small = has_small_word(folded, "stop_words") or has_small_word(folded, "no_names")
+        if is_small or _FILE.search(word):
             return False
         if not (_WRITTEN.fullmatch(word) and any(map(str.isalpha, word))):
             return False
@@ -404,11 +414,11 @@ def is_scope(text: str, names_any: Callable[[str], bool]) -> bool:
     if not _SCOPE_WRITTEN.fullmatch(text) or " - " in text or ". " in text or ".." in text:
         return False
     is_all = words[-1] in ("all", "alle", "alles")
-    if is_all or not read_small_words("amounts").isdisjoint(words):
+    if is_all or has_small_word(words, "amounts"):
         return False
     # Behind an English article stands a noun, whatever the word is elsewhere: `for the till`.
     others = words[2:] if words[0] in ("the", "a", "an", "our") else words
-    return read_small_words("not_in_scopes").isdisjoint(others) and not names_any(text)
+    return not has_small_word(others, "not_in_scopes") and not names_any(text)
 
 
 def ends_in_verb(text: str) -> bool:
@@ -423,8 +433,8 @@ def _is_reason(text: str) -> bool:
     """Whether a text is one reason that takes nothing back; an empty one is."""
     if len(text) > ANSWER_MAX or any(mark in text for mark in (". ", "! ", "; ", "...", ",")):
         return False
-    words = _LANGUAGE_WORD.findall(fold_letters(text))
-    return read_small_words("retractions").isdisjoint(words) and not (text and is_placeholder(text))
+    is_taken_back = has_small_word(split_folded_words(text), "retractions")
+    return not is_taken_back and not (text and is_placeholder(text))
 
 
 def without_article(scope: str) -> str:
@@ -435,12 +445,10 @@ def without_article(scope: str) -> str:
 
 # Languages -------------------------------------------------------------------------------------
 
-_LANGUAGE_WORD: Final = late_pattern(r"[^\W_]+")
-
 
 def language_of(text: str) -> Language:
     """German where more of its small words stand there than English ones, or an umlaut."""
-    words = set(_LANGUAGE_WORD.findall(fold_letters(text)))
+    words = {*split_folded_words(text)}
     lean = len(words & read_small_words("german")) - len(words & read_small_words("english"))
     if lean:
         return "de" if lean > 0 else "en"

@@ -17,8 +17,10 @@ from preflights_es.kernel.text import late_pattern
 from preflights_es.words.language import (
     ends_in_verb,
     fold_letters,
+    has_small_word,
     is_scope,
     read_small_words,
+    split_folded_words,
     without_article,
 )
 
@@ -198,7 +200,6 @@ _SPLIT: Final = late_pattern(
     r"|\s(?i:(?=(?:because|since|but|so|without|instead of|rather than|not|weil|damit|aber|"
     r"ohne|statt|anstatt|denn|sondern|that|which|who|how|what)\s))"
 )
-_WORD: Final = late_pattern(r"[^\W_]+")
 
 
 class Clause(NamedTuple):
@@ -249,10 +250,8 @@ def clauses(line: str) -> list[Clause]:
         part = Clause.of(line[last:start])
         if part.words:
             found.append(part._replace(mark=mark, begins=begins, is_led=leads or mark == "?"))
-            words = _clause_words(part.folded)
-            leads = bool(read_small_words("leading").intersection(words)) and read_small_words(
-                "against"
-            ).isdisjoint(words)
+            words = split_folded_words(part.folded)
+            leads = has_small_word(words, "leading") and not has_small_word(words, "against")
         last, begins = end, mark in (".", "!", "?", ";")
     return found
 
@@ -310,11 +309,9 @@ def _match_choice_form(part: Clause, form: ChoiceForm, look: Lookup) -> Requeste
     """What a clause asks for, where a form covers it."""
     around = part.parts(_AROUND)
     said = around and Clause.of(around["form"]).parts(form.pattern)
-    if (
-        not around
-        or not said
-        or not read_small_words("no_askers").isdisjoint(_clause_words(said.get("who", "")))
-    ):
+    if not around or not said:
+        return None
+    if has_small_word(split_folded_words(said.get("who", "")), "no_askers"):
         return None
     is_relative = not part.begins and part.folded.startswith(("which ", "welche", "what "))
     if (form.is_led or is_relative) and not part.is_led:
@@ -323,16 +320,14 @@ def _match_choice_form(part: Clause, form: ChoiceForm, look: Lookup) -> Requeste
     more = said.get("for", "") or said.get("more", "") or said.get("which", "")
     if more and noun_phrase(more)[0]:
         return None  # it goes on with more than `for Y` and the like
-    if not form.has_article and not read_small_words("definite").isdisjoint(
-        _clause_words(noun)[:1]
-    ):
+    if not form.has_article and has_small_word(split_folded_words(noun)[:1], "definite"):
         return None
     scope = _scope(
         around["y"] or around["z"] or said.get("y", "") or purpose or noun_phrase(more)[1], look
     )
     if form.is_bare and (not scope or ends_in_verb(scope) or part.mark == ":"):
         return None  # a sentence about the one that is there, or what a task is about
-    if form.ask == "one" and not read_small_words("each").isdisjoint(_clause_words(part.text)):
+    if form.ask == "one" and has_small_word(split_folded_words(part.text), "each"):
         return None  # a rule of how many there are
     if topic := look.topic(said["t"], form.ask) or look.topic(noun, form.ask):
         return RequestedChoice(topic, tuple(look.values(part.text)), scope=scope)
@@ -348,11 +343,7 @@ def _by_what_it_is_for(text: str, look: Lookup) -> RequestedChoice | None:
         return RequestedChoice(topic, ruled_out=(value,)) if topic else None
     noun, _ = noun_phrase(text)
     said = Clause.of(text[len(noun) :]).parts(_LIBRARY_FOR)
-    if (
-        not said
-        or not noun
-        or not read_small_words("definite").isdisjoint(_clause_words(said["of"])[:1])
-    ):
+    if not said or not noun or has_small_word(split_folded_words(said["of"])[:1], "definite"):
         return None
     kind = noun.split()[-1]
     short = said["of"].split("-")[0].split()[0]
@@ -360,10 +351,6 @@ def _by_what_it_is_for(text: str, look: Lookup) -> RequestedChoice | None:
         return RequestedChoice(topic)
     topic = look.topic(f"{short} {kind}", "use") if short.isupper() else ""
     return RequestedChoice(topic, scope=_scope(said["of"], look)) if topic else None
-
-
-def _clause_words(text: str) -> list[str]:
-    return _WORD.findall(fold_letters(text))
 
 
 def noun_phrase(text: str) -> tuple[str, str]:
@@ -398,7 +385,7 @@ def _match_choice_between(sentence: str, look: Lookup) -> RequestedChoice | None
     named = _alternatives(noun, look)
     own = look.topic(called, "use") if called else ""
     topic = look.shared([*filter(look.value, named)], own) if len(named) > 1 - is_open else ""
-    is_called = topic == own or not read_small_words("leading").isdisjoint(_clause_words(title))
+    is_called = topic == own or has_small_word(split_folded_words(title), "leading")
     if not topic or not (is_called or is_question or not titled):
         return None
     scope = _scope(purpose or titled_for, look)
@@ -431,44 +418,36 @@ def _may_be_product_name(text: str) -> bool:
 
 def _stands_beside(part: Clause, topic: str, look: Lookup, is_sure: bool) -> bool:
     """Whether a clause decides nothing and asks nothing else; beside what is sure it may tell."""
-    words, values = _clause_words(part.folded), look.values(part.text)
-    if not read_small_words("taken_back").isdisjoint(words[:2]):
+    words, values = split_folded_words(part.folded), look.values(part.text)
+    if has_small_word(words[:2], "taken_back"):
         return False
     if part.parts(_OUT):
         return True
     is_shared = bool(values) and look.shared(values) == topic
-    is_reason = not read_small_words("reasons").isdisjoint(words[:1])
-    is_decided = (
-        bool(values) and not is_reason and not read_small_words("deciding").isdisjoint(words)
-    )
+    is_reason = has_small_word(words[:1], "reasons")
+    is_decided = bool(values) and not is_reason and has_small_word(words, "deciding")
     is_question = part.mark == "?" and part.begins  # else the mark is that of the clause before
     if is_sure:
         others = (_match_choice_form(part, form, look) for form in FORMS if form.ask != "one")
         if any(one and one.topic != topic for one in others):
             return False
-        if is_question and not read_small_words("doubting").isdisjoint(words[:1]) and not is_shared:
+        if is_question and has_small_word(words[:1], "doubting") and not is_shared:
             return False
-        return not is_decided or not read_small_words("present").isdisjoint(words)
+        return not is_decided or has_small_word(words, "present")
     if is_question and words[:1] not in (["where"], ["how"], ["wo"], ["wohin"], ["wie"]):
         is_offer = is_shared or _may_be_product_name(part.text)
         return is_offer or words[:2] in (["which", "one"], ["what", "one"])
-    if (
-        not words
-        or words[0] in read_small_words("other_work")
-        or words[-1] in read_small_words("other_work")
-    ):
+    if not words or has_small_word((words[0], words[-1]), "other_work"):
         return False
-    if words[0] in ("and", "und") and not read_small_words("requires").intersection(words[1:2]):
+    if words[0] in ("and", "und") and not has_small_word(words[1:2], "requires"):
         return False
-    return read_small_words("taken_back").isdisjoint(words) and not is_decided
+    return not has_small_word(words, "taken_back") and not is_decided
 
 
 def _may_offer(part: Clause) -> bool:
     """Whether the values that a clause names are options: it says nothing against them."""
-    words = _clause_words(part.folded)
-    return read_small_words("reasons").isdisjoint(words[:1]) and read_small_words(
-        "against"
-    ).isdisjoint(words)
+    words = split_folded_words(part.folded)
+    return not has_small_word(words[:1], "reasons") and not has_small_word(words, "against")
 
 
 def _ruled_out(parts: list[Clause], look: Lookup) -> Iterator[str]:
@@ -491,6 +470,5 @@ def _passed_over(parts: list[Clause], look: Lookup) -> Iterator[str]:
 
 def _is_open_replacement(text: str, look: Lookup) -> bool:
     """Whether what takes a place is no name: `something smaller`, or one of several values."""
-    return len(_known_list_values(text, look)) > 1 or not read_small_words("vague").isdisjoint(
-        _clause_words(text)[:1]
-    )
+    is_vague = has_small_word(split_folded_words(text)[:1], "vague")
+    return is_vague or len(_known_list_values(text, look)) > 1

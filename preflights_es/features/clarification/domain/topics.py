@@ -30,10 +30,12 @@ from preflights_es.words.language import (
     StatedDecision,
     canonical,
     fold_letters,
+    has_small_word,
     language_of,
     parse_stated_decision,
     read_product_names,
     read_small_words,
+    split_folded_words,
     without_article,
 )
 from preflights_es.words.questions import Language
@@ -179,7 +181,7 @@ class Lexicon:
                 _normalize_kind_word(_folded_phrase(word))[-1] == "library" for word in topic.words
             )
             for noun in (topic.nouns.en, topic.nouns.de) if topic.nouns else ():
-                if read_small_words("loose").isdisjoint(used := _folded_phrase(noun)):
+                if not has_small_word(used := _folded_phrase(noun), "loose"):
                     used = tuple(one for one in used if one not in read_small_words("articles"))
                     for kind in ((), ("service",), ("library",))[: 2 + is_library]:
                         self._uses.setdefault((*used, *kind), topic.id)
@@ -281,12 +283,7 @@ class Lexicon:
     def _asked_topic(self, noun: str, ask: Ask) -> str:
         """The topic of a noun phrase: an article and plain adjectives may stand before its word."""
         phrase = _folded_phrase(noun)
-        small = (
-            read_small_words("modifiers")
-            | read_small_words("articles")
-            | read_small_words("definite")
-        )
-        while phrase and phrase[-1] in read_small_words("adverbs"):
+        while has_small_word(phrase[-1:], "adverbs"):
             phrase = phrase[:-1]
         while phrase:
             found = self._things.get(_normalize_kind_word(phrase), "")
@@ -294,13 +291,12 @@ class Lexicon:
                 found = self._matters.get(phrase, "")
             if not found and ask == "use":
                 found = self._uses.get(_normalize_kind_word(phrase), "")
-            if not found and (
-                phrase[-1] in read_small_words("broad")
-                or _normalize_kind_word(phrase)[-1] == "service"
-            ):
-                bare = _normalize_kind_word(phrase)[:-1]
-                found = self._things.get(bare, "") or self._matters.get(bare, "")
-            if found or small.isdisjoint((phrase[0], _ENDING.sub("", phrase[0]))):
+            *bare, kind = _normalize_kind_word(phrase)
+            if not found and (kind == "service" or has_small_word(phrase[-1:], "broad")):
+                found = self._things.get((*bare,), "") or self._matters.get((*bare,), "")
+            first = (phrase[0], _ENDING.sub("", phrase[0]))
+            small = ("modifiers", "articles", "definite")
+            if found or not any(has_small_word(first, of) for of in small):
                 return found
             phrase = phrase[1:]
         return ""
@@ -336,7 +332,7 @@ def _hits(words: list[Word], table: Mapping[Phrase, T]) -> Iterator[tuple[Word, 
 
 
 def _folded_phrase(text: str) -> Phrase:
-    return tuple(_WORD.findall(fold_letters(text)))
+    return tuple(split_folded_words(text))
 
 
 _ENDING: Final = late_pattern(r"(?:e|en|er|es|em)$")  # of a German adjective

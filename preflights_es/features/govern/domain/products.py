@@ -20,9 +20,9 @@ from preflights_es.words.language import (
     Name,
     canonical,
     fold_letters,
+    has_small_word,
     product,
     read_product_names,
-    read_small_words,
 )
 
 _ASIDE: Final = late_pattern(r"\s*\([^()]*\)|[`\"']")
@@ -89,7 +89,7 @@ def _is_in(option: str, value: str) -> bool:
 
     A sentence that takes something back does not say which word it keeps.
     """
-    if not read_small_words("retractions").isdisjoint(fold_letters(value).split()):
+    if has_small_word(fold_letters(value).split(), "retractions"):
         return False
     bare = _ASIDE.sub("", option).strip()
     return re.search(rf"(?<!\w){re.escape(bare)}(?!\w)", value, re.IGNORECASE) is not None

@@ -23,7 +23,13 @@ from preflights_es.features.recall.domain.events import (
 from preflights_es.kernel.ports import TITLE, VALUE
 from preflights_es.kernel.text import late_pattern, one_line
 from preflights_es.words.decisions import Evolution
-from preflights_es.words.language import EVERYDAY, canonical, collect_search_words, fold_letters
+from preflights_es.words.language import (
+    EVERYDAY,
+    canonical,
+    collect_search_words,
+    fold_letters,
+    split_folded_words,
+)
 
 PACKAGE: Final = "preflights_es.features.recall"
 STEP: Final = "rewrite"
@@ -195,10 +201,8 @@ def _text_holds_value(intention: str, value: str) -> bool:
 
 
 def _spaced(text: str) -> str:
-    return " ".join(_WORDS.findall(fold_letters(text)))
+    return " ".join(split_folded_words(text))
 
-
-_WORDS: Final = late_pattern(r"[^\W_]+")
 
 WEIGHTS: Final = (0.0, 3.0, 3.0, 4.0, 2.0, 2.0, 2.0, 1.0, 1.5)
 """Of a word by its place, in the order of the places of `projections.memory`."""
