@@ -172,8 +172,7 @@ __all__ = sorted((*_HOME, "__version__"))  # noqa: PLE0605  the imports above sa
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -134,8 +134,7 @@ def driven(asking: Coroutine[Any, Any, T]) -> T:
         found: T = done.value
         return found
     asking.close()
-    message = "a provider of this program waited, which it must not"
-    raise AssertionError(message)
+    raise AssertionError("a provider of this program waited, which it must not")
 
 
 class Turn(NamedTuple):

@@ -458,8 +458,7 @@ class Transfer:
             )
         except DuplicateInput as error:
             why = f"an Input of session {one.session_id} stands in another session"
-            message = f"{why}: it was not imported"
-            raise Refused(message, session=one.session_id, why=why) from error
+            raise Refused(f"{why}: it was not imported", session=one.session_id, why=why) from error
 
     def _brought(self, new: Sequence[Stored]) -> set[str]:
         """Documents that events ask for: those of before are owed here, or came before."""

@@ -69,13 +69,11 @@ def compile_schema_shape(schema: object, model: type[BaseModel] | None = None) -
     """
     if not isinstance(schema, dict | bool):
         found = type(schema).__name__
-        message = f"the schema given must be a JSON Schema (a dict or a bool), not {found}"
-        raise ValueError(message)
+        raise ValueError(f"the schema given must be a JSON Schema (a dict or a bool), not {found}")
     try:
         return _compile_encoded_schema(msgspec.json.encode(schema), model)
     except (TypeError, RecursionError, UnicodeEncodeError) as error:
-        message = f"the schema given is not JSON: {error}"
-        raise ValueError(message) from error
+        raise ValueError(f"the schema given is not JSON: {error}") from error
 
 
 @lru_cache(SHAPES_MAX)
@@ -90,8 +88,7 @@ def _validator(schema: Schema) -> Validator:
         return jsonschema_rs.validator_for(schema, offline=True)
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         found = str(error).partition("\n")[0]
-        message = f"the schema given is not a valid JSON Schema: {found}"
-        raise ValueError(message) from error
+        raise ValueError(f"the schema given is not a valid JSON Schema: {found}") from error
 
 
 def _admitted(root: Schema, node: object, known: dict[str, frozenset[str]]) -> frozenset[str]:

@@ -160,8 +160,7 @@ def require_spoken_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
     for message in said:
         given: object = message.content
         if not isinstance(given, str):
-            found = type(given).__name__
-            raise ValueError(f"the prompt is of the type {found}: expected text")
+            raise ValueError(f"the prompt is of the type {type(given).__name__}: expected text")
     for message in said:
         if message.content:
             return said
@@ -228,8 +227,7 @@ def _convert_to_message(said: Said) -> Message:
     try:
         return msgspec.convert(said, Message)
     except msgspec.ValidationError as error:
-        message = f"found a message {said!r}, expected role and content: {error}"
-        raise ValueError(message) from error
+        raise ValueError(f"found a message {said!r}, expected role and content: {error}") from error
 
 
 NAME: Final = "recorded"

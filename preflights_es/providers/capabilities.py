@@ -241,8 +241,7 @@ def checked_url(provider: str, url: str) -> str:
     parts = _split_server_url(text)
     if parts is None or parts.scheme not in ("http", "https") or not _is_host(parts.hostname or ""):
         # A broken address may hold a password, too: it is not repeated.
-        message = "expected an address such as http://localhost:11434/v1"
-        raise ValueError(message)
+        raise ValueError("expected an address such as http://localhost:11434/v1")
     if "@" in parts.netloc or parts.query or parts.fragment:
         message = "expected an address without a name, a password or a query: keys have variables"
         raise ValueError(message)

@@ -54,11 +54,9 @@ class FaultConfig:
             value: Any = getattr(self, field.name)
             is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
             if not is_number or not 0 <= value <= 1:
-                message = f"{field.name} is {value!r}, expected a probability from 0 to 1"
-                raise ValueError(message)
+                raise ValueError(f"{field.name} is {value!r}, expected a probability from 0 to 1")
         if (total := self.thresholds()[-1]) > 1:
-            message = f"the llm faults add up to {total!r}, expected at most 1"
-            raise ValueError(message)
+            raise ValueError(f"the llm faults add up to {total!r}, expected at most 1")
 
     @classmethod
     def none(cls) -> FaultConfig:
@@ -99,8 +97,7 @@ class FaultConfig:
                 message = f"found {pair.strip()!r}, expected a pair such as timeout=0.2, of {names}"
                 raise ValueError(message)
             if name in given:
-                message = f"{name} is given twice"
-                raise ValueError(message)
+                raise ValueError(f"{name} is given twice")
             try:
                 given[name] = float(number)
             except ValueError as error:

@@ -64,8 +64,7 @@ class Router:
         for parameter, value in request.parameters:
             if parameter == ROUTE:
                 if value not in self._bank:
-                    message = f"no route {value!r}: expected one of {', '.join(self._bank)}"
-                    raise ValueError(message)
+                    raise ValueError(f"no route {value!r}: expected one of {', '.join(self._bank)}")
                 return value
         for name in (request.contract, *(prompt for prompt, _ in request.prompts)):
             for candidate in (name, unversioned(name)):

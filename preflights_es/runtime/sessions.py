@@ -202,8 +202,7 @@ class Sessions:
 
     def _answers_of(self, handle: Handle, *, revise: bool, relays: bool) -> type[Answers]:
         if relays and self._actor.kind == "user":
-            message = "a person answers here: nothing is relayed"
-            raise Refused(message, code="nothing_relayed")
+            raise Refused("a person answers here: nothing is relayed", code="nothing_relayed")
         return _answers_of(handle, revise=revise, relays=relays)
 
     def resume(self, handle: Handle) -> Step:

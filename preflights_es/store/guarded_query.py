@@ -376,8 +376,7 @@ def run_guarded_query(
     if ended in (LATE, -signal.SIGKILL):
         raise too_long(limits)
     if ended:
-        message = f"the process that runs the query ended with {ended}"
-        raise RuntimeError(message)
+        raise RuntimeError(f"the process that runs the query ended with {ended}")
     return _unpack_guarded_answer(said)
 
 

@@ -181,8 +181,7 @@ def with_lines(
             blank += 1
             spaces += len(line)
             if blank > BLANK_MAX or spaces > LINE_MAX:
-                found = f"{blank - 1:,} before it are blank"
-                raise LogDamaged(f"{where}, line {number}", 0, found)
+                raise LogDamaged(f"{where}, line {number}", 0, f"{blank - 1:,} before it are blank")
             continue
         if len(line) > LINE_MAX and (size := len(line.strip())) > LINE_MAX:
             found = f"it has {size:,} bytes, an event at most {LINE_MAX:,}"
@@ -190,8 +189,7 @@ def with_lines(
         try:
             event = event_of(_decoder.decode(line))
         except (msgspec.DecodeError, ValueError, RecursionError) as error:
-            found = f"not an event: {error}"
-            raise LogDamaged(f"{where}, line {number}", 0, found) from error
+            raise LogDamaged(f"{where}, line {number}", 0, f"not an event: {error}") from error
         yield line, event
 
 

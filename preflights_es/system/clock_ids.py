@@ -50,8 +50,7 @@ def read_clock(clock: Callable[[], int]) -> int:
         return clock() // 1_000
     except OverflowError as error:
         said = time.strftime("%Y-%m-%d", time.gmtime())
-        message = f"the clock says {said}: set it"
-        raise StoreUnavailable(message, code="clock_wrong") from error
+        raise StoreUnavailable(f"the clock says {said}: set it", code="clock_wrong") from error
 
 
 def local(microseconds: int) -> tuple[str, str]:

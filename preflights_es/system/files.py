@@ -385,8 +385,7 @@ def _translate_write_errors(name: str) -> Iterator[None]:
     except FileExistsError as error:
         raise Refused(f"{name} exists: name a new file") from error
     except OSError as error:
-        why = error.strerror or error
-        raise StoreUnavailable(f"{name} cannot be written: {why}") from error
+        raise StoreUnavailable(f"{name} cannot be written: {error.strerror or error}") from error
 
 
 # Caches --------------------------------------------------------------------------------------

@@ -402,10 +402,9 @@ class ArtifactBuilder:
         if llm is None and project is None:
             raise ValueError("name who answers, or a project")
         if project is not None and not isinstance(llm, Adapter | None):
-            message = (
+            raise ValueError(
                 f"a session records who answers: found {type(llm).__name__}, expected an adapter"
             )
-            raise ValueError(message)
         self._llm, self._project = llm, project
 
     def build(

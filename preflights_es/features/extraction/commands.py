@@ -87,8 +87,7 @@ def take_command(
 
 def _read_note_text(note: str | None, file: str | None) -> str:
     if note is not None and file is not None:
-        message = "give the note as words or as --file, not both"
-        raise click.UsageError(message)
+        raise click.UsageError("give the note as words or as --file, not both")
     if note is not None and note != "-":
         return note
     if file is None and note is None and sys.stdin.isatty():

@@ -119,12 +119,10 @@ class LLMClient:
 def _parse_chat_message(said: Mapping[str, str]) -> Message:
     role = said["role"]
     if role not in ROLES:
-        message = f"found the role {role!r}, expected one of {', '.join(ROLES)}"
-        raise ValueError(message)
+        raise ValueError(f"found the role {role!r}, expected one of {', '.join(ROLES)}")
     content: object = said["content"]
     if not isinstance(content, str):
-        message = f"found {content!r} as the content of a message, expected text"
-        raise ValueError(message)
+        raise ValueError(f"found {content!r} as the content of a message, expected text")
     return Message(cast("Literal['system', 'user', 'assistant']", role), content)
 
 
@@ -183,8 +181,7 @@ class Agent:
             ValueError: no conversation was begun.
         """
         if not self._said:
-            message = "no conversation was begun: call start first"
-            raise ValueError(message)
+            raise ValueError("no conversation was begun: call start first")
         return self._replied((*self._said, ("user", answer)))
 
     def _replied(self, said: tuple[tuple[str, str], ...]) -> str:

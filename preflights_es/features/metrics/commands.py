@@ -165,8 +165,7 @@ def ask_command(
     if session is not None:
         return asked.told(show_metrics_session(app, session))
     if question is None and not sys.stdin.isatty():
-        message = "there is no question: give it as an argument, or - to read a pipe"
-        raise click.UsageError(message)
+        raise click.UsageError("there is no question: give it as an argument, or - to read a pipe")
     if question is None:
         voice.hint("Ask a question, or press Enter to choose its parts; or `quit`.")
         return asked.conversation(_typed(), chooses=True)

@@ -154,8 +154,7 @@ def find_metrics_session(request: Request, typed: str = "") -> Handle:
     except UnknownSession:
         if typed not in ("", LAST):
             raise
-        message = "no question was asked in this project yet"
-        raise Refused(message, code="no_question") from None
+        raise Refused("no question was asked in this project yet", code="no_question") from None
     handle = sessions.load(session_id)
     sessions.refuse_other(handle, WORKFLOW, "this command is for questions about data")
     sessions.refuse_elsewhere(handle)
@@ -172,8 +171,7 @@ def read_catalogue(request: Request, folders: Folders | None, on: str) -> Catalo
         Refused: a file says what no catalogue says, or a database is named without a catalogue.
     """
     if folders is None and on:
-        message = "a database needs a catalogue"
-        raise Refused(message, code="no_catalogue")
+        raise Refused("a database needs a catalogue", code="no_catalogue")
     dialect = _dialect(_address(request, on)) if on or folders is None else "sqlite"
     if folders is not None and not _is_the_log(request, on):
         return own_catalogue(folders, dialect)
@@ -315,8 +313,7 @@ def _views(request: Request, catalogue: Catalogue, project: str | None, asked_at
     """The tables of the log in front of a query, brought up to date; days are the question's."""
     ours = {one.name for one in queryable_log_tables()}
     if not all(one.columns and one.name in ours for one in catalogue.tables):
-        message = "the question is about another database"
-        raise Refused(message, code="other_database")
+        raise Refused("the question is about another database", code="other_database")
     request.process.projector.catch_up()
     ahead_s, today = _ahead_s(asked_at), asked_at[:10]
     return definitions(catalogue.dialect, project, ahead_s, today)
