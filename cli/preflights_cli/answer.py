@@ -69,8 +69,7 @@ def answer_command(
 
 def _refuse_nothing(answer: tuple[str, ...], reasons: StatedReasons | None) -> None:
     if reasons is None and not answer:
-        message = "give an answer, or why it is decided so (--because)"
-        raise click.UsageError(message)
+        raise click.UsageError("give an answer, or why it is decided so (--because)")
 
 
 @click.command()

@@ -339,8 +339,7 @@ def trail_command(
       preflights audit trail --session last --json
     """
     if decision is not None and session is not None:
-        message = "--decision and --session exclude each other: leave one out"
-        raise click.UsageError(message)
+        raise click.UsageError("--decision and --session exclude each other: leave one out")
     refuse_backwards(since, until)
     app.finish_pending()
     who = (actor or "").strip()

@@ -231,8 +231,7 @@ class Program(Lazy):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and (meant := MEANT.get(args[0])) and not ctx.resilient_parsing:
-            message = f"there is no command {args[0]!r}: {meant}"
-            raise click.UsageError(message)
+            raise click.UsageError(f"there is no command {args[0]!r}: {meant}")
         if args and " " in args[0] and not ctx.resilient_parsing:
             message = "this is no command: to decide about it, put `start` before it"
             raise click.UsageError(f"found {args[0]!r}, and {message}")

@@ -412,8 +412,7 @@ def current_folder() -> Path:
     try:
         return Path.cwd()
     except FileNotFoundError as error:
-        message = "the current folder is gone: change to another one"
-        raise StoreUnavailable(message) from error
+        raise StoreUnavailable("the current folder is gone: change to another one") from error
 
 
 def tell_behind(app: Request, voice: Voice) -> bool:

@@ -155,8 +155,7 @@ def decisions_command(
       preflights decisions --unused
     """
     if everything and at is not None:
-        message = "--all and --at exclude each other: leave one out"
-        raise click.UsageError(message)
+        raise click.UsageError("--all and --at exclude each other: leave one out")
     if is_unused and (everything or path or query or category or at is not None):
         message = "--unused is about all decisions in force: leave the other options out"
         raise click.UsageError(message)

@@ -66,8 +66,7 @@ def inbox_command(everything: bool, by: str | None, app: Request, voice: Voice) 
       preflights inbox --all --by "Ada Lovelace" --json
     """
     if by is not None and not everything:
-        message = "--by names the person of --all: give both"
-        raise click.UsageError(message)
+        raise click.UsageError("--by names the person of --all: give both")
     code = 0
     if everything:
         code = confirmed(app, voice, list_proposed_sessions(app), by)
@@ -145,8 +144,7 @@ def the_one(voice: Voice, found: Sequence[Waiting], what: str) -> str | None:
     if not voice.as_json:
         _say_waiting(found)
     named = ", ".join(short_session(one.session_id) for one in found)
-    message = f"{len(found)} sessions wait ({named}): name the one to {what}"
-    raise click.UsageError(message)
+    raise click.UsageError(f"{len(found)} sessions wait ({named}): name the one to {what}")
 
 
 NAMED_MAX: Final = 3  # decisions that one contradicts

@@ -86,11 +86,9 @@ def view_command(
       preflights view --export site
     """
     if export is None and (everything or sessions or yes):
-        message = "--all, --sessions and --yes go with --export"
-        raise click.UsageError(message)
+        raise click.UsageError("--all, --sessions and --yes go with --export")
     if export is not None and session:
-        message = "--export takes no session: it writes all decisions"
-        raise click.UsageError(message)
+        raise click.UsageError("--export takes no session: it writes all decisions")
     if export is not None:
         return _exported(app, voice, export, everything=everything, sessions=sessions, yes=yes)
     with _require_view_extra():
@@ -178,8 +176,7 @@ def _exported(
         from preflights_es.surfaces.view.site_folder import check_site_folder, write_site
 
     if not yes and (voice.as_json or not is_terminal()):
-        message = "without a terminal, --export needs --yes"
-        raise click.UsageError(message)
+        raise click.UsageError("without a terminal, --export needs --yes")
     top = check_site_folder(name)
     with _require_view_extra():
         site = built(app, everything=everything, sessions=sessions)

@@ -217,8 +217,7 @@ def prompt_command(session: str | None, task: str | None, app: Request, voice: V
       preflights prompt 3f9a12c4 | claude -p
     """
     if session is not None and task is not None:
-        message = "a session has its task: give SESSION or --for"
-        raise click.UsageError(message)
+        raise click.UsageError("a session has its task: give SESSION or --for")
     if session is None:
         from preflights_es.use.brief import compose_brief
 

@@ -139,8 +139,7 @@ def render_command(session: str, to_stdout: bool, check: bool, app: Request, voi
       preflights admin render 3f9a12c4 --check
     """
     if check and to_stdout:
-        message = "--check and --stdout exclude each other"
-        raise click.UsageError(message)
+        raise click.UsageError("--check and --stdout exclude each other")
     app.finish_pending()
     done, other = render(app, session, write=not check, prints=to_stdout)
     voice.json(done)
@@ -285,8 +284,7 @@ def erase_command(
       preflights admin erase 3f9a12c4 --dry-run
     """
     if not (yes or dry_run) and (voice.as_json or not is_terminal()):
-        message = "without a terminal, erase needs --yes"
-        raise click.UsageError(message)
+        raise click.UsageError("without a terminal, erase needs --yes")
     app, ids = resolve_erasure_targets(app, session, looks=dry_run)
     planned = plan_erasure(app, ids, reason)
     for error in planned.kept:

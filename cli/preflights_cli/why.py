@@ -74,8 +74,7 @@ def why_command(what: str, field: str | None, everything: bool, app: Request, vo
     if field is None and (path := file_meant(app, what, Path.cwd())):
         return _say_holding(app, voice, holding_for(app, path, everything=everything))
     if everything:
-        message = "--all is about a file: name one, or leave it out"
-        raise click.UsageError(message)
+        raise click.UsageError("--all is about a file: name one, or leave it out")
     found, workflows = trace_origins(app, what, field)
     voice.json(found)
     if not voice.as_json:

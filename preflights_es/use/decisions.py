@@ -154,8 +154,7 @@ def end_of(day: str) -> int:
     try:
         begins = datetime.strptime(day.strip(), "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError as error:
-        message = f"as_of: {day!r} is no day: expected 2026-11-23"
-        raise Refused(message, code="no_day") from error
+        raise Refused(f"as_of: {day!r} is no day: expected 2026-11-23", code="no_day") from error
     return (begins - EPOCH) // timedelta(microseconds=1) + DAY - 1
 
 

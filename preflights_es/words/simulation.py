@@ -60,8 +60,7 @@ def begin_draw_key(domain: str, seed: int) -> _Hash:
     """
     given: object = seed
     if not isinstance(given, int) or isinstance(given, bool):
-        message = f"the seed is {given!r}, expected an int"
-        raise ValueError(message)
+        raise ValueError(f"the seed is {given!r}, expected an int")
     return sha256(framed(GENERATION, domain, f"{given:x}"))
 
 
@@ -107,8 +106,7 @@ class Draws:
             ValueError: there is nothing to choose from, or too much.
         """
         if not 0 < options <= BELOW_MAX:
-            message = f"found {options!r} options, expected 1 to {BELOW_MAX:,}"
-            raise ValueError(message)
+            raise ValueError(f"found {options!r} options, expected 1 to {BELOW_MAX:,}")
         return self._next() * options >> 64
 
     def between(self, low: int, high: int) -> int:
@@ -134,8 +132,7 @@ class Draws:
             at -= weight
             if at < 0:
                 return option
-        message = "weights are not negative"
-        raise ValueError(message)
+        raise ValueError("weights are not negative")
 
     def sample(self, options: Sequence[T], size: int) -> list[T]:
         """So many different ones, in the order they were drawn; all where there are fewer."""

@@ -282,11 +282,9 @@ def erase_command(
       preflights calls erase --older-than 30d --yes
     """
     if sum((bool(session), user is not None, days is not None)) != 1:
-        message = "name sessions, or give --user or --older-than"
-        raise click.UsageError(message)
+        raise click.UsageError("name sessions, or give --user or --older-than")
     if not yes and (voice.as_json or not is_terminal()):
-        message = "without a terminal, erase needs --yes"
-        raise click.UsageError(message)
+        raise click.UsageError("without a terminal, erase needs --yes")
     found = _sessions_to_erase(app, session, user, days)
     if not found:
         voice.say("No session fits.")

@@ -78,8 +78,7 @@ def judge_command(
 
         return judge_pairs_at_terminal(app, voice, session, by or "")
     if session is None or call is None:
-        message = "--expect is of one call: give SESSION and CALL"
-        raise click.UsageError(message)
+        raise click.UsageError("--expect is of one call: give SESSION and CALL")
     new = NewJudgement(
         session=session, call=call, expected=read_expected_value(expect), by=by or "", why=why
     )

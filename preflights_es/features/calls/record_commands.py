@@ -55,8 +55,7 @@ def _routes(
         name, _, url = one.partition("=")
         is_name = name.replace("-", "").replace("_", "").isalnum() and name.isascii()
         if not is_name or (needs_urls and not url):
-            message = f"--route: found {one!r}, expected NAME=URL"
-            raise click.UsageError(message)
+            raise click.UsageError(f"--route: found {one!r}, expected NAME=URL")
         named[name] = url
     if len(variables) > len(named):
         message = f"--var {variables[len(named)]}: it belongs to a --route, name that first"

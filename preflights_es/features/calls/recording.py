@@ -481,8 +481,7 @@ def _trusted_certificates() -> Any:
     try:
         return create_ssl_context()
     except OSError as error:
-        message = f"the certificates cannot be read: {error}; look at SSL_CERT_FILE"
-        raise Refused(message) from error
+        raise Refused(f"the certificates cannot be read: {error}; look at SSL_CERT_FILE") from error
 
 
 def _proxy_of(url: str) -> str | None:

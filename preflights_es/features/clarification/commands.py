@@ -83,8 +83,7 @@ def choice_options(command: Callable[..., R]) -> Callable[..., R]:
         for one in keep:
             typed, sign, reason = one.partition("=")
             if not (sign and typed.strip()):
-                message = f"--keep: found {one!r}, expected DECISION=REASON"
-                raise click.UsageError(message)
+                raise click.UsageError(f"--keep: found {one!r}, expected DECISION=REASON")
             keeps.append((typed.strip(), reason))
         choices = Choices(supersedes, tuple(keeps), exceptions, again)
         return command(*args, choices=choices, **more)
@@ -113,11 +112,10 @@ def question_options(command: Callable[..., R]) -> Callable[..., R]:
         if question is None and (
             options or described or against or recommend or topic or matters or evidence
         ):
-            message = (
+            raise click.UsageError(
                 "--option, --describe, --against, --recommend, --topic, --matters and --evidence "
                 "belong to a question: give --question too"
             )
-            raise click.UsageError(message)
         written: WrittenQuestion | None = None
         if question is not None:
             labels = tuple(option.strip() for option in options)
@@ -189,8 +187,7 @@ def _each_about(said: tuple[str, ...], options: tuple[str, ...], name: str) -> d
     found: dict[str, str] = {}
     for option, text in (_split_option_text(one, options, name) for one in said):
         if option in found:
-            message = f"{name}: {option!r} is given twice: say it in one sentence"
-            raise click.UsageError(message)
+            raise click.UsageError(f"{name}: {option!r} is given twice: say it in one sentence")
         found[option] = text
     return found
 
@@ -203,8 +200,7 @@ def _split_option_text(said: str, options: tuple[str, ...], name: str) -> tuple[
             return option, colon[1:].strip()
     option, colon, text = said.partition(":")
     if not colon:
-        message = f"{name}: found {said!r}, expected OPTION: TEXT"
-        raise click.UsageError(message)
+        raise click.UsageError(f"{name}: found {said!r}, expected OPTION: TEXT")
     if name != "--recommend":
         message = f"{name}: there is no option {option.strip()!r}: give --option for it"
         raise click.UsageError(message)
@@ -217,8 +213,7 @@ def mark_options(command: Callable[..., R]) -> Callable[..., R]:
     @wraps(command)
     def told(*args: Any, as_task: bool, adr: bool, **more: Any) -> R:
         if as_task and adr:
-            message = "--as-task and --adr exclude each other"
-            raise click.UsageError(message)
+            raise click.UsageError("--as-task and --adr exclude each other")
         mark: Mark = "task" if as_task else "adr" if adr else ""
         return command(*args, mark=mark, **more)
 
@@ -343,11 +338,9 @@ def _refuse_contradictions(
     choices = new.choices or Choices()
     chosen = {"--keep": choices.keeps, "--exception": choices.exceptions, "--again": choices.again}
     if is_silent and not new.task:
-        message = "there is no intention: say what you want to build, or give --task"
-        raise click.UsageError(message)
+        raise click.UsageError("there is no intention: say what you want to build, or give --task")
     if new.by is not None and not (is_accepting or new.keep_known):
-        message = "--by names the person who accepts: give --accept too"
-        raise click.UsageError(message)
+        raise click.UsageError("--by names the person who accepts: give --accept too")
     if choices and not (is_accepting or new.asks):
         chosen = {"a second --supersedes": choices.supersedes, **chosen}
         what = next(name for name, value in chosen.items() if value)
@@ -369,8 +362,7 @@ def _refuse_contradictions(
     }
     named = [option for option, value in own.items() if value]
     if named and new.workflow != WORKFLOW.name:
-        message = f"{named[0]} is about a decision: leave it out with --workflow"
-        raise click.UsageError(message)
+        raise click.UsageError(f"{named[0]} is about a decision: leave it out with --workflow")
 
 
 @click.command()
@@ -450,8 +442,7 @@ def _find_waiting_proposal(app: Request, voice: Voice) -> str:
     from preflights_es.use.inbox import acceptable
 
     if app.key:
-        message = "--key needs a session: a second run must find the same one"
-        raise click.UsageError(message)
+        raise click.UsageError("--key needs a session: a second run must find the same one")
     if (found := the_one(voice, acceptable(app), "accept")) is None:
         raise Refused("no proposal waits to be accepted", code="nothing_waits")
     return found

@@ -110,18 +110,15 @@ def parse_reasons_text(
         elif part and (parts[part] or part not in _LISTS):
             parts[part] = [*parts[part][:-1], " ".join((*parts[part][-1:], bare))]
         else:
-            message = f"line {number} belongs to no part: {bare[:40]!r}"
-            raise Unparsable(message)
+            raise Unparsable(f"line {number} belongs to no part: {bare[:40]!r}")
     scope, because, said = (" ".join(parts[name]) for name in _LINES)
     others, consequences, paths = (tuple(parts[name]) for name in _LISTS)
     hold: Hold | None = next((one for one in HOLDS if one == (said or "tell")), None)
     if hold is None:
-        message = f"found Agents: {said[:40]!r}, expected {', '.join(HOLDS)}"
-        raise Unparsable(message)
+        raise Unparsable(f"found Agents: {said[:40]!r}, expected {', '.join(HOLDS)}")
     for path in paths:
         if why := pattern_problem(path):
-            message = f"the path {path[:40]!r} {why}"
-            raise Unparsable(message)
+            raise Unparsable(f"the path {path[:40]!r} {why}")
     reasons = StatedReasons(
         because,
         consequences,

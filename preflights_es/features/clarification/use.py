@@ -169,8 +169,7 @@ def _refuse_unfit_start(
         if item.type != "task" or item.status != "open" or handle.session.closed:
             what = f"an {item.type}" if item.type != "task" else item.status
             id_ = item_id(handle.session_id, item.number)
-            message = f"{id_} is {what}, expected an open task"
-            raise Refused(message, code="no_open_task", typed=id_)
+            raise Refused(f"{id_} is {what}, expected an open task", code="no_open_task", typed=id_)
 
 
 def keep_known_decision(

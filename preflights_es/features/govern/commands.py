@@ -69,11 +69,9 @@ def check_command(
       preflights check --base origin/main --require-signed
     """
     if bool(files) + staged + (base is not None) > 1:
-        message = "--base, --staged and files exclude each other: give one"
-        raise click.UsageError(message)
+        raise click.UsageError("--base, --staged and files exclude each other: give one")
     if files and require_signed:
-        message = "--require-signed is about a change: leave the files out"
-        raise click.UsageError(message)
+        raise click.UsageError("--require-signed is about a change: leave the files out")
     wanted = reports_of(reports, FORMATS, "json=check.json")
     check_reports(wanted, replacing=replaces, is_json=voice.as_json)
     found = check_change(

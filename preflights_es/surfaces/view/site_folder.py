@@ -88,10 +88,9 @@ def write_site(built: Built, top: Path) -> ExportedSite:
         for path in built.files:
             place, name = _folder_and_name(open_, path)
             if path not in former and place.lies(name) is not None:
-                message = (
+                raise Refused(
                     f"{top / path} is not of an exported site, and stands where a page belongs"
                 )
-                raise Refused(message)
         _write_site_marker(folder, {*former, *built.files})
         changed = sum(
             _brought(*_folder_and_name(open_, path), content, is_new=path not in former)
