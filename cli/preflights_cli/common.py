@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
 
 # What JSON may hold as it is, but a terminal obeys or hides: C1 controls, turns of direction, tags.
 _OBEYED: Final = late_pattern(f"[\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-\u2069{TAGS}]")
@@ -192,6 +193,11 @@ def require_option_value(
     return value
 
 
+def text_option(*names: str, **known: Any) -> Callable[[F], F]:
+    """An option that takes a text, which must not be blank."""
+    return click.option(*names, callback=require_option_value, **known)
+
+
 def each_given(
     ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -311,14 +317,8 @@ def _opening(
     @click.option("--json", "as_json", is_flag=True, help="Print JSON; ask no question.")
     @click.option("-q", "--quiet", is_flag=True, help="Leave hints out.")
     @click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")
-    @click.option("--db", metavar="URL", callback=require_option_value, help="The log's database.")
-    @click.option(
-        "--as",
-        "who",
-        metavar="ACTOR",
-        callback=require_option_value,
-        help="Who acts, as KIND:NAME.",
-    )
+    @text_option("--db", metavar="URL", help="The log's database.")
+    @text_option("--as", "who", metavar="ACTOR", help="Who acts, as KIND:NAME.")
     @click.option("--debug", is_flag=True, help="Show the traceback of a bug.")
     @click.pass_context
     @wraps(command)

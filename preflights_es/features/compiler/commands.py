@@ -23,10 +23,10 @@ from preflights_cli.common import (
     is_terminal,
     key_option,
     reading_command,
-    require_option_value,
     require_quoted_text,
     sign_option,
     tell_behind,
+    text_option,
     with_lead_options,
     writing_command,
 )
@@ -345,7 +345,7 @@ def approve_command(
 
 @click.command()
 @click.argument("id_", metavar="ID")
-@click.option("--reason", required=True, metavar="TEXT", callback=require_option_value, help="Why.")
+@text_option("--reason", required=True, metavar="TEXT", help="Why.")
 @by_option
 @sign_option
 @key_option

@@ -15,8 +15,8 @@ from preflights_cli.common import (
     key_option,
     language_option,
     reading_command,
-    require_option_value,
     require_quoted_text,
+    text_option,
     with_lead_options,
     writing_command,
 )
@@ -42,13 +42,7 @@ BYTES_MAX: Final = 4 * NOTE_MAX + 3  # of a file: every character in four, and a
 
 @click.command()
 @click.argument("note", metavar="[TEXT]", nargs=-1, callback=require_quoted_text)
-@click.option(
-    "--file",
-    "file",
-    metavar="FILE",
-    callback=require_option_value,
-    help="Read the note from a file; - is stdin.",
-)
+@text_option("--file", "file", metavar="FILE", help="Read the note from a file; - is stdin.")
 @click.option("--no-input", is_flag=True, help="Stop at the question with exit code 3.")
 @click.option(
     "--strict", is_flag=True, help="If the model fails, wait; do not leave the note unprocessed."
@@ -158,13 +152,7 @@ def list_command(everything: bool, app: Request, voice: Voice) -> int:
 @click.command()
 @click.argument("type_", metavar="task|event|idea", type=click.Choice(get_args(ItemType)))
 @click.argument("title")
-@click.option(
-    "--note",
-    "session",
-    metavar="SESSION",
-    callback=require_option_value,
-    help="Session of the note the item is from.",
-)
+@text_option("--note", "session", metavar="SESSION", help="Session of the note the item is from.")
 @click.option("--minutes", metavar="MIN[-MAX]", help="Duration of a task.")
 @click.option("--importance", type=click.Choice(get_args(Importance)), help="Importance of a task.")
 @click.option("--due", metavar="DATE", help="Due date of a task: fri, tomorrow or 2026-12-01.")

@@ -21,8 +21,8 @@ from preflights_cli.common import (
     is_terminal,
     key_option,
     language_option,
-    require_option_value,
     require_quoted_text,
+    text_option,
     with_lead_options,
 )
 from preflights_cli.dialogue import ConversationLeft, read_typed_line
@@ -58,18 +58,8 @@ Options = dict[str, Any]
 
 @click.command()
 @click.argument("question", metavar="[TEXT]", nargs=-1, callback=require_quoted_text)
-@click.option(
-    "--follow-up",
-    metavar="TEXT",
-    callback=require_option_value,
-    help="Go on in the last session, or --session.",
-)
-@click.option(
-    "--session",
-    metavar="ID",
-    callback=require_option_value,
-    help="The session for --follow-up, or for --run.",
-)
+@text_option("--follow-up", metavar="TEXT", help="Go on in the last session, or --session.")
+@text_option("--session", metavar="ID", help="The session for --follow-up, or for --run.")
 @click.option("--run", "runs", is_flag=True, help="Run the query, read-only, and show its rows.")
 @click.option(
     "--limit",
@@ -93,9 +83,7 @@ Options = dict[str, Any]
     type=click.Path(file_okay=False, exists=True, path_type=Path),
     help="A catalogue of your own: DIR/metrics/*.yaml, DIR/snippets/*.sql.",
 )
-@click.option(
-    "--on", metavar="URL", callback=require_option_value, help="The database of your catalogue."
-)
+@text_option("--on", metavar="URL", help="The database of your catalogue.")
 @click.option("--strict", is_flag=True, help="If the model fails, wait.")
 @language_option
 @key_option

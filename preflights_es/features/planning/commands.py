@@ -11,7 +11,7 @@ from preflights_cli.common import (
     creating_command,
     key_option,
     language_option,
-    require_option_value,
+    text_option,
     with_lead_options,
 )
 from preflights_cli.rendering import Shown, say_session_result
@@ -28,15 +28,9 @@ from preflights_es.words.workflow import View
 @click.command()
 @click.option("--minutes", type=int, metavar="N", help="The most that the plan may take.")
 @click.option("--busy", multiple=True, metavar="FROM-TO", help="A time that is taken: 13:00-14:00.")
-@click.option(
-    "--from", "start", metavar="TIME", callback=require_option_value, help="Begin at; default: now."
-)
-@click.option(
-    "--until", "end", metavar="TIME", callback=require_option_value, help="End at; default: 18:00."
-)
-@click.option(
-    "--focus", metavar="TASK", callback=require_option_value, help="Choose the focus yourself."
-)
+@text_option("--from", "start", metavar="TIME", help="Begin at; default: now.")
+@text_option("--until", "end", metavar="TIME", help="End at; default: 18:00.")
+@text_option("--focus", metavar="TASK", help="Choose the focus yourself.")
 @language_option
 @key_option
 @with_lead_options

@@ -14,7 +14,7 @@ from typing import Any, Final
 import click
 
 from preflights_cli import EXIT_DAMAGED, EXIT_ENVIRONMENT, EXIT_INCONCLUSIVE, EXIT_REFUSED
-from preflights_cli.common import Voice, bar, by_option, reading_command, require_option_value
+from preflights_cli.common import Voice, bar, by_option, reading_command, text_option
 from preflights_cli.names import SESSION
 from preflights_cli.options import (
     check_report_files,
@@ -68,22 +68,13 @@ EXAMPLES: Final = {
 
 @click.command()
 @click.argument("session", type=SESSION, nargs=-1, metavar="[SESSION|FILE|FOLDER]...")
-@click.option(
-    "--workflow",
-    metavar="NAME",
-    callback=require_option_value,
-    help="Only sessions of this workflow.",
-)
+@text_option("--workflow", metavar="NAME", help="Only sessions of this workflow.")
 @click.option(
     "--since", type=Moment(is_end=False), metavar="DATE", help="Only sessions with events since."
 )
-@click.option("--status", metavar="STATUS", callback=require_option_value, help="Only this status.")
-@click.option(
-    "--led-by", metavar="NAME", callback=require_option_value, help="Only this provider or model."
-)
-@click.option(
-    "--only", metavar="SESSION", callback=require_option_value, help="Only the session of this id."
-)
+@text_option("--status", metavar="STATUS", help="Only this status.")
+@text_option("--led-by", metavar="NAME", help="Only this provider or model.")
+@text_option("--only", metavar="SESSION", help="Only the session of this id.")
 @click.option("--any-project", is_flag=True, help="Include every project in this log.")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="A sample of N sessions.")
 @click.option(
@@ -94,20 +85,8 @@ EXAMPLES: Final = {
     help="Change: another prompt, such as clarify=v2 or clarify=new.md. Of calls: OLD=NEW, files "
     "with the words as they stand and as they become, or system=NEW.",
 )
-@click.option(
-    "--provider",
-    "provider_",
-    metavar="NAME",
-    callback=require_option_value,
-    help="Change: another provider.",
-)
-@click.option(
-    "--model",
-    "model_",
-    metavar="MODEL",
-    callback=require_option_value,
-    help="Change: another model.",
-)
+@text_option("--provider", "provider_", metavar="NAME", help="Change: another provider.")
+@text_option("--model", "model_", metavar="MODEL", help="Change: another model.")
 @click.option(
     "--parameter",
     "parameters",
@@ -122,10 +101,9 @@ EXAMPLES: Final = {
     metavar="/POINTER=VALUE",
     help="Change of calls: a value of their requests.",
 )
-@click.option(
+@text_option(
     "--from-model",
     metavar="MODEL",
-    callback=require_option_value,
     help="Of calls: the unchanged model, where the recorded one is gone.",
 )
 @click.option("--seed", "seed_", type=int, metavar="N", help="Change: seed of the simulator.")
@@ -155,26 +133,14 @@ EXAMPLES: Final = {
     help="With --live: ask N times, an odd number; most answers decide.",
 )
 @click.option("--jobs", type=click.IntRange(1, JOBS_MAX), metavar="N", help="Use N processes.")
-@click.option(
-    "--scheduler", metavar="tcp://...", callback=require_option_value, help="Use a Dask scheduler."
-)
+@text_option("--scheduler", metavar="tcp://...", help="Use a Dask scheduler.")
 @click.option(
     "--resume", "resumes", is_flag=True, help="With --live: go on with an interrupted run."
 )
-@click.option(
-    "--accept",
-    metavar="GROUP",
-    callback=require_option_value,
-    help="Accept the differences of a group.",
-)
-@click.option("--reason", metavar="TEXT", callback=require_option_value, help="With --accept: why.")
+@text_option("--accept", metavar="GROUP", help="Accept the differences of a group.")
+@text_option("--reason", metavar="TEXT", help="With --accept: why.")
 @by_option
-@click.option(
-    "--history",
-    metavar="FILE",
-    callback=require_option_value,
-    help="Keep one line a run; show them.",
-)
+@text_option("--history", metavar="FILE", help="Keep one line a run; show them.")
 @click.option("--words", is_flag=True, help="Of calls: let HTML and JSON hold what was said.")
 @report_options(FORMATS)
 @reading_command
