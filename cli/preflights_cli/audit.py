@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from preflights_cli import EXIT_DAMAGED
 from preflights_cli.advice import advised
-from preflights_cli.common import Voice, bar, escaped, reading_command, require_option_value
+from preflights_cli.common import Voice, bar, escaped, reading_command, text_option
 from preflights_cli.decisions import who
 from preflights_cli.names import SESSION
 from preflights_cli.recordings import recorded_by
@@ -67,12 +67,7 @@ def audit_command() -> None:
 @audit_command.command("verify", short_help="Verify every hash chain, and report damage.")
 @click.argument("session", type=SESSION, nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="Include every project in this log.")
-@click.option(
-    "--against",
-    metavar="FILE",
-    callback=require_option_value,
-    help="Also compare with this checkpoint.",
-)
+@text_option("--against", metavar="FILE", help="Also compare with this checkpoint.")
 @reading_command
 def verify_command(
     session: tuple[str, ...], everything: bool, against: str | None, app: Request, voice: Voice
@@ -261,13 +256,7 @@ def _say_grown(voice: Voice, grew: Sequence[Grown]) -> None:
 @audit_command.command(
     "checkpoint", short_help="Write the version and hash of every session to a file."
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    callback=require_option_value,
-    help="Write to this new file; - is stdout.",
-)
+@text_option("-o", "--output", metavar="FILE", help="Write to this new file; - is stdout.")
 @click.option("--all", "everything", is_flag=True, help="Include every project in this log.")
 @click.option("--force", is_flag=True, help="Replace an older checkpoint, if the log still fits.")
 @reading_command
@@ -301,18 +290,12 @@ def checkpoint_command(
 
 
 @audit_command.command("trail", short_help="Show every step, as a table or JSON Lines.")
-@click.option(
-    "--decision",
-    metavar="UID",
-    callback=require_option_value,
-    help="Only steps that led to this decision.",
-)
-@click.option("--session", metavar="ID", callback=require_option_value, help="Only this session.")
+@text_option("--decision", metavar="UID", help="Only steps that led to this decision.")
+@text_option("--session", metavar="ID", help="Only this session.")
 @time_range_options("Steps")
-@click.option(
+@text_option(
     "--actor",
     metavar="WHO",
-    callback=require_option_value,
     help="Only steps of this kind of actor (user, agent, script, model) or of this name.",
 )
 @click.option("--any-project", is_flag=True, help="Include every project in this log.")

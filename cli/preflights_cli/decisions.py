@@ -11,7 +11,13 @@ from typing import Any, Final
 import click
 
 from preflights_cli.advice import error_with_advice
-from preflights_cli.common import Voice, reading_command, require_option_value, tell_behind
+from preflights_cli.common import (
+    Voice,
+    reading_command,
+    require_option_value,
+    tell_behind,
+    text_option,
+)
 from preflights_cli.names import Name
 from preflights_cli.table import Moment, streamed
 from preflights_es.kernel.errors import RecordWithoutSession
@@ -116,15 +122,8 @@ LISTING: Final = "sessions --status damaged"
     callback=require_option_value,
     help="Only this category.",
 )
-@click.option(
-    "--query",
-    metavar="TEXT",
-    callback=require_option_value,
-    help="Only what matches, the best first.",
-)
-@click.option(
-    "--path", metavar="FILE", callback=require_option_value, help="Only what holds for this file."
-)
+@text_option("--query", metavar="TEXT", help="Only what matches, the best first.")
+@text_option("--path", metavar="FILE", help="Only what holds for this file.")
 @click.option(
     "--unused",
     "is_unused",

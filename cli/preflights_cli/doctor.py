@@ -17,7 +17,7 @@ from typing import Final, Literal
 import click
 
 from preflights_cli import EXIT_REFUSED
-from preflights_cli.common import Voice, current_folder, require_option_value
+from preflights_cli.common import Voice, current_folder, text_option
 from preflights_es.kernel import __version__
 from preflights_es.kernel.errors import NoLog, PreflightsError
 from preflights_es.kernel.ports import Access
@@ -75,7 +75,7 @@ class Health(Result, frozen=True, tag_field="format", tag="doctor/1"):
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--db", metavar="URL", callback=require_option_value, help="The log's database.")
+@text_option("--db", metavar="URL", help="The log's database.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of a bug.")
 @click.pass_context
 def doctor_command(ctx: click.Context, as_json: bool, db: str | None) -> int:

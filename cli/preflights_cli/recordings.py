@@ -17,7 +17,7 @@ from preflights_cli.common import (
     creating_command,
     is_terminal,
     reading_command,
-    require_option_value,
+    text_option,
 )
 from preflights_cli.names import SESSION
 from preflights_es.history.imports import ActorInputs, Review, SessionChange
@@ -44,13 +44,7 @@ SHOWN_MAX: Final = 20  # sessions of a file that are named one by one
 
 @click.command()
 @click.argument("session", type=SESSION, required=False)
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    callback=require_option_value,
-    help="Write to this new file; - is stdout.",
-)
+@text_option("-o", "--output", metavar="FILE", help="Write to this new file; - is stdout.")
 @click.option("--all", "everything", is_flag=True, help="Every session of this project.")
 @click.option("--any-project", is_flag=True, help="Every session of every project in this log.")
 @click.option("--workflow", default="", metavar="NAME", help="Every session of one workflow.")

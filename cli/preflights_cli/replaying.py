@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 import click
 
 from preflights_cli import EXIT_ENVIRONMENT, EXIT_REFUSED
-from preflights_cli.common import Voice, bar, reading_command, require_option_value
+from preflights_cli.common import Voice, bar, reading_command, text_option
 from preflights_cli.names import SESSION
 from preflights_cli.options import keyed, mode_of, parse_name_value_pairs
 from preflights_cli.recordings import BAR_BYTES, session_file
@@ -161,20 +161,8 @@ def _say_run(voice: Voice, result: Rerun) -> None:
 @click.option(
     "--simulate", is_flag=True, help="Run again with the simulator (see --seed, --faults)."
 )
-@click.option(
-    "--provider",
-    "provider_",
-    metavar="NAME",
-    callback=require_option_value,
-    help="What if: another provider.",
-)
-@click.option(
-    "--model",
-    "model_",
-    metavar="MODEL",
-    callback=require_option_value,
-    help="What if: another model.",
-)
+@text_option("--provider", "provider_", metavar="NAME", help="What if: another provider.")
+@text_option("--model", "model_", metavar="MODEL", help="What if: another model.")
 @click.option(
     "--prompt",
     "prompts",
@@ -183,30 +171,13 @@ def _say_run(voice: Voice, result: Rerun) -> None:
     help="What if: another prompt, such as clarify=v2.",
 )
 @click.option("--seed", "seed_", type=int, metavar="N", help="Seed of the simulator.")
-@click.option(
-    "--faults",
-    "faults_",
-    metavar="FAULTS",
-    callback=require_option_value,
-    help="Faults of the simulator.",
-)
+@text_option("--faults", "faults_", metavar="FAULTS", help="Faults of the simulator.")
 @click.option(
     "--answer", "answered", multiple=True, metavar="KEY=VALUE", help="What if: another answer."
 )
-@click.option(
-    "--from",
-    "start",
-    metavar="STEP",
-    callback=require_option_value,
-    help="Step or event where the what-if begins.",
-)
+@text_option("--from", "start", metavar="STEP", help="Step or event where the what-if begins.")
 @click.option("--live", is_flag=True, help="Let a what-if ask a model; this costs money.")
-@click.option(
-    "--out",
-    metavar="FILE.jsonl",
-    callback=require_option_value,
-    help="Write the new run to a new file.",
-)
+@text_option("--out", metavar="FILE.jsonl", help="Write the new run to a new file.")
 @reading_command
 def replay_command(
     session: tuple[str, ...], everything: bool, app: Request, voice: Voice, **asked: Any

@@ -15,8 +15,8 @@ from preflights_cli.common import (
     creating_command,
     is_terminal,
     reading_command,
-    require_option_value,
     tell_scrubbed,
+    text_option,
     writing_command,
 )
 from preflights_cli.rendering import Shown
@@ -252,12 +252,7 @@ class _Days(click.ParamType[int]):
 
 @click.command()
 @click.argument("session", nargs=-1)
-@click.option(
-    "--user",
-    metavar="ID",
-    callback=require_option_value,
-    help="All sessions of a user, by the id of the source.",
-)
+@text_option("--user", metavar="ID", help="All sessions of a user, by the id of the source.")
 @click.option("--older-than", "days", type=_Days(), metavar="30d", help="By the last call's time.")
 @click.option("--reason", default="", metavar="TEXT", help="Reason; it is recorded, and stays.")
 @click.option("--yes", is_flag=True, help="Do not ask; needed without a terminal.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from msgspec.structs import replace
 
-from preflights_cli.common import Voice, require_option_value, writing_command
+from preflights_cli.common import Voice, text_option, writing_command
 from preflights_cli.options import read_input_file
 from preflights_es.features.calls.judging import (
     FILE_MAX,
@@ -23,20 +23,14 @@ from preflights_es.use.request import Request
 @click.command()
 @click.argument("session", required=False)
 @click.argument("call", type=click.IntRange(min=1), required=False)
-@click.option(
-    "--expect",
-    metavar="JSON",
-    callback=require_option_value,
-    help="The right value of CALL: JSON, or a text.",
-)
-@click.option(
+@text_option("--expect", metavar="JSON", help="The right value of CALL: JSON, or a text.")
+@text_option(
     "--from",
     "file",
     metavar="FILE.csv",
-    callback=require_option_value,
     help="Right values of many calls: the columns session, call, expected, by, why.",
 )
-@click.option("--by", metavar="NAME", callback=require_option_value, help="Who says it.")
+@text_option("--by", metavar="NAME", help="Who says it.")
 @click.option("--why", default="", metavar="TEXT", help="Why it is right.")
 @writing_command
 def judge_command(

@@ -22,6 +22,7 @@ from preflights_cli.common import (
     require_option_value,
     require_quoted_text,
     sign_option,
+    text_option,
     with_lead_options,
     writing_command,
 )
@@ -139,12 +140,7 @@ def question_options(command: Callable[..., R]) -> Callable[..., R]:
             metavar="PATH:LINES",
             help="A file that the question follows from, such as src/db.py:12-40.",
         ),
-        click.option(
-            "--matters",
-            metavar="TEXT",
-            callback=require_option_value,
-            help="What depends on the answer.",
-        ),
+        text_option("--matters", metavar="TEXT", help="What depends on the answer."),
         click.option(
             "--topic",
             metavar="TOPIC",
@@ -152,11 +148,8 @@ def question_options(command: Callable[..., R]) -> Callable[..., R]:
             callback=require_option_value,
             help="What the question is about.",
         ),
-        click.option(
-            "--recommend",
-            metavar="OPTION: WHY",
-            callback=require_option_value,
-            help="Recommend an option, with a reason.",
+        text_option(
+            "--recommend", metavar="OPTION: WHY", help="Recommend an option, with a reason."
         ),
         click.option(
             "--against", multiple=True, metavar="OPTION: TEXT", help="What speaks against it."
@@ -171,12 +164,7 @@ def question_options(command: Callable[..., R]) -> Callable[..., R]:
         click.option(
             "--option", "options", multiple=True, metavar="TEXT", help="One of its options."
         ),
-        click.option(
-            "--question",
-            metavar="TEXT",
-            callback=require_option_value,
-            help="Ask this question of yours.",
-        ),
+        text_option("--question", metavar="TEXT", help="Ask this question of yours."),
     ):
         told = option(told)
     return told
@@ -228,12 +216,7 @@ def mark_options(command: Callable[..., R]) -> Callable[..., R]:
 @click.command()
 @click.argument("intention", nargs=-1, metavar="INTENTION", callback=require_quoted_text)
 @click.option("--answer", "answered", multiple=True, metavar="KEY=VALUE", help="Answer in advance.")
-@click.option(
-    "--answers-file",
-    metavar="FILE",
-    callback=require_option_value,
-    help="Answers as a JSON object; - is stdin.",
-)
+@text_option("--answers-file", metavar="FILE", help="Answers as a JSON object; - is stdin.")
 @click.option("--no-input", is_flag=True, help="Stop at the first open question with exit code 3.")
 @click.option("--accept", "accepting", is_flag=True, help="Accept the outcome.")
 @by_option
@@ -248,23 +231,15 @@ def mark_options(command: Callable[..., R]) -> Callable[..., R]:
     help="The decision that this one replaces; several with --accept.",
 )
 @choice_options
-@click.option(
+@text_option(
     "--keep-known",
     metavar="DECISION",
-    callback=require_option_value,
     help="Keep this decision in force, of those that start lists; decide nothing new.",
 )
-@click.option(
-    "--scope", metavar="TEXT", callback=require_option_value, help="What the decision is for."
-)
-@click.option(
-    "--task",
-    metavar="TASK",
-    callback=require_option_value,
-    help="Clarify this open task of a note.",
-)
+@text_option("--scope", metavar="TEXT", help="What the decision is for.")
+@text_option("--task", metavar="TASK", help="Clarify this open task of a note.")
 @question_options
-@click.option("--workflow", metavar="NAME", callback=require_option_value, help="Another workflow.")
+@text_option("--workflow", metavar="NAME", help="Another workflow.")
 @click.option(
     "--strict", is_flag=True, help="If the model fails, wait; do not go on with the rules."
 )
