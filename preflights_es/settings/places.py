@@ -14,7 +14,7 @@ from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from shlex import quote
-from typing import Final, Literal, NamedTuple
+from typing import Final
 from unicodedata import category
 
 import msgspec
@@ -42,89 +42,33 @@ from preflights_es.system.files import Unreadable, regular, resolved
 NAMED: Final = "AI_AGENT"  # https://github.com/vercel/vercel/pull/13762: holds the agent's name
 
 
-class Sign(NamedTuple):
-    """A variable that an agent sets for the commands that it runs."""
-
-    agent: str
-    variable: str
-    """Its name; with `=`, it counts with this value only."""
-    version: str
-    """Of the agent, where it was seen; else when that was."""
-    how: Literal["run", "read", "reported"]
-    """`run`: the agent ran `env` here, led by a scripted model. `read`: in what it ships or in its
-    source. `reported`: by others who ran it."""
-    source: str = ""
-    """Where, unless it was run here."""
-
-
-_CURSOR: Final = "https://github.com/entireio/cli/pull/2317"
-_GOOSE: Final = "https://github.com/block/goose/pull/7017"
-_CODEX: Final = "https://github.com/openai/codex/blob/main/codex-rs/core/src/spawn.rs"
-
 SIGNS: Final = (
-    # It set CLAUDECODE, too.
-    Sign(
-        "amp",
-        "AGENT=amp",
-        "2026-02",
-        "reported",
-        source="https://github.com/anthropics/claude-code/issues/24838",
-    ),
-    Sign("claude-code", "CLAUDECODE", "2.1.197", "run"),
-    Sign("claude-code", "CLAUDE_CODE_CHILD_SESSION", "2.1.197", "run"),
-    Sign("claude-code", "CLAUDE_CODE_SESSION_ID", "2.1.197", "run"),
-    Sign("claude-code", NAMED, "2.1.197", "run"),
-    Sign("cursor", "CURSOR_AGENT", "2026-09", "reported", source=_CURSOR),
-    Sign(
-        "cursor",
-        "CURSOR_EXTENSION_HOST_ROLE=agent-exec",
-        "2026-04",
-        "reported",
-        source="https://github.com/vercel/vercel/pull/15879",
-    ),
-    Sign("codex", "CODEX_CI", "0.169.0", "run"),
-    Sign("codex", "CODEX_SESSION_ID", "0.169.0", "run"),
-    Sign("codex", "CODEX_THREAD_ID", "0.169.0", "run"),
-    Sign("codex", "CODEX_TOOL_CALL_ID", "0.169.0", "run"),
+    ("amp", "AGENT=amp"),  # it set CLAUDECODE, too
+    ("claude-code", "CLAUDECODE"),
+    ("claude-code", "CLAUDE_CODE_CHILD_SESSION"),
+    ("claude-code", "CLAUDE_CODE_SESSION_ID"),
+    ("claude-code", NAMED),
+    ("cursor", "CURSOR_AGENT"),
+    ("cursor", "CURSOR_EXTENSION_HOST_ROLE=agent-exec"),
+    ("codex", "CODEX_CI"),
+    ("codex", "CODEX_SESSION_ID"),
+    ("codex", "CODEX_THREAD_ID"),
+    ("codex", "CODEX_TOOL_CALL_ID"),
     # Only within its sandbox.
-    Sign("codex", "CODEX_SANDBOX", "0.169.0", "read", source=_CODEX),
-    Sign("codex", "CODEX_SANDBOX_NETWORK_DISABLED", "0.169.0", "read", source=_CODEX),
-    Sign("gemini-cli", "GEMINI_CLI", "0.61.0", "run"),
-    # It sets it for itself: a terminal within it inherits it.
-    Sign("opencode", "OPENCODE", "1.18.33", "run"),
-    Sign(
-        "copilot-cli",
-        "COPILOT_CLI",
-        "1.0.63",
-        "reported",
-        source="https://github.com/dynatrace-oss/dtctl/pull/289",
-    ),
-    Sign(
-        "copilot-vscode",
-        "COPILOT_AGENT",
-        "1.121",
-        "read",
-        source="https://github.com/microsoft/vscode/pull/316267",
-    ),
-    Sign(
-        "augment",
-        "AUGMENT_AGENT",
-        "0.36.0",
-        "read",
-        source="https://www.npmjs.com/package/@augmentcode/auggie",
-    ),
+    ("codex", "CODEX_SANDBOX"),
+    ("codex", "CODEX_SANDBOX_NETWORK_DISABLED"),
+    ("gemini-cli", "GEMINI_CLI"),
+    ("opencode", "OPENCODE"),  # for itself: a terminal within it inherits it
+    ("copilot-cli", "COPILOT_CLI"),
+    ("copilot-vscode", "COPILOT_AGENT"),
+    ("augment", "AUGMENT_AGENT"),
     # The terminals that it opens in the editor, which a person may use as well.
-    Sign(
-        "cline",
-        "CLINE_ACTIVE",
-        "commit 31063c6",
-        "read",
-        source="https://github.com/cline/cline/blob/main/src/hosts/vscode/terminal/VscodeTerminalRegistry.ts",
-    ),
-    Sign("goose", "GOOSE_TERMINAL", "2026-02", "read", source=_GOOSE),
-    Sign("goose", "AGENT=goose", "2026-02", "read", source=_GOOSE),
+    ("cline", "CLINE_ACTIVE"),
+    ("goose", "GOOSE_TERMINAL"),
+    ("goose", "AGENT=goose"),
 )
-"""In the order of the search."""
+"""Pairs of an agent and a variable that it sets for the commands that it runs, in the order of the
+search; with `=`, it counts with this value only. docs/agents.md says where each was seen."""
 
 CI: Final = ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL", "TEAMCITY_VERSION", "TF_BUILD")
 """https://github.com/watson/ci-info/blob/master/vendors.json; most set `CI`, too."""
@@ -149,12 +93,12 @@ def _format_agent_version(said: str) -> str:
 
 def signs(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Pairs of an agent's name and a variable that shows it."""
-    for sign in SIGNS:
-        name, equals, value = sign.variable.partition("=")
+    for agent, variable in SIGNS:
+        name, equals, value = variable.partition("=")
         if name != NAMED and (
             env.get(name) == value if equals else _is_value_set(env.get(name, ""))
         ):
-            yield sign.agent, name
+            yield agent, name
     if _is_value_set(env.get(NAMED, "")):
         yield "agent", NAMED
 
