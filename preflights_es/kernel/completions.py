@@ -146,6 +146,12 @@ def read_prompt_schema(package: str, id_: str) -> Prompt:
     return Prompt(id_, data.decode(), sha256(data).hexdigest())
 
 
+def decode_prompt_schema(package: str, id_: str) -> dict[str, Any]:
+    """The same, as a value of the caller's own."""
+    found: dict[str, Any] = msgspec.json.decode(read_prompt_schema(package, id_).text)
+    return found
+
+
 _UNTAKEN: Final = frozenset(
     ("default", "maxItems", "maxLength", "minItems", "minLength", "pattern", "title")
 )
@@ -155,9 +161,7 @@ _UNTAKEN: Final = frozenset(
 @lru_cache(maxsize=64)
 def native(package: str, id_: str) -> str:
     """A schema file as providers' structured output takes it: every property is required."""
-    return canonical_json(
-        _fit_schema_to_providers(msgspec.json.decode(read_prompt_schema(package, id_).text))
-    ).decode()
+    return canonical_json(_fit_schema_to_providers(decode_prompt_schema(package, id_))).decode()
 
 
 def _fit_schema_to_providers(value: Any) -> Any:

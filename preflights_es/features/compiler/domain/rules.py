@@ -5,7 +5,6 @@ file lies is seen where it is opened.
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
@@ -24,9 +23,9 @@ from preflights_es.kernel.completions import (
     VIOLATIONS_MAX,
     Path,
     Violation,
+    decode_prompt_schema,
     format_json_pointer,
     quote_foreign_value,
-    read_prompt_schema,
 )
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import escaped_text, is_git, visible
@@ -37,12 +36,8 @@ Flaws = Iterator[tuple[Path, str]]
 """Places of a plan, and what is wrong there."""
 
 
-def load_compiler_schema(id_: str) -> dict[str, Any]:
-    """A schema of this workflow, `name.vN`."""
-    found: dict[str, Any] = json.loads(read_prompt_schema(PACKAGE, id_).text)
-    return found
-
-
+load_compiler_schema: Final = partial(decode_prompt_schema, PACKAGE)
+"""A schema of this workflow, by `name.vN`."""
 CONTRACTS: Final[dict[str, Contract]] = {
     f"{one.schema}.v1": Contract(
         name=one.schema,

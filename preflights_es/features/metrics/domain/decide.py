@@ -4,7 +4,6 @@ answers.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
@@ -40,7 +39,7 @@ from preflights_es.kernel.completions import (
     CompletionRequested,
     Message,
     Violation,
-    read_prompt_schema,
+    decode_prompt_schema,
 )
 from preflights_es.kernel.events import Decision, Input, Outcome, state_after
 from preflights_es.kernel.json import canonical_json
@@ -233,16 +232,10 @@ def resolve_candidate_number(answer: str, candidates: Sequence[str]) -> str:
     return candidates[at - 1] if 1 <= at <= len(candidates) else answer
 
 
-def load_metrics_schema() -> dict[str, Any]:
-    """The schema of today."""
-    found: dict[str, Any] = json.loads(read_prompt_schema(PACKAGE, CONTRACT).text)
-    return found
-
-
 METRICS: Final = Contract(
     name="metrics",
     version=1,
-    schema=load_metrics_schema,
+    schema=partial(decode_prompt_schema, PACKAGE, CONTRACT),
     prose="drop",
     unknown="drop",
     failure=False,

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
-import msgspec
+from functools import partial
+from typing import Final
 
 from preflights_es.features.recall.domain.rules import CONTRACT, PACKAGE
 from preflights_es.judging.contract import Contract
-from preflights_es.kernel.completions import read_prompt_schema
-
-
-def _read_rewrite_schema() -> dict[str, Any]:
-    found: dict[str, Any] = msgspec.json.decode(read_prompt_schema(PACKAGE, CONTRACT).text)
-    return found
-
+from preflights_es.kernel.completions import decode_prompt_schema
 
 REWRITE: Final = Contract(
     name="rewrite_query",
     version=1,
-    schema=_read_rewrite_schema,
+    schema=partial(decode_prompt_schema, PACKAGE, CONTRACT),
     prose="drop",
     unknown="drop",
     failure=False,
