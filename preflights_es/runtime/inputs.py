@@ -55,15 +55,12 @@ class Signs(Protocol):
     @property
     def is_hardware(self) -> bool:
         """Whether a touch of its key may prove that a person is there."""
-        ...
 
     def check(self) -> None:
         """See that there is a key, before anything is recorded that it is to sign."""
-        ...
 
     def person(self, by: str | None) -> Actor:
         """The person whose key it is."""
-        ...
 
     def signed(
         self,
@@ -73,11 +70,9 @@ class Signs(Protocol):
         others: tuple[tuple[str, int, bytes], ...] = (),
     ) -> Signable:
         """An Input with its signature."""
-        ...
 
     def proves_person(self, signed: Signable) -> bool:
         """Whether the signature shows that a person was there."""
-        ...
 
 
 class RecalledStep(Step, frozen=True):

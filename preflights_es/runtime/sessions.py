@@ -203,7 +203,15 @@ class Sessions:
     def _answers_of(self, handle: Handle, *, revise: bool, relays: bool) -> type[Answers]:
         if relays and self._actor.kind == "user":
             raise Refused("a person answers here: nothing is relayed", code="nothing_relayed")
-        return _answers_of(handle, revise=revise, relays=relays)
+        asked = handle.workflow.asked
+        cls = asked.relayed if relays else asked.revisions if revise else asked.answers
+        if cls is None:
+            what = "its answers cannot be changed" if revise else "it asks no question"
+            what = "it takes no relayed answer" if relays else what
+            name = handle.workflow.name
+            message = f"session {handle.session_id[-8:]} is of the workflow {name}: {what}"
+            raise Refused(message, code="no_answers", workflow=name)
+        return cls
 
     def resume(self, handle: Handle) -> Step:
         """Go on where an error, a crash or a strict session stopped.
@@ -345,15 +353,3 @@ def _refuse_erased(handle: Handle) -> None:
     """
     if handle.session.closed == "erased":
         raise ErasedSession(handle.session_id)
-
-
-def _answers_of(handle: Handle, *, revise: bool, relays: bool) -> type[Answers]:
-    workflow = handle.workflow
-    asked = workflow.asked
-    cls = asked.relayed if relays else asked.revisions if revise else asked.answers
-    if cls is None:
-        what = "its answers cannot be changed" if revise else "it asks no question"
-        what = "it takes no relayed answer" if relays else what
-        message = f"session {handle.session_id[-8:]} is of the workflow {workflow.name}: {what}"
-        raise Refused(message, code="no_answers", workflow=workflow.name)
-    return cls
