@@ -58,6 +58,7 @@ class EventLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=Fals
     hash: str
 
 
+ENVELOPE: Final = 9  # fields of an event that stand in its line as they are: all before `data`
 HASH_LETTERS: Final = 2 * HASH_BYTES
 SALT_LETTERS: Final = 2 * SALT_BYTES
 
@@ -75,26 +76,14 @@ _decoder = msgspec.json.Decoder(EventLine)
 
 def encode_event_line(event: Stored) -> bytes:
     """One event, with the line's end."""
-    return (
-        _encoder.encode(
-            EventLine(
-                session_id=event.session_id,
-                project=event.project,
-                workflow=event.workflow,
-                version=event.version,
-                type=event.type,
-                recorded_at=event.recorded_at,
-                input_id=event.input_id,
-                actor_kind=event.actor_kind,
-                decider=event.decider,
-                data=msgspec.Raw(_GONE if event.data is None else event.data),
-                salt=None if event.salt is None else event.salt.hex(),
-                digest=event.digest.hex(),
-                hash=event.hash.hex(),
-            )
-        )
-        + b"\n"
+    values = (
+        *msgspec.structs.astuple(event)[:ENVELOPE],
+        msgspec.Raw(_GONE if event.data is None else event.data),
+        None if event.salt is None else event.salt.hex(),
+        event.digest.hex(),
+        event.hash.hex(),
     )
+    return _encoder.encode(EventLine(*values)) + b"\n"
 
 
 def encode_event_file(events: Iterable[Stored]) -> bytes:
@@ -220,21 +209,14 @@ def _check_event_line(found: EventLine) -> Stored:
 
 def _build_stored_event(found: EventLine) -> Stored:
     data = bytes(found.data)
-    return Stored(
-        session_id=found.session_id,
-        project=found.project,
-        workflow=found.workflow,
-        version=found.version,
-        type=found.type,
-        recorded_at=found.recorded_at,
-        input_id=found.input_id,
-        actor_kind=found.actor_kind,
-        decider=found.decider,
-        data=None if data == _GONE else data,
-        salt=None if found.salt is None else unhexlify(found.salt),
-        digest=unhexlify(found.digest),
-        hash=unhexlify(found.hash),
+    values = (
+        *msgspec.structs.astuple(found)[:ENVELOPE],
+        None if data == _GONE else data,
+        None if found.salt is None else unhexlify(found.salt),
+        unhexlify(found.digest),
+        unhexlify(found.hash),
     )
+    return Stored(*values)
 
 
 @lru_cache(maxsize=1024)
