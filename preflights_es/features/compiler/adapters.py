@@ -307,13 +307,7 @@ class Adapter(LLMPort):
         try:
             payload = OutputValidator().validate(text, schema)
         except LLMDeclinedError as error:
-            return CompilerResult(
-                success=False,
-                payload=None,
-                error_type=error.kind,
-                error_details=error.details,
-                raw_response=text,
-            )
+            return CompilerResult(False, None, error.kind, error.details, raw_response=text)
         return CompilerResult(success=True, payload=payload, raw_response=text)
 
 

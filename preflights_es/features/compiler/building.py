@@ -127,21 +127,12 @@ class _PassRun:
         new, plan = self.state.input, self.state.plan
         raw = decode_response_text(new) if isinstance(new, CompletionReceived) else None
         if plan is not None:
-            return self._given or CompilerResult(
-                success=True,
-                payload=decode_plain_json(plan.payload.encode()),
-                error_type=None,
-                error_details=None,
-                raw_response=raw,
-            )
+            payload = decode_plain_json(plan.payload.encode())
+            return self._given or CompilerResult(True, payload, raw_response=raw)
         why = next(one for one in self._step.decisions if isinstance(one, ResponseRejected))
         if why.kind in _DECLINED:
             return self._given or CompilerResult(
-                success=False,
-                payload=None,
-                error_type=why.kind,
-                error_details=why.details,
-                raw_response=raw,
+                False, None, why.kind, why.details, raw_response=raw
             )
         raise error_of(Rejected(why.kind, why.violations, why.excerpt, why.details))  # type: ignore[arg-type]  # the log keeps kinds as text
 
