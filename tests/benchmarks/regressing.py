@@ -7,14 +7,13 @@ from collections.abc import Callable
 from functools import cache
 
 from preflights_es.features.regress.change import PromptChange, RunChange
-from preflights_es.features.regress.regression import Regression
 from preflights_es.features.regress.results import Case
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use.replays import own_code
 from tests.benchmarks.measure import Figure, quickest
-from tests.features.regress.sessions import many
+from tests.features.regress.sessions import many, regression_of
 
 SESSIONS = 300
 STRICT_LIMIT = 1.3
@@ -54,7 +53,7 @@ def _figure(what: str, change: RunChange | None, limit: float, stretch: float | 
 
 def _judging(change: RunChange | None) -> Callable[[], float]:
     def judged() -> float:
-        regression = Regression(WORKFLOWS, own_code(), change)
+        regression = regression_of(change)
         began = time.process_time()
         for events in sessions():
             case = regression.case(events)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from hashlib import sha256
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -111,6 +111,16 @@ def strict_case(replay: Replay, stored: Sequence[Stored], made: Made) -> Case:
         difference_count=len(shown),
         message=message,
         rest_digest=rest_digest(shown[DIFFERENCES_MAX:]),
+    )
+
+
+def value_differences(before: dict[str, Any], after: dict[str, Any]) -> tuple[ValueDifference, ...]:
+    """Of what two sides of a session come to."""
+    return tuple(
+        ValueDifference(
+            version=0, type="", pointer=one.pointer, expected=one.recorded, actual=one.child
+        )
+        for one in changes(before, after)
     )
 
 
@@ -354,12 +364,7 @@ class _Judging:
         events = self._recorded.events if base is None else base.events
         before = describe_session_outcome(workflow, session, events)
         after = describe_session_outcome(workflow, ran.child.handle.session, ran.events)
-        return tuple(
-            ValueDifference(
-                version=0, type="", pointer=one.pointer, expected=one.recorded, actual=one.child
-            )
-            for one in changes(before, after)
-        )
+        return value_differences(before, after)
 
     # Causes ----------------------------------------------------------------------------------
 

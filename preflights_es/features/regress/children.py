@@ -92,13 +92,22 @@ class Runs:
         workflows: Mapping[str, Workflow[Any]],
         code: Code,
         change: RunChange,
-        prices: Sequence[Price],
-        models: Models | None,
-        most: int | None,
+        prices: Sequence[Price] = (),
+        models: Models | None = None,
+        calls_max: int | None = None,
         *,
         repeat: int = 1,
         keeps_recording: bool = False,
     ) -> None:
+        """Args:
+        models: who asks a model; None where none may be asked.
+        calls_max: of models, in all; None without a limit.
+        repeat: how often a model is asked for each side.
+        keeps_recording: whether the recording is the other side; else a model is asked for it, too.
+
+        Raises:
+            Misused: the simulator does not take what the change says.
+        """
         self.change = change
         self.repeat = repeat
         self.keeps_recording = keeps_recording
@@ -106,7 +115,7 @@ class Runs:
         self._reasking = Reasking(code)
         self._prices = prices
         self._models = models
-        self._budget = CallBudget(most)
+        self._budget = CallBudget(calls_max)
         self._providers: dict[tuple[object, ...], Provider] = {}
         self._loop: asyncio.Runner | None = None
         try:

@@ -18,6 +18,7 @@ from preflights_es.features.regress.cases import (
     Made,
     begin_session_case,
     rest_digest,
+    value_differences,
 )
 from preflights_es.features.regress.regression import judge_or_say_why
 from preflights_es.features.regress.results import (
@@ -27,11 +28,9 @@ from preflights_es.features.regress.results import (
     Report,
     RunMeasures,
     SessionLeftOut,
-    ValueDifference,
 )
 from preflights_es.features.regress.selection import PAIRS
 from preflights_es.history.recording import recording
-from preflights_es.history.replayer import changes
 from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.store.stored_events import erased_before
@@ -93,22 +92,13 @@ class PairedRun:
 
     def _case(self, made: Made, pair: SessionPair) -> Case:
         before, after = pair.unchanged, pair.changed
-        shown = [
-            ValueDifference(
-                version=0,
-                type="",
-                pointer=f"/calls{one.pointer}",
-                expected=one.recorded,
-                actual=one.child,
-            )
-            for one in changes(before.differing, after.differing)
-        ]
+        shown = value_differences({"calls": before.differing}, {"calls": after.differing})
         named = self.pairs.changes if shown else ()
         return made(
             outcome=_outcome_of_pair(pair),
             measures=("result",) if shown else (),
             causes=tuple(Cause(kind=k, detail=d, together=len(named) > 1) for k, d in named),
-            differences=tuple(shown[:DIFFERENCES_MAX]),
+            differences=shown[:DIFFERENCES_MAX],
             difference_count=len(shown),
             rest_digest=rest_digest(shown[DIFFERENCES_MAX:]),
             message=_why_pair_is_open(pair),

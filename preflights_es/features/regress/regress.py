@@ -25,6 +25,7 @@ from preflights_es.features.regress.batches import (
     read_batch,
 )
 from preflights_es.features.regress.change import RunChange, describe_change
+from preflights_es.features.regress.children import Runs
 from preflights_es.features.regress.paired import PairedRun
 from preflights_es.features.regress.regression import (
     BatchJudge,
@@ -463,7 +464,7 @@ class Live:
         self._change = change
         self._options = options
         prices = [price(table) for table in leads.settings.prices]
-        self._regression = Regression(
+        runs = Runs(
             WORKFLOWS,
             own_code(),
             change,
@@ -473,6 +474,7 @@ class Live:
             repeat=options.repeat,
             keeps_recording=options.is_recorded,
         )
+        self._regression = Regression(WORKFLOWS, own_code(), runs)
 
     def judge(self, run: RegressionRun, announce: Announce) -> None:
         """Judge again what is open for want of a model."""

@@ -32,6 +32,7 @@ from preflights_es.features.regress.cases import (
     strict_case,
 )
 from preflights_es.features.regress.change import RunChange
+from preflights_es.features.regress.children import Runs
 from preflights_es.features.regress.results import UNREADABLE, Case, SessionLeftOut
 from preflights_es.history.recording import Code, recording
 from preflights_es.history.replayer import Replayer
@@ -60,10 +61,6 @@ from preflights_es.words.workflow import Workflow
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
-    from preflights_es.features.regress.children import Runs
-    from preflights_es.history.recording import Models
-    from preflights_es.projections.usage import Price
-
 
 T = TypeVar("T")
 
@@ -86,43 +83,14 @@ class Regression:
     """Judges sessions, one after the other."""
 
     def __init__(
-        self,
-        workflows: Mapping[str, Workflow[Any]],
-        code: Code,
-        change: RunChange | None = None,
-        prices: Sequence[Price] = (),
-        models: Models | None = None,
-        calls_max: int | None = None,
-        *,
-        repeat: int = 1,
-        keeps_recording: bool = False,
+        self, workflows: Mapping[str, Workflow[Any]], code: Code, runs: Runs | None = None
     ) -> None:
         """Args:
-        change: None for a strict run: today's code.
-        models: who asks a model; None where none may be asked.
-        calls_max: of models, in all; None without a limit.
-        repeat: how often a model is asked for each side.
-        keeps_recording: whether the recording is the other side; else a model is asked for it, too.
-
-        Raises:
-            Misused: the simulator does not take what the change says.
+        runs: with a change; None for a strict run of today's code.
         """
         self._workflows = workflows
         self._replayer = Replayer(workflows, code)
-        self._runs: Runs | None = None
-        if change is not None:
-            from preflights_es.features.regress.children import Runs
-
-            self._runs = Runs(
-                workflows,
-                code,
-                change,
-                prices,
-                models=models,
-                most=calls_max,
-                repeat=repeat,
-                keeps_recording=keeps_recording,
-            )
+        self._runs = runs
 
     def case(
         self, stored: Sequence[Stored], head: bytes | None = None, source: str = "log"
@@ -199,8 +167,11 @@ class BatchJudge:
             raise SettingsError(
                 "a worker runs other code than this: install the same version there"
             )
-        prices = [price(table) for table in job.prices]
-        self._regression = Regression(WORKFLOWS, own_code(), job.change, prices)
+        runs = None
+        if job.change is not None:
+            prices = [price(table) for table in job.prices]
+            runs = Runs(WORKFLOWS, own_code(), job.change, prices)
+        self._regression = Regression(WORKFLOWS, own_code(), runs)
         self._database = job.database
         self._log = log
 

@@ -85,9 +85,15 @@ def requested(events: Events) -> int:
     return place(events, CompletionRequested.tag)
 
 
+def regression_of(change: RunChange | None = None, **more: Any) -> Regression:
+    """Of our workflows."""
+    runs = Runs(WORKFLOWS, own_code(), change, **more) if change else None
+    return Regression(WORKFLOWS, own_code(), runs)
+
+
 def judged(events: Events, change: RunChange | None = None, **more: Any) -> Case:
     """A session's case; it is not left out."""
-    with Regression(WORKFLOWS, own_code(), change, **more) as regression:
+    with regression_of(change, **more) as regression:
         found = regression.case(events)
     assert isinstance(found, Case), found
     return found
@@ -95,7 +101,7 @@ def judged(events: Events, change: RunChange | None = None, **more: Any) -> Case
 
 def child_of(events: Events, change: RunChange) -> tuple[Stored, ...]:
     """A session run again with a change."""
-    return Runs(WORKFLOWS, own_code(), change, (), None, None).child(events)
+    return Runs(WORKFLOWS, own_code(), change).child(events)
 
 
 def ruled(workflow: Workflow[Any], where: Callable[[Any], bool], **changes: Any) -> Workflow[Any]:

@@ -56,7 +56,7 @@ from tests import toy
 from tests.each import each
 from tests.features.clarification.cases import ADA
 from tests.features.extraction.cases import ASKED, EMAIL, READ_AGAIN, Note, items, task
-from tests.features.regress.sessions import child_of, judged, led, place, ruled
+from tests.features.regress.sessions import child_of, judged, led, place, regression_of, ruled
 from tests.fixed import salt
 from tests.history.sessions import Led, real, sim
 from tests.history.test_goldens import FILES
@@ -126,7 +126,7 @@ def test_no_recorded_event_has_a_byte_of_a_candidate() -> None:
 
 def test_faults_that_the_simulator_does_not_know_are_no_session_s_fault() -> None:
     with pytest.raises(Misused, match="sim"):
-        Regression(WORKFLOWS, own_code(), RunChange(parameters=(("faults", "thunder"),)))
+        regression_of(RunChange(parameters=(("faults", "thunder"),)))
 
 
 # 2. Who is touched ---------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def test_faults_that_the_simulator_does_not_know_are_no_session_s_fault() -> Non
     ],
 )
 def test_a_session_that_the_change_is_nothing_to_is_left_out(change: RunChange) -> None:
-    case = Regression(WORKFLOWS, own_code(), change).case(led("extraction", "Arzt"))
+    case = regression_of(change).case(led("extraction", "Arzt"))
     assert isinstance(case, SessionLeftOut)
     assert case.why == "the change does not touch who leads it"
 
@@ -157,7 +157,7 @@ def test_another_provider_is_something_to_the_rules_too() -> None:
 def test_every_golden_has_a_child_that_replays_from_its_file_alone(path: Path) -> None:
     lines = path.read_bytes().splitlines()
     change = RunChange(provider="sim", seed=5, prompts=(PromptChange("clarify", "", "Ask well."),))
-    regression = Regression(WORKFLOWS, own_code(), change)
+    regression = regression_of(change)
     for events in stored_events.group_events_by_session(jsonl.stored(lines, path.name)).values():
         case = regression.case(events)
         if isinstance(case, SessionLeftOut):
@@ -272,7 +272,7 @@ def proposing() -> Workflow[toy.State]:
 def test_a_question_that_stays_open_beside_a_proposal_has_what_was_accepted() -> None:
     session = PlayedSession(proposing()).play([toy.said("The build is red")])
     assert [one.id for one in session.handle.view.questions] == ["owner"]
-    runs = Runs({"toy": session.workflow}, own_code(), RunChange(), (), None, None)
+    runs = Runs({"toy": session.workflow}, own_code(), RunChange())
     *recorded, new, _ = runs.child(session.stored)
     assert [one.type for one in recorded] == [one.type for one in session.stored]
     given = decode_plain_json(new.data or b"")
@@ -391,11 +391,8 @@ def test_the_calls_that_were_allowed_end_the_run_in_order() -> None:
     script = ScriptedProvider(EMAIL, items(task("x")))
     change = RunChange(model="b")
     sessions = [stored(noted(EMAIL)) for _ in range(3)]
-    with Regression(
-        *(WORKFLOWS, own_code(), change),
-        models=lambda _request: script,
-        calls_max=2,
-        keeps_recording=True,
+    with regression_of(
+        change, models=lambda _request: script, calls_max=2, keeps_recording=True
     ) as regression:
         cases = [regression.case(one) for one in sessions]
     found = [(case.outcome, case.live_calls) for case in cases if isinstance(case, Case)]
@@ -403,7 +400,7 @@ def test_the_calls_that_were_allowed_end_the_run_in_order() -> None:
 
 
 def test_tokens_that_a_provider_did_not_say_are_unknown() -> None:
-    runs = Runs(WORKFLOWS, own_code(), RunChange(), (), None, None)
+    runs = Runs(WORKFLOWS, own_code(), RunChange())
     one = runs.recording(led("clarification", "Add login", 3), None)
     silent = [
         replace(event, input_tokens=None) if isinstance(event, CompletionReceived) else event
@@ -469,7 +466,7 @@ def test_what_today_s_code_does_of_itself_is_not_the_change_s() -> None:
     events = led("clarification", "Add login", 3)
     other = Question("auth_strategy", "free_text", "What else?")
     code = {"clarification": ruled(WORKFLOWS["clarification"], _asks, question=other)}
-    case = Regression(code, own_code(), NOTHING).case(events)
+    case = Regression(code, own_code(), Runs(code, own_code(), NOTHING)).case(events)
     assert isinstance(case, Case)
     assert (case.outcome, kinds(case)) == ("changed", [("code or data", False)])
 
@@ -565,10 +562,8 @@ def test_a_session_whose_unchanged_side_may_not_be_asked_stays_open() -> None:
 
 def test_code_of_ours_does_not_vary() -> None:
     events = led("clarification", "Add login", 3)
-    with Regression(
-        *(WORKFLOWS, own_code(), RunChange(seed=8)),
-        models=lambda _request: ScriptedProvider(),
-        repeat=3,
+    with regression_of(
+        RunChange(seed=8), models=lambda _request: ScriptedProvider(), repeat=3
     ) as regression:
         case = regression.case(events)
     assert isinstance(case, Case)

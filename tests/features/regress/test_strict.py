@@ -35,6 +35,7 @@ from tests.features.regress.sessions import (
     led,
     many,
     place,
+    regression_of,
     requested,
     with_prompt,
 )
@@ -224,7 +225,7 @@ CHANGES = (
 @pytest.mark.slow("whole runs")
 @each("change", CHANGES)
 def test_no_session_ends_the_run(change: RunChange | None) -> None:
-    regression = Regression(WORKFLOWS, own_code(), change)
+    regression = regression_of(change)
     rng = Random(13)
     for _ in range(150):
         events = fuzzing.session(rng)
