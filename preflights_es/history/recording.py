@@ -12,6 +12,7 @@ from preflights_es.kernel.completions import (
     CompletionFailed,
     CompletionReceived,
     CompletionRequested,
+    get_call_facts,
 )
 from preflights_es.kernel.errors import LLMError, LLMLostError, LogDamaged
 from preflights_es.kernel.events import Event, Input, InputQuarantined, Outcome, ResponseIgnored
@@ -75,12 +76,8 @@ class Reasking:
             if got.text is None
             else _redact_as_recorded(got.text, recorded, response_redacted),
             text_base64=got.text_base64,
-            model=got.model,
-            stop_reason=got.stop_reason,
-            request_id=got.request_id,
-            input_tokens=got.input_tokens,
-            output_tokens=got.output_tokens,
             latency_ms=recorded.latency_ms,
+            **get_call_facts(got),
         )
 
     def provider(self, request: CompletionRequested) -> Provider:

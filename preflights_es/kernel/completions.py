@@ -102,6 +102,12 @@ class Completion(Value, frozen=True):
     output_tokens: Count | None = None
 
 
+def get_call_facts(said: object) -> dict[str, Any]:
+    """What a server said of a call, as a completion, its outcome and an error all have it."""
+    names = ("model", "stop_reason", "request_id", "input_tokens", "output_tokens")
+    return {name: getattr(said, name) for name in names}
+
+
 COMPLETION_EVENTS: tuple[type[Event], ...] = (
     CompletionRequested,
     CompletionReceived,

@@ -23,6 +23,7 @@ from preflights_es.kernel.completions import (
     CompletionReceived,
     CompletionRequested,
     Message,
+    get_call_facts,
 )
 from preflights_es.kernel.errors import (
     LLMAPIError,
@@ -335,15 +336,7 @@ def served(outcome: CompletionReceived | CompletionFailed) -> Completion:
         LLMError: it is a failure.
     """
     if isinstance(outcome, CompletionReceived):
-        return Completion(
-            text=outcome.text,
-            text_base64=outcome.text_base64,
-            model=outcome.model,
-            stop_reason=outcome.stop_reason,
-            request_id=outcome.request_id,
-            input_tokens=outcome.input_tokens,
-            output_tokens=outcome.output_tokens,
-        )
+        return Completion(outcome.text, outcome.text_base64, **get_call_facts(outcome))
     raise error_of_failed_call(outcome)
 
 
@@ -351,15 +344,8 @@ def error_of_failed_call(failed: CompletionFailed) -> LLMError:
     """The error that a recorded failure was; its kind stays even where no class has it."""
     cls = _classes().get(failed.kind, LLMError)
     if issubclass(cls, LLMUnfinishedError):
-        error: LLMError = cls(
-            failed.message,
-            received=failed.received,
-            stop_reason=failed.stop_reason,
-            model=failed.model,
-            request_id=failed.request_id,
-            input_tokens=failed.input_tokens,
-            output_tokens=failed.output_tokens,
-        )
+        facts = get_call_facts(failed)
+        error: LLMError = cls(failed.message, received=failed.received, **facts)
     else:
         error = cls(failed.message)
     if failed.untaken and isinstance(error, LLMRequestRejectedError):

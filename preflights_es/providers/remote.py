@@ -23,7 +23,12 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
-from preflights_es.kernel.completions import Completion, CompletionRequested, Message
+from preflights_es.kernel.completions import (
+    Completion,
+    CompletionRequested,
+    Message,
+    get_call_facts,
+)
 from preflights_es.kernel.errors import (
     LLMAPIError,
     LLMEmptyError,
@@ -491,15 +496,7 @@ class RemoteProvider(LLMProvider):
         sent, written = ("unknown" if count is None else count for count in counts)
         tokens = f"tokens in: {sent}, out: {written}"
         text = f"{self.name}: the response {what} ({found.stop_reason}; {tokens}): {kept}"
-        return kind(
-            shortened(text, MESSAGE_MAX),
-            received=kept,
-            stop_reason=found.stop_reason,
-            model=found.model,
-            request_id=found.request_id,
-            input_tokens=found.input_tokens,
-            output_tokens=found.output_tokens,
-        )
+        return kind(shortened(text, MESSAGE_MAX), received=kept, **get_call_facts(found))
 
     def failure(
         self, text: str, kind: type[LLMError] = LLMAPIError, retry_after_ms: int | None = None

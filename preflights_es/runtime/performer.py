@@ -14,9 +14,11 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.kernel.completions import (
+    Completion,
     CompletionFailed,
     CompletionReceived,
     CompletionRequested,
+    get_call_facts,
 )
 from preflights_es.kernel.errors import (
     CallHeld,
@@ -183,12 +185,8 @@ class Performer:
             call=request.call,
             text=text,
             text_base64=got.text_base64 or raw,
-            model=self._safe(_spell_out_surrogates(got.model), _redact_response_label),
-            stop_reason=self._safe(_spell_out_surrogates(got.stop_reason), _redact_response_label),
-            request_id=self._safe(_spell_out_surrogates(got.request_id), _redact_response_label),
-            input_tokens=got.input_tokens,
-            output_tokens=got.output_tokens,
             latency_ms=self._since_ms(began),
+            **self._safe_facts(got),
         )
 
     def _failed(
@@ -210,14 +208,16 @@ class Performer:
         return msgspec.structs.replace(
             failed,
             received=self._safe(_spell_out_surrogates(error.received), _cut_off),
-            model=self._safe(_spell_out_surrogates(error.model), _redact_response_label),
-            stop_reason=self._safe(
-                _spell_out_surrogates(error.stop_reason), _redact_response_label
-            ),
-            request_id=self._safe(_spell_out_surrogates(error.request_id), _redact_response_label),
-            input_tokens=error.input_tokens,
-            output_tokens=error.output_tokens,
+            **self._safe_facts(error),
         )
+
+    def _safe_facts(self, said: Completion | LLMUnfinishedError) -> dict[str, Any]:
+        return {
+            name: self._safe(_spell_out_surrogates(fact), _redact_response_label)
+            if isinstance(fact, str)
+            else fact
+            for name, fact in get_call_facts(said).items()
+        }
 
     def _safe(self, text: str, redacted: Redacting) -> str:
         return text if text in self._recorded_as_is else redacted(text, self._kinds)
