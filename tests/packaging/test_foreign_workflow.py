@@ -16,7 +16,7 @@ from typing import Final
 import pytest
 
 from preflights_es.runtime.features import GROUP
-from tests.packaging.test_wheel import ROOT, TIMEOUT_S, run
+from tests.packaging.environments import ROOT, TIMEOUT_S, run
 
 pytestmark = pytest.mark.slow("whole runs")
 

@@ -1,8 +1,10 @@
-"""The repository's root holds what belongs there, and no file that was left behind."""
+"""The repository's root holds what belongs there, and README names what can be installed."""
 
 from __future__ import annotations
 
+import re
 import subprocess
+import tomllib
 from typing import Final
 
 from tests.markdown import ROOT
@@ -21,3 +23,11 @@ def test_the_root_of_the_repository_holds_its_layout_alone() -> None:
     tracked = listed.stdout.rstrip("\0").split("\0")
     assert {path.split("/")[0] for path in tracked if "/" in path} == FOLDERS
     assert {path for path in tracked if "/" not in path} == FILES
+
+
+def test_readme_names_every_extra_and_no_other() -> None:
+    said = (
+        (ROOT / "README.md").read_text("utf-8").partition("\nExtras: ")[2].partition("Name all")[0]
+    )
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert {*re.findall(r"`(\w+)`", said)} == {*project["optional-dependencies"]} - {"dev"}

@@ -4,55 +4,26 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
-import subprocess
 import sys
 import sysconfig
 import venv
 from pathlib import Path
-from typing import Final
 from zipfile import ZipFile
 
 import pytest
 
 from preflights_es.kernel import __version__
+from tests.packaging.environments import (
+    BASE,
+    ROOT,
+    WITH_EXTRA,
+    built,
+    make_environment,
+    run,
+    use_commands,
+)
 
 pytestmark = pytest.mark.slow("whole runs")
-
-ROOT: Final = Path(__file__).resolve().parents[2]
-TIMEOUT_S: Final = 120
-
-
-def run(*command: str | Path, folder: Path, env: dict[str, str] | None = None) -> str:
-    """What a command prints.
-
-    Args:
-        env: all of its environment; this process's own when it is left out.
-    """
-    done = subprocess.run(
-        [str(word) for word in command],
-        cwd=folder,
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def built(copy: Path) -> list[Path]:
-    """A wheel and an archive of sources, from a copy of the files that git tracks, or would."""
-    assert (ROOT / ".git").exists(), "the wheel is built from what git tracks: test in a checkout"
-    listed = run(
-        *("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"), folder=ROOT
-    )
-    for name in filter(None, listed.split("\0")):
-        if (ROOT / name).is_file():
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, copy / name)
-    run(sys.executable, "-m", "build", "--no-isolation", folder=copy)
-    return sorted((copy / "dist").iterdir())
 
 
 @pytest.fixture(scope="module")
@@ -162,3 +133,8 @@ def test_readme_s_first_line_installs_from_a_clone(tmp_path: Path) -> None:
             f"import {module}",
             folder=tmp_path,
         )
+
+
+def test_the_lowest_versions_that_are_allowed_do(wheel: Path, tmp_path: Path) -> None:
+    made = make_environment(tmp_path / "lowest", wheel, sys.executable, "lowest-direct", WITH_EXTRA)
+    use_commands(made, tmp_path, (*BASE, *WITH_EXTRA.values()))
