@@ -9,7 +9,7 @@ import os
 import platform
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from shutil import which
 from typing import Final, Literal
@@ -17,25 +17,28 @@ from typing import Final, Literal
 import click
 
 from preflights_cli import EXIT_REFUSED
+from preflights_cli.advice import error_with_advice
 from preflights_cli.common import Voice, current_folder, text_option
 from preflights_es.kernel import __version__
-from preflights_es.kernel.errors import NoLog, PreflightsError
+from preflights_es.kernel.errors import ExtraMissing, LogBusy, NoLog, PreflightsError
 from preflights_es.kernel.ports import Access
 from preflights_es.kernel.text import count_in_words, escaped_text
 from preflights_es.providers.capabilities import KEY_VARIABLES
 from preflights_es.runtime.features import FEATURES
-from preflights_es.settings.load import surroundings
+from preflights_es.settings.load import Settings, own_place, surroundings
 from preflights_es.settings.places import cache_folder
-from preflights_es.settings.signing import signers_of, signing_key
+from preflights_es.settings.signing import FILE_MAX, SIGNERS, Signers, signers_of, signing_key
 from preflights_es.store.urls import Address, SqliteFile, file_of, parse_log_address, shown_url
+from preflights_es.system.files import Unreadable, regular
 from preflights_es.system.git import program_path, read_git_text
+from preflights_es.system.ssh import SshFailed, check_signing_key, key_fingerprint
 from preflights_es.use.bootstrap import opened_process
 from preflights_es.use.filed_sessions import FOREIGN, FiledSessions
 from preflights_es.use.foreign import number_clashes_of, read_foreign_records
 from preflights_es.use.installed_source import command_with, installed_extras
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
-from preflights_es.use.upkeep import read_log_status
+from preflights_es.use.upkeep import projections, read_log_status
 
 LOCAL: Final = ("", "localhost", "127.0.0.1", "::1")
 """Hosts of a log that is asked: any other is reached by a network."""
@@ -118,25 +121,35 @@ def diagnose(opened: Callable[[], Request]) -> Health:
     except (PreflightsError, OSError) as error:
         subject = "files" if isinstance(error, OSError) else "settings"
         cure = "mend this first: the rest was not looked at"
-        lines.append(HealthLine(subject, "wrong", str(error), cure))
+        lines.append(_wrong(subject, error, cure))
         return Health(lines=tuple(lines))
     try:
         for subject, look in SUBJECTS.items():
-            if subject in NEEDS_LOG and any(_lacks_log(line) for line in lines):
+            if subject in NEEDS_LOG and _lacks_log(lines):
                 lines.append(HealthLine(subject, "note", "not looked at without the log"))
                 continue
             try:
                 lines += look(request)
             except (PreflightsError, OSError) as error:
-                lines.append(HealthLine(subject, "wrong", str(error)))
+                lines.append(_wrong(subject, error))
     finally:
         request.close()
     return Health(lines=tuple(lines))
 
 
-def _lacks_log(line: HealthLine) -> bool:
-    is_lost = line.state == "wrong" and line.subject in ("log", "project")
-    return is_lost or line.found.endswith(NOT_ASKED)
+def _wrong(subject: str, error: PreflightsError | OSError, cure: str = "") -> HealthLine:
+    if isinstance(error, ExtraMissing):
+        return HealthLine(subject, "wrong", str(error), f"`{command_with(error.fields['extra'])}`")
+    found = error_with_advice(error) if isinstance(error, PreflightsError) else str(error)
+    return HealthLine(subject, "wrong", found, cure)
+
+
+def _lacks_log(lines: Sequence[HealthLine]) -> bool:
+    """Whether the log cannot be read, or was not asked; one that is only locked can be read."""
+    held = [line for line in lines if line.subject in ("log", "project")]
+    well = {line.subject for line in held if line.state == "ok"}
+    lost = (line for line in held if line.subject not in well)
+    return any(line.state == "wrong" or line.found.endswith(NOT_ASKED) for line in lost)
 
 
 def _program_lines() -> Iterator[HealthLine]:
@@ -205,29 +218,69 @@ def _log_lines(request: Request) -> Iterator[HealthLine]:
         return
     except PreflightsError as error:
         cure = "" if isinstance(address, SqliteFile) else "start the server, or mend the address"
-        yield HealthLine("log", "wrong", f"{shown}: {error}", cure)
+        yield _wrong("log", error, cure)
         return
-    file = file_of(address)
-    if status.schema is None and file and (place := _unwritable(file)) and not told.is_read_only:
-        found = f"none yet, and {place} is no folder that may be written"
-        yield HealthLine("log", "wrong", found, "move it away, or `chmod u+w` it")
-    elif status.schema is None:
-        yield HealthLine("log", "ok", f"none yet; the first session makes {shown}")
-    elif status.schema != status.schema_known:
+    if status.schema not in (None, status.schema_known):
         found = f"{shown} has tables of version {status.schema}, known is {status.schema_known}"
         yield HealthLine("log", "note", found, UPGRADED)
-    else:
+    elif status.schema:
         sessions = count_in_words(status.sessions, "session")
         events = count_in_words(status.events, "event")
         yield HealthLine("log", "ok", f"{shown}, {sessions}, {events}")
+    if (file := file_of(address)) and status.schema:
+        yield from _file_lines(request, file)
+    elif file:
+        yield _no_file_line(told, file)
+    usual = own_place(told.cwd) / "log.db"
+    if told.is_database_named and usual.exists() and usual.resolve() != (file and file.resolve()):
+        cure = f"`preflights admin export --all -o FILE --db {usual}`, then import FILE"
+        yield HealthLine("log", "note", f"another log, at {usual}, is not used", cure)
+
+
+def _no_file_line(told: Settings, file: Path) -> HealthLine:
+    place = None if told.is_read_only else _unwritable(file)
+    if place is None:
+        return HealthLine("log", "ok", f"none yet; the first session makes {file}")
+    found = f"none yet, and {place} is no folder that may be written"
+    return HealthLine("log", "wrong", found, "move it away, or `chmod u+w` it")
+
+
+def _file_lines(request: Request, file: Path) -> Iterator[HealthLine]:
+    """What is wrong with the file of a log."""
+    told = request.process.settings
     if told.is_read_only:
         cure = "let it be written: until then commands use a log that stands in"
-        yield HealthLine("log", "note", f"{shown} is read-only", cure)
-    elif status.schema and file and not os.access(file, os.W_OK):
-        yield HealthLine("log", "wrong", f"{shown} may not be written", "`chmod u+w` it")
+        yield HealthLine("log", "note", f"{file} is read-only", cure)
+    elif not os.access(file, os.W_OK):
+        yield HealthLine("log", "wrong", f"{file} may not be written", "`chmod u+w` it")
     elif told.stand_in is not None:
         found = f"{told.stand_in} holds sessions that the log lacks"
         yield HealthLine("log", "wrong", found, "`preflights sync` takes them over")
+    else:
+        yield from _busy_line(request)
+
+
+def _busy_line(request: Request) -> Iterator[HealthLine]:
+    """Said where another process holds the log's one lock for longer than an append takes."""
+    database = request.process.store.database
+    try:
+        with database.hurried():
+            database.wrote(lambda _: None)
+    except LogBusy as error:
+        found, _, cure = str(error).partition(": ")
+        yield HealthLine("log", "wrong", found, cure)
+
+
+def _projection_lines(request: Request) -> Iterator[HealthLine]:
+    found = projections(request)
+    kept = [one for one in found.projections if one.state != "complete"]
+    for one in kept if found.sessions else ():
+        cure = f"`preflights admin projections rebuild {one.name}`"
+        yield HealthLine("projections", "note", f"{one.name} is {one.state}", cure)
+    if not kept:
+        waiting = f"; the next command that reads folds {count_in_words(found.waiting, 'append')}"
+        shown = f"{len(found.projections)} are complete{waiting if found.waiting else ''}"
+        yield HealthLine("projections", "ok", shown)
 
 
 def _unwritable(file: Path) -> Path | None:
@@ -248,6 +301,8 @@ def _records_lines(request: Request) -> Iterator[HealthLine]:
     records = process.records()
     where = ", ".join(folders) or f"none yet; the first goes to {process.record_places.new}"
     yield HealthLine("records", "ok", f"{len(records.records)} in {where}" if folders else where)
+    if place := _unwritable(process.settings.root / process.record_places.new / "0001.md"):
+        yield HealthLine("records", "wrong", f"{place} may not be written", "`chmod u+w` it")
     foreign = read_foreign_records(process)
     for unread in foreign.unread[:NAMED_MAX]:
         found = f"{unread.path} cannot be read: {unread.why}"
@@ -303,15 +358,34 @@ def _signing_lines(request: Request) -> Iterator[HealthLine]:
     told, env = request.process.settings, surroundings()
     if told.sign.key:
         key = signing_key(told, env)
-        if os.path.isabs(key) and not os.access(key, os.R_OK):
-            yield HealthLine("signing", "wrong", f"the key {key} cannot be read", "mend [sign] key")
-        else:
-            yield HealthLine("signing", "ok", f"with {key[:60]}")
+        try:
+            check_signing_key(key, env)
+            yield HealthLine("signing", "ok", f"with {key[:60]}, {key_fingerprint(key, env)}")
+        except SshFailed as error:
+            found, _, cure = str(error).partition(": ")
+            yield HealthLine("signing", "wrong", found, cure)
     else:
         yield HealthLine("signing", "ok", "off: no [sign] key in your settings")
     signers = signers_of(told, env)
     known = "known" if signers.are_known else "unknown: signatures are shown as not checked"
-    yield HealthLine("signing", "ok", f"signers are {known}")
+    yield from _signers_line(signers, "the file of your signers", f"signers are {known}")
+    try:
+        of_repository = Signers(regular(told.root / SIGNERS, FILE_MAX, follows=False))
+        yield from _signers_line(of_repository, SIGNERS, f"{SIGNERS} can be read")
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except (OSError, Unreadable) as error:
+        why = getattr(error, "strerror", None) or error
+        found, cure = f"{SIGNERS} cannot be read: {why}", "restore the file from git"
+        yield HealthLine("signing", "wrong", found, cure)
+
+
+def _signers_line(signers: Signers, where: str, well: str) -> Iterator[HealthLine]:
+    if line := signers.unread_line:
+        cure = "a line is NAME TYPE KEY, such as `ada@example.org ssh-ed25519 AAAA...`"
+        yield HealthLine("signing", "wrong", f"{where}, line {line}, names no signer", cure)
+    else:
+        yield HealthLine("signing", "ok", well)
 
 
 def _cache_lines(_request: Request) -> Iterator[HealthLine]:
@@ -319,7 +393,13 @@ def _cache_lines(_request: Request) -> Iterator[HealthLine]:
     if folder is None:
         yield HealthLine("cache", "note", "no folder can be named", "set HOME or XDG_CACHE_HOME")
     elif not folder.exists():
-        yield HealthLine("cache", "ok", f"none yet; it will be {folder}")
+        place = _unwritable(folder)
+        if place is None:
+            yield HealthLine("cache", "ok", f"none yet; it will be {folder}")
+            return
+        found = f"{folder} cannot be made: commands are slower"
+        cure = f"{place} is no folder that may be written: set XDG_CACHE_HOME to one"
+        yield HealthLine("cache", "wrong", found, cure)
     elif not (folder.is_dir() and os.access(folder, os.W_OK)):
         found = f"{folder} may not be written: commands are slower"
         yield HealthLine("cache", "wrong", found, "`chmod u+w` it, or remove it")
@@ -332,6 +412,7 @@ SUBJECTS: Final[dict[str, Callable[[Request], Iterator[HealthLine]]]] = {
     "settings": _settings_lines,
     "git": _git_lines,
     "log": _log_lines,
+    "projections": _projection_lines,
     "project": _project_lines,
     "records": _records_lines,
     "session files": _session_file_lines,
@@ -341,5 +422,5 @@ SUBJECTS: Final[dict[str, Callable[[Request], Iterator[HealthLine]]]] = {
     "cache": _cache_lines,
 }
 """What is looked at, in order; a trouble of one leaves the others."""
-NEEDS_LOG: Final = ("project", "records", "session files")
+NEEDS_LOG: Final = ("projections", "project", "records", "session files")
 """Subjects that are held against the log, and against the project that it knows."""

@@ -20,9 +20,15 @@ from preflights_es.system.git import read_git_text
 FILE_MAX: Final = 1_000_000  # bytes
 KEY_MAX: Final = 20_000  # characters of a public key in git's configuration
 GIT: Final = "git"
+SIGNERS: Final = ".preflights/allowed_signers"
+"""The signers that a repository brings, relative to its root."""
 REPOSITORY: Final = ".preflights/repository"
 """Names the repository for which acts are signed: an id on one line, relative to the root."""
 _ID: Final = late_pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_SIGNER: Final = late_pattern(
+    r"(cert-authority|[^\s#]\S*)\s(.*\s)?(sk-)?(ssh|ecdsa)-\S+\s+AAAA[A-Za-z0-9+/]{20,}={0,2}(\s.*)?"
+)
+"""A line of a file of allowed signers: names, options, type and key."""
 _LITERAL: Final = ("key::", "ssh-", "ecdsa-", "sk-")
 """How git's `user.signingkey` begins where it is a public key, and no path."""
 
@@ -37,6 +43,13 @@ class Signers(msgspec.Struct, frozen=True):
     def are_known(self) -> bool:
         """Whether there is anyone at all."""
         return bool(self.content.strip())
+
+    @property
+    def unread_line(self) -> int:
+        """The first line that names no signer; 0 where each does."""
+        lines = (line.strip() for line in self.content.decode("utf-8", "replace").split("\n"))
+        kept = ((at, line) for at, line in enumerate(lines, 1) if line and line[0] != "#")
+        return next((at for at, line in kept if not _SIGNER.fullmatch(line)), 0)
 
 
 def signing_key(settings: Settings, env: Mapping[str, str]) -> str:

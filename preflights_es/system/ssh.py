@@ -40,6 +40,26 @@ def check_signing_key(key: str, env: Mapping[str, str]) -> None:
         raise SshFailed(MISSING)
 
 
+def key_fingerprint(key: str, env: Mapping[str, str]) -> str:
+    """Length, hash, comment and type of a key, as ssh-keygen prints them.
+
+    Args:
+        key: a path, or a public key.
+
+    Raises:
+        SshFailed: it is no key.
+    """
+    is_path = os.path.isabs(key)
+    words, given = ("-l", "-f", key if is_path else "-"), None if is_path else f"{key}\n".encode()
+    code, said = _run_ssh_keygen(words, env, VERIFY_TIMEOUT_S, given)
+    if code:
+        name = f"the key {key}" if is_path else "the key of ssh-agent"
+        raise SshFailed(
+            f"{name} cannot be used: it is no key of OpenSSH, or its .pub file is missing"
+        )
+    return said
+
+
 def sign(
     key: str,
     namespace: str,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -84,6 +84,43 @@ def hooks_of_another_version(project: Project) -> None:
     agents.unlink()
 
 
+def agents_that_start_another_path(project: Project) -> None:
+    assert project.call("init", "--agent", "claude").code == 0
+    hooks = project.folder / ".claude" / "settings.json"
+    hooks.write_text(
+        hooks.read_text().replace("preflights-es hook", "/opt/none/preflights-es hook")
+    )
+
+
+def another_process_writes(project: Project) -> None:
+    held = sqlite3.connect(project.log, isolation_level=None)
+    held.execute("BEGIN IMMEDIATE")
+    HELD.append(held)
+
+
+HELD: list[sqlite3.Connection] = []
+
+
+@pytest.fixture(autouse=True)
+def _let_go() -> Iterator[None]:
+    yield
+    while HELD:
+        HELD.pop().close()
+
+
+def an_invalid_key(project: Project) -> dict[str, str]:
+    key = project.folder.parent / "id"
+    key.write_text("no key\n")
+    return own_settings(f'[sign]\nkey = "{key}"\n')(project) or {}
+
+
+def invalid_signers(project: Project) -> dict[str, str]:
+    signers = project.folder.parent / "signers"
+    signers.write_text("# ours\n\nada@example.org ssh-ed25519\n")
+    return own_settings(f'[sign]\nsigners = "{signers}"\n')(project) or {}
+
+
+A_KEY: Final = "a key that is none"
 PLANTED: dict[str, tuple[Plant, str, str, str]] = {
     "a broken settings file": (
         written("preflights.toml", "x = ["),
@@ -184,6 +221,33 @@ PLANTED: dict[str, tuple[Plant, str, str, str]] = {
         "may not be written",
         "remove it",
     ),
+    "another process that writes": (another_process_writes, "log", "is locked", "wait for it"),
+    "a hook that starts a program that is not there": (
+        agents_that_start_another_path,
+        "agents",
+        "settings.json starts /opt/none/preflights-es, which is not there",
+        "mend the path",
+    ),
+    "a file where records go": (
+        written("preflights.toml", 'decisions = "preflights.toml/adr"'),
+        "records, session files",
+        "preflights.toml may not be written",
+        "",
+    ),
+    A_KEY: (an_invalid_key, "signing", "id cannot be used", "no key of OpenSSH"),
+    "a signer without a key": (invalid_signers, "signing", "line 3, names no signer", "KEY"),
+    "a repository's signers that are none": (
+        written(".preflights/allowed_signers", 'ada namespaces="git" AAAAC3NzaC1lZDI1NTE5AAAA\n'),
+        "signing",
+        ".preflights/allowed_signers, line 1, names no signer",
+        "NAME TYPE KEY",
+    ),
+    "a home that cannot be written": (
+        seen(XDG_CACHE_HOME="/dev/null"),
+        "cache",
+        "/dev/null/preflights cannot be made",
+        "XDG_CACHE_HOME",
+    ),
     "a shared log that does not say the project": (
         lambda project: {"PREFLIGHTS_DATABASE_URL": str(shared_log(project))},
         "project",
@@ -200,13 +264,47 @@ def shared_log(project: Project) -> Path:
     return path
 
 
-@pytest.mark.parametrize("trouble", PLANTED)
+def another_log(project: Project) -> dict[str, str]:
+    path = project.folder.parent / "other.db"
+    path.write_bytes(project.log.read_bytes())
+    return {"PREFLIGHTS_DATABASE_URL": str(path), "PREFLIGHTS_PROJECT": "shop"}
+
+
+def projections_of_another_version(project: Project) -> None:
+    with sqlite3.connect(project.log) as log:
+        log.execute("UPDATE projections SET version = 0 WHERE name = 'memory'")
+
+
+@pytest.mark.parametrize(
+    ("plant", "subject", "found", "cure"),
+    [
+        (another_log, "log", "another log, at ", "admin export --all"),
+        (projections_of_another_version, "projections", "memory is of another", "rebuild memory"),
+    ],
+)
+def test_what_is_worth_knowing_is_noted(
+    house: House, plant: Plant, subject: str, found: str, cure: str
+) -> None:
+    house.decided()
+    noted = [line for line in lines_of(house, 0, **(plant(house) or {})) if line["state"] == "note"]
+    assert [line["subject"] for line in noted] == [subject], noted
+    assert found in noted[0]["found"]
+    assert cure in noted[0]["cure"]
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        pytest.param(name, marks=pytest.mark.needs("ssh-keygen") if name == A_KEY else ())
+        for name in PLANTED
+    ],
+)
 def test_a_trouble_is_named_with_its_cure(house: House, trouble: str) -> None:
     house.decided()
     plant, subject, found, cure = PLANTED[trouble]
     env = plant(house) or {}
     wrong = [line for line in lines_of(house, 1, **env) if line["state"] == "wrong"]
-    assert [line["subject"] for line in wrong] == [subject], wrong
+    assert ", ".join(line["subject"] for line in wrong) == subject, wrong
     assert found in wrong[0]["found"]
     assert cure in wrong[0].get("cure", "") + wrong[0]["found"]
 

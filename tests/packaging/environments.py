@@ -67,6 +67,10 @@ BASE: Final = (
     Use("preflights audit verify", "hold"),
 )
 """What needs no extra: most of README's commands."""
+WITHOUT_MCP: Final = (
+    Use("preflights init --agent claude", "needs the extra `mcp`"),
+    Use("preflights doctor", "its server needs the extra `mcp`", code=1),
+)
 WITH_EXTRA: Final = {
     "mcp": Use(
         "preflights mcp",
@@ -158,7 +162,7 @@ def use_commands(programs: Path, folder: Path, uses: Iterable[Use]) -> None:
 def tried_environments(wheel: Path, python: str, resolution: str) -> Iterator[tuple[str, str]]:
     """What was installed, and why it does not work; empty where it does."""
     everything = {extra: (use,) for extra, use in WITH_EXTRA.items()}
-    sets = {"base": BASE, **everything, "all": (*BASE, *WITH_EXTRA.values())}
+    sets = {"base": (*BASE, *WITHOUT_MCP), **everything, "all": (*BASE, *WITH_EXTRA.values())}
     for name, uses in sets.items():
         extras = {"base": (), "all": (*WITH_EXTRA,)}.get(name, (name,))
         with TemporaryDirectory() as made:

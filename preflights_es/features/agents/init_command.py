@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
@@ -30,6 +32,7 @@ from preflights_es.features.agents.project_files import (
 from preflights_es.kernel.text import escaped_text, shown_lines
 from preflights_es.settings.load import Settings, load_settings, record_places
 
+_PATH_OF_OURS: Final = re.compile(r"[^\s\"'=]*[/\\]preflights(?:-es)?(?:\.exe)?(?=[\s\"'])")
 SAID: Final = {
     "current": "is up to date",
     "present": "is there, and stays as it is",
@@ -154,15 +157,33 @@ def agent_setup(
         cure = f"`preflights init --agent {agent}` writes what is missing"
         lacking = [file.path for file in files if file.state in ("missing", "stale")]
         unclear = [f"{file.path}: {file.why}" for file in files if file.state == "unclear"]
+        edited = (file for file in files if file.state == "edited")
+        lost = [*_lost_programs(settings, edited)]
         if len(lacking) == len(files):
             yield agent, "note", "seen, and not set up", cure
         elif unclear:
             yield agent, "wrong", "; ".join(unclear), "mend the file, then run `preflights init`"
+        elif lost:
+            yield agent, "wrong", "; ".join(lost), f"mend the path, or delete the entry: {cure}"
         elif lacking:
             found = f"not as this version writes it: {', '.join(lacking)}"
             yield agent, "wrong", found, cure
+        elif find_spec("mcp") is None:
+            from preflights_es.use.installed_source import command_with
+
+            found = "its server needs the extra `mcp`"
+            yield agent, "wrong", found, f"`{command_with('mcp')}`"
         elif which(PROGRAM) is None:
             found = f"its files start `{PROGRAM}`, which is not on the PATH"
             yield agent, "wrong", found, "add the folder of the program to PATH"
         else:
             yield agent, "ok", "set up", ""
+
+
+def _lost_programs(settings: Settings, files: Iterable[ProjectFile]) -> Iterator[str]:
+    """Files of an agent that start our program by a path that leads nowhere."""
+    for file in files:
+        text = (settings.root / file.path).read_text("utf-8", "replace")
+        for path in dict.fromkeys(_PATH_OF_OURS.findall(text)):
+            if os.path.isabs(path) and not os.path.exists(path):
+                yield f"{file.path} starts {path}, which is not there"

@@ -50,7 +50,7 @@ from preflights_es.settings.file import (
     read_project_settings,
 )
 from preflights_es.settings.load import Settings, surroundings
-from preflights_es.settings.signing import REPOSITORY, Signers, repository_id
+from preflights_es.settings.signing import REPOSITORY, SIGNERS, Signers, repository_id
 from preflights_es.system.files import Unreadable
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
@@ -315,8 +315,6 @@ def _kept_by_settings(read: Callable[[], FileSettings | None]) -> dict[str, Any]
 
 # 4. Acceptances that no signer of the base signed --------------------------------------------
 
-SIGNERS: Final = ".preflights/allowed_signers"
-"""The signers that a repository brings, relative to its root."""
 CURES: Final = {
     SIGNERS: "commit the signers there first",
     REPOSITORY: "commit the file there first that an act with --sign makes",
