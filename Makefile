@@ -20,7 +20,7 @@ help:
 	@echo "make pictures   takes the pictures of the pages in docs/ with Chromium"
 	@echo "make docs       builds the site of these pages in build/site/site; a dead link ends it"
 	@echo "make format     mends format and what lint can mend"
-	@echo "make freeze     writes the statements and tables of SQLite, and the index of packs, anew"
+	@echo "make freeze     writes the statements and tables of SQLite anew, and records what is newly published"
 	@echo "make lock       writes constraints.txt anew"
 
 $(READY): pyproject.toml constraints.txt
@@ -103,6 +103,7 @@ docs: $(READY)
 
 freeze: $(READY)
 	$(BIN)/python -m tests.store.freeze
+	$(BIN)/python -m tests.frozen
 
 lock: $(READY)
 	$(BIN)/python -m uv pip compile --quiet --universal --no-annotate --no-header \

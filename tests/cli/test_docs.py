@@ -41,8 +41,6 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterator
-from functools import cache
-from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -60,12 +58,9 @@ from preflights_es.features.calls.domain import events as calls
 from preflights_es.features.calls.domain.asking import ASSERTIONS, parse_assertions
 from preflights_es.features.clarification.domain import pack
 from preflights_es.features.planning.domain import events as planning
-from preflights_es.features.regress.results import Report
-from preflights_es.history.verification import Verified
 from preflights_es.settings.file import FIELDS
 from preflights_es.settings.load import READER_URL, Options
 from preflights_es.use.leads import GENERATION
-from preflights_es.use.results import Result as Shape
 from preflights_es.use.results import SessionRow
 from preflights_es.words.workflow import View
 from tests.cli.clones import SESSIONS, cloned, committed
@@ -76,7 +71,8 @@ from tests.cli.program import Project, Result
 from tests.cli.tampering import cut_with_its_head, flipped, tampered
 from tests.cli.terminal import ANSWER, WAIT_S, terminal
 from tests.each import each
-from tests.markdown import ROOT, tables, ticked
+from tests.frozen.published import documented, json_classes
+from tests.markdown import ROOT, tables
 from tests.observing import accepted_in_browser, observed_in
 from tests.providers.server import FakeAPI
 from tests.surfaces.view import sshsig
@@ -355,11 +351,6 @@ def test_the_python_of_a_page_runs(
 
 
 # 2. JSON -------------------------------------------------------------------------------------
-
-
-def documented(shape: str) -> dict[str, str]:
-    """The types of a shape's fields by path, as docs/api.md has them."""
-    return {ticked(row["field"])[0]: row["type"] for row in tables("docs/api.md")[shape]}
 
 
 def paths(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:
@@ -709,27 +700,15 @@ def test_every_shape_is_documented_and_named_after_its_format() -> None:
         if "domain" not in path.parts and "engine" not in path.parts
         for found in re.findall(r'"([a-z-]+/\d)"', path.read_text())
     }
-    report = str(Report.__struct_config__.tag)
-    tagged = set(results())  # imports every feature
+    tagged = set(json_classes())  # imports every feature
     kinds: list[type[View]] = [View, *View.__subclasses__()]
     views = {kind.FORMAT for kind in kinds}
-    assert shapes == formats - {GENERATION} | tagged | views | {"log/1", report}
-
-
-@cache
-def results() -> dict[str, type[msgspec.Struct]]:
-    """The results of services that are a shape of their own, by format."""
-    for room in ("preflights_es/use", "preflights_es/features"):
-        for path in (ROOT / room).rglob("[a-z]*.py"):
-            import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
-    kinds = [struct for base in (Shape, Verified) for struct in base.__subclasses__()]
-    tagged = {kind.__struct_config__.tag: kind for kind in kinds}
-    return {str(tag): kind for tag, kind in tagged.items() if tag is not None}
+    assert shapes == formats - {GENERATION} | tagged | views | {"log/1"}
 
 
 def test_the_fields_of_a_result_are_those_that_are_documented() -> None:
-    assert results()
-    for shape, kind in results().items():
+    assert json_classes()
+    for shape, kind in json_classes().items():
         fields = {field.encode_name for field in msgspec.structs.fields(kind)}
         paths = {path for path in documented(shape) if not set(path) & set(".[")}
         assert {"format", *fields} == paths, shape

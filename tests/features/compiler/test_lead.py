@@ -1,4 +1,4 @@
-"""What a model is told: what was read, within its limits, and frozen prompts and schemas."""
+"""What a model is told: what was read, within its limits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from preflights_es.features.compiler.domain.events import (
 from preflights_es.features.compiler.domain.lead import TooLarge, fitted, size, system, user_message
 from preflights_es.features.compiler.domain.rules import CONTRACTS, OPERATIONS
 from preflights_es.judging.contract import judge
-from preflights_es.kernel.completions import Accepted, Rejected, prompt, versions
+from preflights_es.kernel.completions import Accepted, Rejected, prompt
 from tests.each import each
 from tests.features.compiler.cases import ELSEWHERE, TEXTS, Compiled, begun
 from tests.features.compiler.passes_read import GOAL, PLANS, TARGET
@@ -288,23 +288,3 @@ def refused(contract: Any, payload: dict[str, Any]) -> str:
     assert isinstance(found, Rejected)
     (violation,) = found.violations
     return violation.pointer
-
-
-# 3. Frozen -----------------------------------------------------------------------------------
-
-FROZEN: Final[dict[str, str]] = {
-    "base": "db36c24c941e6efd",
-    "project_planner": "c312efda57cfd1e8",
-    "architecture_planner": "1f35d7514aca94c2",
-    "scaffold_planner": "834b5b1ef217ade3",
-    "test_designer": "9b5bd7ff40514c97",
-    "implementation_planner": "58806dce92a98e40",
-    "refactor_planner": "1e16694b5cb7116a",
-}
-"""The first digits of the SHA-256 of each file."""
-
-
-@each("name", PROMPTS)
-def test_a_prompt_never_changes_once_a_session_may_have_used_it(name: str) -> None:
-    assert versions(PACKAGE, name) == (PROMPTS[name],)
-    assert prompt(PACKAGE, PROMPTS[name]).sha256.startswith(FROZEN[name])

@@ -1,0 +1,1 @@
+"""What is published, as it is and as it was when it was frozen."""
