@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -214,9 +215,11 @@ def test_the_commands_of_the_page_do_what_it_says(house: House) -> None:
 
 def test_the_test_of_the_page_passes_for_its_author(house: House, package: Path) -> None:
     code = package.parent.parent
+    shutil.copy(Path(__file__).with_name("retro_before.jsonl"), code / "before.jsonl")
     words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", code / "test_retro.py")
     told = run(house.programs / "python", *words, folder=code, env=house.env)
-    assert "2 passed" in told
+    assert "3 passed" in told
+    assert "identical: 7 events" in house.out("replay", str(code / "before.jsonl"))
 
 
 def commands(page: str, number: int) -> list[tuple[list[str], int]]:
