@@ -96,6 +96,18 @@ def _pattern(form: str) -> Pattern[str]:
     return re.compile(_NAME.sub(part, form))
 
 
+@cache
+def _needed_words(form: str) -> tuple[frozenset[str], ...]:
+    """Lists of which a text that fits a form has a word: a form is long to compile, few fit."""
+    depth, found = 0, list[frozenset[str]]()
+    for at, sign in enumerate(form):
+        depth += {"(": 1, ")": -1}.get(sign, 0)
+        name = _NAME.match(form, at) if not depth else None
+        if name and name[1] not in _NAMED and form[name.end() : name.end() + 1] not in ("?", "{"):
+            found.append(frozenset(word.replace("_", " ") for word in read_small_words(name[1])))
+    return tuple(found)
+
+
 class ChoiceForm(NamedTuple):
     """A sentence that asks for a choice: `t` is the topic, `y` what it is for, `who` asks."""
 
@@ -229,6 +241,8 @@ class Clause(NamedTuple):
 
     def parts(self, form: str) -> dict[str, str] | None:
         """What the groups of a form hold, as it is written; None where it does not fit."""
+        if not all(any(word in self.folded for word in words) for words in _needed_words(form)):
+            return None
         match = _pattern(form).fullmatch(self.folded)
         if match is None:
             return None
