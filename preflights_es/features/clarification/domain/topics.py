@@ -92,7 +92,7 @@ def find(
 def topic_named(title: str) -> tuple[str, str]:
     """The topic that a title names, whole, and what it is for: `Payment provider for the shop`."""
     noun, purpose = noun_phrase(title)
-    return lexicon().lookup().topic(noun, "which"), without_article(purpose)
+    return lexicon("").lookup().topic(noun, "which"), without_article(purpose)
 
 
 def stated_by(answer: str, inlined: str = "", own: Names = None) -> StatedDecision | None:
@@ -159,10 +159,7 @@ class Lexicon:
         products = {
             _folded_phrase(n): one for one in read_product_names() for n in (one.name, *one.aliases)
         }
-        for one in read_product_names():
-            self._values |= {
-                _folded_phrase(called): one.name for called in (one.name, *one.aliases)
-            }
+        self._values |= {called: one.name for called, one in products.items()}
         described = {option for topic in pack.topics for option in topic.options}
         self._options = {option for option in described if _folded_phrase(option) not in products}
         """Those that are no products."""
@@ -352,7 +349,7 @@ def _normalize_kind_word(phrase: Phrase) -> Phrase:
 
 
 @lru_cache(maxsize=4)
-def lexicon(inlined: str = "") -> Lexicon:
+def lexicon(inlined: str) -> Lexicon:
     """The lexicon of the shipped pack, or of the text of the team's own; made once a process."""
     return Lexicon(load_pack(inlined))
 
