@@ -235,12 +235,9 @@ class Documents:
         Raises:
             ArtifactOutside: a folder that is named leads outside the project.
         """
-        from preflights_es.records.record_list import record_files
+        from preflights_es.records.record_list import list_record_paths
 
-        found = self._records()
-        if self._folders[0] not in {folder.path for folder in found}:
-            found = (*found, RecordFolder(self._folders[0], "default"))
-        return [file.path for file in record_files(self.root, found)]
+        return list_record_paths(self.root, self._records(), self._folders[0])
 
     def numbers_used(self, folder: str = "") -> set[int]:
         """The numbers in the names of records, also foreign ones.

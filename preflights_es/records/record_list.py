@@ -189,6 +189,20 @@ def records_in(
     )
 
 
+def list_record_paths(root: Path, folders: Sequence[RecordFolder], new: str) -> list[str]:
+    """The pages of the folders of records by their names, relative to the root.
+
+    Args:
+        new: where a new record goes; it may lie in none of the folders yet.
+
+    Raises:
+        ArtifactOutside: a folder that is named leads outside the project.
+    """
+    if new not in {folder.path for folder in folders}:
+        folders = (*folders, RecordFolder(new, "default"))
+    return [file.path for file in record_files(root, folders)]
+
+
 def record_files(root: Path, folders: Sequence[RecordFolder]) -> Iterator[_RecordFile]:
     """The pages of folders of records, and other documents that are numbered like records."""
     others = {folder.path for folder in folders}

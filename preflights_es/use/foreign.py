@@ -19,6 +19,7 @@ from preflights_es.records.record_list import (
     Records,
     UnreadRecord,
     form_of,
+    list_record_paths,
     template_of,
 )
 from preflights_es.records.record_names import (
@@ -28,6 +29,7 @@ from preflights_es.records.record_names import (
     NumberClash,
     RecordHeader,
     number_clashes,
+    number_of,
     numbered_name,
     of_own_folder,
 )
@@ -168,7 +170,9 @@ def read_foreign_records(process: Process, *, everything: bool = True) -> Foreig
 def number_clashes_of(process: Process) -> tuple[NumberClash, ...]:
     """Numbers that several records of a folder bear; none where the folder cannot be used."""
     try:
-        return tuple(number_clashes(process.documents.record_paths()))
+        places = process.record_places
+        paths = list_record_paths(process.settings.root, places.folders, places.new)
+        return tuple(number_clashes(paths))
     except ArtifactOutside:
         return ()
 
@@ -189,13 +193,19 @@ def with_words(process: Process) -> tuple[dict[int, ForeignRow], Records]:
 
 
 def record_form(process: Process, folder: str) -> RecordForm:
-    """How the records of a folder look, ours among them; some may have a folder of their own."""
+    """How the records of a folder look; some may have a folder of their own.
+
+    The log knows ours, which follow the others: they need not be read.
+    """
     root, at = process.settings.root, PurePosixPath(folder)
     every = [PurePosixPath(path) for path in process.documents.record_paths()]
     paths = [path for path in every if at == of_own_folder(path).parent]
-    records = [
-        *filter(None, (_read_listed_header(root, str(path)) for path in paths[-LOOKED_AT_MAX:]))
-    ]
+    ours = {
+        of for folder_name, of in process.store.numbers(process.project) if folder_name == folder
+    }
+    others = [path for path in paths if number_of(of_own_folder(path).name) not in ours]
+    read = (_read_listed_header(root, str(path)) for path in others[-LOOKED_AT_MAX:])
+    records = [*filter(None, read)]
     of_adr_tools = {one.path for one in said_folders(root, "")}
     template = template_of(records, by_adr_tools=at.as_posix() in of_adr_tools)
     return form_of((path.relative_to(at).as_posix() for path in paths), template)

@@ -56,12 +56,19 @@ if TYPE_CHECKING:
     from preflights_es.projections.projection import Projection, ProjectionReader, Read
     from preflights_es.records.documents import Documents
     from preflights_es.records.record_list import Records
+    from preflights_es.records.record_names import TitleStatement
     from preflights_es.records.record_places import RecordPlaces
     from preflights_es.runtime.derived_rows import ProjectionCheck
     from preflights_es.runtime.projector import Projector
     from preflights_es.store.sql_projections import SqlFollowing
     from preflights_es.use.signatures import Signatures
     from preflights_es.words.signing import Signed
+
+
+def _read_title_statement(title: str) -> TitleStatement:
+    """Few commands meet a title that was not read before: its reader is loaded then."""
+    found: TitleStatement = FEATURES.port("said")(title)
+    return found
 
 
 def projector(log: SqlFollowing) -> Projector:
@@ -287,8 +294,8 @@ class Process:
         from preflights_es.records.record_places import FOLDERS_MAX
 
         settings, places = self.settings, self.record_places
-        cache, said = records_cache(settings, "records"), FEATURES.port("said")
-        found = records_in(settings.root, places.folders, cache, said)
+        cache = records_cache(settings, "records")
+        found = records_in(settings.root, places.folders, cache, _read_title_statement)
         if not (left_out := places.left_out):
             return found
         why = f"of {FOLDERS_MAX + len(left_out):,} folders of records, {FOLDERS_MAX} are read"
