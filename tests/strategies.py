@@ -36,7 +36,6 @@ from preflights_es.features.clarification.domain.state import (
 )
 from preflights_es.features.clarification.domain.values import (
     COMPANION,
-    OTHER,
     OTHER_OPTION,
     Category,
     Field,
@@ -61,7 +60,7 @@ from preflights_es.kernel.session import Session
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.testing import SessionMove, generated
 from preflights_es.testing.generated import ACTORS, TEXT, TIMES, likely_sessions, of_type, weighted
-from preflights_es.words.decisions import RejectedAlternative, Related
+from preflights_es.words.decisions import OTHER, RejectedAlternative, Related
 from preflights_es.words.questions import GivenAnswer
 from preflights_es.words.workflow import Workflow
 from tests import toy

@@ -66,7 +66,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "abandon": ("answer", "Decline a proposal, or give up a session."),
     "show": ("sessions", "Show a session."),
     "inbox": ("inbox", "List what waits for you, and the command that settles it."),
-    "sessions": ("sessions", "List the sessions of this project."),
+    "sessions": ("session_list", "List the sessions of this project."),
     "decisions": ("decisions", "List the decisions in force, today or on another day."),
     "why": ("why", "Show where a decided value came from."),
     "prompt": ("sessions", "Print the brief for a coding agent."),

@@ -18,7 +18,6 @@ import click
 
 from preflights_cli import EXIT_INTERRUPTED
 from preflights_cli.advice import advised
-from preflights_cli.german import NOTICES
 from preflights_cli.table import coloured, folded_for
 from preflights_es.kernel.errors import Notice, StoreUnavailable
 from preflights_es.kernel.ids import short_session
@@ -109,8 +108,11 @@ class Voice:
         say = self.detail if notice.code in DETAILS else self.warn
         say = self.remark if notice.code in REMARKS else say
         text = advised(notice.text, notice.code, notice.fields)
-        if self.is_german and notice.code in NOTICES:
-            text = NOTICES[notice.code].format(**notice.fields)
+        if self.is_german:
+            from preflights_cli.german import NOTICES  # few sessions need it
+
+            if notice.code in NOTICES:
+                text = NOTICES[notice.code].format(**notice.fields)
         if notice.code in SAID:
             click.echo(escaped_text(text), err=True)
         else:

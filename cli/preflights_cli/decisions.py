@@ -37,7 +37,7 @@ from preflights_es.use.holding import Unused, unused
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Who
 from preflights_es.use.work_tree import project_path
-from preflights_es.words.decisions import field_label
+from preflights_es.words.decisions import OTHER, field_label
 from preflights_es.words.signing import IN_SHORT
 
 DOUBTFUL_MAX: Final = 5  # records that are named each, where it is not understood what they say
@@ -259,8 +259,6 @@ def _decision_standing_cell(decided: DecisionRow) -> str:
 
 def _decision_category_cell(decided: DecisionRow) -> str:
     """Empty of what no topic covers."""
-    from preflights_es.use.brief import OTHER  # commands that list no decision load none of it
-
     if decided.category == OTHER:
         return ""
     return decided.category + _suggested_value_mark(decided, CATEGORY)

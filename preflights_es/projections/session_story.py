@@ -47,7 +47,6 @@ from preflights_es.kernel.lead import (
 from preflights_es.kernel.text import one_line, shortened, span
 from preflights_es.projections.projection import Read, database_integer, database_text
 from preflights_es.projections.usage import (
-    Cost,
     Price,
     ProviderCall,
     costs_in_words,
@@ -56,7 +55,7 @@ from preflights_es.projections.usage import (
 )
 from preflights_es.words.event_names import NO_MODELS, event_in_words
 from preflights_es.words.questions import Refusal
-from preflights_es.words.workflow import SpokenCall
+from preflights_es.words.workflow import Cost, SpokenCall
 
 SAID_MAX: Final = 300  # characters of a reason, or of what an error says
 QUOTED_MAX: Final = 200  # characters of a message, or of a text of an answer

@@ -23,7 +23,7 @@ from preflights_es.kernel.lead import FellBack, ResponseAccepted, ResponseReject
 from preflights_es.kernel.ports import Row, Stored
 from preflights_es.projections.projection import Projection, Read, database_integer, database_text
 from preflights_es.words.event_names import NO_MODELS
-from preflights_es.words.workflow import MadeCall
+from preflights_es.words.workflow import Cost, MadeCall
 
 K = TypeVar("K")
 
@@ -214,14 +214,6 @@ class Price(msgspec.Struct, frozen=True, kw_only=True):
     input_per_million: Decimal
     output_per_million: Decimal
     currency: str
-
-
-class Cost(msgspec.Struct, frozen=True):
-    """A sum in one currency."""
-
-    currency: str
-    amount: str
-    """Decimal: no sum of money is rounded on its way."""
 
 
 def costs_in_words(costs: Iterable[Cost]) -> str:

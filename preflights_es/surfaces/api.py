@@ -27,7 +27,7 @@ from preflights_es.kernel.events import Actor, ActorKind
 from preflights_es.kernel.ports import Access
 from preflights_es.kernel.text import escaped_text, shortened
 from preflights_es.runtime.features import FEATURES
-from preflights_es.use import bootstrap, sessions
+from preflights_es.use import bootstrap, session_lists, sessions
 from preflights_es.use.answers import Given
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
@@ -309,7 +309,7 @@ class Preflights:
         Raises:
             Refused: there is no such workflow.
         """
-        found = sessions.read_project_sessions(
+        found = session_lists.read_project_sessions(
             self.request(), limit, workflow, all_workflows=all_workflows
         )
         return list(found)

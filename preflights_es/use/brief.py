@@ -25,15 +25,12 @@ from preflights_es.use.inbox import inbox
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
 from preflights_es.use.turned_down import value_in
-from preflights_es.words.decisions import OPEN_FIELD, Related, list_superseded
+from preflights_es.words.decisions import OPEN_FIELD, OTHER, Related, list_superseded
 from preflights_es.words.language import canonical, collect_search_words, cut_word_beginnings
 from preflights_es.words.signing import IN_SHORT
 
 PENDING: Final = ("ready", "proposed")
 """Standings of a patch that a person may still accept."""
-
-OTHER: Final = "Other"
-"""The category of what has no topic: it says nothing, and its values say nothing of each other."""
 
 TOLD_MAX: Final = 100  # decisions that a brief may have room for: a line has five tokens or more
 DAY: Final = 10  # characters of a date such as 2026-11-22

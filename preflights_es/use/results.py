@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from preflights_es.kernel.errors import Notice
 from preflights_es.kernel.events import Actor, Decision
 from preflights_es.kernel.ids import decision_name, iso, iso_or_none
-from preflights_es.projections.usage import Cost
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.inputs import AskedElsewhere, RecalledStep
 from preflights_es.runtime.runner import Handle, Step
@@ -32,7 +31,7 @@ from preflights_es.words.decisions import (
 )
 from preflights_es.words.questions import AnswerRefusal, Question, Refusal
 from preflights_es.words.signing import Signed
-from preflights_es.words.workflow import NotDone, View
+from preflights_es.words.workflow import Cost, NotDone, View
 
 if TYPE_CHECKING:
     from preflights_es.projections.decisions import PatchRow

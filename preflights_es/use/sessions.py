@@ -6,33 +6,21 @@ stands. A surface (command line, server, page, program) parses, calls one of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from preflights_es.kernel.errors import (
-    AnotherVersion,
-    LogDamaged,
-    PreflightsError,
-    Refused,
-    SessionFaulted,
-    UnknownSession,
-    UnreadableEvent,
-)
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.errors import LogDamaged, Refused, UnknownSession, UnreadableEvent
 from preflights_es.kernel.events import ERASED_TAG, Event, SessionErased
-from preflights_es.kernel.ids import iso, milliseconds
-from preflights_es.kernel.ports import Head, Stored
-from preflights_es.projections.usage import COUNTED, sum_costs
-from preflights_es.runtime.features import FEATURES, IMPORTS, WORKFLOWS
-from preflights_es.runtime.finder import ANY, LAST, is_listed
+from preflights_es.kernel.ports import Stored
+from preflights_es.runtime.features import FEATURES, WORKFLOWS
+from preflights_es.runtime.finder import ANY, LAST
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.store import stored_events
-from preflights_es.store.sql import SqlStore
 from preflights_es.store.stored_events import shared_event
-from preflights_es.system import clock_ids
 from preflights_es.use.answers import (
     Given,
     Pairs,
@@ -48,21 +36,14 @@ from preflights_es.use.answers import (
 )
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
-from preflights_es.use.results import AgentPrompt, Result, SessionRow, session_of
-from preflights_es.use.session_search import ANY_SESSION, SessionSearch
-from preflights_es.use.usage import price
+from preflights_es.use.results import AgentPrompt, Result, session_of
 from preflights_es.use.use_cases import NewAcceptance, NewSession
 from preflights_es.words.decisions import StatedReasons
-from preflights_es.words.workflow import STATUSES, UNKNOWN, ErasedBy, View
+from preflights_es.words.workflow import ErasedBy, View
 
 if TYPE_CHECKING:
     from preflights_es.projections.projection import Read
     from preflights_es.projections.session_story import Story
-
-CHUNK: Final = 200  # sessions whose calls are read at once
-LISTED: Final = 20  # sessions of a list that is not whole
-TROUBLES: Final = ("damaged", "erased", "faulted")
-"""Statuses of which the log is asked anew: they may have been mended."""
 
 # 1. Deciding ---------------------------------------------------------------------------------
 
@@ -242,6 +223,18 @@ def show(request: Request, session: str) -> View:
     return with_signature(at.process, found)
 
 
+def has_calls(request: Request, session: str) -> bool:
+    """Whether a session holds calls, or may hold them."""
+    at = request.reading.session(session)
+    head = at.head
+    assert head is not None, "it was found"
+    if WORKFLOWS[head.workflow].shown.made_calls is not None:
+        return True
+    return any(
+        one.type == CompletionRequested.tag for one in at.process.store.read(head.session_id)
+    )
+
+
 def tell_story(request: Request, session: str) -> tuple[Story, Read]:
     """What happened in a session, as far as it can be read, in a sentence, with what it cost.
 
@@ -250,12 +243,13 @@ def tell_story(request: Request, session: str) -> tuple[Story, Read]:
         AnotherVersion, WorkflowMissing: the code that reads it is not here.
     """
     from preflights_es.projections.session_story import tell_session_story  # few commands tell it
+    from preflights_es.use.process import build_projection_reader
     from preflights_es.use.usage import price
 
     at = request.reading.session(session)
     head = at.head
     assert head is not None, "it was found"
-    read = at.process.projector.reader.read(at.process.following.stream(head))
+    read = build_projection_reader().read(at.process.following.stream(head))
     return tell_session_story(read, [price(one) for one in at.process.settings.prices]), read
 
 
@@ -277,183 +271,6 @@ def _erased(process: Process, handle: Handle) -> ErasedBy:
     event = process.runner.codec(handle.workflow).decode(one)
     assert isinstance(event, SessionErased), "its tag says so"
     return ErasedBy(at=one.recorded_at, by=event.actor, reason=event.reason)
-
-
-def read_project_sessions(
-    request: Request, limit: int | None = None, workflow: str = "", *, all_workflows: bool = False
-) -> Iterator[View]:
-    """The sessions of the project, newest first; each is read when its turn comes.
-
-    Args:
-        workflow, all_workflows: as in `rows`.
-
-    Raises:
-        LogDamaged, SessionFaulted: one of them cannot be read.
-    """
-    process = request.process
-    is_meant = _listed_session_filter(request, workflow, all_workflows=all_workflows)
-    heads = _newest_session_heads(process.store, process.project, limit, is_meant)
-    for head in heads:
-        yield session_of(Step(process.runner.load(head.session_id), ()))
-
-
-def list_session_rows(
-    request: Request,
-    *,
-    everything: bool = False,
-    any_project: bool = False,
-    status: str | None = None,
-    workflow: str = "",
-    all_workflows: bool = False,
-    search: SessionSearch = ANY_SESSION,
-) -> tuple[Iterator[SessionRow], bool]:
-    """The sessions as a list, newest first, and whether older ones were left out.
-
-    Args:
-        everything: not the newest alone.
-        any_project: of every project of the log.
-        status: of one status alone.
-        workflow: of one workflow alone; else of those that decide.
-        all_workflows: of every workflow.
-        search: what else a session has to be; then older ones are not left out.
-    """
-    request.finish_pending()
-    process = request.process
-    project = None if any_project else process.project
-    is_meant = _listed_session_filter(request, workflow, all_workflows=all_workflows)
-    heads = _newest_session_heads(process.store, project, LISTED + 1, is_meant)
-    are_many = len(heads) > LISTED
-    more = are_many and not everything and not status and search.is_any
-    listed: Iterable[tuple[Head, dict[str, Any] | None]]
-    if are_many and not more:  # from the projection: folding every one of many would take long
-        newest = process.projector.newest(project)
-        listed = ((head, row) for head, row in newest if is_meant(head))
-    else:
-        listed = ((head, None) for head in heads[:LISTED])
-    found = _search_listed_sessions(request, listed, search)
-    return (row for row in found if status in (None, row.status)), more
-
-
-def _search_listed_sessions(
-    request: Request, listed: Iterable[tuple[Head, dict[str, Any] | None]], search: SessionSearch
-) -> Iterator[SessionRow]:
-    """The rows of sessions that are wanted, with what their calls came to."""
-    process = request.process
-    turns = (turn for turn in listed if _may_fit(search, *turn))
-    prices = [price(one) for one in process.settings.prices]
-    while some := [*islice(turns, CHUNK)]:
-        ids = [head.session_id for head, kept in some if kept is not None]
-        called = process.following.rows_of_sessions("usage", ids) if ids else {}
-        for head, kept in some:
-            found, calls = ([kept] if kept else []), called.get(head.session_id, [])
-            if kept is None or kept["version"] != head.version:
-                found, calls = process.projector.folded(head, "sessions", "usage")
-            dated = kept or (found[0] if found else None)
-            began = dated["began_at"] if dated else milliseconds(head.session_id) * 1_000
-            moved = found[0]["moved_at"] if found else began
-            row = replace(
-                _session_list_row(request, head, found[0] if found else None, began),
-                began_at=iso(began),
-                models=tuple(dict.fromkeys(one["model"] for one in calls)),
-                calls=sum(map(COUNTED["calls"], calls)),
-                costs=sum_costs(calls, prices) if calls else (),
-            )
-            is_meant = search.may_fit(row.session_id, row.intention, began, moved)
-            if is_meant and search.fits_calls(row.costs, calls):
-                yield row
-
-
-def _may_fit(search: SessionSearch, head: Head, kept: dict[str, Any] | None) -> bool:
-    """Whether a session has to be looked at: what moved or was in trouble may be otherwise now."""
-    if kept is None or kept["version"] != head.version or kept["status"] in TROUBLES:
-        return True
-    return search.may_fit(
-        head.session_id, kept["intention"], kept["began_at"], moved=kept["moved_at"]
-    )
-
-
-def _listed_session_filter(
-    request: Request, workflow: str, *, all_workflows: bool
-) -> Callable[[Head], bool]:
-    """Which sessions are listed; never those that only say what was imported.
-
-    Raises:
-        Refused: there is no such workflow.
-    """
-    runner = request.process.runner
-    if workflow and workflow not in {*WORKFLOWS}:
-        in_log = {head.workflow for head in request.process.store.heads(None)} - {IMPORTS}
-        if workflow not in in_log:
-            known = ", ".join(sorted(in_log.union(WORKFLOWS)))
-            message = f"no workflow is called {workflow!r}: expected one of {known}"
-            raise Refused(message, code="unknown_workflow", workflow=workflow)
-    if all_workflows:
-        return lambda head: head.workflow != IMPORTS
-    return lambda head: is_listed(runner, head, workflow)
-
-
-def _newest_session_heads(
-    store: SqlStore, project: str | None, wanted: int | None, is_meant: Callable[[Head], bool]
-) -> list[Head]:
-    """The newest sessions that are meant."""
-    at_most = wanted
-    while True:
-        heads = store.heads(project, at_most)
-        found = [head for head in heads if is_meant(head)]
-        if wanted is None or at_most is None or len(found) >= wanted or len(heads) < at_most:
-            return found[:wanted]
-        at_most *= 2
-
-
-def statuses(request: Request, wanted: str) -> set[str]:
-    """The statuses that a session can have; those of other packages where the wanted one is new."""
-    known = _statuses()
-    if wanted not in known:
-        # Workflows of other packages are looked for by the names that the log has.
-        for name in dict.fromkeys(head.workflow for head in request.process.store.heads(None)):
-            WORKFLOWS.get(name)
-        known = _statuses()
-    return known
-
-
-def _statuses() -> set[str]:
-    of_all = {*STATUSES, "damaged", UNKNOWN}
-    return of_all.union(*(one.shown.statuses for one in WORKFLOWS.values()))
-
-
-def _session_list_row(
-    request: Request, head: Head, row: dict[str, Any] | None, began: int
-) -> SessionRow:
-    """One session of the list; a damaged one is listed as such, and hides no other."""
-    age = max((clock_ids.now() - began) // 1_000_000, 0)
-    if row is None or row["status"] in TROUBLES:
-        return SessionRow(head.session_id, age, *_reload_session_summary(request, head))
-    shown = {
-        name: row[name] for name in ("session_id", "workflow", "status", "progress", "intention")
-    }
-    return SessionRow(age_seconds=age, **shown)
-
-
-def _reload_session_summary(request: Request, head: Head) -> tuple[str, str, float | None, str]:
-    """Its workflow, status, progress and intention; what is wrong with it may have been mended."""
-    try:
-        handle = request.process.runner.load(head.session_id)
-    except PreflightsError as error:
-        if isinstance(error, LogDamaged) and error.version == 0:
-            raise  # the database as a whole, not one session of it
-        name = "" if isinstance(error, LogDamaged) else head.workflow
-        return name, _status_of(error), None, str(error)
-    return handle.workflow.name, handle.status, handle.view.progress, handle.view.intention
-
-
-def _status_of(error: PreflightsError) -> str:
-    match error:
-        case AnotherVersion():
-            return UNKNOWN
-        case SessionFaulted():
-            return "faulted"
-        case _:
-            return "damaged"
 
 
 def prompt(request: Request, session: str) -> AgentPrompt:

@@ -39,6 +39,9 @@ HELD: Final[dict[Hold, str]] = {
 }
 """The same in words."""
 
+OTHER: Final = "Other"
+"""The category of what has no topic: it says nothing, and its values say nothing of each other."""
+
 PATTERNS_MAX: Final = 20
 PATTERN_MAX: Final = 200  # characters
 STARS_MAX: Final = (

@@ -245,6 +245,14 @@ class MadeCall(msgspec.Struct, frozen=True, kw_only=True):
     output_tokens: int | None
 
 
+class Cost(msgspec.Struct, frozen=True):
+    """A sum in one currency."""
+
+    currency: str
+    amount: str
+    """Decimal: no sum of money is rounded on its way."""
+
+
 class SpokenCall(msgspec.Struct, frozen=True, kw_only=True):
     """Such a call as people read it."""
 

@@ -14,7 +14,6 @@ from preflights_es.kernel.lead import FellBack, ResponseRejected
 from preflights_es.projections.projection import Read
 from preflights_es.projections.usage import (
     KINDS,
-    Cost,
     Price,
     ProviderCall,
     fold_usage_rows,
@@ -23,6 +22,7 @@ from preflights_es.projections.usage import (
     used_over_time,
 )
 from preflights_es.words.event_names import NO_MODELS
+from preflights_es.words.workflow import Cost
 from tests.each import each
 from tests.projections.recording import goldens
 from tests.projections.test_decisions import read

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from preflights_es.kernel.errors import LogDamaged, Refused
 from preflights_es.kernel.events import Actor
 from preflights_es.store import jsonl
-from preflights_es.use import sessions
+from preflights_es.use import session_lists, sessions
 from preflights_es.use.archives import SessionFile, opened_file
 from preflights_es.use.bootstrap import opened_process
 from preflights_es.use.request import Request
@@ -36,7 +36,7 @@ def test_sessions_of_a_file_are_there_as_long_as_it_is_open(request_: Request) -
     file = ROOT / "replays" / "clarification" / f"{name}.jsonl"
     expected = [events[0].session_id for events in golden(name)]
     with opened_file(request_, SessionFile(str(file))) as (opened, newest):
-        rows, _ = sessions.list_session_rows(opened, all_workflows=True)
+        rows, _ = session_lists.list_session_rows(opened, all_workflows=True)
         assert sorted(row.session_id for row in rows) == sorted(expected)
         assert newest == max(expected)
         assert sessions.show(opened, newest).status == "accepted"
@@ -50,7 +50,7 @@ def test_no_session_of_the_project_is_among_them(request_: Request) -> None:
     sessions.start_session(request_, NewSession("Add login"))
     file = ROOT / "replays" / "clarification" / "a_model_leads.jsonl"
     with opened_file(request_, SessionFile(str(file))) as (opened, _):
-        rows, _ = sessions.list_session_rows(opened, all_workflows=True)
+        rows, _ = session_lists.list_session_rows(opened, all_workflows=True)
         assert len([*rows]) == 1
 
 

@@ -24,14 +24,14 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.ids import iso_or_none, short_session
 from preflights_es.kernel.ports import Head
-from preflights_es.projections.usage import Cost, sum_costs
+from preflights_es.projections.usage import sum_costs
 from preflights_es.runtime.runner import Handle
 from preflights_es.store.sqlite import make_private
 from preflights_es.system import clock_ids
 from preflights_es.use.request import Request
 from preflights_es.use.results import Drawn, Result, undrawn
 from preflights_es.use.usage import price
-from preflights_es.words.workflow import SpokenCall
+from preflights_es.words.workflow import Cost, SpokenCall
 
 NO_POINTERS: Final[Mapping[str, str]] = MappingProxyType({})
 UNREAD_MAX: Final = 20  # lines that are named one by one

@@ -14,7 +14,6 @@ from preflights_cli.rendering import Shown
 from preflights_es.features.clarification.domain.rules import chose_other
 from preflights_es.features.clarification.domain.values import (
     COMPANION,
-    OTHER,
     HeuristicsConfig,
     Provenance,
 )
@@ -30,6 +29,7 @@ from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.words.decisions import (
     EXCEPTION,
     HELD,
+    OTHER,
     Related,
     Speaker,
     alternative_text,

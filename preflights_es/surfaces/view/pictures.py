@@ -24,13 +24,13 @@ from preflights_es.projections import usage
 from preflights_es.projections.audit import LoggedStep, TrailActor, steps
 from preflights_es.projections.projection import Read
 from preflights_es.projections.session_story import call_costs
-from preflights_es.projections.usage import Cost, Price, ProviderCall
+from preflights_es.projections.usage import Price, ProviderCall
 from preflights_es.store.stored_events import erased, erased_before
 from preflights_es.use.results import DecisionRow
 from preflights_es.words.decisions import EXCEPTION, Related, list_superseded
 from preflights_es.words.event_names import NO_MODELS, event_in_words
 from preflights_es.words.questions import Refusal
-from preflights_es.words.workflow import Workflow
+from preflights_es.words.workflow import Cost, Workflow
 
 Lane = Literal["person", "rules", "model", "agent", "files"]
 LANES: Final[tuple[Lane, ...]] = get_args(Lane)

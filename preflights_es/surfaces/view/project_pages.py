@@ -28,11 +28,11 @@ from preflights_es.surfaces.view.rendering import (
     millis,
     page,
 )
-from preflights_es.use.brief import OTHER
 from preflights_es.use.decisions import days, end_of, listing
 from preflights_es.use.decisions import list_decisions as all_decisions
 from preflights_es.use.results import DecisionRow
 from preflights_es.use.usage import HOUR, UsageOverTime, usage_over_time
+from preflights_es.words.decisions import OTHER
 
 if TYPE_CHECKING:
     from preflights_es.use.why_results import Why

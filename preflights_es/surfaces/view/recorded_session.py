@@ -30,7 +30,7 @@ from preflights_es.projections.session_story import (
     read_answer_value,
     without_empty,
 )
-from preflights_es.projections.usage import Cost, Price
+from preflights_es.projections.usage import Price
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.surfaces.view import pictures
 from preflights_es.surfaces.view.rendering import value
@@ -41,7 +41,7 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import refusals, session_of
 from preflights_es.words.event_names import value_of_pointer
 from preflights_es.words.questions import Answers, Question, answers_in
-from preflights_es.words.workflow import HEAD, View
+from preflights_es.words.workflow import HEAD, Cost, View
 
 PAYLOAD: Final = 100_000  # characters of a payload on a page
 LOOK: Final = 4_000  # characters of one beside the timeline, and of a text of a call

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.projections.usage import COUNTED, Cost, add_costs
+from preflights_es.projections.usage import COUNTED, add_costs
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.surfaces.view.rendering import (
     Page,
@@ -21,8 +21,8 @@ from preflights_es.surfaces.view.rendering import (
 )
 from preflights_es.use.inbox import inbox
 from preflights_es.use.results import SessionRow
-from preflights_es.use.session_search import SessionSearch
-from preflights_es.use.sessions import list_session_rows, statuses
+from preflights_es.use.session_lists import SessionSearch, list_session_rows, statuses
+from preflights_es.words.workflow import Cost
 
 ROWS: Final = 100  # sessions of a page
 SUMMED: Final = 1_000  # sessions that a page looks at for its sums

@@ -12,7 +12,7 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
 from preflights_es.surfaces.view.recorded_session import CHANGES, DivergenceSide, sides
 from preflights_es.surfaces.view.rendering import Answer, Elsewhere, Page, PageRequest, page
-from preflights_es.use.sessions import list_session_rows
+from preflights_es.use.session_lists import list_session_rows
 from preflights_es.words.event_names import value_of_pointer
 
 PAIRS_MAX: Final = 300  # rows of a page

@@ -19,13 +19,13 @@ from preflights_es.features.clarification.domain.events import (
 from preflights_es.features.clarification.domain.state import UNDECIDED, ClarificationState
 from preflights_es.features.clarification.domain.values import (
     COMPANION,
-    OTHER,
     OTHER_OPTION,
     Answer,
     SessionSnapshot,
 )
 from preflights_es.kernel.events import Event
 from preflights_es.testing import PlayedSession, SessionMove
+from preflights_es.words.decisions import OTHER
 from preflights_es.words.questions import is_placeholder
 from tests import strategies
 

@@ -23,6 +23,7 @@ from preflights_es.features.clarification.domain.values import (
 from preflights_es.kernel import text
 from preflights_es.kernel.events import Decision, Input
 from preflights_es.runtime import sanitizing
+from preflights_es.words.decisions import OTHER
 from preflights_es.words.questions import (
     INVISIBLE,
     PLACEHOLDER,
@@ -149,7 +150,7 @@ def test_the_generic_question_and_the_description_stand_in_the_specification() -
 def test_the_words_and_types_of_a_question_are_those_of_the_specification() -> None:
     assert column("3.6 The shape of a question", "Text") == (
         values.OTHER_OPTION,
-        values.OTHER,
+        OTHER,
         values.COMPANION,
     )
     used = {CONFIG.category.type, other().fields()[0].type} | {

@@ -16,7 +16,7 @@ from preflights_es.features.metrics.domain.events import POLICY
 from preflights_es.kernel import errors
 from preflights_es.kernel.completions import FlawKind
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.use.sessions import TROUBLES
+from preflights_es.use.session_lists import TROUBLES
 from preflights_es.words.decisions import Standing
 from preflights_es.words.workflow import STATUSES
 from tests import markdown

@@ -59,7 +59,6 @@ from preflights_es.features.clarification.domain.state import (
     topics_of,
 )
 from preflights_es.features.clarification.domain.values import (
-    OTHER,
     CategoryMatch,
     DecisionPatch,
     HeuristicsConfig,
@@ -80,7 +79,7 @@ from preflights_es.kernel.events import (
     WrittenFile,
 )
 from preflights_es.kernel.lead import WRITERS, FellBack
-from preflights_es.words.decisions import Rationale, RejectedAlternative, Speaker
+from preflights_es.words.decisions import OTHER, Rationale, RejectedAlternative, Speaker
 from preflights_es.words.questions import Answers
 from preflights_es.words.signing import made_with
 

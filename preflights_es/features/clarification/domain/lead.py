@@ -32,7 +32,6 @@ from preflights_es.features.clarification.domain.state import (
     suggested_in,
 )
 from preflights_es.features.clarification.domain.values import (
-    OTHER,
     TOPIC,
     Category,
     DecisionPatch,
@@ -47,6 +46,7 @@ from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import Usable, concluded, judge_session_response, requested
 from preflights_es.kernel.text import caseless, late_pattern, one_line
 from preflights_es.words.decisions import (
+    OTHER,
     Rationale,
     Reach,
     RejectedAlternative,

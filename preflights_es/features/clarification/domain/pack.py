@@ -14,7 +14,6 @@ import msgspec
 from preflights_es.features.clarification.domain.events import TopicsFound
 from preflights_es.features.clarification.domain.values import (
     COMPANION,
-    OTHER,
     OTHER_OPTION,
     Category,
     Field,
@@ -25,6 +24,7 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.kernel.ports import SettingsSource, SettingsTable
 from preflights_es.kernel.text import late_pattern, line_trouble, own_file
+from preflights_es.words.decisions import OTHER
 from preflights_es.words.questions import Language, is_placeholder
 
 STANDARD: Final = PackRef(

@@ -12,7 +12,6 @@ import msgspec
 
 from preflights_es.features.clarification.domain.values import (
     COMPANION,
-    OTHER,
     OTHER_OPTION,
     Answer,
     Category,
@@ -29,7 +28,7 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.kernel.completions import Policy
 from preflights_es.kernel.text import caseless, composed, late_pattern, slug
-from preflights_es.words.decisions import RecordForm
+from preflights_es.words.decisions import OTHER, RecordForm
 from preflights_es.words.questions import Question, is_placeholder, is_undecided, stripped
 
 PROMPTS: Final = {"clarify": "clarify.v1", "decide": "decide.v1"}

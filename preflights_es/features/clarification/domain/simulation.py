@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 
 from preflights_es.features.clarification.domain import rules
-from preflights_es.features.clarification.domain.values import OTHER, Field, HeuristicsConfig
+from preflights_es.features.clarification.domain.values import Field, HeuristicsConfig
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.lead import RETRY
+from preflights_es.words.decisions import OTHER
 from preflights_es.words.simulation import Bank, Draws, Route, write_json_reply
 
 _WORDINGS = (

@@ -23,7 +23,6 @@ from preflights_es.features.clarification.domain.rules import (
 )
 from preflights_es.features.clarification.domain.standing import DecisionStanding
 from preflights_es.features.clarification.domain.values import (
-    OTHER,
     TITLES,
     TOPIC,
     CategoryMatch,
@@ -42,7 +41,14 @@ from preflights_es.kernel.events import Actor, Growing, Input, WrittenFile
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.lead import LeadState
 from preflights_es.kernel.text import composed, cut_at_word, one_line
-from preflights_es.words.decisions import Rationale, Reach, RecordForm, Related, list_superseded
+from preflights_es.words.decisions import (
+    OTHER,
+    Rationale,
+    Reach,
+    RecordForm,
+    Related,
+    list_superseded,
+)
 from preflights_es.words.items import ItemRef
 from preflights_es.words.language import (
     canonical,

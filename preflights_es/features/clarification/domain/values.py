@@ -9,7 +9,7 @@ import msgspec
 
 from preflights_es.kernel.events import Actor, Value, Whole
 from preflights_es.kernel.text import caseless
-from preflights_es.words.decisions import Speaker
+from preflights_es.words.decisions import OTHER, Speaker
 from preflights_es.words.questions import Question, QuestionType
 
 Answer = str | tuple[str, ...]
@@ -21,7 +21,6 @@ Filing = Literal["structural", "contract", "local"]
 Mark = Literal["", "task", "adr"]
 """As what a person wants it filed; a record where that is not said."""
 
-OTHER = "Other"
 OTHER_OPTION = "Other (specify)"
 SCOPE = "__scope"
 """Suffix of the key that says what a decision is for: no question, and no turn."""

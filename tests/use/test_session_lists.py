@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from preflights_es.projections.usage import Cost
-from preflights_es.use.session_search import SessionSearch
+from preflights_es.use.session_lists import SessionSearch
+from preflights_es.words.workflow import Cost
 from tests.each import each
 from tests.projections.test_usage import DAY, call
 
