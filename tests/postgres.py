@@ -288,6 +288,11 @@ def _version(folder: Path) -> int:
 
 def connected(url: str) -> psycopg.Connection[tuple[object, ...]]:
     """As any other program would: without our settings."""
+    return psycopg.connect(connection_words(url), autocommit=True)
+
+
+def connection_words(url: str) -> str:
+    """An address as PostgreSQL's own programs take it."""
     found = make_url(url)
     parts = {
         "dbname": found.database,
@@ -298,7 +303,7 @@ def connected(url: str) -> psycopg.Connection[tuple[object, ...]]:
         **found.query,
     }
     said = {key: str(value) for key, value in parts.items() if value is not None}
-    return psycopg.connect(make_conninfo("", **said), autocommit=True)
+    return make_conninfo("", **said)
 
 
 def hung_up(url: str, *, but: int = 0) -> None:

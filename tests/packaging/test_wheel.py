@@ -35,8 +35,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of an environment that holds the wheel; its dependencies are borrowed."""
-    folder = tmp_path_factory.mktemp("clean")
+    return install_wheel(wheel, tmp_path_factory.mktemp("clean"))
+
+
+def install_wheel(wheel: Path, folder: Path) -> Path:
+    """The programs of a new environment that holds the wheel; its dependencies are borrowed."""
     venv.create(folder, symlinks=True)
     python = folder / "bin" / "python"
     words = ("--quiet", "--no-deps", "--no-index", "--disable-pip-version-check")
