@@ -24,7 +24,17 @@ from preflights_es.kernel.errors import (
     SessionMoved,
     SettingsError,
 )
-from preflights_es.kernel.events import Act, Actor, Input, SessionErased, Signable, Signature
+from preflights_es.kernel.events import (
+    Act,
+    Actor,
+    Input,
+    InputIgnored,
+    ResponseIgnored,
+    SessionClosed,
+    SessionErased,
+    Signable,
+    Signature,
+)
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.session import Session, begin
 from preflights_es.runtime.runner import EventReader, steps
@@ -331,18 +341,25 @@ def acceptances(reader: EventReader, stored: Sequence[Stored]) -> Iterator[Store
     if workflow.asked.acknowledges is None:
         return
     codec, tag = reader.codec(workflow), workflow.asked.acknowledges.tag
-    last: Stored | None = None
+    # As the kernel folds: what is ignored leaves no trace, and what was heard before it stands.
+    undecided: Stored | None = None
+    heard: Stored | None = None
     for one in stored:
         event = codec.decode(one) if one.data is not None else None
         if isinstance(event, Input):
-            last = one if one.type == tag else None
-        elif (
-            last is not None
-            and not isinstance(event, Refusal)
-            and (last.actor_kind == "user" or getattr(event, "status", "") == "accepted")
-        ):
-            yield last
-            last = None
+            undecided = one
+        elif isinstance(event, (SessionClosed, ResponseIgnored, InputIgnored)):
+            undecided = None
+        else:
+            if undecided is not None:
+                heard, undecided = undecided if undecided.type == tag else None, None
+            if (
+                heard is not None
+                and not isinstance(event, Refusal)
+                and (heard.actor_kind == "user" or getattr(event, "status", "") == "accepted")
+            ):
+                yield heard
+                heard = None
 
 
 def _proposal_shown_to_actor(

@@ -24,6 +24,7 @@ from preflights_es.features.govern.changes import ChangedFile, ChangeSet, conten
 from preflights_es.kernel.events import SessionAbandoned
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import escaped_text, one_line, shortened
+from preflights_es.records.foreign_records import record_header
 from preflights_es.records.record_folder import folder_of, usual_folder
 from preflights_es.records.session_files import FOLDER, SIZE_MAX
 from preflights_es.use.decisions import list_decisions, log_decisions, records_beside
@@ -179,9 +180,14 @@ class BothSides:
 
     @cached_property
     def _missing(self) -> Sequence[ForeignRow]:
-        of_session = {row.artifact for row in filter(is_counted, self.here)}
+        """Also what becomes the document of a session that it did not name."""
+        written = {row.artifact: row.session_id for row in filter(is_counted, self.here)}
         found = lost_records(self.base, self.records_here)
-        return [one for one in found if one.path not in of_session]
+        return [one for one in found if not self._is_of_session(one, written.get(one.path))]
+
+    def _is_of_session(self, one: ForeignRow, session_id: str | None) -> bool:
+        text = self.base.texts.get(one.path, b"")
+        return session_id is not None and record_header(one.path, text).session == session_id
 
     @cached_property
     def _touched(self) -> frozenset[str]:
@@ -242,7 +248,7 @@ def _has_hash_prefix(whole: Sequence[bytes], beginning: Iterable[bytes]) -> bool
 
 Row = DecisionRow | ForeignRow
 TITLE_MAX: Final = 80  # characters of a title that is quoted
-_OWN: Final = ("category", "fields", "scope", "paths", "hold", "alternatives")
+_OWN: Final = ("category", "fields", "scope", "paths", "hold", "alternatives", "reason")
 _FOREIGN: Final = ("title", "category", "value", "scope", "paths", "number", "chosen")
 _WORDS: Final = {
     "fields": "values",
@@ -338,7 +344,13 @@ def _describe_decision_change(was: DecisionRow, now: DecisionRow | None) -> str:
 
 def _describe_changed_fields(was: Row, now: Row, names: Iterable[str]) -> str:
     differ = [name for name in names if getattr(was, name) != getattr(now, name)]
+    if isinstance(was, DecisionRow) and isinstance(now, DecisionRow):
+        differ += ["what it replaces"] * (_replaced_by_row(was) != _replaced_by_row(now))
     return f"says otherwise: {', '.join(_WORDS.get(n, n) for n in differ)}" if differ else ""
+
+
+def _replaced_by_row(one: DecisionRow) -> list[str]:
+    return [old.uid or old.path or old.title for old in list_superseded(one)]
 
 
 # Records without a session -------------------------------------------------------------------

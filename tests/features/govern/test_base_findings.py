@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from msgspec.structs import replace
 
 from preflights_es.kernel.ports import Stored
 from preflights_es.records.session_files import FOLDERS_MAX
-from preflights_es.store import jsonl
 from tests.cli.clones import SESSIONS, cloned, committed, session_file
 from tests.cli.program import Project
+from tests.features.govern.forged import EVE, behind, rewritten
 from tests.features.govern.test_check import checked
-from tests.store.given import resealed
+
+BASKETS: Final = (
+    *("Store baskets in a database", "db_type=PostgreSQL"),
+    *("--alternative", "MongoDB"),
+)
 
 
-def decided(house: Project, intention: str, answer: str) -> Any:
-    words = ("--answer", answer, "--accept", "--again", "--by", "Ada", "--json")
+def decided(house: Project, intention: str, answer: str, *more: str) -> Any:
+    words = ("--answer", answer, *more, "--accept", "--again", "--by", "Ada", "--json")
     done = house.call("start", intention, *words)
     assert done.code == 0, done.err
     return done.json["session_id"]
@@ -101,11 +103,7 @@ WITH: Final = "import os\nimport pymongo\n"
 def test_a_source_of_another_encoding_is_judged_as_git_has_it_and_as_it_lies_here(
     team: Project, encoding: str, content: bytes, rules: list[str]
 ) -> None:
-    words = ("--answer", "db_type=PostgreSQL", "--alternative", "MongoDB", "--again")
-    assert (
-        team.call("start", "Store baskets in a database", *words, "--accept", "--by", "Ada").code
-        == 0
-    )
+    decided(team, *BASKETS)
     write(team, ".gitattributes", f"*.py working-tree-encoding={encoding}\n")
     (team.folder / "web.py").write_bytes(WITHOUT.encode(encoding.replace("IBM", "cp")))
     committed(team)
@@ -117,11 +115,7 @@ def test_a_source_of_another_encoding_is_judged_as_git_has_it_and_as_it_lies_her
 
 
 def test_a_source_of_which_one_form_is_not_known_is_named(team: Project) -> None:
-    words = ("--answer", "db_type=PostgreSQL", "--alternative", "MongoDB", "--again")
-    assert (
-        team.call("start", "Store baskets in a database", *words, "--accept", "--by", "Ada").code
-        == 0
-    )
+    decided(team, *BASKETS)
     write(team, "src/web.py", WITHOUT)
     os.utime(team.folder / "src/web.py", (1, 1))  # git looks at one that is as old again
     committed(team)
@@ -133,9 +127,7 @@ def test_a_source_of_which_one_form_is_not_known_is_named(team: Project) -> None
 
 @pytest.mark.parametrize("runs", [True, False])
 def test_a_source_that_a_filter_makes_is_judged_as_it_lies_here(team: Project, runs: bool) -> None:
-    words = ("--answer", "db_type=PostgreSQL", "--alternative", "MongoDB", "--again")
-    done = team.call("start", "Store baskets in a database", *words, "--accept", "--by", "Ada")
-    assert done.code == 0
+    decided(team, *BASKETS)
     committed(team)
     team.git("branch", "--force", "base")
     if runs:
@@ -215,12 +207,12 @@ def test_a_large_session_is_judged_as_any_other(team: Project) -> None:
     assert "holds other events than before" in found["unverified-session"][0]["message"]
 
 
-def rewritten(team: Project, change: Callable[[list[Stored]], list[Stored]]) -> None:
-    """The newest session file with other events, its chain computed anew."""
-    file = session_file(team, team.newest())
-    lines = file.read_bytes().splitlines(keepends=True)
-    made = resealed(change([*jsonl.stored(lines, "it")]))
-    file.write_bytes(lines[0] + b"".join(jsonl.encode_event_line(one) for one in made))
+def written(events: list[Stored], file: Path, path: str) -> list[Stored]:
+    """A session says that a file is its document as it lies there."""
+    was = next(one for one in events if one.type == "artifact.written.v1")
+    digest = sha256(file.read_bytes()).hexdigest()
+    said = {**json.loads(was.data or b""), "path": path, "sha256": digest}
+    return behind(events, (was.type, said), ("clarification.artifact_filed.v1", {"path": path}))
 
 
 def test_a_session_that_says_that_an_edited_record_was_written_so_hides_no_edit(
@@ -228,19 +220,39 @@ def test_a_session_that_says_that_an_edited_record_was_written_so_hides_no_edit(
 ) -> None:
     record = next((team.folder / "docs/decisions").glob("0001-*"))
     record.write_text(record.read_text().replace("PostgreSQL", "MongoDB"))
-    digest = sha256(record.read_bytes()).hexdigest()
-
-    def written_again(events: list[Stored]) -> list[Stored]:
-        was = next(one for one in events if one.type == "artifact.written.v1")
-        data = json.dumps({**json.loads(was.data or b""), "sha256": digest}).encode()
-        id_, end = f"{(was.input_id or '')[:-6]}abcdef", len(events)
-        made = replace(was, version=end + 1, input_id=id_, data=data)
-        return [*events, made, replace(events[-1], version=end + 2)]
-
-    rewritten(team, written_again)
+    path = record.relative_to(team.folder).as_posix()
+    rewritten(team, lambda events: written(events, record, path))
     committed(team)
     code, found, _ = checked(cloned(team, tmp_path / "clone"), "--base", "origin/base")
     assert (code, [*found]) == (1, ["record-differs"])
+
+
+def test_a_session_that_takes_the_place_of_another_record_hides_no_loss(
+    team: Project, tmp_path: Path
+) -> None:
+    path = "docs/decisions/0009-use-kafka.md"
+    write(team, path, "---\nstatus: accepted\n---\n\n# Use Kafka\n")
+    committed(team)
+    team.git("branch", "--force", "base")
+    record = next((team.folder / "docs/decisions").glob("0001-*"))
+    write(team, path, record.read_text())
+    rewritten(team, lambda events: written(events, record, path))
+    committed(team)
+    code, found, _ = checked(cloned(team, tmp_path / "clone"), "--base", "origin/base")
+    assert (code, found["record-lost"][0]["file"]) == (1, path)
+
+
+def test_a_session_of_the_base_replaces_nothing_more(team: Project) -> None:
+    first = decided(team, *BASKETS)
+    decided(team, "Add OAuth login", "auth_strategy=OAuth")
+    committed(team)
+    team.git("branch", "--force", "base")
+    old = {"uid": first[-12:], "number": 1, "title": "Use PostgreSQL"}
+    chosen = ("clarification.replacement_chosen.v1", {**EVE, "replaces": old, "source": None})
+    noted = ("clarification.replacement_noted.v1", {})
+    rewritten(team, lambda events: behind(events, chosen, noted))
+    write(team, "web.py", "import pymongo\n")
+    assert "turned-down" in found_in(team)[1]
 
 
 def test_a_file_of_the_same_name_elsewhere_is_not_where_a_session_went(

@@ -13,15 +13,15 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.ports import Stored
 from preflights_es.settings.signing import REPOSITORY
-from preflights_es.store import jsonl
 from tests.cli.clones import SESSIONS, cloned, committed, session_file
 from tests.cli.signing import FILE, LOGIN, Team
+from tests.features.govern.forged import EVE, IGNORED, behind, rewritten
 from tests.features.govern.test_check import checked
-from tests.store.given import resealed
 
 pytestmark = pytest.mark.needs("ssh-keygen")
 
 RECORD: Final = "docs/decisions/0009-x.md"
+CLOSED: Final = {"status": "abandoned"}
 
 
 @pytest.fixture(scope="module")
@@ -246,20 +246,8 @@ def test_an_erasure_is_listed_and_has_to_be_signed(team: Team, sign: bool) -> No
 
 
 def test_a_forged_end_of_a_decision_is_listed_and_refused(team: Team) -> None:
-    given = {"at": 1_790_000_000_000_000, "actor": {"kind": "user", "name": "Ada"}}
-
-    def ended(events: list[Stored]) -> list[Stored]:
-        said = {**given, "reason": ""}
-        id_ = f"{(events[0].input_id or '')[:-6]}abcdef"
-        type_, closed = "session.abandoned.v1", b'{"status":"abandoned"}'
-        one = replace(
-            events[0], type=type_, data=json.dumps(said).encode(), input_id=id_, actor_kind="user"
-        )
-        two = replace(events[1], type="session.closed.v1", data=closed, actor_kind=None)
-        count = len(events)
-        return [*events, replace(one, version=count + 1), replace(two, version=count + 2)]
-
-    rewritten(team, ended)
+    ended = (("session.abandoned.v1", {**EVE, "reason": ""}), ("session.closed.v1", CLOSED))
+    rewritten(team, lambda events: behind(events, *ended))
     code, found = judged(team)
     (line,) = changes(found)
     assert (code, "is abandoned, unsigned" in line) == (1, True)
@@ -400,14 +388,6 @@ def refused_too(events: list[Stored]) -> list[Stored]:
     return refused_and_signed(without_signature(events))
 
 
-def rewritten(team: Team, change: Callable[[list[Stored]], list[Stored]]) -> None:
-    """The newest session file with other events, its chain computed anew."""
-    file = session_file(team, team.newest())
-    lines = file.read_bytes().splitlines(keepends=True)
-    made = resealed(change([*jsonl.stored(lines, "it")]))
-    file.write_bytes(lines[0] + b"".join(jsonl.encode_event_line(one) for one in made))
-
-
 @pytest.mark.parametrize(
     "change", [without_signature, another_value, refused_too, refused_and_signed]
 )
@@ -441,3 +421,31 @@ def test_a_proposal_that_is_written_over_as_accepted_is_not_signed(
     clone = cloned(team, tmp_path / "clone")
     code, found, _ = checked(clone, "--base", "origin/base", "--require-signed")
     assert (code, sorted(found)) == (1, ["record-differs", "unsigned-acceptance"])
+
+
+def test_no_ignored_input_hides_an_acceptance(team: Team) -> None:
+    """What is refused and ignored leaves the word of the person who accepted as the last one."""
+    words = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--json")
+    assert team.call("start", LOGIN, *words, env={"CLAUDECODE": "1"}).json["status"] == "proposed"
+    committed(team)
+    team.git("branch", "--force", "base")
+
+    def accepted(events: list[Stored]) -> list[Stored]:
+        said = {one.type: json.loads(one.data or b"{}") for one in events}
+        word, counts = (
+            "clarification.decision_acknowledged.v1",
+            "clarification.decision_recorded.v1",
+        )
+        refused = {"change": "acknowledgement", "reason": "patch_changed"}
+        return behind(
+            events,
+            (word, {**said[word], **EVE}),
+            ("clarification.change_refused.v1", refused),
+            ("clarification.topic_dismissed.v1", EVE),
+            IGNORED,
+            (counts, {**said[counts], "status": "accepted"}),
+        )
+
+    rewritten(team, accepted)
+    code, found = judged(team)
+    assert (code, "unsigned-acceptance" in found) == (1, True), found

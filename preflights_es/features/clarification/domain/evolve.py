@@ -54,6 +54,7 @@ from preflights_es.features.clarification.domain.state import (
     FoundCategory,
     OpenedClarification,
     acknowledgement_day,
+    is_accepted_by_person,
     is_followed,
     suggested_in,
     topics_of,
@@ -502,8 +503,8 @@ def _replace_provenance(
 
 def _after_replacement(state: ClarificationState, _: ReplacementNoted) -> ClarificationState:
     new, standing = state.turns.input, state.standing
-    if not isinstance(new, ReplacementChosen):
-        return state
+    if not isinstance(new, ReplacementChosen) or is_accepted_by_person(state):
+        return state  # only a log that was forged replaces more behind the acceptance
     source = standing.supersedes_source if standing.supersedes else new.source
     standing = replace(with_replaced(standing, [new.replaces]), supersedes_source=source)
     return replace(state, standing=standing)
