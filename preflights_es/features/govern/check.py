@@ -11,35 +11,25 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
 from math import inf
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from preflights_es.features.govern.brought_in import find_brought_in
 from preflights_es.features.govern.changes import (
-    CONTENT_MAX,
     ChangedFile,
     ChangeSet,
     SessionChanges,
-    content_of,
     contents,
-    decode_file_text,
-    objects,
-    other_forms,
     printable,
     read_change_set,
-    read_changed_texts,
     was_there,
 )
-from preflights_es.features.govern.concerns import is_own, package_of_source
 from preflights_es.features.govern.decision_changes import BothSides
-from preflights_es.features.govern.domain import products
-from preflights_es.features.govern.domain.imports import UsedName, is_of_others, may_import, used
 from preflights_es.features.govern.edited_records import (
     describe_differing_record,
     differing_records,
@@ -52,7 +42,6 @@ from preflights_es.features.govern.findings import (
     Level,
     change_findings,
     converted_findings,
-    converted_sources,
     files_said,
     finding,
     gate_findings,
@@ -61,26 +50,22 @@ from preflights_es.features.govern.findings import (
     signer_findings,
     unsigned_findings,
 )
-from preflights_es.features.govern.gate import Barred, barred, find_barred_uses
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.text import escaped_text
 from preflights_es.records.foreign_records import record_header
 from preflights_es.records.record_folder import folder_of
 from preflights_es.records.record_names import HELD, RecordHeader, is_page
-from preflights_es.system.files import Unreadable, regular
+from preflights_es.system.files import Unreadable
 from preflights_es.use.brief import conflicts
 from preflights_es.use.foreign import Foreign, ForeignRow, number_clashes_of
 from preflights_es.use.holding import as_held, describe_holding_decision, is_counted, unused_of
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Drawn, Result, ticking, undrawn
-from preflights_es.use.turned_down import describe_turned_down as turned_down_line
 from preflights_es.use.turned_down import former_of
 from preflights_es.use.work_tree import WorkTree, project_path
 
 NOT_WRITTEN: Final = "none"  # instead of a digest
 FINDING, UNVERIFIED, NO_BASE = 1, 4, 6
-NAMES_MAX: Final = 10_000
-"""Of one file: no source has more, and each is held against all that was turned down."""
 COMPARED_MAX: Final = 1_000_000
 """How often patterns of records without a session are held against paths: strangers may write any
 number of them, and they only tell. Those of decisions are all compared."""
@@ -171,7 +156,7 @@ def check_change(
         found += signer_findings(request, change, is_required=require_signed)
         found += gate_findings(request, change, is_required=require_signed)
         found += _of_places(ticking(own, update), tree, former)
-        found += _imports(rows, sides.counted, tree, change, level=doubt)
+        found += find_brought_in(rows, sides.counted, tree, change, level=doubt)
         found += [*_contradictions(own), *_unused(own, whole), *_unread_records(sides.beside)]
         found += _unclear(sides.beside, change, is_whole=not base)
         before = tree.compared, whole.compared
@@ -278,179 +263,7 @@ def _unused(
         yield finding("unused-pattern", "note", text, record, **more)
 
 
-# 2. Imports -----------------------------------------------------------------------------------
-
-
-def _imports(
-    rows: Sequence[DecisionRow | ForeignRow],
-    every: Iterable[DecisionRow | ForeignRow],
-    tree: WorkTree,
-    change: ChangeSet,
-    level: Level,
-) -> Iterator[Finding]:
-    """What changed files import or install, and did not before, where a decision turned it down.
-
-    Args:
-        level: of files that are not looked at, and of more files than were moved.
-    """
-    uses, unread = _read_uses(tree.root, change)
-    modules = _new_modules(tree.root, change)
-    if not (uses or unread or modules):
-        return
-    is_there = {id(row) for row in rows}
-    kept_out = barred(rows, (one for one in every if id(one) not in is_there))
-    for why, unread_paths in unread.items():
-        if kept_out or (rows and why == SUBMODULE):
-            text = f"{files_said(unread_paths)}: not looked at for what was turned down: {why}"
-            yield finding("unread-file", level, text, unread_paths)
-    for what, names in find_barred_uses(kept_out, modules, rows):
-        yield _stands_for(what, modules[names[0]], level)
-    found = [*find_barred_uses(kept_out, uses, rows)]
-    met = {one for _, names in found for one in names}
-    gone = [one.path for one in change.files if one.is_gone and one.old]
-    former = _former(tree.root, change, [file for one in met for file in uses[one]])
-    for what, names in found:
-        paths = what.row.paths
-        moved = [
-            path
-            for path in gone
-            if (not paths or tree.matched(paths, path))
-            and products.find_option_use(what.what.name, former[path], ())
-        ]
-        by_file = defaultdict[str, list[UsedName]](list)
-        for one in names:
-            for file in uses[one]:
-                by_file[file.path].append(one)
-        new = {
-            path: first
-            for path, ones in by_file.items()
-            if (not paths or tree.matched(paths, path))
-            for first in islice((one for one in ones if not is_own(one, path, tree.root)), 1)
-            if not products.find_option_use(what.what.name, former[path], ())
-        }
-        if len(new) > len(moved):  # else they may be the same files elsewhere
-            yield _turned_down_finding(
-                tree.root, what, new, change, level=level if moved else "error"
-            )
-
-
-SUBMODULE: Final = "a submodule. Read what the commit that it names brings"
-OTHERS: Final = "kept as the work of others. Read who imports it, or install it by its name"
-UNREAD: Final = (
-    f"a link, binary, kept by git LFS, in another encoding, larger than {CONTENT_MAX:,} bytes, or "
-    f"with more than {NAMES_MAX:,} imports. Read what it imports, or leave it out of the change"
-)
-
-
-def _read_uses(
-    root: Path, change: ChangeSet
-) -> tuple[Mapping[UsedName, Sequence[ChangedFile]], Mapping[str, Sequence[str]]]:
-    """What changed files use, and by why, files of which that is not known."""
-    uses, unread = dict[UsedName, list[ChangedFile]](), defaultdict[str, list[str]](list)
-    for file, text in _source_texts(root, change):
-        names = used(file.path, text or "")
-        if text is None or len(names) > NAMES_MAX:
-            is_submodule = not (file.is_text or os.path.islink(root / file.path))
-            why = OTHERS if is_of_others(file.path) else UNREAD
-            unread[SUBMODULE if is_submodule else why].append(file.path)
-        else:
-            for one in names:
-                uses.setdefault(one, []).append(file)
-    return uses, unread
-
-
-def _source_texts(root: Path, change: ChangeSet) -> Iterator[tuple[ChangedFile, str | None]]:
-    """What a program reads of changed files; None of what is not looked at, and may import."""
-    converted = converted_sources(root, change)
-    for file, text in (*read_changed_texts(root, change), *other_forms(root, change, converted)):
-        is_source, is_link = may_import(file.path), os.path.islink(root / file.path)
-        read = _read_behind_link(root, file) if is_link else text
-        if is_source or is_link or text is not None or not file.is_text:
-            yield file, None if is_source and is_of_others(file.path) else read
-
-
-def _read_behind_link(root: Path, file: ChangedFile) -> str | None:
-    """The text of the source to which a link leads; empty of no source.
-
-    None of a folder, and of what lies outside.
-    """
-    found = os.path.realpath(root / file.path)
-    if os.path.isdir(found) or not may_import(file.path):
-        return None if os.path.isdir(found) else ""
-    try:
-        is_inside = found.startswith(os.path.join(os.path.realpath(root), ""))
-        return decode_file_text(regular(found, CONTENT_MAX)) if is_inside else None
-    except FileNotFoundError:
-        return ""
-    except (OSError, Unreadable):
-        return None
-
-
-def _new_modules(root: Path, change: ChangeSet) -> dict[UsedName, str]:
-    """Modules that the change adds, each with its file: an import of one is the project's own."""
-    found = dict[UsedName, str]()
-    added = [one for one in change.files if change.base and not (one.old or one.is_gone)]
-    new = {one.path for one in added}
-    modules = [
-        one
-        for one in added
-        if one.path.endswith((".py", ".rb")) or not one.is_text or os.path.islink(root / one.path)
-    ]
-    owners = dict[str, str]()
-    for one in added:
-        if package := package_of_source(one.path).replace(".", "/"):
-            place = one.path[: one.path.rindex(package)]
-            owners.setdefault(place + "/".join(package.split("/")[:2]), one.path)
-    for owner, path in owners.items():
-        sources = (source for source in (root / owner).rglob("*") if source.is_file())
-        if all(source.relative_to(root).as_posix() in new for source in sources):
-            found.setdefault(UsedName(".".join(owner.split("/")[-2:]), "jvm"), path)
-    for module in modules:
-        found.setdefault(UsedName(module.name.partition(".")[0], "module"), module.path)
-        for folder in PurePosixPath(module.path).parents[:-1]:
-            lying = (folder / file.name for file in (root / folder).glob("*.py"))
-            if all(file.as_posix() in new for file in lying):
-                found.setdefault(UsedName(folder.name, "module"), module.path)
-    return found
-
-
-def _stands_for(what: Barred, path: str, level: Level) -> Finding:
-    """What names a module of the project as something that was turned down."""
-    text = (
-        f"{turned_down_line(what.row, what.what)}. {printable(path)} is a module of that name, so "
-        "its import is taken for the project's own and not stopped: give it another name"
-    )
-    return finding("turned-down", level, text, [path], decision=what.name)
-
-
-def _former(root: Path, change: ChangeSet, met: Iterable[ChangedFile]) -> dict[str, set[UsedName]]:
-    """What files used before, also those that the change deletes."""
-    files = {*met, *(one for one in change.files if one.is_gone and one.old)}
-    stored = objects(root, [one.old for one in files])
-    return {
-        one.path: {*used(one.path, decode_file_text(stored.get(one.old, b"")) or "")}
-        for one in files
-    }
-
-
-def _turned_down_finding(
-    root: Path, what: Barred, new: dict[str, UsedName], change: ChangeSet, level: Level
-) -> Finding:
-    paths = sorted(new)
-    one = new[paths[0]]
-    use = "uses" if len(paths) == 1 else "use"
-    text = (
-        f"{turned_down_line(what.row, what.what)}. {files_said(paths)} now {use} it "
-        f"({escaped_text(one.name)}). Take it out again, or {NEWER.format(escaped_text(what.name))}"
-    )
-    file = next(file for file in change.files if file.path == paths[0])
-    lines = (decode_file_text(content_of(root, file) or b"") or "").splitlines()
-    line = next((at for at, said in enumerate(lines, 1) if one.name in said), None)
-    more = {"decision": what.name, "session_id": what.row.session_id, "line": line}
-    return finding("turned-down", level, text, paths, **more)
-
-
-# 3. Decisions among themselves ----------------------------------------------------------------
+# 2. Decisions among themselves ----------------------------------------------------------------
 
 
 def _contradictions(rows: Sequence[DecisionRow]) -> Iterator[Finding]:
@@ -486,7 +299,7 @@ def _unclear(found: Foreign, change: ChangeSet, *, is_whole: bool) -> Iterator[F
             )
 
 
-# 4. Records and sessions ----------------------------------------------------------------------
+# 3. Records and sessions ----------------------------------------------------------------------
 
 
 def _differing_record_findings(
@@ -559,7 +372,7 @@ def _unread_records(records: Foreign) -> Iterator[Finding]:
         yield finding("unread-record", "note", text, [record.path])
 
 
-# 5. Numbers -----------------------------------------------------------------------------------
+# 4. Numbers -----------------------------------------------------------------------------------
 
 
 def _clashes(request: Request, change: ChangeSet | None) -> Iterator[Finding]:

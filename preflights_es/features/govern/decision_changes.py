@@ -344,13 +344,14 @@ def _describe_decision_change(was: DecisionRow, now: DecisionRow | None) -> str:
 
 def _describe_changed_fields(was: Row, now: Row, names: Iterable[str]) -> str:
     differ = [name for name in names if getattr(was, name) != getattr(now, name)]
-    if isinstance(was, DecisionRow) and isinstance(now, DecisionRow):
-        differ += ["what it replaces"] * (_replaced_by_row(was) != _replaced_by_row(now))
+    if _replaced_by_row(was) != _replaced_by_row(now):
+        differ.append("what it replaces")
     return f"says otherwise: {', '.join(_WORDS.get(n, n) for n in differ)}" if differ else ""
 
 
-def _replaced_by_row(one: DecisionRow) -> list[str]:
-    return [old.uid or old.path or old.title for old in list_superseded(one)]
+def _replaced_by_row(one: Row) -> list[str]:
+    replaced = list_superseded(one) if isinstance(one, DecisionRow) else ()
+    return [old.uid or old.path or old.title for old in replaced]
 
 
 # Records without a session -------------------------------------------------------------------

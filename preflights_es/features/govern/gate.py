@@ -88,6 +88,13 @@ def values_of(rows: Iterable[Row]) -> Iterator[str]:
             yield from (value for _, value in row.fields)
 
 
+def is_let_in(what: Barred, name: str, in_force: Iterable[Row]) -> bool:
+    """Whether another decision in force has it, or a product with a package of that name."""
+    values = [*values_of([what.row] if what.row.paths else in_force)]
+    is_other = any(name in products.package_names(value) for value in values)
+    return is_other or products.is_chosen(what.what.name, values)
+
+
 class ProposalWithPaths(Deciding, Protocol):
     """A proposal, and where it holds."""
 

@@ -12,7 +12,8 @@ from typing import Any, Final
 import pytest
 
 import preflights_es
-from preflights_es.features.govern.check import NAMES_MAX, _of_places, check_change
+from preflights_es.features.govern.brought_in import NAMES_MAX
+from preflights_es.features.govern.check import _of_places, check_change
 from preflights_es.use.holding import list_holding_decisions
 from preflights_es.use.work_tree import WorkTree
 from tests.cli.program import Project, Result
@@ -267,6 +268,16 @@ def test_what_a_change_moves_is_not_new(shop: Project) -> None:
     shop.git("mv", ORDERS, "src/moved.py")
     write(shop, "src/moved.py", "import pymongo\n\nx = 2\n")
     assert checked(shop)[:2] == (0, {})
+
+
+def test_a_file_that_goes_lets_in_no_other_one(shop: Project) -> None:
+    write(shop, "legacy/old.py", "import pymongo\n\nx = 1\ny = 2\n")
+    decide(shop)
+    commit(shop)
+    (shop.folder / "legacy/old.py").unlink()
+    write(shop, "src/new.py", "from pymongo import MongoClient\n\nz = 3\n")
+    code, found, _ = checked(shop)
+    assert (code, found["turned-down"][0]["files"]) == (1, ["src/new.py"])
 
 
 def test_more_files_than_a_change_moves_are_told(shop: Project) -> None:
@@ -626,6 +637,32 @@ def test_what_is_kept_as_the_work_of_others_is_named(shop: Project, path: str) -
     code, found, _ = checked(shop)
     (one,) = found["unread-file"]
     assert (code, one["level"], one["files"]) == (0, "warning", [path])
+
+
+def test_a_name_of_what_was_turned_down_is_told_where_no_import_is_read(shop: Project) -> None:
+    decide(shop)
+    write(shop, "old/kept.lua", 'require("mongodb")\n')
+    commit(shop)
+    write(shop, "lib/db.lua", 'x = require("mongodb")\n')
+    write(shop, "src/run.py", 'exec("import pymongo")\n')
+    write(shop, "docs/why.md", "`pymongo`\n")
+    code, found, _ = checked(shop)
+    (one,) = found["unread-file"]
+    assert (code, one["level"]) == (0, "warning")
+    assert one["files"] == ["lib/db.lua", "src/run.py"]
+    assert "Ada turned down MongoDB for PostgreSQL" in one["message"]
+    commit(shop)
+    shop.git("mv", "lib/db.lua", "lib/other.lua")
+    write(shop, "old/kept.lua", 'x = require("mongodb")\n')
+    assert checked(shop)[:2] == (0, {}), "what was named before is no news, here or elsewhere"
+
+
+def test_what_another_decision_has_may_be_named(shop: Project) -> None:
+    decide(shop)
+    write(shop, "docs/decisions/0009-a.md", "# Use MongoDB\n\nStatus: accepted\n")
+    commit(shop)
+    write(shop, "lib/db.lua", 'x = require("mongodb")\n')
+    assert "unread-file" not in checked(shop)[1]
 
 
 def test_a_submodule_is_named_since_nothing_in_it_is_looked_at(shop: Project) -> None:

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from preflights_es.features.govern.concerns import is_own
-from preflights_es.features.govern.domain.imports import UsedName, installed, used
+from preflights_es.features.govern.domain.imports import (
+    UsedName,
+    installed,
+    is_loaded,
+    mentioned,
+    used,
+)
+from preflights_es.features.govern.domain.products import package_names
 from tests.each import each
 
 SHOP = """
@@ -207,6 +214,34 @@ def test_a_command_installs_what_it_names(command: str, names: str) -> None:
     assert {one.name for one in installed(command)} == {*names.split()}
 
 
+MENTIONS = (
+    ('exec("import pymongo")', "pymongo"),
+    ('import_module(\n    name="pymongo"\n)', "pymongo"),
+    ('run(["pip", "install", "pymongo"])', "pymongo"),
+    ('{:mongodb, "~> 1.0"}', "mongodb"),
+    ('"org.mongodb" % "mongodb-driver-sync" % "4.0"', "mongodb-driver-sync"),
+    ("import com.mongodb.client.MongoClient", "com.mongodb"),
+    ("Object o = com.mongodb.client.MongoClients.create();", "com.mongodb"),
+    ('<script src="https://cdn.example.org/npm/redux@4/redux.js">', "redux"),
+    ("requests\npymongo==4\n", "pymongo"),
+    ('[dependencies]\npymongo = "*"\n', "pymongo"),
+    ('"paths": {"db": ["node_modules/mongodb"]}', "mongodb"),
+    ("# It does not use MongoDB, nor does it import pymongo.", ""),
+    ('where = "redux is large"  # https://github.com/mongodb/docs', ""),
+    ("src = 'lib/redux/x.js'", ""),
+)
+
+
+@each(("text", "names"), MENTIONS)
+def test_a_name_that_a_program_may_load_is_seen_where_no_import_is(text: str, names: str) -> None:
+    assert mentioned(text, package_names("MongoDB") | package_names("Redux")) == {*names.split()}
+
+
+@each("path", ("docs/a.md", "adr/.sessions/0123.jsonl", "vendor/a.lua", "README.rst"))
+def test_what_people_read_loads_nothing(path: str) -> None:
+    assert (is_loaded(path), is_loaded("src/a.lua")) == (False, True)
+
+
 ENDLESS = (
     ("a.js", "/*\n"),
     ("a.js", "require(/*"),
@@ -216,6 +251,10 @@ ENDLESS = (
     ("package.json", '"a":'),
     ("pom.xml", "<groupId>a</groupId>\n"),
     ("requirements.txt", "#"),
+    ("a.lua", "import    "),
+    ("a.lua", "'a."),
+    ("a.lua", "a."),
+    ("a.lua", "pymongo    ["),
 )
 
 
@@ -226,6 +265,7 @@ def test_a_long_file_that_was_made_to_take_long_takes_time_as_it_is_long(
     def took(times: int) -> float:
         begun = time.process_time()
         used(path, part * times)
+        mentioned(part * times, {"a", "import", "pymongo"})
         return time.process_time() - begun
 
     used(path, part)  # its forms are compiled

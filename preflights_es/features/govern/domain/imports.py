@@ -10,11 +10,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 from unicodedata import normalize
 
 from preflights_es.kernel.text import late_pattern, own_file
+from preflights_es.records.record_names import ASCIIDOC, MARKDOWN
 
 if TYPE_CHECKING:
     import ast  # it takes as long to load as all else here
@@ -82,6 +85,50 @@ def may_import(path: str) -> bool:
 def is_of_others(path: str) -> bool:
     """Whether it is kept as the work of others, which is not read: `vendor`, a minified script."""
     return bool(_OF_OTHERS.search(_casefold_path(path)))
+
+
+def is_loaded(path: str) -> bool:
+    """Whether a program may load what a file names: no page does, no session, no others' work."""
+    place = f"/{_casefold_path(path)}"
+    is_read = place.endswith((*MARKDOWN, *ASCIIDOC, ".rst")) or "/.sessions/" in place
+    return not (is_read or _OF_OTHERS.search(place))
+
+
+_MENTION: Final = late_pattern(
+    r"""
+    ["'`](@?[a-z][\w.@/:+-]*)(?=["'`=<>~!;,\[]|[ \t]+[=<>~!]=)    # a whole text
+    | (?: ["'`][ \t]*(?:import|from|require)[ \t]+                # code within a text
+        | ^[ \t]*[#@]?(?:import|from|require|library|include|using|use)[ \t]*(?:[("'<\[][ \t]*)?
+        | [{\[,\s]:(?=\w)                                         # a symbol
+        | \b(?:install|add)[ \t]+["']? ) (@?[a-z][\w.@/:+-]*)
+    | ^[ \t]*(?:-[ \t]+)?["']?([a-z][\w.-]+)["']?(?:[ \t]*\[[^]\n]*\])?[ \t]*
+      (?: [=<>~!]=[ \t]*["']?[\d*] | [=:][ \t]*["'][\^~*\d<>=] | $ )    # a line of a list
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+_JOINT: Final = late_pattern(r"[/@:]+")
+
+
+_WORDS: Final = late_pattern(r"[a-z]\w*")
+PARTS_MAX: Final = 6  # of a dotted name, of which packages have two or three
+
+
+def mentioned(text: str, wanted: AbstractSet[str]) -> set[str]:
+    """Which of these names, folded, stand where a program may load something by them."""
+    found, folded = set[str](), text.casefold()
+    words = {*_WORDS.findall(folded)}  # most files hold none, and patterns take longer
+    near = {name for name in wanted if words.issuperset(_WORDS.findall(name))}
+    for one in _MENTION.finditer(folded) if near else ():
+        name = one[one.lastindex or 0].rstrip(".-+:/@")
+        parts = _JOINT.split(name)
+        owners = parts[0].split(".")[:PARTS_MAX]
+        forms = {name, parts[0], *accumulate(owners, "{}.{}".format)}
+        if parts[1:]:
+            forms |= {f"{parts[0]}/{parts[1]}", f"@{parts[1]}", "/".join(parts[:3])}
+            forms |= {*parts} if name.startswith(("http", "node_modules")) else {parts[-1]}
+        found |= forms & near
+    dotted = (name for name in near - found if "." in name)
+    return found | {one for one in dotted if re.search(rf"(?<![\w.]){re.escape(one)}\.", folded)}
 
 
 def _casefold_path(path: str) -> str:

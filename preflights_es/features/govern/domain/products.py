@@ -79,6 +79,16 @@ def is_product(option: str) -> bool:
     return _product(option) is not None or (" " not in bare and _squeezed(bare) not in _NONE)
 
 
+def package_names(option: str) -> frozenset[str]:
+    """How packages of an option are called, folded: by the table, else as the option is."""
+    known = _product(option)
+    if not is_product(option) or (known and not known.packages):  # a language is no package
+        return frozenset()
+    named = (known.name, *known.packages) if known else (_ASIDE.sub("", option).strip(),)
+    artifacts = (name.partition(":")[2] for name in named if "::" not in name)
+    return frozenset(map(fold_letters, (*named, *filter(None, artifacts))))
+
+
 def is_chosen(option: str, values: Iterable[str]) -> bool:
     """Whether one of these values is, or names, the option."""
     return any(canonical(option) == canonical(value) or _is_in(option, value) for value in values)
