@@ -124,6 +124,8 @@ def test_it_has_no_secret_no_model_no_other_event_and_pinned_actions(workflow: A
     text = json.dumps(workflow)
     assert "{{ secrets" not in text
     assert "--live" not in text
+    assert "python -c" not in text, "a `secrets.py` of the change would run"
+    assert "python -m" not in text
     steps = [*_steps(workflow), *_steps(workflow, "decisions")]
     used = [step["uses"] for step in steps if "uses" in step]
     assert used
@@ -292,7 +294,9 @@ def test_the_steps_check_the_change(house: Project, tmp_path: Path) -> None:
     house.git("add", "--all")
     house.git("commit", "--quiet", "--message", "Begin")
     (house.folder / "app.py").write_text("import sys\n")
-    house.git("commit", "--quiet", "--all", "--message", "Edit")
+    (house.folder / "secrets.py").write_text("1 / 0\n")
+    house.git("add", "--all")
+    house.git("commit", "--quiet", "--message", "Edit")
     runner = _Runner(house, _steps(workflow, "decisions"), tmp_path / "runner", "")
     code, log = runner.run()
     assert code == 1, log
