@@ -43,7 +43,7 @@ from preflights_es.records.record_names import (
 from preflights_es.system import git
 from preflights_es.system.files import Unreadable, read_cache, read_file_beginning, write_cache
 
-FINDER: Final = f"{__version__}/5"  # a new number when folders are found in another way
+FINDER: Final = f"{__version__}/6"  # a new number when folders are found in another way
 KEPT_MAX: Final = 20_000_000  # bytes
 FOLDERS_MAX: Final = 200
 PAGES_MAX: Final = 20_000  # of folders without a usual name that are read
@@ -77,8 +77,8 @@ class _CachedFolders(msgspec.Struct, frozen=True, array_like=True):
     folders: tuple[RecordFolder, ...]
     pages: msgspec.Raw
     """By path, a `Page` of a folder without a usual name."""
-    left_out: tuple[str, ...] = ()
-    """Folders beyond `FOLDERS_MAX`."""
+    left_out: tuple[tuple[str, str], ...] = ()
+    """The first folder that is too many of each kind, and why."""
 
 
 class RecordPlaces:
@@ -136,8 +136,8 @@ class RecordPlaces:
         return self.folders if kept is None else self._with_said(kept)
 
     @property
-    def left_out(self) -> tuple[str, ...]:
-        """Folders of records that are too many to be read; errors as above."""
+    def left_out(self) -> tuple[tuple[str, str], ...]:
+        """Folders beyond a limit, the first of each kind, and why; errors as above."""
         return self._kept.left_out if self.folders and self._kept else ()
 
     @property
@@ -195,8 +195,13 @@ class RecordPlaces:
         tree = self._tree
         if tree is None and self._index:
             tree = listed_pages(self._root, self._env)
-        found, pages = found_folders(self._root, tree, key.usual, pages)
-        left_out = tuple(one.path for one in found[FOLDERS_MAX:])
+        found, pages, passed = found_folders(self._root, tree, key.usual, pages)
+        why = f"of {len(found):,} folders of records, {FOLDERS_MAX} are read"
+        left_out = tuple((one.path, why) for one in found[FOLDERS_MAX:][:1])
+        why = (
+            f"{PAGES_MAX:,} pages were looked at before it: if it holds records, say so in .adr-dir"
+        )
+        left_out += tuple((path, why) for path in passed[:1])
         self._kept = _CachedFolders(key, found[:FOLDERS_MAX], pages, left_out)
         if (cache := self._cache()) is not None:
             write_cache(cache, self._kept)
@@ -216,8 +221,8 @@ def _stamp(index: Path | None) -> tuple[int, int, int] | None:
 
 def found_folders(
     root: Path, tree: Sequence[str] | None, usual: Sequence[str], pages: msgspec.Raw
-) -> tuple[tuple[RecordFolder, ...], msgspec.Raw]:
-    """The folders of records, by path, and what was read of pages.
+) -> tuple[tuple[RecordFolder, ...], msgspec.Raw, Sequence[str]]:
+    """The folders of records, by path; what was read of pages; folders that were not looked at.
 
     Args:
         tree: the pages, and files that name folders, that git lists; None without git, and only the
@@ -229,7 +234,7 @@ def found_folders(
         from preflights_es.records.record_list import record_files
 
         here = (RecordFolder(path) for path in usual)
-        return tuple(one for one in here if any(record_files(root, (one,)))), NO_PAGES
+        return tuple(one for one in here if any(record_files(root, (one,)))), NO_PAGES, ()
     tree, files = [*filter(is_page, tree)], [path for path in tree if not is_page(path)]
     named, others = _by_folder(tree)
     said = {one.path: one for one in package_folders(root, files)}
@@ -239,12 +244,13 @@ def found_folders(
         if path not in said and (path in usual or _has_record(root, path, lying))
     ]
     known = msgspec.msgpack.decode(pages, type=dict[str, Page])
-    looked, made = _of_decisions(root, others, known)
+    looked, made, passed = _of_decisions(root, others, known)
     found += [RecordFolder(path, "content") for path in made if path not in said]
     found += said.values()
     found.sort(key=lambda one: one.path)
     read = (_without_ignored(root, one, tree) for one in found[:FOLDERS_MAX])
-    return (*read, *found[FOLDERS_MAX:]), msgspec.Raw(msgspec.msgpack.encode(looked))
+    kept = msgspec.Raw(msgspec.msgpack.encode(looked))
+    return (*read, *found[FOLDERS_MAX:]), kept, passed
 
 
 def listed_pages(root: Path, env: Mapping[str, str]) -> list[str] | None:
@@ -284,7 +290,7 @@ def _has_record(root: Path, folder: str, pages: Sequence[str]) -> bool:
     """Whether a folder that has its name by chance, perhaps, holds a record."""
     from preflights_es.records.foreign_records import listed_header  # most commands need no search
 
-    for page in pages[:PAGES_MAX]:
+    for page in pages:
         within = page.removeprefix(f"{folder}/")
         if is_record_name(within) and number_of(within):
             return True
@@ -299,14 +305,18 @@ def _has_record(root: Path, folder: str, pages: Sequence[str]) -> bool:
 
 def _of_decisions(
     root: Path, folders: Mapping[str, Sequence[str]], known: Mapping[str, Page]
-) -> tuple[dict[str, Page], list[str]]:
-    """What was read of pages, and the folders of which `ENOUGH` are decisions."""
+) -> tuple[dict[str, Page], list[str], list[str]]:
+    """What was read of pages; the folders of which `ENOUGH` are decisions; what was passed over."""
     from preflights_es.records.record_list import shown_name
 
     looked: dict[str, Page] = {}
     made: list[str] = []
+    passed: list[str] = []
     for folder, pages in folders.items():
-        if len(pages) < ENOUGH or len(looked) > PAGES_MAX:
+        if len(pages) < ENOUGH:
+            continue
+        if len(looked) > PAGES_MAX:
+            passed.append(folder or ".")
             continue
         count = 0
         for page in pages:
@@ -317,7 +327,7 @@ def _of_decisions(
             if count == ENOUGH:
                 made.append(folder or ".")
                 break
-    return looked, made
+    return looked, made, passed
 
 
 def _page(root: Path, folder: str, page: str, known: Page | None) -> Page | None:

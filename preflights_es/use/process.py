@@ -291,15 +291,14 @@ class Process:
     def records(self) -> Records:
         """What lies in the folders of records, ours and those of others."""
         from preflights_es.records.record_list import UnreadRecord, records_in
-        from preflights_es.records.record_places import FOLDERS_MAX
 
         settings, places = self.settings, self.record_places
         cache = records_cache(settings, "records")
         found = records_in(settings.root, places.folders, cache, _read_title_statement)
-        if not (left_out := places.left_out):
+        if not places.left_out:
             return found
-        why = f"of {FOLDERS_MAX + len(left_out):,} folders of records, {FOLDERS_MAX} are read"
-        return replace(found, unread=(*found.unread, UnreadRecord(left_out[0], why)))
+        unread = (UnreadRecord(*one) for one in places.left_out)
+        return replace(found, unread=(*found.unread, *unread))
 
     @made_once
     def session_files(self) -> SessionFiles:

@@ -10,7 +10,7 @@ import pytest
 
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.records.record_list import records_in
-from preflights_es.records.record_places import RecordPlaces
+from preflights_es.records.record_places import PAGES_MAX, RecordPlaces
 from tests.each import each
 from tests.persons import git_repository
 
@@ -286,3 +286,12 @@ def test_a_usual_folder_that_a_link_leads_outside_is_passed_over(
     assert paths(root) == []
     with pytest.raises(ArtifactOutside):
         _ = places(root, "docs/adr").folders
+
+
+@pytest.mark.slow("sizes")
+def test_a_folder_behind_too_many_pages_is_named(clone: Path) -> None:
+    filed(clone, *(f"ideas/{n}.md" for n in range(PAGES_MAX + 1)), text=PROSE)
+    filed(clone, "later/0001-x.md", "later/0002-y.md")
+    found = places(clone)
+    assert found.folders == ()
+    assert [path for path, _ in found.left_out] == ["later"]
