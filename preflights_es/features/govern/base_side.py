@@ -178,8 +178,8 @@ def _depends(request: Request, there: Collection[str], touched: Iterable[str]) -
         return False
     entries = {one for row in records if not _is_of(row, filed) for one in row.applies_to}
     firsts = {part for one in entries for part in (one.rstrip("/"), one.partition("/")[0])}
-    around = {place for path in alone for place in _path_with_parents(path)} & firsts
-    known = {place for path in there for place in _path_with_parents(path)} if around else ()
+    around = {place for path in alone for place in path_with_parents(path)} & firsts
+    known = {place for path in there for place in path_with_parents(path)} if around else ()
     return any((place in known) != os.path.lexists(root / place) for place in around)
 
 
@@ -193,7 +193,7 @@ def _is_of(row: RecordHeader, filed: Collection[str]) -> bool:
     return bool(row.session) and name_session_file(decision_uid(row.session)) in filed
 
 
-def _path_with_parents(path: str) -> Iterator[str]:
+def path_with_parents(path: str) -> Iterator[str]:
     """A file and the folders above it."""
     while path:
         yield path
@@ -309,7 +309,7 @@ def _base_records_without_session(base: Process, there: Collection[str]) -> Iter
         records = base.records()
     except ArtifactOutside:
         return  # no command read one there
-    places = {place for path in there for place in _path_with_parents(path)}
+    places = {place for path in there for place in path_with_parents(path)}
     rows = foreign_rows(base, records, lambda entry: entry.rstrip("/") in places)
     for place, row in rows.items():
         if not _is_of(records.records[place], filed):

@@ -40,6 +40,7 @@ from preflights_es.features.govern.findings import (
     NEWER,
     Finding,
     Level,
+    alias_findings,
     change_findings,
     converted_findings,
     files_said,
@@ -155,6 +156,7 @@ def check_change(
         found += [*unsigned, *change_findings(request, sides, sessions, signatures, unsigned=paths)]
         found += signer_findings(request, change, is_required=require_signed)
         found += gate_findings(request, change, is_required=require_signed)
+        found += alias_findings(root, change, doubt)
         found += _of_places(ticking(own, update), tree, former)
         found += find_brought_in(rows, sides.counted, tree, change, level=doubt)
         found += [*_contradictions(own), *_unused(own, whole), *_unread_records(sides.beside)]

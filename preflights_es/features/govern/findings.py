@@ -6,14 +6,14 @@ whom a change brings do not judge it. `check` puts the findings in order.
 from __future__ import annotations
 
 import os
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args
+from unicodedata import normalize
 
-from preflights_es.features.govern.base_side import BaseSide
+from preflights_es.features.govern.base_side import BaseSide, path_with_parents
 from preflights_es.features.govern.changes import (
     ENCODING,
     ChangedFile,
@@ -33,7 +33,7 @@ from preflights_es.features.govern.decision_changes import (
     DecisionChange,
     decision_changes,
 )
-from preflights_es.features.govern.domain.imports import may_import
+from preflights_es.features.govern.domain.imports import is_loaded, may_import
 from preflights_es.kernel.errors import PreflightsError, SettingsError
 from preflights_es.kernel.events import SessionErased
 from preflights_es.kernel.ports import Stored
@@ -247,26 +247,30 @@ def unsigned_findings(
 def signer_findings(request: Request, change: ChangeSet, *, is_required: bool) -> Iterator[Finding]:
     """Changes of the signers and of the id for which they sign: they judge what comes later."""
     root = request.process.settings.root
-    level: Level = "error" if is_required else "warning"
-    if what := signers_changed(root, change):
-        text = f"{SIGNERS}: {what}. Later changes are held against it: look whose keys they are"
-        is_comment = what.endswith("only comments")
-        yield finding("signers-changed", "warning" if is_comment else level, text, [SIGNERS])
-    if what := repository_changed(root, change):
-        text = f"{REPOSITORY}: {what}. What was signed for the former id is unsigned then"
-        yield finding("signers-changed", level, text, [REPOSITORY])
+    found = {one.path: one for one in change.files if one.path in (SIGNERS, REPOSITORY)}
+    for one in found.values() if change.base else ():
+        level: Level = "error" if is_required and one.old else "warning"  # else it judges nothing
+        was = objects(root, [one.old]).get(one.old, b"") if one.old else b""
+        now = None if one.is_gone or not one.is_text else content_of(root, one)
+        if one.path == SIGNERS:
+            what = _signers_changed(one, was, now)
+            text = f"{SIGNERS}: {what}. Later changes are held against it: look whose keys they are"
+            level = "warning" if what.endswith("only comments") else level
+            yield finding("signers-changed", level, text, [SIGNERS])
+        elif repository_id(now or b"") != (id_ := repository_id(was)):
+            what = "the id of the repository is another one" if id_ else "the repository has an id"
+            text = f"{REPOSITORY}: {what}. What is signed for another id is unsigned then"
+            yield finding("signers-changed", level, text, [REPOSITORY])
 
 
 def gate_findings(request: Request, change: ChangeSet, *, is_required: bool) -> Iterator[Finding]:
     """Edits of what runs this check, and of what later sessions are kept and redacted by."""
     root = request.process.settings.root
     level: Level = "error" if is_required else "warning"
-    runs = [one for one in change.files if one.old and _RUNS.search(one.path)]
-    stored = objects(root, [one.old for one in runs])
-    edited = [one.path for one in runs if {b"preflights", b"check"} <= _words(stored, one)]
-    if edited:
+    if edited := _edited_runners(root, change):
         text = (
-            f"{files_said(edited)}: the change edits what runs this check: see that it still runs"
+            f"{files_said(edited)}: the change edits what runs this check or the hook, or whom the "
+            "host asks: see that it still does"
         )
         yield finding("gate-changed", level, text, edited)
     settings = [one.path for one in change.files if one.path in (FILE, PYPROJECT)]
@@ -277,17 +281,38 @@ def gate_findings(request: Request, change: ChangeSet, *, is_required: bool) -> 
         )
         yield finding("gate-changed", level, text, settings)
     inner = [one for one in change.files if one.folder and one.name in (FILE, PYPROJECT)]
-    texts = ((one, text or b"") for one, text in contents(root, inner))
+    before = objects(root, [one.old for one in inner])
+    texts = ((one, before.get(one.old, b"") + (text or b"")) for one, text in contents(root, inner))
     if paths := [one.path for one, text in texts if one.name == FILE or b"preflights" in text]:
         text = f"{files_said(paths)}: commands in that folder go by these settings from now on"
         yield finding("gate-changed", level, text, paths)
 
 
 _RUNS: Final = late_pattern(r"\.(?:ya?ml|sh|mk)$|(?:^|/)(?:Makefile|Jenkinsfile|justfile)$")
+_SOURCE: Final = late_pattern(
+    r"\.(?:pyi?|ipynb|[mc]?[jt]sx?|vue|svelte|astro|go|rs|java|kt|scala|cs|php|swift|rb)$"
+)
+_COMMAND: Final = late_pattern(rb"\bpreflights(?:-es)?[\"', ]+(?:check|hook)\b")
+_SAYS: Final = late_pattern(rb"\bpreflights\b")
+_ASKED: Final = "CODEOWNERS"
+_MADE: Final = ("Makefile", "makefile", "GNUmakefile")
 
 
-def _words(stored: Mapping[str, bytes], one: ChangedFile) -> set[bytes]:
-    return {*re.findall(rb"[a-z]+", stored.get(one.old, b""))}
+def _edited_runners(root: Path, change: ChangeSet) -> list[str]:
+    """Files of the base that run the check or a hook; what `make` reads before one; owners."""
+    known = [one for one in change.files if one.old and is_loaded(one.path)]
+    known = [one for one in known if not _SOURCE.search(one.path)]
+    stored = objects(root, [one.old for one in known])
+    found = [one.path for one in change.files if change.base and one.name == _ASKED]
+    for one in known:
+        form = _SAYS if _RUNS.search(one.path) else _COMMAND
+        found += [one.path] if form.search(stored.get(one.old, b"")) else []
+    for one in change.files:
+        others = [ChangedFile(one.path.removesuffix(one.name) + name) for name in _MADE]
+        if one.name in _MADE and not one.old:
+            texts = (text or b"" for _, text in contents(root, others))
+            found += [one.path] if any(map(_SAYS.search, texts)) else []
+    return found
 
 
 def _changed_settings(root: Path, change: ChangeSet) -> list[str]:
@@ -418,31 +443,13 @@ def is_erasure_signed(
 # 5. Changes of the signers -------------------------------------------------------------------
 
 
-def signers_changed(root: Path, change: ChangeSet) -> str:
-    """What a change does to the signers of the base, in words; empty where it leaves them."""
-    one = next((one for one in change.files if one.path == SIGNERS), None)
-    if one is None or not one.old:
-        return ""
-    now = None if one.is_gone or not one.is_text else content_of(root, one)
+def _signers_changed(one: ChangedFile, was: bytes, now: bytes | None) -> str:
     if now is None:
         return f"the list of signers is {'deleted' if one.is_gone else 'no file any more'}"
-    was = _signer_lines(objects(root, [one.old]).get(one.old, b"") if one.old else b"")
-    counts = (
-        (len(_signer_lines(now) - was), "added"),
-        (len(was - _signer_lines(now)), "taken out"),
-    )
+    before, after = _signer_lines(was), _signer_lines(now)
+    counts = ((len(after - before), "added"), (len(before - after), "taken out"))
     said = " and ".join(f"{count} {does}" for count, does in counts if count)
     return f"lines of the list of signers: {said or 'only comments'}"
-
-
-def repository_changed(root: Path, change: ChangeSet) -> str:
-    """What a change does to the id of the repository, in words; empty where it is the same."""
-    one = next((one for one in change.files if one.path == REPOSITORY), None)
-    was = repository_id(objects(root, [one.old]).get(one.old, b"")) if one and one.old else ""
-    if one is None or not was:
-        return ""
-    now = None if one.is_gone or not one.is_text else content_of(root, one)
-    return "" if repository_id(now or b"") == was else "the id of the repository is another one"
 
 
 def _signer_lines(content: bytes) -> frozenset[bytes]:
@@ -451,7 +458,42 @@ def _signer_lines(content: bytes) -> frozenset[bytes]:
     return frozenset(line for line in lines if line and not line.startswith(b"#"))
 
 
-# 6. Files that git converts ------------------------------------------------------------------
+# 6. Files whose names are others' elsewhere ---------------------------------------------------
+
+
+def alias_findings(root: Path, change: ChangeSet, level: Level) -> Iterator[Finding]:
+    """New files that are other ones, or lie in other folders, where a system tells no case apart.
+
+    Patterns, and all that is looked for by its path, take them for what they are called.
+    """
+    added = [one.path for one in change.files if change.tip and not (one.old or one.is_gone)]
+    if not added:
+        return
+    gone = {one.path for one in change.files if one.is_gone}
+    there = files_at(root, change.tip).keys() - gone
+    parts = {part for path in there for part in path_with_parents(path)}
+    known = {_alias_key(part): part for part in sorted(parts)}
+    others = {
+        path: (part, known[key])
+        for path in added
+        for part in path_with_parents(path)
+        if part not in parts and (key := _alias_key(part)) in known
+    }
+    if others:
+        paths = sorted(others)
+        one, other = map(printable, others[paths[0]])
+        text = (
+            f"{files_said(paths)}: on a file system without case {one} is {other}, and is not "
+            "looked at as that here. Call it as that"
+        )
+        yield finding("unread-file", level, text, paths)
+
+
+def _alias_key(path: str) -> str:
+    return normalize("NFC", path).casefold()
+
+
+# 7. Files that git converts ------------------------------------------------------------------
 
 
 def converted_findings(request: Request, change: ChangeSet) -> Iterator[Finding]:

@@ -249,8 +249,9 @@ def test_a_session_of_the_base_replaces_nothing_more(team: Project) -> None:
     team.git("branch", "--force", "base")
     old = {"uid": first[-12:], "number": 1, "title": "Use PostgreSQL"}
     chosen = ("clarification.replacement_chosen.v1", {**EVE, "replaces": old, "source": None})
-    noted = ("clarification.replacement_noted.v1", {})
-    rewritten(team, lambda events: behind(events, chosen, noted))
+    rewritten(
+        team, lambda events: behind(events, chosen, ("clarification.replacement_noted.v1", {}))
+    )
     write(team, "web.py", "import pymongo\n")
     assert "turned-down" in found_in(team)[1]
 

@@ -149,6 +149,12 @@ RUNS: Final = "steps:\n- run: preflights check --base origin/main\n"
         (WORKFLOW, RUNS, "steps: []\n", True),
         (WORKFLOW, RUNS, None, True),
         ("Makefile", "check:\n\tpreflights check\n", "check:\n\ttrue\n", True),
+        ("scripts/ci", "#!/bin/sh\npreflights-es check\n", "#!/bin/sh\n", True),
+        ("package.json", '{"scripts": {"a": "preflights check"}}\n', "{}\n", True),
+        (".claude/settings.json", '{"command": "preflights hook Stop"}\n', "{}\n", True),
+        (".github/CODEOWNERS", "* @ada\n", "* @eve\n", True),
+        ("docs/a.md", "`preflights check`\n", "Text\n", False),
+        ("lib/run.py", 'run("preflights check")\n', "x = 1\n", False),
         (WORKFLOW, "steps: []\n", "steps:\n- run: make\n", False),
         (WORKFLOW, None, RUNS, False),
         ("preflights.toml", None, "[records]\nsessions = false\n", True),
@@ -159,6 +165,7 @@ RUNS: Final = "steps:\n- run: preflights check --base origin/main\n"
         ("lib/preflights.toml", None, 'project = "other"\n', True),
         ("lib/pyproject.toml", None, '[tool.preflights]\nproject = "other"\n', True),
         ("lib/pyproject.toml", None, "[project]\nname = 'x'\n", False),
+        ("lib/pyproject.toml", '[tool.preflights]\nproject = "other"\n', None, True),
     ],
 )
 def test_a_change_of_what_runs_the_check_or_of_what_is_kept_is_told(
@@ -178,6 +185,34 @@ def test_a_change_of_what_runs_the_check_or_of_what_is_kept_is_told(
         0,
         [("warning", path)] * is_told,
     )
+
+
+def test_a_file_that_make_reads_before_the_one_that_runs_the_check_is_told(
+    team: Project, tmp_path: Path
+) -> None:
+    write(team, "Makefile", "check:\n\tpreflights check\n")
+    committed(team)
+    team.git("branch", "--force", "base")
+    write(team, "GNUmakefile", "check:\n\ttrue\n")
+    write(team, "lib/GNUmakefile", "all:\n\ttrue\n")
+    _, found = judged(team, tmp_path)
+    assert [one["files"] for one in found] == [["GNUmakefile"]]
+
+
+@pytest.mark.parametrize(
+    ("path", "is_told"),
+    [
+        *(("SRC/c.py", True), ("src/A.py", True), ("docs/Decisions/x.txt", True)),
+        *(("src/c.py", False), ("other/SRC/a.py", False)),
+    ],
+)
+def test_a_name_that_differs_by_case_alone_is_told(
+    team: Project, tmp_path: Path, path: str, is_told: bool
+) -> None:
+    """Patterns do not match it; on some systems it lies where they say."""
+    write(team, path, "x = 2\n")
+    told = [one for one in judged(team, tmp_path)[1] if one["rule"] == "unread-file"]
+    assert [one["file"] for one in told] == [path] * is_told
 
 
 @pytest.mark.parametrize("status", ["rejected", "superseded", "proposed"])

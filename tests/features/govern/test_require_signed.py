@@ -338,7 +338,8 @@ def test_a_base_without_signers_or_an_id_leaves_it_open(team: Team, kind: str, f
     team.accept("OAuth", intention=LOGIN, sign=False)
     committed(team)
     code, found, shape = checked(team, "--base", "base", "--require-signed")
-    assert (code, found, shape["codes"]) == (6, {}, [6])
+    assert (code, [*found], shape["codes"]) == (6, ["signers-changed"], [6])
+    assert found["signers-changed"][0]["level"] == "warning"
     (left,) = shape["left_out"]
     assert file in left
     assert "'base'" in left
