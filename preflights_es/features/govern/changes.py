@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from preflights_es.features.govern.domain.imports import OR
-from preflights_es.kernel.errors import PreflightsError
+from preflights_es.kernel.errors import PreflightsError, StoreUnavailable
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import escaped_text, late_pattern
 from preflights_es.records.session_files import FOLDER, SIZE_MAX
@@ -128,9 +128,7 @@ def _resolve_base_revision(root: Path, base: str) -> tuple[str, str]:
     tag, first = f"refs/tags/{name}", f"refs/{name}"
     heads = (f"refs/heads/{name}", f"refs/remotes/{name}", f"refs/remotes/{name}/HEAD")
     words = ("for-each-ref", "--format=%(refname)%00", tag, first, *heads)
-    known = [
-        one.strip() for one in _split_file_names((_output(root, *words) or b"").replace(b"\n", b""))
-    ]
+    known = [one.strip() for one in _split_file_names(_answer(root, *words).replace(b"\n", b""))]
     branches, is_tag = [one for one in heads if one in known], tag in known
     if first in known or not (branches or is_tag):
         return base, ""  # git takes the first, and no other thing is called so
@@ -276,16 +274,16 @@ def contents(
 def objects(root: Path, ids: Sequence[str], most: int = CONTENT_MAX) -> Mapping[str, bytes]:
     """What git has under ids, as far as it is there and has no more bytes."""
     asked = "".join(f"{one}\n" for one in dict.fromkeys(filter(None, ids))).encode()
-    sizes = _output(root, "cat-file", "--batch-check", given=asked) if asked else None
+    sizes = _answer(root, "cat-file", "--batch-check", given=asked) if asked else b""
     room, fitting = READ_MAX, list[bytes]()
-    for name, kind, *size in map(bytes.split, (sizes or b"").splitlines()):
+    for name, kind, *size in map(bytes.split, sizes.splitlines()):
         if kind == b"blob" and int(size[0]) <= min(most, room):
             room -= int(size[0])
             fitting.append(name)
     given = b"".join(b"%b\n" % name for name in fitting)
-    content = _output(root, "cat-file", "--batch", given=given) if fitting else None
+    content = _answer(root, "cat-file", "--batch", given=given) if fitting else b""
     found, at = dict[str, bytes](), 0
-    while content and at < len(content):
+    while at < len(content):
         end = content.index(b"\n", at)
         name, _, length = content[at:end].split()
         at = end + 1 + int(length) + 1
@@ -314,7 +312,7 @@ def at_commit(root: Path, commit: str, path: str, *, follows: bool = True) -> by
     if not follows and not lies.startswith(_USUAL):
         raise Unreadable(f"{path} is no file")
     given = f"{commit}:{prefix}{path}\n".encode()
-    raw = _output(root, "cat-file", "--batch", "--follow-symlinks", given=given) or b""
+    raw = _answer(root, "cat-file", "--batch", "--follow-symlinks", given=given)
     head, _, rest = raw.partition(b"\n")
     words = head.split()
     if len(words) != 3 or words[1] != b"blob" or int(words[2]) > CONTENT_MAX:
@@ -325,7 +323,7 @@ def at_commit(root: Path, commit: str, path: str, *, follows: bool = True) -> by
 def files_at(root: Path, commit: str) -> dict[str, str]:
     """The files of a commit, relative to the project's root, with git's ids; no links."""
     found = {}
-    for line in filter(None, (_output(root, "ls-tree", "-r", "-z", commit) or b"").split(b"\0")):
+    for line in filter(None, _answer(root, "ls-tree", "-r", "-z", commit).split(b"\0")):
         about, _, name = line.partition(b"\t")
         mode, _, id_ = about.split(b" ")
         if mode in _REGULAR:
@@ -336,7 +334,7 @@ def files_at(root: Path, commit: str) -> dict[str, str]:
 def changed_between(root: Path, older: str, newer: str) -> dict[str, str]:
     """What differs between two commits, with git's id in the older one; empty of what is new."""
     words = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--relative")
-    listed = _parse_diff_index(_output(root, *words, older, newer) or b"")
+    listed = _parse_diff_index(_answer(root, *words, older, newer))
     return {one.path: one.old for one, _ in listed}
 
 
@@ -347,7 +345,7 @@ def converted(
     # Of the index: a checkout takes them from there.
     words = ("check-attr", "--cached", "-z", "--stdin", *by)
     given = b"".join(os.fsencode(path) + b"\0" for path in paths)
-    fields = iter((_output(root, *words, given=given) or b"").split(b"\0"))
+    fields = iter(_answer(root, *words, given=given).split(b"\0"))
     return {
         os.fsdecode(path): attribute.decode()
         for path, attribute, value in zip(fields, fields, fields, strict=False)
@@ -391,6 +389,18 @@ def _split_file_names(said: bytes) -> Iterator[str]:
 
 def _read_git_output(root: Path, *words: str) -> str:
     return (_output(root, *words) or b"").decode("ascii", "replace").strip()
+
+
+def _answer(root: Path, *words: str, given: bytes = b"") -> bytes:
+    """What git says; without it, what a change hides would not be known.
+
+    Raises:
+        StoreUnavailable: git fails, or takes too long.
+    """
+    if (said := _output(root, *words, given=given)) is None:
+        why = f"`git {words[0]}` fails here, or takes more than {GIT_S} s"
+        raise StoreUnavailable(f"{why}: take a clone that is whole, without `--filter`")
+    return said
 
 
 def _output(root: Path, *words: str, given: bytes = b"") -> bytes | None:

@@ -90,6 +90,17 @@ def test_what_a_change_hides_is_an_error_and_holds_all_the_same(
     assert ("record-lost", "error") in rules(found), found
 
 
+def test_a_clone_without_all_objects_is_refused(team: Project, tmp_path: Path) -> None:
+    """What the base has of a file is not known there: nothing may pass for that."""
+    deleted(team)
+    committed(team)
+    team.git("config", "uploadpack.allowFilter", "true")
+    clone = Project(tmp_path / "clone", team.home)
+    team.git("clone", "--quiet", "--filter=blob:none", f"file://{team.folder}", str(clone.folder))
+    done = clone.call("check", "--base", "origin/base")
+    assert (done.code, "without `--filter`" in done.err) == (5, True), done
+
+
 def test_records_that_move_with_their_sessions_are_not_lost(team: Project, tmp_path: Path) -> None:
     (team.folder / "docs/decisions").rename(team.folder / "docs/adr")
     code, found = judged(team, tmp_path)
