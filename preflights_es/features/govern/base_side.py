@@ -88,6 +88,9 @@ def base_side(request: Request, change: ChangeSet, troubled: Collection[str]) ->
         return BaseSide()
     there = files_at(root, change.tip)
     new = changed_between(root, change.base, change.tip) if change.base != change.tip else {}
+    for other in change.others:
+        since = changed_between(root, other, change.tip)
+        new = {path: new[path] for path in new.keys() & since.keys()}
     touched = {one.path for one in change.files} | {*new, *troubled}
     wanted = {
         *_affected_session_files(request, there, touched),

@@ -77,6 +77,8 @@ class ChangeSet(NamedTuple):
     """The commit that is the base's now: what is decided there counts; empty without one."""
     trouble: str = ""
     """Why there is nothing to compare with, and what to do."""
+    others: tuple[str, ...] = ()
+    """Further commits in which the branches parted: each was merged into the other."""
 
 
 def read_change_set(root: Path, base: str = "", *, staged: bool = False) -> ChangeSet:
@@ -90,27 +92,43 @@ def read_change_set(root: Path, base: str = "", *, staged: bool = False) -> Chan
     if trouble:
         return ChangeSet(trouble=trouble)
     tip = commit_of(root, revision) if base else head
-    found = _read_git_output(root, "merge-base", tip, "HEAD") if base and head and tip else head
+    common = [head]
+    if base and head and tip:
+        common = _read_git_output(root, "merge-base", "--all", tip, "HEAD").split()
+    found, *others = common or [""]
     if base and not (found and tip):
         return ChangeSet(trouble=_missing(base, is_there=bool(tip)))
     tree = found or _read_git_output(
         root, "hash-object", "-t", "tree", "--stdin"
     )  # no commit yet: of nothing
-    words = (*_DIFF, *(("--cached",) if staged else ()), tree, "--")
-    raw = git.output(words, root, _unfiltered(root), GIT_S) if tree else None
-    if raw is None:
+    listed = _files_that_differ(root, tree, staged=staged) if tree else None
+    if listed is None:
         return ChangeSet(
             trouble="git finds no repository here: name the files that are to be checked"
         )
-    listed = [
-        one
+    for other in others:
+        listed |= {**(_files_that_differ(root, other, staged=staged) or {}), **listed}
+    if others:  # what one of them has may be what the change takes back from another one
+        differ = _files_that_differ(root, tip, staged=staged) or {}
+        listed = {path: one for path, one in listed.items() if path in differ}
+    files = {*listed.values()}
+    if not (base or staged):
+        new = _output(root, "ls-files", "-z", "--others", "--exclude-standard") or b""
+        files |= {ChangedFile(path) for path in _split_file_names(new)}
+    return ChangeSet(tuple(sorted(files)), found, tip, others=tuple(others))
+
+
+def _files_that_differ(root: Path, tree: str, *, staged: bool) -> dict[str, ChangedFile] | None:
+    """From a commit, by path; None where git cannot say."""
+    words = (*_DIFF, *(("--cached",) if staged else ()), tree, "--")
+    raw = git.output(words, root, _unfiltered(root), GIT_S)
+    if raw is None:
+        return None
+    return {
+        one.path: one
         for one, has_its_mode in _parse_diff_index(raw)
         if staged or one.new or not (has_its_mode and _has_same_content(root, one))
-    ]
-    if not (base or staged):
-        others = _output(root, "ls-files", "-z", "--others", "--exclude-standard") or b""
-        listed += [ChangedFile(path) for path in _split_file_names(others)]
-    return ChangeSet(tuple(sorted({*listed})), found, tip)
+    }
 
 
 _NAME: Final = late_pattern(r"([^~^:@*?\[]+)([~^:@].*)?", re.DOTALL)

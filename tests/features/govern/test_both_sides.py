@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import run
 from typing import Any, Final
 
 import pytest
@@ -13,7 +14,7 @@ from preflights_es.features.govern.base_side import base_side
 from preflights_es.features.govern.changes import read_change_set
 from preflights_es.records.record_places import FOLDERS_MAX
 from tests.cli.clones import SESSIONS, cloned, committed, session_file
-from tests.cli.program import Project
+from tests.cli.program import Project, environment
 from tests.features.govern.test_check import decide, write
 
 RECORD: Final = "docs/decisions/0009-use-kafka.md"
@@ -88,6 +89,26 @@ def test_what_a_change_hides_is_an_error_and_holds_all_the_same(
     assert code == 4
     assert {("unverified-session", "error"), ("denied", "error")} <= {*rules(found)}, found
     assert ("record-lost", "error") in rules(found), found
+
+
+def test_a_branch_that_merges_both_ways_takes_nothing_back(team: Project, tmp_path: Path) -> None:
+    """Of two commits in common, the younger one has not what the base decided in the other."""
+    newer = "docs/decisions/0010-x.md"
+    write(team, "lib/b.py", "x = 2\n")
+    team.git("add", "--all")
+    later = {**environment(team.home), "GIT_COMMITTER_DATE": "2090-01-01T00:00:00Z"}
+    run(["git", "commit", "--quiet", "-m", "x"], cwd=team.folder, env=later, check=True)
+    team.git("checkout", "--quiet", "base")
+    write(team, newer, KAFKA.format("accepted").replace("Kafka", "Redis"))
+    committed(team)
+    team.git("tag", "decided")
+    team.git("merge", "--quiet", "--no-ff", "--message", "One way", "change")
+    team.git("checkout", "--quiet", "change")
+    team.git("merge", "--quiet", "--no-ff", "--message", "Other way", "decided")
+    assert judged(team, tmp_path) == (0, []), "what the base did is no change"
+    (team.folder / newer).unlink()
+    code, found = judged(team, tmp_path)
+    assert (code, rules(found)) == (1, [("record-lost", "error")]), found
 
 
 def test_a_clone_without_all_objects_is_refused(team: Project, tmp_path: Path) -> None:
