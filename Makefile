@@ -6,8 +6,9 @@ VENV ?= .venv$(if $(filter python3,$(PYTHON)),,-$(shell $(PYTHON) -c 'import sys
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SITE := build/site
+SBOM := build/sbom
 
-.PHONY: help demo test test-slow test-all test-part check style types format bench mutants pictures docs freeze lock clean
+.PHONY: help demo test test-slow test-all test-part check style types format bench mutants pictures docs sbom freeze lock clean
 
 help:
 	@echo "make demo       a decision and its replay, a day of six workflows, and a coding agent"
@@ -19,6 +20,7 @@ help:
 	@echo "make mutants    puts 300 small errors into the kernel; its tests have to find nine of ten"
 	@echo "make pictures   takes the pictures of the pages in docs/ with Chromium"
 	@echo "make docs       builds the site of these pages in build/site/site; a dead link ends it"
+	@echo "make sbom       writes build/sbom/preflights-es.cdx.json: what an installation with all extras holds"
 	@echo "make format     mends format and what lint can mend"
 	@echo "make freeze     writes the statements and tables of SQLite anew, and records what is newly published"
 	@echo "make lock       writes constraints.txt anew"
@@ -100,6 +102,18 @@ docs: $(READY)
 	cp -R docs $(SITE)/pages/docs
 	{ cat docs/site/mkdocs.yml; ls docs/decisions/0*.md | sed 's/^/      - /'; } > $(SITE)/mkdocs.yml
 	$(BIN)/zensical build --strict --config-file $(SITE)/mkdocs.yml
+
+# The tool has an environment of its own: it would bring thirty packages into that of the tests.
+sbom: $(READY)
+	rm -rf $(SBOM)
+	$(BIN)/python -m build --no-isolation --wheel --outdir $(SBOM) .
+	$(BIN)/python -m uv venv --quiet --python $(BIN)/python $(SBOM)/installed
+	$(BIN)/python -m uv pip install --quiet --python $(SBOM)/installed/bin/python -c constraints.txt \
+	  "$$(echo $(SBOM)/*.whl)[distributed,mcp,metrics,postgres,record,view]"
+	version=$$($(SBOM)/installed/bin/preflights --version | cut -d" " -f2); \
+	  sed "s/^dynamic = .*/version = \"$$version\"/" pyproject.toml > $(SBOM)/pyproject.toml
+	$(BIN)/python -m uv tool run --quiet --from cyclonedx-bom==7.5.0 cyclonedx-py environment --output-reproducible \
+	  --pyproject $(SBOM)/pyproject.toml -o $(SBOM)/preflights-es.cdx.json $(SBOM)/installed
 
 freeze: $(READY)
 	$(BIN)/python -m tests.store.freeze
