@@ -170,7 +170,7 @@ def tried_environments(wheel: Path, python: str, resolution: str) -> Iterator[tu
             try:
                 programs = make_environment(folder / "v", wheel, python, resolution, extras)
                 use_commands(programs, folder, uses)
-            except AssertionError as error:
+            except (AssertionError, subprocess.TimeoutExpired) as error:
                 yield name, str(error)
             else:
                 yield name, ""
