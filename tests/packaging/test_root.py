@@ -7,9 +7,11 @@ import subprocess
 import tomllib
 from typing import Final
 
+import yaml
+
 from tests.markdown import ROOT
 
-FOLDERS: Final = {".ci", "alembic", "cli", "docs", "preflights_es", "replays", "tests"}
+FOLDERS: Final = {".ci", ".github", "alembic", "cli", "docs", "preflights_es", "replays", "tests"}
 FILES: Final = {
     *(".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md"),
     *("constraints.txt", "pyproject.toml"),
@@ -31,3 +33,11 @@ def test_readme_names_every_extra_and_no_other() -> None:
     )
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert {*re.findall(r"`(\w+)`", said)} == {*project["optional-dependencies"]} - {"dev"}
+
+
+def test_each_python_that_is_promised_is_one_that_a_host_tests() -> None:
+    host = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text("utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    promised = [one.rpartition(" ")[2] for one in project["classifiers"] if ":: 3." in one]
+    assert host["jobs"]["tests"]["strategy"]["matrix"]["python"] == promised
+    assert project["requires-python"] == f">={promised[0]}"
