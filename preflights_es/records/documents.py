@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 NAME: Final = late_pattern(
-    r"(?:(?:[A-Za-z]{1,10}[-_ ]?)?(?:\d{4}[-_])?\d{1,9}|\d{4}-\d\d-\d\d|[0-9a-f]{12})"
+    r"(?:(?:[A-Za-z]{1,15}[-_ ]?){0,3}(?:\d{4}[-_])?\d{1,9}|\d{4}-\d\d-\d\d|[0-9a-f]{12})"
     r"(?:([-_ ])(.+))?\.(?:md|MD|markdown|adoc|asciidoc)",
     re.ASCII,
 )

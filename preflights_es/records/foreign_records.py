@@ -135,7 +135,9 @@ _NUMBERED = late_pattern(
     r"|(\d{1,6})(?:\.|:| [\u2013\u2014-])\s+)(?=\S)",
     re.IGNORECASE,
 )
-_SERIES = late_pattern(r"[A-Z]{2,5}(?:[-_ ](\d{1,6})|(\d{2,6}))(?::| [\u2013\u2014-])\s+(?=\S)")
+_SERIES = late_pattern(
+    r"[A-Z]{2,5}(?:[-_][A-Za-z]+){0,2}(?:[-_ ](\d{1,6})|(\d{2,6}))(?::| [\u2013\u2014-])\s+(?=\S)"
+)
 """Another word before the number, such as `DR012: `."""
 _KIND_OF_TEXT = late_pattern(
     r"(?:adr|architecture decision record|architekturentscheidung)"

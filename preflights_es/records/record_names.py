@@ -40,7 +40,8 @@ _DAY = late_pattern(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)", re.ASCII)
 _BEHIND_DAY = late_pattern(r"\d{4}-?\d{2}-?\d{2}[-_ ](\d{3,6})(?=[-_ ]|$)", re.ASCII)
 _YEAR: Final = r"(?:19|20)\d\d[-_]"
 _NAMED = late_pattern(
-    r"(?P<before>(?P<kind>adr|madr|dr|rfc|decision|record)[-_ ]?"
+    r"(?P<before>(?P<kind>(?:adr|madr|dr|rfc|decision|record)[-_ ]?"
+    r"|(?:[a-z]{1,15}[-_]){1,3}(?=0\d{2,4}(?!\d)))"
     rf"(?:{_YEAR}(?=\d{{1,4}}(?!\d)))?|(?:{_YEAR}(?=\d{{3,4}}(?!\d)))?)"
     r"(?P<digits>\d{1,6})(?=[-_ ]|\.(?:md|markdown|adoc|asciidoc)$|$)",
     re.IGNORECASE | re.ASCII,
@@ -85,9 +86,9 @@ def numbered_name(name: str) -> NumberedName | None:
     if found is None or day_of_file_name(name) or _MONTH.match(name):
         return None
     kind, before = (found["kind"] or "").lower(), found["before"]
-    if kind and day_of_file_name(name[len(kind) :].lstrip("-_ ")):
+    if kind and day_of_file_name(name[len(kind) :]):
         return None
-    year = before[len(kind) :].strip("-_ ")
+    year, kind = before[len(kind) :].strip("-_ "), kind.strip("-_ ")
     series = "-".join(filter(None, ("" if kind in _OF_DECISIONS else kind, year)))
     return NumberedName(before, found["digits"], name[found.end() :], series)
 
@@ -162,7 +163,8 @@ def is_other_page(stem: str) -> bool:
     """Whether a page beside the records is a template, an index or the like."""
     if stem.isascii() and not any(word in stem.lower() for word in _PAGES):
         return False  # most names need no pattern, which takes time to compile
-    return _NO_RECORD.fullmatch(stem) is not None
+    numbered = numbered_name(stem)
+    return _NO_RECORD.fullmatch(numbered.after.lstrip("-_ ") if numbered else stem) is not None
 
 
 def iso_day_or_empty(year: str, month: str, of_month: str) -> str:

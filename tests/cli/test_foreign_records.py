@@ -393,6 +393,12 @@ def test_records_go_where_records_lie(house: Project) -> None:
     assert house.call("decisions", "--json").json["foreign"][0]["number"] == 7
 
 
+def test_a_new_name_has_the_words_before_the_numbers_of_others(house: Project) -> None:
+    filed(house, "doc/adr/ACME-ADR-Web-0007-use-postgresql.md")
+    (path,) = house.decided("Add login")["artifacts"]
+    assert path == "doc/adr/ACME-ADR-Web-0008-use-oauth-for-authentication.md"
+
+
 def test_a_record_beside_those_of_adr_tools_has_their_form_and_is_read_back(house: Project) -> None:
     filed(house, "doc/adr/0007-use-postgresql.md")
     (house.folder / ".adr-dir").write_text("doc/adr\n")

@@ -19,6 +19,7 @@ from tests.each import each
         (("adr_0001_a_b.markdown",), "adr_0007_use_redis.markdown"),
         (("ADR-2025-001-a.md", "ADR-2026-002-b.md"), "ADR-2027-007-use-redis.md"),
         (("0001 Use it.md",), "0007 use redis.md"),
+        (("ODH-ADR-Web-0001-a.md",), "ODH-ADR-Web-0007-use-redis.md"),
         (("0001-a.adoc", "0002-b.adoc"), "0007-use-redis.adoc"),
         (("0001-a.rst", "0002-b.txt"), "0007-use-redis.md"),
         (("0001-a/README.md", "0002-b/README.md", "0003-c.md"), "0007-use-redis/README.md"),

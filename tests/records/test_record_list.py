@@ -207,6 +207,7 @@ def words(found: Records) -> dict[str, list[WordHit]]:
         *(("20201021", None, "2020-10-21"), ("20209999-x", None, ""), ("1234567-x", None, "")),
         *(("ADR-2026-001-x", 1, ""), ("2026-0012-x", 12, ""), ("rfc-0007", 7, "")),
         *(("ADR-2026-02-x", 2, ""), ("2026-02-x", None, ""), ("adr-2026-02-03-x", None, "")),
+        *(("ODH-ADR-0012-x", 12, ""), ("odh_adr_web_012", 12, ""), ("sha-256-x", None, "")),
         *(("12factor", None, ""), ("x-12", None, ""), ("adrift-12", None, ""), ("", None, "")),
     ],
 )
@@ -223,6 +224,7 @@ def test_a_date_in_a_name_is_no_number(name: str, number: int | None, day: str) 
         ("20210605-3-tiers.md", "# 3. Tier of caches\n", None, "3. Tier of caches"),
         ("20210605-003-x.md", "# 4. Use X\n", None, "4. Use X"),
         ("DR003-x.md", "# DR003: Use X\n", 3, "Use X"),
+        ("ODH-ADR-Web-003-x.md", "# ODH-ADR-Web-003: Use X\n", 3, "Use X"),
         ("ADR003-x.md", "# ADD003: Use X\n", 3, "Use X"),
         ("ADR003-x.md", "# ADR004: Use X\n", 3, "Use X"),
         ("0003-x.md", "# ADR-4 revisited\n", 3, "ADR-4 revisited"),
