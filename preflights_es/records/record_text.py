@@ -14,8 +14,12 @@ import msgspec
 from preflights_es.kernel.text import late_pattern, one_line, shortened
 from preflights_es.records.status_words import iso_date, strip_links_and_emphasis
 
-# A title of one sign, below comments, attributes and anchors at most.
-_BEGINS = late_pattern(rb"(?:[ \t]*\n|//[^\n]*\n|:[\w-]+:[^\n]*\n|\[[^\n]*\n)*=[ \t]+\S")
+# A title of one sign, below comments, attributes and anchors at most; of another sign, above two
+# attributes: one line could begin with an emoji.
+_BEGINS = late_pattern(
+    rb"(?:[ \t]*\n|//[^\n]*\n|:[\w-]+:[^\n]*\n|\[[^\n]*\n)*"
+    rb"(?:=[ \t]+\S|#[ \t][^\n]*(?:\n+:[\w-]+:[^\n]*){2})"
+)
 _BLOCK = late_pattern(
     rb"^(?P<fence>-{4,}|\.{4,}|/{4,}|`{3,})[ \t]*$.*?(?:^(?P=fence)[ \t]*$|\Z)|^//(?!/)[^\n]*",
     re.MULTILINE | re.DOTALL,
@@ -139,8 +143,8 @@ _PAIR = late_pattern(
 _QUOTED = late_pattern(rb"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'")
 _COMMENT = late_pattern(rb"(?<=[ \t])#")
 _SAID = late_pattern(
-    rb"^[ \t>]*(?:[*+-][ \t]+)?(?:\*\*|__|\*|_)?(?P<key>[A-Za-z][A-Za-z -]{1,30}?)(?:\*\*|__|\*|_)?"
-    rb"[ \t]?:(?:\*\*|__|\*|_)?(?P<value>[^\n]*)",
+    rb"^[ \t>]*(?:[*+-][ \t]+)?(?:\*\*|__|\*|_)?(?P<key>[A-Za-z][A-Za-z_ -]{1,30}?)"
+    rb"(?:\*\*|__|\*|_)?[ \t]?:(?:\*\*|__|\*|_)?(?P<value>[^\n]*)",
     re.MULTILINE,
 )
 _CLOSING = late_pattern(
@@ -400,7 +404,8 @@ def row_cells(masked: bytes, at: int) -> list[TextPlace]:
 
 
 def _normalize_record_key(name: bytes) -> str:
-    return decode_record_text(name).strip(" *_:\t").casefold().replace("_", "-").replace(" ", "-")
+    key = decode_record_text(name).strip(" *_:\t").casefold().replace("_", "-").replace(" ", "-")
+    return key.removeprefix("adr-")
 
 
 READ_MAX: Final = 8_000  # bytes of a section that are read
