@@ -42,6 +42,7 @@ from preflights_es.records.status_words import (
     StatusSaid,
     goes_on,
     iso_date,
+    linked_successor,
     parse_status_text,
     reference,
     references,
@@ -263,14 +264,16 @@ def _read_record_status(parts: Parts) -> StatusSaid:
     by = found.superseded_by or reference(_first_stated_value(parts, *_REPLACED_BY))
     takes = found.supersedes or tuple(references(_first_stated_value(parts, *_REPLACES)))
     status = found.status
-    if by and status in ("none", "unknown", "accepted"):
-        status = "superseded"
     for name in ("links", "more information", "weitere informationen", "related decisions"):
         if not (text := _text_below_heading(parts, name)):
             continue
         more = parse_status_text(text)
-        by = by or (more.superseded_by if status == "superseded" else None)
+        by = (
+            by or linked_successor(text) or (more.superseded_by if status == "superseded" else None)
+        )
         takes = takes or more.supersedes
+    if by and status in ("none", "unknown", "accepted"):
+        status = "superseded"
     return StatusSaid(status, found.text, by, takes[:REFERENCES_MAX])
 
 

@@ -249,6 +249,15 @@ def _choose_status(
     return ("unknown" if text else "none"), text
 
 
+def linked_successor(text: str) -> Reference | None:
+    """The record that took the place of this one, where a line of its links begins so."""
+    lines = (line.text for line in _split_status_lines(text[:SAID_MAX]))
+    said = (_GONE.match(line) for line in lines if not _PARTLY.search(line))
+    return next(
+        (reference(hit["by"]) for hit in said if hit and hit["by"] and not hit["before"]), None
+    )
+
+
 _NO_STATUS: Final = frozenset(("none", "n/a", "n.a.", "null"))
 
 
