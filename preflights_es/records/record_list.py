@@ -237,6 +237,8 @@ def _walk_record_folder(
             continue
         if at and any(entry.name == ".git" for entry in found):
             continue  # another repository
+        if at and not folder.is_deep and sum(is_page(entry.name) for entry in found) > 1:
+            continue  # a chapter
         for entry in found:
             name, within = entry.name, f"{at}/{entry.name}" if at else entry.name
             if entry.is_dir(follow_symlinks=False):

@@ -273,8 +273,11 @@ def _by_folder(pages: Iterable[str]) -> tuple[dict[str, list[str]], dict[str, li
         if top := kinds[folder]:
             usual[top].append(page)
         elif not any(map(is_left_out, page.split("/"))):
-            above, _, own = folder.rpartition("/")
-            others[above if above and is_dated(own) else folder].append(page)
+            others[folder].append(page)
+    for folder in [one for one, lying in others.items() if len(lying) == 1]:
+        above, _, own = folder.rpartition("/")
+        if above and is_dated(own):  # a folder per record; one with more pages is a chapter
+            others[above] += others.pop(folder)
     return usual, others
 
 

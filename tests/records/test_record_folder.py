@@ -15,6 +15,7 @@ from tests.each import each
 from tests.persons import git_repository
 
 DECISION: Final = "# 1. Use Redis\n\n## Status\n\nAccepted\n\n## Context\n\n## Decision\n\nRedis.\n"
+ACTIVE: Final = "---\nstatus: active\n---\n# A page\n"
 PROSE: Final = "# A page\n\nNothing but prose.\n"
 
 
@@ -102,6 +103,7 @@ def test_another_folder_counts_where_two_of_its_files_are_decisions(clone: Path)
     filed(clone, "guide/01-first.md", "guide/02-second.md", text=PROSE)
     filed(clone, "pages/a.md", "pages/b.md", text="---\nstatus: draft\n---\n# A page\n")
     filed(clone, "src/decisions/README.md", text=PROSE)
+    filed(clone, "book/01-one/a.md", "book/01-one/b.md", "book/02-two/README.md", text=ACTIVE)
     assert paths(clone) == ["docs/arch"]
 
 
@@ -152,6 +154,7 @@ def test_subfolders_and_folders_of_one_record_are_read(clone: Path) -> None:
     filed(clone, *found, text=text)
     filed(clone, "docs/adr/README.md", "docs/adr/0006-use-sso/notes.md", text=PROSE)
     filed(clone, "docs/adr/templates/0001-x.md", "docs/adr/.hidden/0001-x.md")
+    filed(clone, "docs/arch/04-more/a.md", "docs/arch/04-more/b.md", text=ACTIVE)
     filed(clone, "docs/adr/site/0001-x.md", "docs/adr/0009-x.md")
     (clone / ".gitignore").write_text("site/\ndocs/adr/0009*\n")
     records = records_in(clone, places(clone).folders).records
