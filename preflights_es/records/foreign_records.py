@@ -132,8 +132,8 @@ def _parse_record_parts(content: bytes) -> Parts:
 
 _NUMBERED = late_pattern(
     r"\W{0,2}(?:adr[- _#]{0,2}(?:(?:19|20)\d\d[-_](?=\d))?(\d{1,6})\]?\s*"
-    r"(?:[:.\u2013\u2014-]\s*)?"
-    r"|(\d{1,6})(?:\.|:| [\u2013\u2014-])\s+)(?=\S)",
+    r"(?:[:.\u2013\u2014\uff1a\xb7-]\s*)?"
+    r"|(\d{1,6}(?=\.|:| [\u2013\u2014-])|0\d{1,5}(?= ))(?:\.|:| [\u2013\u2014-]|)\s+)(?=\S)",
     re.IGNORECASE,
 )
 _SERIES = late_pattern(
@@ -170,6 +170,7 @@ def _read_foreign_header(path: str, parts: Parts) -> RecordHeader:
         supersedes=found.supersedes,
         date=iso_date(written)
         or day_of_file_name(name)
+        or iso_date(found.text)
         or iso_date(status_of(parts))
         or _first_day(parts),
         applies_to=_applies_to(parts),
@@ -240,7 +241,8 @@ def status_of(parts: Parts) -> str:
 
 def status_place(parts: Parts) -> TextPlace | None:
     """Where a line, cell or key of the front matter says the status; None without one."""
-    return next((place for key, place in parts.said.items() if _STATUS_KEY.fullmatch(key)), None)
+    found = (place for key, place in parts.said.items() if _STATUS_KEY.fullmatch(key))
+    return next(found, None) or parts.said.get("state")
 
 
 def status_heading(parts: Parts) -> Heading | None:
@@ -252,10 +254,11 @@ def status_heading(parts: Parts) -> Heading | None:
 
 # Also as other languages spell the word: what is written there is then shown, not understood.
 _STATUS: Final = (
-    r"(?:(?:decision|adr|current)[ -])?(?:e?stat(?:us|uts?|o|usz)|estado|stav|[ée]tat|zustand)"
+    r"(?:(?:decision|adr|current)[ -])?(?:e?stat(?:us|uts?|o|usz)|estado|stav|[ée]tat|zustand"
+    r"|статус|状态|狀態|ステータス|상태)"
 )
 _STATUS_KEY = late_pattern(_STATUS)
-_STATUS_NAME = late_pattern(rf"{_STATUS}|state|статус")
+_STATUS_NAME = late_pattern(rf"{_STATUS}|state")
 
 
 def _read_record_status(parts: Parts) -> StatusSaid:
@@ -290,7 +293,7 @@ def _applies_to(parts: Parts) -> tuple[str, ...]:
 
 _IN_CODE = late_pattern(r"`([^`\n]+)`")
 _REPLACED_BY: Final = ("superseded-by", "superceded-by", "replaced-by", "ersetzt-durch")
-_REPLACES: Final = ("supersedes", "supercedes", "replaces", "ersetzt")
+_REPLACES: Final = ("supersedes", "supercedes", "replaces", "obsoletes", "ersetzt")
 
 
 def _first_stated_value(parts: Parts, *keys: str) -> str:

@@ -143,8 +143,9 @@ _PAIR = late_pattern(
 _QUOTED = late_pattern(rb"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'")
 _COMMENT = late_pattern(rb"(?<=[ \t])#")
 _SAID = late_pattern(
-    rb"^[ \t>]*(?:[*+-][ \t]+)?(?:\*\*|__|\*|_)?(?P<key>[A-Za-z][A-Za-z_ -]{1,30}?)"
-    rb"(?:\*\*|__|\*|_)?[ \t]?:(?:\*\*|__|\*|_)?(?P<value>[^\n]*)",
+    rb"^ {0,3}(?:>[ \t]*)*(?:[*+-][ \t]+)?(?:\*\*|__|\*|_)?"
+    rb"(?P<key>[A-Za-z\x80-\xff][A-Za-z\x80-\xff_ -]{1,40}?)(?:\*\*|__|\*|_)?"
+    rb"(?:(?:[ \t]|\xc2\xa0)?:|\xef\xbc\x9a)(?:\*\*|__|\*|_)?(?P<value>[^\n]*)",
     re.MULTILINE,
 )
 _CLOSING = late_pattern(

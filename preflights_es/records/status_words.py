@@ -44,7 +44,7 @@ _WORDS: Final[dict[Status, str]] = {
     "superseded": _GONE_WORDS,
     "deprecated": (
         r"deprecated|obsolete|retired|withdrawn|outdated|revoked|expired|archived|veraltet|überholt"
-        r"|no longer (?:valid|relevant|accepted|active|applicable|in (?:use|force|effect))"
+        r"|no longer \w+"
         r"|zurückgezogen|aufgehoben|au(?:ß|ss)er kraft|nicht mehr (?:gültig|aktuell|in kraft)"
     ),
     # What is wanted, or is not so, says nothing.
@@ -98,15 +98,16 @@ _EDGE = late_pattern(r"^(?:(?!!\[)[^\w\[<])+", re.UNICODE)
 _STRUCK = late_pattern(r"~~[^~]*~~|<(?:s|del|strike)>[^<]*</(?:s|del|strike)>")
 _TAG = late_pattern(r"</?[a-z][^<>]{0,200}>", re.IGNORECASE)
 _BOLD = late_pattern(r"(?:\*\*|__)([^*_]+)(?:\*\*|__)")
-_ARROW = late_pattern(r"→|->|=>|➡")
+_ARROW = late_pattern(r"→|->|=>|➡|(?<=\d\)),")
 _OFFERS = late_pattern(r"[|/,]|\b(?:or|oder)\b", re.IGNORECASE)
 _OR = late_pattern(r"\W*(?:or|oder)\W*", re.IGNORECASE)
 _LINK = late_pattern(
     r"!?\[(?P<label>[^\[\]]{0,500})\]\(\s?<?(?P<path>[^()<>\s]{0,500})>?(?:\s[^()]{0,500})?\)"
 )
+_BY_NAME = late_pattern(r"\[([^\[\]]{1,500})\]\[[^\[\]]{0,500}\]")
 _WIKI = late_pattern(r"\[\[(?P<path>[^\[\]|]{1,500})(?:\|[^\[\]]{0,500})?\]\]")
 _NUMBER = late_pattern(
-    r"(?:\badr|\bdecision|\brecord|#|\bentscheidung|\bnr\.?)[ #_-]{0,2}"
+    r"(?:\badr|\brfc|\bdecision|\brecord|#|\bentscheidung|\bnr\.?)[ #_-]{0,2}"
     r"(?:(?:19|20)\d\d[-_](?=\d))?(\d{1,6})\b"
     r"|^\W*(\d{1,6})\b(?!-\d)",
     re.IGNORECASE,
@@ -124,7 +125,7 @@ _FILE = late_pattern(r"[\w.-]+\.(?:md|markdown|adoc|asciidoc)\b")
 _SLUG = late_pattern(r"\b\d{8}(?:-[a-z0-9]+)+\b")
 _LINKS = late_pattern(r"!?\[([^\[\]]{0,500})\]\([^()\n]{0,500}\)")
 _REFERENCE = late_pattern(r"&#(3[3-9]|[4-9]\d|1[01]\d|12[0-6]);")  # of ASCII
-_MARKS = late_pattern(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
+_MARKS = late_pattern(r"\*\*|__|~~|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _NOTHING: Final = frozenset(
     (
         "",
@@ -268,7 +269,7 @@ def says_status(line: str) -> bool:
 
 def goes_on(line: str, following: str) -> bool:
     """Whether a line ends where the record that it names has to follow, and it does."""
-    return bool(_OPEN_END.search(line) and _GOES_ON.match(following))
+    return bool(_OPEN_END.search(line) and _GOES_ON.match(following.lstrip("*+- ")))
 
 
 def _split_status_lines(text: str) -> Iterator[_StatusLine]:
@@ -315,15 +316,17 @@ def _is_template(line: str) -> bool:
 
 def _strip_status_marks(line: str) -> str:
     """A line without marks and a key in front."""
-    line = _MARKS.sub("", _TAG.sub("", line))
+    line = _MARKS.sub("", _TAG.sub("", _BY_NAME.sub(r"\1", line)))
     return _EDGE.sub("", _KEY.sub("", _EDGE.sub("", line), count=1))
 
 
 def _find_status_word(line: str) -> Status | None:
     """The word that a line begins with, or else the only one that it holds."""
     line = _EDGE.sub("", _ARROW.split(_LINKS.sub(_read_link_label, line))[-1])
+    if _BESIDE.match(line):
+        return None
     first = _STATUS.match(line)
-    if first and not (_TAKES.match(line) or _BESIDE.match(line)):
+    if first and not _TAKES.match(line):
         return first.lastgroup  # type: ignore[return-value]  # a name of `_WORDS`
     names = {hit.lastgroup for hit in _STATUS.finditer(line)}
     if _GONE.search(line) or _TAKES.search(line):
