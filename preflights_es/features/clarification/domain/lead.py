@@ -227,18 +227,10 @@ def clarify_violations(state: ClarificationState, payload: dict[str, Any]) -> tu
 
 
 _ABSENT: Final[Mapping[str, Any]] = {
-    "topic": "",
-    "question": "",
-    "why": "",
-    "options": (),
+    **dict.fromkeys(("topic", "question", "why", "scope", "value", "quote", "reason"), ""),
+    **dict.fromkeys(("options", "consequences", "evidence"), ()),
     "recommended": None,
-    "scope": "",
     "more": False,
-    "value": "",
-    "quote": "",
-    "reason": "",
-    "consequences": (),
-    "evidence": (),
 }
 """What a part says that a response leaves out."""
 

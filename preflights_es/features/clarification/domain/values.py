@@ -64,34 +64,17 @@ class Category(Value, frozen=True):
         return (self.primary, *self.secondary) if self.primary else self.secondary
 
 
+def _split_keywords(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 _AUTHENTICATION = Category(
     "Authentication",
-    (
-        "auth",
-        "authn",
-        "authz",
-        "authenticate",
-        "authenticates",
-        "authenticated",
-        "authenticating",
-        "authentication",
-        "authorize",
-        "authorise",
-        "authorization",
-        "authorisation",
-        "oauth",
-        "oauth2",
-        "login",
-        "logins",
-        "log-in",
-        "signin",
-        "sign-in",
-        "jwt",
-        "jwts",
-        "sso",
-        "saml",
-        "oidc",
-    ),
+    _split_keywords("""
+        auth authn authz authenticate authenticates authenticated authenticating authentication
+        authorize authorise authorization authorisation oauth oauth2 login logins log-in signin
+        sign-in jwt jwts sso saml oidc
+    """),
     Field(
         "Strategy",
         "auth_strategy",
@@ -124,19 +107,10 @@ _BACKEND = Category(
 )
 _INFRA = Category(
     "Infra",
-    (
-        "deploy",
-        "deploys",
-        "deployed",
-        "deploying",
-        "deployment",
-        "deployments",
-        "docker",
-        "dockerize",
-        "ci",
-        "infra",
-        "infrastructure",
-    ),
+    _split_keywords("""
+        deploy deploys deployed deploying deployment deployments docker dockerize ci infra
+        infrastructure
+    """),
     Field("Hosting", "hosting", "Which hosting approach?", ("Cloud", "Self-hosted", "Serverless")),
     (Field("CI_CD", "ci_cd"),),
     filing="structural",
