@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Final, Literal
 
 from msgspec import UNSET
@@ -42,13 +42,13 @@ from preflights_es.features.clarification.domain.events import (
     ScopeNoted,
     TopicDismissed,
     TopicDropped,
-    TopicsFound,
 )
 from preflights_es.features.clarification.domain.evolve import evolve
 from preflights_es.features.clarification.domain.state import (
     ClarificationState,
     asks_on,
     can_dismiss,
+    end_reason,
     is_accepted_by_person,
     is_asking,
     is_due,
@@ -57,7 +57,6 @@ from preflights_es.features.clarification.domain.state import (
     related_to,
     response_of,
     stated_by_key,
-    undecided_end_reason,
 )
 from preflights_es.features.clarification.domain.values import (
     COMPANION,
@@ -114,7 +113,13 @@ def decide(state: ClarificationState, new: Input) -> Decisions:
 
 def _decide_opening(state: ClarificationState, new: IntentionDeclared) -> Decisions:
     """The category, by a topic of the pack or by a keyword of the team; then what was stated."""
-    decisions: Decisions = () if new.pack is None else (_topics_found(new),)
+    decisions: Decisions = ()
+    if new.pack is not None:
+        # Imported where a session of a pack begins: no other step needs its words.
+        from preflights_es.features.clarification.domain.topics import find, own_names, with_present
+
+        own = own_names(new.context, new.told or ())
+        decisions = (with_present(new, find(new.intention, new.language, new.inlined, own)),)
     if found := rules.detected(new.intention, new.heuristics):
         decisions += (CategoryDetected(category=found.category.name, keyword=found.keyword),)
     if new.scope:
@@ -127,14 +132,6 @@ def _decide_opening(state: ClarificationState, new: IntentionDeclared) -> Decisi
         after = state_after(evolve, state, new, decisions)
         decisions += _decide_on_each_answer(after, new.answers, revising=False)
     return decisions + _decide_next_step(state_after(evolve, state, new, decisions))
-
-
-def _topics_found(new: IntentionDeclared) -> TopicsFound:
-    # Imported where a session of a pack begins: no other step needs its words.
-    from preflights_es.features.clarification.domain.topics import find, own_names, with_present
-
-    own = own_names(new.context, new.told or ())
-    return with_present(new, find(new.intention, new.language, new.inlined, own))
 
 
 def _accept_stated_value(state: ClarificationState) -> Decisions:
@@ -299,18 +296,17 @@ def _scoped(state: ClarificationState, given: GivenAnswer) -> Decisions:
     """What is said of the scope counts, and changes a patch that is proposed."""
     texts = [text for value in given.values if (text := composed(one_line(stripped(value))))]
     keys = (state.found.heuristics.category.id, *_known_fields(state))
+    refused = partial(ClarificationAnswerRefused, key=given.key)
     if given.key.removesuffix(SCOPE) not in keys:
         expected = tuple(f"{key}{SCOPE}" for key in keys)
-        return (
-            ClarificationAnswerRefused(key=given.key, reason="unknown_question", expected=expected),
-        )
+        return (refused(reason="unknown_question", expected=expected),)
     if len(texts) > 1:
-        return (ClarificationAnswerRefused(key=given.key, reason="several_values"),)
+        return (refused(reason="several_values"),)
     scope = texts[0] if texts else ""
     if scope and is_placeholder(scope):
-        return (ClarificationAnswerRefused(key=given.key, reason="placeholder"),)
+        return (refused(reason="placeholder"),)
     if len(scope) > SCOPE_MAX:
-        return (ClarificationAnswerRefused(key=given.key, reason="too_long"),)
+        return (refused(reason="too_long"),)
     noted = ScopeNoted(scope=scope)
     patch, hint = state.offer.patch, state.offer.hint
     if patch is None:
@@ -368,32 +364,27 @@ def _answer_verdict(
     state: ClarificationState, given: GivenAnswer, other: tuple[str, ...] | None, *, revising: bool
 ) -> ClarificationAnswerAccepted | ClarificationAnswerRefused:
     key, config = given.key, state.found.heuristics
-    fields = _known_fields(state)
+    fields, refused = _known_fields(state), partial(ClarificationAnswerRefused, key=given.key)
     if key != config.category.id and key not in fields:
-        return ClarificationAnswerRefused(
-            key=key, reason="unknown_question", expected=(config.category.id, *fields)
-        )
+        return refused(reason="unknown_question", expected=(config.category.id, *fields))
     if not revising and _is_settled(state, key):
-        return ClarificationAnswerRefused(key=key, reason="already_answered")
+        return refused(reason="already_answered")
     answer: Answer = tuple(stripped(value) for value in given.values)
     if len(answer) == 1:
         answer = answer[0]
     is_category = key == config.category.id
     question = config.category_question() if is_category else fields[key].asked()
     if rules.is_left_undecided(question, (*given.values, *(other or ()))):
-        return ClarificationAnswerRefused(key=key, reason="undecided")
+        return refused(reason="undecided")
     if is_category:
         found = rules.category_judged(config, answer, other)
-        if isinstance(found, str):
-            return ClarificationAnswerRefused(key=key, reason=found)
-        name, resolved = "Category", found[1]
+        name, resolved = "Category", found if isinstance(found, str) else found[1]
     else:
-        judged = rules.resolve_answer(question, answer, other)
-        if isinstance(judged, str):
-            return ClarificationAnswerRefused(key=key, reason=judged)
-        if key == config.description.id and is_slip(judged.value):
-            return ClarificationAnswerRefused(key=key, reason="placeholder")
-        name, resolved = fields[key].name, judged
+        name, resolved = fields[key].name, rules.resolve_answer(question, answer, other)
+    if isinstance(resolved, str):
+        return refused(reason=resolved)
+    if key == config.description.id and is_slip(resolved.value):
+        return refused(reason="placeholder")
     return ClarificationAnswerAccepted(
         key=key,
         answer=answer,
@@ -423,18 +414,17 @@ def _is_settled(state: ClarificationState, key: str) -> bool:
 
 
 def _decide_rationale(state: ClarificationState, new: RationaleGiven) -> Decisions:
-    if is_accepted_by_person(state):
-        return (ClarificationChangeRefused(change="rationale", reason="already_accepted"),)
-    if reason := undecided_end_reason(state):
-        return (ClarificationChangeRefused(change="rationale", reason=reason),)
+    refused = partial(ClarificationChangeRefused, change="rationale")
+    if reason := end_reason(state):
+        return (refused(reason=reason),)
     placed = reasons.judge_reach(state.offer.reach, new)
     if isinstance(placed, str):
-        return (ClarificationChangeRefused(change="rationale", reason=placed),)
+        return (refused(reason=placed),)
     noted = reasons.noted(state.offer.rationale, new)
     said: Decisions = placed
     if noted != "blank" or not placed:
         if isinstance(noted, str):
-            return (ClarificationChangeRefused(change="rationale", reason=noted),)
+            return (refused(reason=noted),)
         said = (noted, *placed)
     if state.standing.acknowledgement is None:
         return said
@@ -448,22 +438,21 @@ def _acknowledged(state: ClarificationState, new: DecisionAcknowledged) -> Decis
     """The word by which a proposal counts."""
     earlier = state.standing.acknowledgement
     by_person = new.actor.kind == "user"
-    if is_accepted_by_person(state):
-        return (ClarificationChangeRefused(change="acknowledgement", reason="already_accepted"),)
-    if reason := undecided_end_reason(state):
-        return (ClarificationChangeRefused(change="acknowledgement", reason=reason),)
+    refused = partial(ClarificationChangeRefused, change="acknowledgement")
+    if reason := end_reason(state):
+        return (refused(reason=reason),)
     if state.led.request is not None or not is_due(state):
-        return (ClarificationChangeRefused(change="acknowledgement", reason="question_open"),)
+        return (refused(reason="question_open"),)
     shown = (new.patch, new.scope or "", new.reach or Reach())
     if shown != (state.offer.patch, state.offer.proposed_scope, state.offer.reach):
-        return (ClarificationChangeRefused(change="acknowledgement", reason="patch_changed"),)
+        return (refused(reason="patch_changed"),)
     if earlier is not None and not by_person:
-        return (ClarificationChangeRefused(change="acknowledgement", reason="already_proposed"),)
+        return (refused(reason="already_proposed"),)
     kind = rules.choose_record_kind(state.offer.patch, new.mark or state.offer.mark)
     if kind == "adr" and new.number is None:
-        return (ClarificationChangeRefused(change="acknowledgement", reason="number_missing"),)
+        return (refused(reason="number_missing"),)
     if (objection := _objection(new)) is not None:
-        return (ClarificationChangeRefused(change="acknowledgement", reason=objection),)
+        return (refused(reason=objection),)
     number = new.number if kind == "adr" else None
     recorded = DecisionRecorded(
         status="accepted" if by_person else "proposed", kind=kind, number=number
@@ -524,9 +513,7 @@ def _decide_change(state: ClarificationState, new: Input) -> Decisions:
             return _marked(state, new, "supersession", DecisionMarkedSuperseded())
         case DecisionKeptBeside():
             return _marked(state, new, "keeping", DecisionMarkedKept())
-        case ReferenceRenumbered():
-            return _reference_renumbered(state, new)
-        case DecisionRenumbered():
+        case ReferenceRenumbered() | DecisionRenumbered():
             return _renumbered(state, new)
         case _:
             return (ClarificationChangeRefused(change="input", reason="not_expected"),)
@@ -539,9 +526,7 @@ def _unfit(
     is_open: bool,
 ) -> Decisions:
     """Why a person's word about an open session does not count; empty where it does."""
-    if is_accepted_by_person(state):
-        return (ClarificationChangeRefused(change=change, reason="already_accepted"),)
-    if reason := undecided_end_reason(state):
+    if reason := end_reason(state):
         return (ClarificationChangeRefused(change=change, reason=reason),)
     return () if is_open else (ClarificationChangeRefused(change=change, reason="not_expected"),)
 
@@ -579,14 +564,15 @@ def _marked(
     return (marked, _due(state_after(evolve, state, new, (marked,))))
 
 
-def _renumbered(state: ClarificationState, new: DecisionRenumbered) -> Decisions:
-    if state.standing.acknowledgement is None or state.standing.acknowledgement.kind != "adr":
-        return (ClarificationChangeRefused(change="renumbering", reason="not_accepted"),)
+def _renumbered(
+    state: ClarificationState, new: DecisionRenumbered | ReferenceRenumbered
+) -> Decisions:
+    """What follows where the record, or one that it names, has another number."""
+    done = state.standing.acknowledgement
+    refused = partial(ClarificationChangeRefused, change="renumbering")
+    if isinstance(new, ReferenceRenumbered):
+        is_named = new.uid in [one.uid for one in related_to(state)]
+        return (_due(state) if done and is_named else refused(reason="not_related"),)
+    if done is None or done.kind != "adr":
+        return (refused(reason="not_accepted"),)
     return (_due(replace(state, filed=replace(state.filed, number=new.number))),)
-
-
-def _reference_renumbered(state: ClarificationState, new: ReferenceRenumbered) -> Decisions:
-    related = [one.uid for one in related_to(state)]
-    if state.standing.acknowledgement is None or new.uid not in related:
-        return (ClarificationChangeRefused(change="renumbering", reason="not_related"),)
-    return (_due(state),)

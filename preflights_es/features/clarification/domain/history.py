@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -29,6 +28,7 @@ from preflights_es.features.clarification.domain.events import (
     ReplacementChosen,
     TopicsFound,
 )
+from preflights_es.features.clarification.domain.standing import standing_relations
 from preflights_es.features.clarification.domain.state import (
     ClarificationState,
     category_of,
@@ -102,7 +102,7 @@ def decided_in_sessions(
         state = session.state
         if session.undecided is not None:  # as it is behind an Input, and never behind a Decision
             new, at = session.undecided, version
-        elif new is not None and type(event) in _SEEN:
+        elif new is not None:
             _see(trail, event, DecisionCause(version, at, new), state)
         if state is not before:
             if new is not None and state.standing.acknowledgement is not None:
@@ -143,23 +143,6 @@ def _see(trail: PatchTrail, event: Event, said: DecisionCause, state: Clarificat
             trail.key = signature.key if signature else UNSET
         case DecisionMarkedSuperseded():
             trail.superseded_at = said.new.at
-
-
-_SEEN: Final = frozenset(
-    (
-        ClarificationQuestionAsked,
-        CategoryDetected,
-        TopicsFound,
-        ClarificationAnswerAccepted,
-        QuestionSuggested,
-        PatchProposed,
-        RationaleNoted,
-        ReachNoted,
-        DecisionRecorded,
-        DecisionMarkedSuperseded,
-    )
-)
-"""What `_see` looks at: most events are none of these."""
 
 
 def _record_former_decision(
@@ -253,10 +236,7 @@ def _finish_last_patch(
         acknowledged_by=done.actor if done else None,
         relayed_by=done.relayed_by if done else None,
         superseded_at=trail.superseded_at,
-        supersedes=state.standing.supersedes,
-        superseded_by=state.standing.superseded_by,
-        also_supersedes=state.standing.also_supersedes,
-        kept=state.standing.kept,
+        **standing_relations(state.standing),
         written=state.filed.written,
         former=tuple(trail.former) if done else (),
     )

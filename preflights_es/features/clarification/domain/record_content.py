@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from preflights_es.features.clarification.domain.standing import standing_relations
 from preflights_es.features.clarification.domain.state import (
     ClarificationState,
     acknowledgement_day,
@@ -41,10 +42,7 @@ def record_from_state(state: ClarificationState) -> Record:
         category=_shown_name(state, category_of(state)),
         fields=_clarification_record_fields(state),
         missing=_open_questions(state),
-        supersedes=state.standing.supersedes,
-        superseded_by=state.standing.superseded_by,
-        also_supersedes=state.standing.also_supersedes,
-        kept=state.standing.kept,
+        **standing_relations(state.standing),
         rationale=state.offer.rationale,
         considered=_considered(state),
         scope=state.offer.scope,

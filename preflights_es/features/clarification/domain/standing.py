@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -49,6 +49,12 @@ class DecisionStanding(msgspec.Struct, frozen=True, gc=False):
     """Decisions that stay in force beside it, although their values differ."""
     kept_by_choice: tuple[str, ...] = ()
     """The uids, or paths, of those that its own acceptance kept."""
+
+
+def standing_relations(standing: DecisionStanding) -> dict[str, Any]:
+    """How it stands to other decisions, by the names that documents, views and lists have."""
+    names = ("supersedes", "superseded_by", "also_supersedes", "kept")
+    return {name: getattr(standing, name) for name in names}
 
 
 def with_choices(standing: DecisionStanding, resolved: tuple[Resolution, ...]) -> DecisionStanding:

@@ -252,9 +252,19 @@ def is_due(state: ClarificationState) -> bool:
     return state.offer.patch is not None or bool(state.offer.stopped)
 
 
-def undecided_end_reason(state: ClarificationState) -> Literal["", "kept"]:
-    """Why it ended without a decision of its own; empty where it did not."""
+def end_reason(state: ClarificationState) -> Literal["", "already_accepted", "kept"]:
+    """Why no answer can change anything any more; empty while one can.
+
+    The document of an accepted decision may still be renamed.
+    """
+    if is_accepted_by_person(state):
+        return "already_accepted"
     return "kept" if state.standing.keeps is not None else ""
+
+
+def is_terminal(state: ClarificationState) -> bool:
+    """Whether no answer can change anything any more."""
+    return bool(end_reason(state))
 
 
 def is_asking(state: ClarificationState) -> bool:
@@ -270,11 +280,6 @@ def can_dismiss(state: ClarificationState) -> bool:
     is_own = found[1].source == "detected" and found[0].name != OTHER
     primary = found[0].primary
     return is_own and primary is not None and asked.id == primary.id and not state.turns.answers
-
-
-def is_terminal(state: ClarificationState) -> bool:
-    """Whether no answer can change anything any more; the document may still be renamed."""
-    return is_accepted_by_person(state) or bool(undecided_end_reason(state))
 
 
 # The topics of its pack, and what was stated --------------------------------------------------

@@ -9,10 +9,12 @@ import msgspec
 
 from preflights_es.features.clarification.domain import rules
 from preflights_es.features.clarification.domain.events import KnownLine, TopicsFound
+from preflights_es.features.clarification.domain.standing import standing_relations
 from preflights_es.features.clarification.domain.state import (
     ClarificationState,
     asked_by,
     can_dismiss,
+    end_reason,
     instead_of,
     is_accepted_by_person,
     is_asking,
@@ -20,7 +22,6 @@ from preflights_es.features.clarification.domain.state import (
     response_of,
     title_of,
     topics_of,
-    undecided_end_reason,
 )
 from preflights_es.features.clarification.domain.values import (
     DecisionPatch,
@@ -240,21 +241,10 @@ class ClarificationView(View, frozen=True, kw_only=True):
 
     FORMAT = "session/1"
     UNCOMPARED = frozenset(
-        (
-            "acknowledged_by",
-            "relayed_by",
-            "evidence",
-            "signature",
-            "gate",
-            "offer",
-            "fields",
-            "artifacts",
-            "supersedes",
-            "superseded_by",
-            "also_supersedes",
-            "kept",
-            "keeps",
-        )
+        """
+        acknowledged_by relayed_by evidence signature gate offer fields artifacts
+        supersedes superseded_by also_supersedes kept keeps
+        """.split()  # noqa: SIM905  a table
     )
 
     labels: tuple[tuple[str, str], ...] = ()
@@ -366,10 +356,7 @@ def view(state: ClarificationState) -> ClarificationView:
         acknowledged_by=done.actor if done else None,
         relayed_by=done.relayed_by if done else None,
         evidence=done.evidence if done else None,
-        supersedes=state.standing.supersedes,
-        superseded_by=state.standing.superseded_by,
-        also_supersedes=state.standing.also_supersedes,
-        kept=state.standing.kept,
+        **standing_relations(state.standing),
         keeps=state.standing.keeps.kept if state.standing.keeps else None,
         artifacts=(state.filed.written.path,) if state.filed.written else (),
         **_pack_findings(state),
@@ -380,7 +367,7 @@ def view(state: ClarificationState) -> ClarificationView:
         warnings=_clarification_warnings(state),
         ended=_clarification_end_phrase(state),
         to_do=_TO_DO.get(stands, ""),
-        can_accept=stands in ("ready", "stopped", "proposed") and not undecided_end_reason(state),
+        can_accept=stands in ("ready", "stopped", "proposed") and not end_reason(state),
     )
 
 
