@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import get_args
 
 from preflights_es.features.clarification.domain import rules
@@ -12,8 +13,10 @@ from preflights_es.features.clarification.domain.values import (
     DecisionPatch,
     Field,
     HeuristicsConfig,
+    LLMResponse,
     Mark,
     Resolved,
+    SessionSnapshot,
 )
 from preflights_es.words.questions import Question, is_placeholder
 from tests.each import each
@@ -221,7 +224,7 @@ def test_a_placeholder_is_refused_wherever_it_is_typed(placeholder: str) -> None
     assert rules.resolve_answer(LIBRARY, placeholder, None) == "placeholder"
     assert rules.category_judged(CONFIG, placeholder, None) == "placeholder"
     answers = {"change_category": "Authentication", "auth_strategy": placeholder}
-    assert rules.patch(FREE, CONFIG, answers) is None
+    assert rules.extract_decision_patch(FREE, answers, CONFIG) is None
 
 
 @each(
@@ -313,8 +316,15 @@ def test_an_answer_that_does_not_count_leaves_the_keyword(answer: Answer) -> Non
 # 4. The turn ---------------------------------------------------------------------------------
 
 
+def turn_of(
+    intention: str, answers: Mapping[str, Answer], turn: int = 1, config: HeuristicsConfig = CONFIG
+) -> LLMResponse:
+    said = SessionSnapshot(answers=dict(answers), turn=turn)
+    return rules.MockLLMAdapter().generate_questions(intention, config, session_state=said)
+
+
 def test_nothing_known_asks_the_generic_question() -> None:
-    turn = rules.respond_to_intention(FREE, CONFIG, {})
+    turn = turn_of(FREE, {})
     assert turn.questions == (
         Question(
             "change_category",
@@ -332,14 +342,14 @@ def test_nothing_known_asks_the_generic_question() -> None:
 def test_a_known_category_asks_its_primary_question(category: Category, detected: bool) -> None:
     intention = f"Change the {category.keywords[0]}" if detected else FREE
     answers: dict[str, Answer] = {} if detected else {"change_category": category.name}
-    turn = rules.respond_to_intention(intention, CONFIG, answers)
+    turn = turn_of(intention, answers)
     assert category.primary is not None
     assert turn.questions == (category.primary.asked(),)
     assert turn.questions[0].options[-1] == OTHER_OPTION
     assert turn.missing_info == (category.primary.id,)
     assert turn.progress == 0.5
     assert turn.decision_hint == ("task" if category is FRONTEND else "adr")
-    assert rules.patch(intention, CONFIG, answers) is None
+    assert rules.extract_decision_patch(intention, answers, CONFIG) is None
 
 
 @each("category", CONFIG.categories)
@@ -347,46 +357,46 @@ def test_the_primary_answer_ends_the_questions(category: Category) -> None:
     (primary, secondary) = category.fields()
     for option in primary.options:
         answers: dict[str, Answer] = {"change_category": category.name, primary.id: option}
-        turn = rules.respond_to_intention(FREE, CONFIG, answers)
+        turn = turn_of(FREE, answers)
         assert (turn.questions, turn.missing_info, turn.progress) == ((), (), 1.0)
-        assert rules.patch(FREE, CONFIG, answers) == DecisionPatch(
+        assert rules.extract_decision_patch(FREE, answers, CONFIG) == DecisionPatch(
             category.name, ((primary.name, option),)
         )
-        assert rules.patch(FREE, CONFIG, {secondary.id: "Tool", **answers}) == DecisionPatch(
-            category.name, ((primary.name, option), (secondary.name, "Tool"))
-        )
+        assert rules.extract_decision_patch(
+            FREE, {secondary.id: "Tool", **answers}, CONFIG
+        ) == DecisionPatch(category.name, ((primary.name, option), (secondary.name, "Tool")))
 
 
 @each("label", ["Other", "Mobile", OTHER_OPTION])
 def test_what_has_no_category_asks_for_a_description(label: str) -> None:
     answers: dict[str, Answer] = {"change_category": label, "change_category__other": "Mobile"}
-    turn = rules.respond_to_intention(FREE, CONFIG, answers)
+    turn = turn_of(FREE, answers)
     assert turn.questions == (Question("description", "free_text", "What should be decided?"),)
     assert turn.missing_info == ("description",)
     assert (turn.decision_hint, turn.progress) == ("unsure", 0.5)
-    assert rules.patch(FREE, CONFIG, answers) is None
+    assert rules.extract_decision_patch(FREE, answers, CONFIG) is None
     answers["description"] = "  Use Flutter "
-    turn = rules.respond_to_intention(FREE, CONFIG, answers)
+    turn = turn_of(FREE, answers)
     assert (turn.questions, turn.missing_info, turn.progress) == ((), (), 1.0)
-    assert rules.patch(FREE, CONFIG, answers) == DecisionPatch(
+    assert rules.extract_decision_patch(FREE, answers, CONFIG) == DecisionPatch(
         "Other", (("Description", "Use Flutter"),)
     )
 
 
 def test_a_secondary_answer_alone_asks_on_and_is_a_partial_patch() -> None:
     answers = {"auth_library": "Authlib"}
-    turn = rules.respond_to_intention("Add login", CONFIG, answers)
+    turn = turn_of("Add login", answers)
     assert turn.missing_info == ("auth_strategy",)
-    assert rules.patch("Add login", CONFIG, answers) == DecisionPatch(
+    assert rules.extract_decision_patch("Add login", answers, CONFIG) == DecisionPatch(
         "Authentication", (("Library", "Authlib"),)
     )
 
 
 def test_an_answer_is_not_filed_under_a_field_it_does_not_answer() -> None:
     answers = {"change_category": "Backend", "frontend_framework": "React", "db_type": "MySQL"}
-    assert rules.patch(FREE, CONFIG, answers) is None
+    assert rules.extract_decision_patch(FREE, answers, CONFIG) is None
     answers |= {"api_style": "REST", "backend_framework": "Django"}
-    assert rules.patch(FREE, CONFIG, answers) == DecisionPatch(
+    assert rules.extract_decision_patch(FREE, answers, CONFIG) == DecisionPatch(
         "Backend", (("API_Style", "REST"), ("Framework", "Django"))
     )
 
@@ -394,7 +404,7 @@ def test_an_answer_is_not_filed_under_a_field_it_does_not_answer() -> None:
 @each("turn", [1, 2, 3, 4, 5, 100])
 def test_never_more_than_one_question_is_asked_and_none_after_the_last_turn(turn: int) -> None:
     for answers in ({}, {"change_category": "Database"}, {"change_category": "Other"}):
-        said = rules.respond_to_intention(FREE, CONFIG, answers, turn)
+        said = turn_of(FREE, answers, turn)
         assert len(said.questions) == (1 if turn <= 3 else 0)
         assert len(said.missing_info) == 1
         assert said.progress < 1.0
@@ -402,15 +412,15 @@ def test_never_more_than_one_question_is_asked_and_none_after_the_last_turn(turn
 
 def test_a_category_may_have_no_question_or_a_free_text() -> None:
     config = config_of(Category("Docs", ("docs",)))
-    turn = rules.respond_to_intention("Write docs", config, {})
+    turn = turn_of("Write docs", {}, config=config)
     assert (turn.questions, turn.missing_info, turn.progress) == ((), (), 1.0)
-    assert rules.patch("Write docs", config, {}) is None
+    assert rules.extract_decision_patch("Write docs", {}, config) is None
     config = config_of(Category("Docs", ("docs",), Field("Tool", "docs_tool", "Which tool?")))
-    (question,) = rules.respond_to_intention("Write docs", config, {}).questions
+    (question,) = turn_of("Write docs", {}, config=config).questions
     assert question == Question("docs_tool", "free_text", "Which tool?")
-    assert rules.patch("Write docs", config, {"docs_tool": "Sphinx"}) == DecisionPatch(
-        "Docs", (("Tool", "Sphinx"),)
-    )
+    assert rules.extract_decision_patch(
+        "Write docs", {"docs_tool": "Sphinx"}, config
+    ) == DecisionPatch("Docs", (("Tool", "Sphinx"),))
 
 
 # 5. The document -----------------------------------------------------------------------------

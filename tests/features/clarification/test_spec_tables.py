@@ -78,9 +78,7 @@ def other() -> Category:
 
 
 def test_limits_and_stops_are_those_of_the_code() -> None:
-    asked = max(
-        len(rules.respond_to_intention("", CONFIG, {}, turn).questions) for turn in range(9)
-    )
+    asked = max(len(rules.response_in(CONFIG, {}, turn, None).questions) for turn in range(9))
     assert constants("2.1 Limits") == {
         "": asked,
         "TURNS_MAX": rules.TURNS_MAX,

@@ -205,14 +205,6 @@ def turn_progress(category_known: bool, missing: tuple[str, ...]) -> float:
     return 0.5 if category_known else 0.0
 
 
-def respond_to_intention(
-    intention: str, config: HeuristicsConfig, answers: Answers, turn: int = 1
-) -> LLMResponse:
-    """What to ask next: one question, or none when nothing is missing or the turns are used up."""
-    found = category_of(intention, config, answers)
-    return response_in(config, _resolve_field_values(found, answers), turn, found)
-
-
 def _resolve_field_values(found: CategoryMatch | None, answers: Answers) -> Values:
     """Those of the category's fields whose questions count as answered."""
     keyed = [(field.id, field.asked()) for field in found[0].fields()] if found else []
@@ -223,7 +215,7 @@ def _resolve_field_values(found: CategoryMatch | None, answers: Answers) -> Valu
 def response_in(
     config: HeuristicsConfig, values: Values, turn: int, found: CategoryMatch | None
 ) -> LLMResponse:
-    """As `response`, where the answers were judged before."""
+    """What to ask next: one question, or none when nothing is missing or the turns are used up."""
     question: Question | None
     if found is None:
         category, question = None, config.category_question()
@@ -241,14 +233,8 @@ def response_in(
     )
 
 
-def patch(intention: str, config: HeuristicsConfig, answers: Answers) -> DecisionPatch | None:
-    """Only concrete values, at least one of them; else None (section 5.2)."""
-    found = category_of(intention, config, answers)
-    return patch_in(_resolve_field_values(found, answers), found)
-
-
 def patch_in(values: Values, found: CategoryMatch | None) -> DecisionPatch | None:
-    """As `patch`, where the answers were judged before."""
+    """Only concrete values, at least one of them; else None (section 5.2)."""
     if found is None:
         return None
     category = found[0]
@@ -308,9 +294,9 @@ class MockLLMAdapter:
     ) -> LLMResponse:
         """At most one question, what is missing, a hint and the progress."""
         state = session_state or SessionSnapshot()
-        return respond_to_intention(
-            intention, heuristics_config, state.answers or {}, state.turn or 1
-        )
+        found = category_of(intention, heuristics_config, state.answers or {})
+        values = _resolve_field_values(found, state.answers or {})
+        return response_in(heuristics_config, values, state.turn or 1, found)
 
     def extract_decision_patch(
         self,
@@ -322,7 +308,8 @@ class MockLLMAdapter:
 
         Never a placeholder, never a category that the configuration does not know but `Other`.
         """
-        return patch(intention, heuristics_config, answers or {})
+        found = category_of(intention, heuristics_config, answers or {})
+        return patch_in(_resolve_field_values(found, answers or {}), found)
 
 
 T = TypeVar("T")
