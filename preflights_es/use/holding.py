@@ -15,7 +15,7 @@ from preflights_es.use.decisions import list_decisions, records_beside
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result, Who
-from preflights_es.use.turned_down import Deciding, former_of, turned_down
+from preflights_es.use.turned_down import former_of, turned_down_by
 from preflights_es.use.work_tree import WorkTree, project_path
 from preflights_es.words.decisions import Hold, specificity
 from preflights_es.words.signing import Signed
@@ -173,50 +173,40 @@ def unused_of(
 def as_held(
     one: DecisionRow | ForeignRow,
     pattern: str,
-    former: Mapping[str, Deciding] = MappingProxyType({}),
+    former: Mapping[str, DecisionRow] = MappingProxyType({}),
 ) -> Held:
     """A decision or a record, as it holds by a pattern.
 
     Args:
         former: decisions that were superseded, by uid.
     """
+    names = ("name", "hold", "title", "category", "fields", "session_id", "file")
+    same = {name: getattr(one, name) for name in names}
     if isinstance(one, ForeignRow):
         return Held(
-            name=one.name,
+            **same,
             pattern=pattern,
-            hold="tell",
-            title=one.title,
-            category=one.category,
-            fields=one.fields,
             because="",
             instead_of=(),
             accepted_at=one.date,
             accepted_by=None,
             standing="superseded" if one.status == "superseded" else "accepted",
             superseded_by=one.superseded_by,
-            session_id="",
             uid="",
             record=one.path,
-            file=None,
         )
     later = one.superseded_by
     return Held(
-        name=one.name,
+        **same,
         pattern=pattern,
-        hold=one.hold,
-        title=one.title,
-        category=one.category,
-        fields=one.fields,
         because=one.reason,
-        instead_of=tuple(other.name for other in turned_down(one, former)),
+        instead_of=tuple(other.name for other in turned_down_by(one, former)),
         accepted_at=one.accepted_at or "",
         accepted_by=one.acknowledged_by,
         standing=one.standing,
         superseded_by=later.name if later else "",
-        session_id=one.session_id,
         uid=one.uid,
         record=one.artifact or "",
-        file=one.file,
         signature=one.signature,
     )
 

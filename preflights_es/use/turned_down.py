@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.records.record_names import sequence_of_path
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.results import DecisionRow
-from preflights_es.words.decisions import NotChosen, Superseding, list_superseded
+from preflights_es.words.decisions import NotChosen, Related, list_superseded
 from preflights_es.words.language import canonical
 
+Fields = tuple[tuple[str, str], ...]
 CHAIN_MAX = 20  # decisions that replaced one another, as far as they are followed
 
 
@@ -31,35 +32,42 @@ class TurnedDown(NamedTuple):
     """The decision whose value it was; empty where it stands under *Instead of*."""
 
 
-class Deciding(Superseding, Protocol):
-    """A decision, as far as it says what it turned down."""
-
-    @property
-    def fields(self) -> tuple[tuple[str, str], ...]: ...
-    @property
-    def turned_down(self) -> tuple[NotChosen, ...]: ...
-
-
-def turned_down(one: Deciding, former: Mapping[str, Deciding]) -> tuple[TurnedDown, ...]:
+def turned_down(
+    fields: Fields,
+    named: Iterable[NotChosen],
+    superseded: Iterable[Related],
+    former: Mapping[str, DecisionRow],
+) -> tuple[TurnedDown, ...]:
     """What a decision turned down, each once, and none of its own values.
 
     Args:
+        fields: of the decision: pairs of field and value.
+        named: what stands under *Instead of*.
+        superseded: the decisions that it took the place of.
         former: decisions that were superseded, by uid.
     """
-    chosen = {canonical(value) for _, value in one.fields}
+    chosen = {canonical(value) for _, value in fields}
     found = dict[str, TurnedDown]()
-    named = (TurnedDown(other.name, other.why_not) for other in one.turned_down)
-    for each in (*named, *_superseded_values(one, former, {name for name, _ in one.fields})):
+    own = (TurnedDown(other.name, other.why_not) for other in named)
+    for each in (*own, *_superseded_values(superseded, former, {name for name, _ in fields})):
         if (key := canonical(each.name)) not in chosen:
             found.setdefault(key, each)
     return tuple(found.values())
 
 
+def turned_down_by(row: DecisionRow, former: Mapping[str, DecisionRow]) -> tuple[TurnedDown, ...]:
+    """The same of a decision of a list."""
+    return turned_down(row.fields, row.turned_down, list_superseded(row), former)
+
+
 def _superseded_values(
-    one: Deciding, former: Mapping[str, Deciding], fields: set[str], depth: int = 0
+    superseded: Iterable[Related],
+    former: Mapping[str, DecisionRow],
+    fields: set[str],
+    depth: int = 0,
 ) -> Iterator[TurnedDown]:
     """The values of what it superseded, and of what those had superseded."""
-    for old in list_superseded(one) if depth <= CHAIN_MAX else ():
+    for old in superseded if depth <= CHAIN_MAX else ():
         name = old.name or one_line(old.title)
         was = former.get(old.uid) if old.uid else None
         if was is None:  # of another tool or clone
@@ -69,7 +77,7 @@ def _superseded_values(
         for place, (field, value) in enumerate(was.fields):
             if not place or field in fields:
                 yield TurnedDown(value, "", name)
-        yield from _superseded_values(was, former, fields, depth + 1)
+        yield from _superseded_values(list_superseded(was), former, fields, depth + 1)
 
 
 @lru_cache(maxsize=256)
@@ -92,17 +100,20 @@ def of_records(
         if old.status != "superseded" or not old.value:
             continue
         later = _successor(old, records, numbers)
-        values = _decision_row_values(later) if later else []
+        values = values_of([later]) if later else ()
         is_same = canonical(old.value) in map(canonical, values)
         # What only held for a part says nothing of the whole.
         if later and not is_same and (not old.scope or later.paths):
             yield later, TurnedDown(old.value, "", old.path)
 
 
-def _decision_row_values(one: DecisionRow | ForeignRow) -> list[str]:
-    if isinstance(one, ForeignRow):
-        return [one.value or one.title]
-    return [value for _, value in one.fields]
+def values_of(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[str]:
+    """What decisions have; a record of another tool that states no value, its title."""
+    for row in rows:
+        if isinstance(row, ForeignRow):
+            yield row.value or row.title
+        else:
+            yield from (value for _, value in row.fields)
 
 
 def _successor(

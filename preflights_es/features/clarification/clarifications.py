@@ -9,7 +9,6 @@ from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
@@ -63,13 +62,7 @@ from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.use_cases import NewSession
 from preflights_es.use.work_tree import WorkTree
-from preflights_es.words.decisions import (
-    NotChosen,
-    OlderDecision,
-    Related,
-    list_superseded,
-    named_instead,
-)
+from preflights_es.words.decisions import OlderDecision, Related, list_superseded, named_instead
 from preflights_es.words.items import ItemRef
 from preflights_es.words.language import collect_search_words, fold_letters
 from preflights_es.words.questions import Language, Observed, WrittenQuestion, answers_in
@@ -514,16 +507,6 @@ def asking(
 FOLDERS_MAX = 3
 
 
-class Proposal(msgspec.Struct, frozen=True):
-    """A proposal, as far as it says what it turns down."""
-
-    fields: tuple[tuple[str, str], ...]
-    turned_down: tuple[NotChosen, ...]
-    supersedes: Related | None
-    also_supersedes: tuple[Related, ...]
-    paths: tuple[str, ...]
-
-
 def with_gate(process: Process, view: View) -> View:
     """A proposal, with what accepting it will stop."""
     if not isinstance(view, ClarificationView) or view.patch is None or not view.can_accept:
@@ -531,9 +514,8 @@ def with_gate(process: Process, view: View) -> View:
     named = named_instead(view.alternatives)
     stops, elsewhere = tuple[str, ...](), tuple[str, ...]()
     if named or view.supersedes:
-        replaced = (view.supersedes, view.also_supersedes)
-        one = Proposal(view.patch.fields, named, *replaced, view.paths)
-        stops, elsewhere = FEATURES.port("stopped")(process, one)
+        said = (view.patch.fields, named, list_superseded(view))
+        stops, elsewhere = FEATURES.port("stopped")(process, *said, has_paths=bool(view.paths))
     if not (named or stops or elsewhere):
         return view
     folders = tuple(_folders(process, view.scope)) if view.scope and not view.paths else ()

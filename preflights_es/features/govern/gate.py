@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from preflights_es.features.govern.domain import products
 from preflights_es.features.govern.domain.imports import UsedName
@@ -15,14 +15,16 @@ from preflights_es.use.foreign import ForeignRow, read_foreign_records
 from preflights_es.use.process import Process
 from preflights_es.use.results import DecisionRow
 from preflights_es.use.turned_down import (
-    Deciding,
+    Fields,
     TurnedDown,
     binds,
     former_of,
     of_records,
     turned_down,
+    turned_down_by,
+    values_of,
 )
-from preflights_es.words.decisions import list_superseded
+from preflights_es.words.decisions import NotChosen, Related
 
 Row = DecisionRow | ForeignRow
 
@@ -48,7 +50,7 @@ def barred(in_force: Sequence[Row], others: Iterable[Row]) -> list[Barred]:
     every = [*in_force, *others]
     former = former_of(row for row in every if isinstance(row, DecisionRow))
     own = [row for row in in_force if isinstance(row, DecisionRow)]
-    found = [Barred(row, what) for row in own for what in turned_down(row, former)]
+    found = [Barred(row, what) for row in own for what in turned_down_by(row, former)]
     records = [row for row in every if isinstance(row, ForeignRow)]
     numbers = {row.number: row for row in own if row.number is not None}
     known = {(one.name, one.what.name) for one in found}
@@ -79,15 +81,6 @@ def find_barred_uses(
             yield one, names_met
 
 
-def values_of(rows: Iterable[Row]) -> Iterator[str]:
-    """What decisions in force have; a record of another tool that states no value, its title."""
-    for row in rows:
-        if isinstance(row, ForeignRow):
-            yield row.value or row.title
-        else:
-            yield from (value for _, value in row.fields)
-
-
 def is_let_in(what: Barred, name: str, in_force: Iterable[Row]) -> bool:
     """Whether another decision in force has it, or a product with a package of that name."""
     values = [*values_of([what.row] if what.row.paths else in_force)]
@@ -95,27 +88,27 @@ def is_let_in(what: Barred, name: str, in_force: Iterable[Row]) -> bool:
     return is_other or products.is_chosen(what.what.name, values)
 
 
-class ProposalWithPaths(Deciding, Protocol):
-    """A proposal, and where it holds."""
-
-    @property
-    def paths(self) -> tuple[str, ...]: ...
-
-
-def stopped(process: Process, one: ProposalWithPaths) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Products that it will stop, and those that it will not, since another decision has them."""
+def stopped(
+    process: Process,
+    fields: Fields,
+    named: Iterable[NotChosen],
+    superseded: Sequence[Related],
+    *,
+    has_paths: bool,
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Products that a proposal will stop, and those that another decision in force has."""
     every = [*log_decisions(process, everything=True)]
-    replaced = [old.uid or old.path for old in list_superseded(one)]
-    names = [what.name for what in turned_down(one, former_of(every))]
-    named = [name for name in names if products.is_product(name)]
-    if not named or one.paths:
-        return tuple(named), ()
+    replaced = [old.uid or old.path for old in superseded]
+    found = turned_down(fields, named, superseded, former_of(every))
+    names = [what.name for what in found if products.is_product(what.name)]
+    if not names or has_paths:
+        return tuple(names), ()
     rows = (row for row in every if row.standing == "accepted" and row.uid not in replaced)
     records = (
         row
         for row in read_foreign_records(process, everything=False).rows
         if row.path not in replaced
     )
-    values = [*values_of(chain(rows, records)), *(value for _, value in one.fields)]
-    kept = tuple(name for name in named if products.is_chosen(name, values))
-    return tuple(name for name in named if name not in kept), kept
+    values = [*values_of(chain(rows, records)), *(value for _, value in fields)]
+    kept = tuple(name for name in names if products.is_chosen(name, values))
+    return tuple(name for name in names if name not in kept), kept
