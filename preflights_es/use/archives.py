@@ -26,8 +26,8 @@ from preflights_es.system.files import new_file
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Drawn, Result, Update, undrawn
-from preflights_es.words.imports import NAME, SessionsTaken, TakenSession, accepted_by, origin_of
 from preflights_es.words.imports import NAME as IMPORTS
+from preflights_es.words.imports import SessionsTaken, TakenSession, accepted_by, origin_of
 from preflights_es.words.workflow import Workflow
 
 
@@ -78,7 +78,7 @@ def imports(process: Process, only: str = "") -> Iterator[tuple[str, ImportedBy]
         only: of this session alone.
     """
     reader, store = process.projector.reader, process.following
-    for head in process.store.heads_in(NAME):
+    for head in process.store.heads_in(IMPORTS):
         for session, one in _imports(reader.read(store.stream(head))):
             if only in ("", session.session_id):
                 yield session.session_id, one

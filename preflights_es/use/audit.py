@@ -241,9 +241,7 @@ def _files_alone(process: Process, signatures: SignatureCheck) -> FilesAlone | U
     found, files = checked_files(process), process.file_log
     for head in () if files.is_empty else files.store.heads(process.project):
         signatures.look(files.runner, files.store.read(head.session_id))
-    if not (found.sessions or found.damage):
-        return UNSET
-    return FilesAlone(found.sessions, found.events, found.damage)
+    return found if found.sessions or found.damage else UNSET
 
 
 def _files_left_out(process: Process, found: FilesAlone) -> tuple[str, ...]:
@@ -402,15 +400,7 @@ class FileDamage(msgspec.Struct, frozen=True):
     found: str
 
 
-class CheckedFiles(msgspec.Struct, frozen=True):
-    """What was verified."""
-
-    sessions: int
-    events: int
-    damage: tuple[FileDamage, ...]
-
-
-def checked_files(process: Process) -> CheckedFiles:
+def checked_files(process: Process) -> FilesAlone:
     """Verify the session files of a project; those of other projects are left alone."""
     lengths, damage, seen = list[int](), list[FileDamage](), set[str]()
     for path, content in _contents(process, damage):
@@ -426,7 +416,7 @@ def checked_files(process: Process) -> CheckedFiles:
         else:
             seen.add(events[0].session_id)
             lengths.append(len(events))
-    return CheckedFiles(len(lengths), sum(lengths), tuple(damage))
+    return FilesAlone(sessions=len(lengths), events=sum(lengths), damage=tuple(damage))
 
 
 def _contents(process: Process, damage: list[FileDamage]) -> Iterator[tuple[str, bytes]]:

@@ -128,9 +128,7 @@ class FiledSessions:
         for place in self._process.session_folders:
             yield from self._of(place, whole=whole, read=read or {})
         for path in self._process.session_folders.left_out:
-            yield ReadSessionFile(
-                _unread_session_file(path, f"no more than {FOLDERS_MAX} such folders are read")
-            )
+            yield _unread_session_file(path, f"no more than {FOLDERS_MAX} such folders are read")
 
     def _of(
         self, place: SessionFolder, *, whole: bool, read: Mapping[str, FiledSession]
@@ -138,7 +136,7 @@ class FiledSessions:
         try:
             names = place.names()
         except Unreadable as error:
-            yield ReadSessionFile(_unread_session_file(place.path, str(error)))
+            yield _unread_session_file(place.path, str(error))
             return
         with place.reading() as folder:
             for at in range(0, len(names) if folder else 0, TOGETHER):
@@ -191,16 +189,11 @@ class FiledSessions:
             events, here = self._verified(place, folder, name)
             file = _held_against(path, events, here)
             return ReadSessionFile(file, events if file.compared in FOREIGN else ())
-        except (Unreadable, FileNotFoundError) as error:
-            return ReadSessionFile(_unread_session_file(path, str(error)))
-        except LogDamaged as error:
-            return ReadSessionFile(_unread_session_file(path, error.found))
-        except AnotherVersion as error:
-            return ReadSessionFile(
-                _unread_session_file(path, str(error).replace(f"{path} ", "it ", 1))
-            )
-        except PreflightsError as error:
-            return ReadSessionFile(_unread_session_file(path, str(error)))
+        except (Unreadable, FileNotFoundError, PreflightsError) as error:
+            why = error.found if isinstance(error, LogDamaged) else str(error)
+            if isinstance(error, AnotherVersion):
+                why = why.replace(f"{path} ", "it ", 1)
+            return _unread_session_file(path, why)
 
     def _verified(
         self, place: SessionFolder, folder: Folder, name: str
@@ -320,5 +313,5 @@ def _has_text_of(events: Sequence[Stored], here: Sequence[Stored]) -> bool:
     )
 
 
-def _unread_session_file(path: str, why: str) -> FiledSession:
-    return FiledSession(path=path, compared="unread", why=why)
+def _unread_session_file(path: str, why: str) -> ReadSessionFile:
+    return ReadSessionFile(FiledSession(path=path, compared="unread", why=why))

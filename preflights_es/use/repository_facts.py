@@ -160,22 +160,10 @@ RACE_NS: Final = 2_000_000_000
 """How much older than the cache a change must be: another one could follow in the same tick."""
 
 PASSED: Final = frozenset(
-    [
-        "node_modules",
-        "vendor",
-        "venv",
-        "env",
-        "dist",
-        "build",
-        "target",
-        "site-packages",
-        "third_party",
-        "testdata",
-        "fixtures",
-        "__pycache__",
-        "Pods",
-        "bower_components",
-    ]
+    """
+    node_modules vendor venv env dist build target site-packages third_party testdata fixtures
+    __pycache__ Pods bower_components
+    """.split()  # noqa: SIM905  a table
 )
 """Folders whose files are not the project's own, or are only tried out."""
 LANGUAGES: Final = {
