@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -27,6 +27,7 @@ from preflights_es.records.foreign_records import record_header
 from preflights_es.records.record_edits import NewPlace, pointing_at, with_links, with_title_number
 from preflights_es.records.record_names import (
     RECORD_MAX,
+    NumberedPath,
     RecordHeader,
     is_page,
     numbered_groups,
@@ -90,6 +91,16 @@ class _AgedRecord(msgspec.Struct, frozen=True):
 
 
 UNCOMMITTED_S: Final = 2**62
+
+
+class _Renumbering(NamedTuple):
+    """What gives records other numbers."""
+
+    runner: Runner
+    sessions: Clarifications
+    documents: Documents
+    write: bool
+    """Whether it is done, and not only told."""
 
 
 def renumber(request: Request, *, write: bool) -> Renumbered:
@@ -166,6 +177,7 @@ def resolve_number_collisions(
     Raises:
         StoreUnavailable: a file cannot be read or renamed.
     """
+    by = _Renumbering(runner, sessions, documents, write)
     twice = [group for group in _groups(documents) if len(group) > 1]
     committed = first_commits([path for group in twice for path, *_ in group]) if twice else {}
     taken = defaultdict[str, list[int]](list)
@@ -182,7 +194,7 @@ def resolve_number_collisions(
         ]
         for entry in sorted(entries, key=lambda one: one.age)[1:]:
             number = _next(sessions, entry.path, taken)
-            moves += _move_record(runner, sessions, documents, entry, number=number, write=write)
+            moves += _move_record(by, entry, number)
     moved = {move.session_id for move in moves}
     for session_id in second:
         handle = None if session_id in moved else _without_place(runner, documents, session_id)
@@ -191,7 +203,7 @@ def resolve_number_collisions(
             number = _next(sessions, path, taken)
             moves.append(Move(path, _renumbered_path(path, number), session_id))
             if write:
-                _record_new_number(runner, sessions, documents, handle, number=number)
+                _record_new_number(by, handle, number)
     return moves
 
 
@@ -235,9 +247,7 @@ def _without_place(runner: Runner, documents: Documents, session_id: str) -> Han
 
 def _renumbered_path(path: str, number: int) -> str:
     """The path with another number in the name of the file, or of the record's own folder."""
-    at = PurePosixPath(path)
-    found = numbered_path(path)
-    assert found is not None, "it bears a number"
+    at, found = PurePosixPath(path), _numbered(path)
     name = found.name.with_number(number)
     is_folder = at.parent.as_posix() != found.folder
     return (at.parent.with_name(name) / at.name if is_folder else at.with_name(name)).as_posix()
@@ -263,53 +273,34 @@ def _first_commits(root: Path, paths: Sequence[str]) -> dict[str, int]:
     from preflights_es.settings.load import surroundings
     from preflights_es.system import git
 
-    words = (
-        "-c",
-        "core.quotePath=false",
-        "log",
-        "--diff-filter=A",
-        "--no-renames",
-        "--relative",
-        "--format=%x00%at",
-        "--name-only",
-        "--",
-        *(f":(literal){path}" for path in paths),
-    )
-    said = git.read_git_text(words, root, surroundings(), GIT_S) or ""
+    log = "-c core.quotePath=false log --diff-filter=A --no-renames --relative --name-only"
+    words = (*log.split(), "--format=%x00%at", "--", *(f":(literal){path}" for path in paths))
+    said = git.read_git_text(words, root, surroundings(), GIT_S)
     found: dict[str, int] = {}
-    for commit in filter(None, said.split("\0")):
+    for commit in filter(None, (said or "").split("\0")):
         when, *names = filter(None, commit.split("\n"))
         found |= {name: min(int(when), found.get(name, UNCOMMITTED_S)) for name in names}
     return found
 
 
-def _move_record(
-    runner: Runner,
-    sessions: Clarifications,
-    documents: Documents,
-    entry: _AgedRecord,
-    number: int,
-    *,
-    write: bool,
-) -> Iterator[Move]:
+def _move_record(by: _Renumbering, entry: _AgedRecord, number: int) -> Iterator[Move]:
     """Move a record with its translations."""
-    handle, moving = _session_behind_record(sessions, documents, entry), None
+    root, handle, moving = by.documents.root, _session_behind_record(by, entry), None
     if handle is not None:
-        yield Move(entry.path, _renumbered_path(entry.path, number), handle.session_id)
-        if write:
-            lies = documents.root / entry.path
-            is_edited = files.found_hash(lies) not in documents.hashes(handle.session_id)
-            if is_edited or PurePosixPath(entry.path).parent.as_posix() != _numbering_folder(
-                entry.path
-            ):
-                moving = (entry.path, _renumbered_path(entry.path, number))
-            _record_new_number(
-                runner, sessions, documents, handle=handle, number=number, moving=moving
-            )
+        to = _renumbered_path(entry.path, number)
+        yield Move(entry.path, to, handle.session_id)
+        if by.write:
+            ours = by.documents.hashes(handle.session_id)
+            is_edited = files.found_hash(root / entry.path) not in ours
+            folder = PurePosixPath(entry.path).parent.as_posix()
+            if is_edited or folder != _numbering_folder(entry.path):
+                moving = (entry.path, to)
+            _record_new_number(by, handle, number, moving)
     for path in entry.files if handle is None else entry.files[1:]:
-        yield Move(path, _renumbered_path(path, number))
-        if write:
-            _rename(documents.root, path, _renumbered_path(path, number))
+        to = _renumbered_path(path, number)
+        yield Move(path, to)
+        if by.write:
+            _rename(root, path, to)
 
 
 def _rename(root: Path, path: str, to: str) -> None:
@@ -322,12 +313,7 @@ def _rename(root: Path, path: str, to: str) -> None:
 
 
 def _record_new_number(
-    runner: Runner,
-    sessions: Clarifications,
-    documents: Documents,
-    handle: Handle,
-    number: int,
-    moving: tuple[str, str] | None = None,
+    by: _Renumbering, handle: Handle, number: int, moving: tuple[str, str] | None = None
 ) -> None:
     """Record the number, and write the documents that have it.
 
@@ -335,33 +321,28 @@ def _record_new_number(
         moving: the paths, former and new, of a file that a person edited, or that has a folder of
             its own: the edits, and what else lies there, move along.
     """
-    step = sessions.renumber(handle, number)
+    step = by.sessions.renumber(handle, number)
     if moving:
-        _rename(documents.root, *moving)
-    documents.finish(step.handle)
+        _rename(by.documents.root, *moving)
+    by.documents.finish(step.handle)
     moved: ClarificationState = step.handle.session.state
-    for related in _related(runner, moved):
+    for related in _related(by.runner, moved):
         path = as_related(moved, handle.session_id, related.session.state.filed.folder).path
-        told = sessions.renumber_reference(related, moved.opened.uid, number, path)
-        documents.finish(told.handle)
+        told = by.sessions.renumber_reference(related, moved.opened.uid, number, path)
+        by.documents.finish(told.handle)
 
 
-def _session_behind_record(
-    sessions: Clarifications, documents: Documents, entry: _AgedRecord
-) -> Handle | None:
+def _session_behind_record(by: _Renumbering, entry: _AgedRecord) -> Handle | None:
     """The session behind a record, where this log holds it and wrote that file."""
     if not entry.header.session:
         return None
     try:
-        handle = sessions.load(entry.header.session)
+        handle = by.sessions.load(entry.header.session)
     except PreflightsError:
         return None
-    written = handle.view.written
-    is_there = written is not None and written.path == entry.path
-    is_there = is_there and isinstance(
-        handle.session.state, ClarificationState
-    )  # others take no new number
-    return handle if is_there and entry.path in documents.paths(handle.session_id) else None
+    takes_number = isinstance(handle.session.state, ClarificationState)
+    is_there = takes_number and handle.view.document == entry.path
+    return handle if is_there and entry.path in by.documents.paths(handle.session_id) else None
 
 
 def _related(runner: Runner, state: ClarificationState) -> list[Handle]:
@@ -378,18 +359,13 @@ def _new_places_by_path(root: Path, moves: Iterable[Move]) -> dict[str, NewPlace
     """By the former path; not where another record keeps that, to which links go on to lead."""
     found = {}
     for move in moves:
-        old, new = numbered_path(move.path), numbered_path(move.to)
-        assert old is not None, "it bears a number"
-        assert new is not None, "it gets one"
-        if (
-            not move.session_id
-            or _header_of_record_file(root, move.path).session == move.session_id
-        ):
-            paths = PurePosixPath(move.path), PurePosixPath(move.to)
-            if paths[0].parent != paths[1].parent:  # the record has a folder of its own
-                paths = paths[0].parent, paths[1].parent
-            before, after = map(str, paths)
-            found[move.path] = NewPlace(before, old.name.number, after, new.name.number)
+        own = move.session_id and _header_of_record_file(root, move.path).session
+        if own == move.session_id:
+            before, after = PurePosixPath(move.path), PurePosixPath(move.to)
+            if before.parent != after.parent:  # the record has a folder of its own
+                before, after = before.parent, after.parent
+            old, new = (_numbered(path).name.number for path in (move.path, move.to))
+            found[move.path] = NewPlace(str(before), old, str(after), new)
     return found
 
 
@@ -457,18 +433,23 @@ def _named_in(path: str, text: str, places: Mapping[str, NewPlace]) -> Iterator[
         return
     own = numbered_path(path)
     for former in places:
-        old = numbered_path(former)
-        assert old is not None, "it bears a number"
-        is_own = own is not None and own.name.number == old.name.number  # or a link to it
-        is_linked = f"{old.name.before}{old.name.digits}{old.name.after[:1]}" in text
+        old = _numbered(former).name
+        is_own = own is not None and own.name.number == old.number  # or a link to it
+        is_linked = f"{old.before}{old.digits}{old.after[:1]}" in text
         if not (is_own or is_linked) and re.search(_number_pattern(former), text, re.IGNORECASE):
-            yield old.name.label
+            yield old.label
 
 
 def _number_pattern(path: str) -> str:
     """How a text names a record by its number alone, for git and for us."""
+    name = _numbered(path).name
+    if name.series:
+        return f"{re.escape(name.label)}([^0-9]|$)"
+    return f"adr[-_ #]?0*{name.number}([^0-9]|$)"
+
+
+def _numbered(path: str) -> NumberedPath:
+    """A path that bears a number, in its parts."""
     found = numbered_path(path)
     assert found is not None, "it bears a number"
-    if found.name.series:
-        return f"{re.escape(found.name.label)}([^0-9]|$)"
-    return f"adr[-_ #]?0*{found.name.number}([^0-9]|$)"
+    return found
