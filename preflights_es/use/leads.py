@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from preflights_es.providers.base import LLMProvider
     from preflights_es.providers.capabilities import Api
     from preflights_es.providers.remote import RemoteProvider
-    from preflights_es.words.simulation import Bank, Reference, References, Route
+    from preflights_es.words.simulation import Bank, References
 
 
+T = TypeVar("T")
 CODE = ("mock", "sim")
 """Providers that are code of ours: what they answer is computed, and can be computed again."""
 
@@ -48,19 +49,18 @@ def simulated(lead: Lead) -> LLMProvider:
 
 def bank() -> Bank:
     """What the simulator answers, for every workflow."""
-    routes: dict[str, Route] = {}
-    for one in FEATURES.values():
-        for name, route in _bank(one).items():
-            routes.setdefault(name, route)
-    return routes
+    return _first_by_name(map(_bank, FEATURES.values()))
 
 
 def references() -> References:
     """What the rules answer, for every workflow whose steps always ask a provider."""
-    found: dict[str, Reference] = {}
-    for one in FEATURES.values():
-        for name, reference in _references(one).items():
-            found.setdefault(name, reference)
+    return _first_by_name(map(_references, FEATURES.values()))
+
+
+def _first_by_name(parts: Iterable[Mapping[str, T]]) -> dict[str, T]:
+    found: dict[str, T] = {}
+    for part in parts:
+        found |= {name: one for name, one in part.items() if name not in found}
     return found
 
 
