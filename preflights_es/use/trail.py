@@ -82,11 +82,7 @@ class TrailStep(Result, frozen=True, tag_field="format", tag="trail/1"):
         call = getattr(event, "call", None)
         at: Any = one.recorded_at  # a damaged database keeps what it was given
         return cls(
-            session_id=one.session_id,
-            project=one.project,
-            workflow=one.workflow,
-            version=one.version,
-            type=one.type,
+            **{name: getattr(one, name) for name in _STORED},
             role=step.role,
             follows=step.follows,
             recorded_at=iso(at) if isinstance(at, int) else "",
@@ -94,8 +90,6 @@ class TrailStep(Result, frozen=True, tag_field="format", tag="trail/1"):
             actor=step.actor,
             model=step.model,
             call=call if isinstance(call, str) else None,
-            decider=one.decider,
-            input_id=one.input_id,
             hash=one.hash.hex(),
             imported=imported,
             erased=is_erased,
@@ -103,6 +97,10 @@ class TrailStep(Result, frozen=True, tag_field="format", tag="trail/1"):
             signature=signature,
             data=_readable_step_data(step),
         )
+
+
+_STORED: Final = ("session_id", "project", "workflow", "version", "type", "decider", "input_id")
+"""What a step says as the store has it, under the same name."""
 
 
 def _signature(process: Process, step: LoggedStep) -> Signed | None:
