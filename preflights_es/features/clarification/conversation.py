@@ -30,10 +30,8 @@ from preflights_es.features.clarification.clarifications import clarifications_o
 from preflights_es.features.clarification.display import (
     as_clarification,
     decisions_awaiting_choice,
-    gate_line,
     known_line,
-    provenance_lines,
-    rationale_lines,
+    proposal_lines,
     related_decision_line,
     topic_name,
 )
@@ -199,8 +197,7 @@ def _say_proposal(voice: Voice, session: View) -> None:
     else:
         what = "an architecture decision record" if found.kind == "adr" else "a task"
         voice.say(say(f"This becomes {what}:"))
-        gate = (gate_line(found, say),) if found.gate else ()
-        for line in (*provenance_lines(found), *rationale_lines(found, say), *gate):
+        for line in proposal_lines(found, say):
             voice.say(f"  {line}")
         for old in list_superseded(found):
             voice.say(f"  {say('replaces {name}', name=_numbered_decision_title(old))}")

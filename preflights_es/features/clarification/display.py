@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from preflights_cli.common import Voice, is_terminal
-from preflights_cli.german import Say, english, spoken
+from preflights_cli.german import Say, spoken
 from preflights_cli.rendering import Shown
 from preflights_es.features.clarification.domain.rules import chose_other
 from preflights_es.features.clarification.domain.values import (
@@ -95,9 +95,8 @@ def describe_clarification(voice: Voice, session: View) -> None:
     )
     for line in filter(None, (found.origin, str(found.signature or ""))):
         voice.say(f"  {escaped_text(line)}")
-    gate = (gate_line(found, say),) if found.gate else ()
-    said = provenance_lines(found, keyed=bool(found.to_do))
-    for line in (*_known_decision_lines(found, say), *said, *rationale_lines(found, say), *gate):
+    said = proposal_lines(found, say, keyed=bool(found.to_do))
+    for line in (*_known_decision_lines(found, say), *said):
         voice.say(f"  {line}")
     for path in found.artifacts:
         voice.say(f"  {say('written to {path}', path=escaped_text(path))}")
@@ -145,7 +144,7 @@ def _is_same(found: ClarificationView) -> bool:
     return kept is not None and all(one.says_same for one in found.known if one.uid == kept.uid)
 
 
-def known_line(one: KnownDecision, say: Say = english) -> str:
+def known_line(one: KnownDecision, say: Say) -> str:
     """A decision in force that is said first, in one line."""
     return escaped_text(one.said(say))
 
@@ -250,6 +249,19 @@ def _optional_field_lines(session: View) -> Iterator[str]:
         )
 
 
+def proposal_lines(found: ClarificationView, say: Say, *, keyed: bool = False) -> Iterator[str]:
+    """Each value and reason in a line, then what accepting it will stop.
+
+    Args:
+        keyed: whether a value stands with the key by which it can be revised.
+    """
+    yield from provenance_lines(found, keyed=keyed)
+    yield from rationale_lines(found, say)
+    if (gate := found.gate) is not None:
+        text, gaps = gate_words(found, gate.stops, gate.elsewhere, gate.folders)
+        yield say(text, **{name: escaped_text(one_line(said)) for name, said in gaps.items()})
+
+
 def provenance_lines(found: ClarificationView, *, keyed: bool = False) -> list[str]:
     """One line a value, with how it came about; with its key, where it can be revised."""
     say, names, values = spoken(found), list[str](), list[str]()
@@ -275,7 +287,7 @@ def _speaker_suffix(one: Provenance, say: Say) -> str:
     return f", {say(f'by {ACTOR_WORDS[one.by]}')}{relayed}"
 
 
-def rationale_lines(found: ClarificationView, say: Say = english) -> list[str]:
+def rationale_lines(found: ClarificationView, say: Say) -> list[str]:
     """One line for the scope, a reason, a consequence, an alternative, and where it holds.
 
     A person's own words bear no mark.
@@ -295,15 +307,6 @@ def rationale_lines(found: ClarificationView, say: Say = english) -> list[str]:
         f"{say(how, text=escaped_text(one_line(text)))}{say(_said_by(by))}"
         for how, text, by in said
     ]
-
-
-def gate_line(found: ClarificationView, say: Say = english) -> str:
-    """What accepting the proposal will stop; empty where nothing waits to be accepted."""
-    gate = found.gate
-    if gate is None:
-        return ""
-    text, gaps = gate_words(found, gate.stops, gate.elsewhere, gate.folders)
-    return say(text, **{name: escaped_text(one_line(said)) for name, said in gaps.items()})
 
 
 def _said_by(speaker: Speaker) -> str:

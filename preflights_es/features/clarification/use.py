@@ -185,9 +185,7 @@ def keep_known_decision(
         SessionMoved: it is at another version.
         Refused: none of those is called so, or the session takes nothing any more.
     """
-    own = clarifications_of(request)
-    handle = request.sessions.load(session)
-    own.refuse_other(handle, WORKFLOW, "only a decision is kept")
+    own, handle = _load_clarification(request, session, "only a decision is kept")
     return finish_due_documents(request, own.keep_known(handle, typed, expect=expect))
 
 
@@ -222,9 +220,7 @@ def replace_known(request: Request, session: str, typed: str, *, expect: int | N
         Refused: none of those is called so, it cannot be superseded, or the session takes nothing
             any more.
     """
-    own = clarifications_of(request)
-    handle = request.sessions.load(session)
-    own.refuse_other(handle, WORKFLOW, "only a decision replaces another")
+    own, handle = _load_clarification(request, session, "only a decision replaces another")
     return finish_due_documents(request, own.replace_known(handle, typed, expect))
 
 
@@ -234,9 +230,8 @@ def dismiss_topic(request: Request, session: str, *, expect: int | None = None) 
     Args:
         expect: the version at which the session was shown.
     """
-    return _submitted(
-        request, session, TopicDismissed, expect=expect, refusal="only a decision has a topic"
-    )
+    own, handle = _load_clarification(request, session, "only a decision has a topic")
+    return finish_due_documents(request, own.submitted(handle, TopicDismissed, {}, expect=expect))
 
 
 def file_task(request: Request, session: str, *, expect: int | None = None) -> View:
@@ -245,23 +240,16 @@ def file_task(request: Request, session: str, *, expect: int | None = None) -> V
     Args:
         expect: the version at which the session was shown.
     """
-    return _submitted(
-        request, session, FiledAsTask, expect=expect, refusal="only a decision becomes a task"
-    )
+    own, handle = _load_clarification(request, session, "only a decision becomes a task")
+    return finish_due_documents(request, own.submitted(handle, FiledAsTask, {}, expect=expect))
 
 
-def _submitted(
-    request: Request,
-    session: str,
-    kind: type[TopicDismissed | FiledAsTask],
-    *,
-    expect: int | None,
-    refusal: str,
-) -> View:
-    own = clarifications_of(request)
-    handle = request.sessions.load(session)
+def _load_clarification(
+    request: Request, session: str, refusal: str
+) -> tuple[Clarifications, Handle]:
+    own, handle = clarifications_of(request), request.sessions.load(session)
     own.refuse_other(handle, WORKFLOW, refusal)
-    return finish_due_documents(request, own.submitted(handle, kind, {}, expect=expect))
+    return own, handle
 
 
 def accept_clarification(request: Request, new: NewAcceptance, *, is_told: bool = False) -> View:

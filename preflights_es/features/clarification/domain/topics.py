@@ -154,12 +154,11 @@ class Lexicon:
     def __init__(self, pack: Pack) -> None:
         self._topics = pack.topics
         self._words: dict[Phrase, list[int]] = {}
-        self._values: dict[Phrase, str] = {}
         self._of: dict[str, list[int]] = {}
         products = {
             _folded_phrase(n): one for one in read_product_names() for n in (one.name, *one.aliases)
         }
-        self._values |= {called: one.name for called, one in products.items()}
+        self._values = {phrase: one.name for phrase, one in products.items()}
         described = {option for topic in pack.topics for option in topic.options}
         self._options = {option for option in described if _folded_phrase(option) not in products}
         """Those that are no products."""
