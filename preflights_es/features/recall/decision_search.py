@@ -54,6 +54,7 @@ from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.words.decisions import DecidedPatch
 from preflights_es.words.language import (
+    GENERIC,
     also_called,
     canonical,
     collect_search_words,
@@ -415,6 +416,7 @@ class Subject:
         scope: what the text is for, where that is known.
         inlined: the text of the team's own pack.
         """
+        self._text = text
         self.words = subject_words(f"{text} {scope}")
         self._words = subject_words(text)
         self._full = tuple(word for word in self._words if not _is_one(word, "loose"))
@@ -455,14 +457,19 @@ class Subject:
         return self._has_all(one.title, value.difference(collect_search_words(one.scope)))
 
     def _names_choice_of(self, one: Titled) -> bool:
-        """Whether the text names a value, and the title or value has all its words."""
+        """Whether the text names a value, and the title or value has all its words; or has one."""
         own = [stems(text) for text in (one.title, *one.values)]
-        return any(
+        if any(
             named <= has
             for value in self._values
             for text in own
             for named, has in zip(value, text, strict=False)
-        )
+        ):
+            return True
+        # One that no pack knows counts as it is written: "Nightly" is no name in "nightly jobs".
+        written = (one for one in one.values if not one.islower() and one in self._text)
+        named = (one for one in written if canonical(one) not in GENERIC and subject_words(one))
+        return any(rules.text_holds_value(self._text, value) for value in named)
 
     def _decided(self, one: Titled) -> tuple[set[str], set[str]]:
         """Topics of its title, else of its values, else of its scope; and the first value that its

@@ -140,7 +140,7 @@ def judge_evolution(new: ComparedDecision, old: ComparedDecision) -> Evolution:
         if changed:
             is_said = REPLACING.search(fold_letters(new.intention))
             former = (value for name, value in old.fields if _folded_line(name) in changed)
-            names_it = any(_text_holds_value(new.intention, value) for value in former)
+            names_it = any(text_holds_value(new.intention, value) for value in former)
             return "update" if is_said or names_it else "contradict"
         if before and before.keys() < after.keys():
             return "extend"
@@ -159,7 +159,7 @@ def is_related(new: ComparedDecision, old: ComparedDecision) -> bool:
 
 def is_named(intention: str, old: ComparedDecision) -> bool:
     """Whether an intention names a value, the record or the uid of a decision."""
-    if any(_text_holds_value(intention, value) for _, value in old.fields):
+    if any(text_holds_value(intention, value) for _, value in old.fields):
         return True
     text = fold_letters(intention)
     if old.uid and (old.uid.casefold() in text or old.uid[-8:].casefold() in text):
@@ -192,7 +192,7 @@ def _folded_line(text: str) -> str:
     return fold_letters(one_line(text)).strip()
 
 
-def _text_holds_value(intention: str, value: str) -> bool:
+def text_holds_value(intention: str, value: str) -> bool:
     """Whether a text holds a value as whole words; one that is also a word, as it is written."""
     if _folded_line(value) in EVERYDAY and value not in intention:
         return False

@@ -231,6 +231,17 @@ def test_the_decision_whose_value_is_to_be_replaced_is_said(begun: Any, tmp_path
     assert begun("Replace the berth deposits").known == ()
 
 
+@each(
+    ("text", "count"),
+    [("Let the importer use Frobnix", 1), ("Let frobnix importers wait", 0), ("Run at night", 0)],
+)
+def test_a_decision_is_said_whose_value_stands_in_the_text(
+    begun: Any, text: str, *, count: int
+) -> None:
+    begun("Use Frobnix", accepts=True, by="Ada")
+    assert len(begun(text).known) == count
+
+
 def test_it_is_said_of_nothing_mentioned_revised_or_in_force(
     begun: Any, log: Any, rabbit: View
 ) -> None:
